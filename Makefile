@@ -1,0 +1,37 @@
+# Each target sets up what it needs; all it asks of a machine is checked by tools/prerequisites.sh.
+.DEFAULT_GOAL := help
+.PHONY: help run test check format bench jars lock clean
+ARGS ?=
+
+IN_RUN := sh tools/environment.sh run
+IN_DEV := sh tools/environment.sh dev
+
+help: ## what can be made (this list)
+	@while IFS= read -r line; do case "$$line" in [a-z]*': ## '*) \
+		printf '  make %-8s %s\n' "$${line%%:*}" "$${line#*: ## }";; esac; done < Makefile
+
+run: ## start LineageBridge with the demo pipeline in it
+	@$(IN_RUN) .venv/bin/lineage-bridge serve --demo $(ARGS)
+
+test: ## check, then run the tests (ARGS="-k verdict" for some)
+	@$(IN_DEV) sh tools/check.sh
+	@.venv/bin/python -m pytest $(ARGS)
+
+check: ## format, lint, types and the direction of imports
+	@$(IN_DEV) sh tools/check.sh
+
+format: ## write the format, and the fixes the linter is sure of
+	@$(IN_DEV) sh tools/format.sh
+
+bench: ## print speeds as JSON
+	@$(IN_DEV) .venv/bin/python -m bench $(ARGS)
+
+jars: ## fetch the Java archives the tests of real producers need, into the user's cache
+	@$(IN_RUN) .venv/bin/python -m lineage_bridge.pipeline.jars agent
+
+lock: ## write requirements/ anew from pyproject.toml (ARGS=--upgrade for the newest versions)
+	@$(IN_DEV) sh tools/lock.sh $(ARGS)
+
+clean: ## remove all that was made here
+	@rm -rf .venv .venv.lock build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@find src tests bench tools -name __pycache__ -prune -exec rm -rf {} +

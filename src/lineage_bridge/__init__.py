@@ -1,0 +1,1 @@
+"""LineageBridge: the OpenLineage home for streaming."""

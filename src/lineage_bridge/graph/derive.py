@@ -1,0 +1,212 @@
+"""Derived values, computed from scratch: what the store keeps up row by row, as one pure function of the relations.
+
+`verify` compares the two; an answer as of an earlier time is this function of the rows as they were then.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from lineage_bridge.graph.facts import LINEAGE_KEYS, Names
+from lineage_bridge.graph.fold import Tables
+from lineage_bridge.graph.identity import canonical, component, symlinks
+from lineage_bridge.graph.relations import Origin, Row, Side
+from lineage_bridge.graph.shapes import NO_SHAPE, Expansion, Shape, expand, make_shape
+from lineage_bridge.graph.statements import OWN, Meaning, read_meaning
+
+Derived = dict[str, set[Row]]
+"""Derived table to its rows.
+
+present        (subject, job, origin, shape, first, last)        what a run or statement amounts to now
+job_shape      (job, shape, day, first, last)                    over the subjects whose present shape it is
+job_io         (job, dataset, side, origin)
+flow           (source, target, job, origin, evidence)
+hub            (hub, job, origin); hub_io (hub, side, dataset)
+job_statement  (job, carrier, meaning, origin)
+current_facet  (node, job, key, facet, rank, time, event)
+symlink        (dataset, other, type); identity (node, canonical)
+live           (node)                                             nodes that something still speaks of
+"""
+
+SCHEMA_RANK = {int(Side.SELF): 3, int(Side.OUTPUT): 2, int(Side.INPUT): 1}
+ENTITY_SIDES = frozenset({int(Side.INPUT), int(Side.OUTPUT), int(Side.SELF)})
+
+
+def facet_order(key: str, side: int, origin: int) -> int:
+    """The rank that comes before time among the facets of one key: only schemas have one, by who says them."""
+    return SCHEMA_RANK[side] if key == "schema" else 0
+
+
+def facet_owner(key: str, job: int) -> int:
+    """The job a facet of a dataset belongs to besides the dataset: lineage does, anything else does not (0)."""
+    return job if key in LINEAGE_KEYS else 0
+
+
+def derive(tables: Tables, names: Names) -> Derived:
+    """All derived values of the relations. Erased runs must have been taken out before."""
+    return _Derivation(tables, names).run()
+
+
+class _Derivation:
+    def __init__(self, tables: Tables, names: Names) -> None:
+        self.tables, self.names = tables, names
+        self.out: Derived = defaultdict(set)
+        self.meanings: dict[bytes, Meaning] = {}
+        self.meaning_of: dict[tuple[str, bytes], bytes | None] = {}
+        self.contents: dict[bytes, dict[str, bytes]] = defaultdict(dict)
+        self.shapes: dict[int, Shape] = {}
+        self.job_shapes: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
+        self.node_names = {id_: (namespace, name) for id_, _, namespace, name in tables["node"]}
+
+    def run(self) -> Derived:
+        for (content, key), (facet,) in self.tables["content"].items():
+            self.contents[content][key] = facet
+        self.read_subjects()
+        self.read_jobs()
+        self.read_facets()
+        self.read_identity()
+        self.read_live()
+        return dict(self.out)
+
+    def text(self, facet: bytes) -> bytes:
+        return str(self.tables["facet"][(facet,)][1]).encode()
+
+    def meaning(self, key: str, facet: bytes) -> bytes | None:
+        """The id of a facet's meaning; remembers the meaning, and the names of the nodes it uses."""
+        if (key, facet) not in self.meaning_of:
+            meaning = read_meaning(key, self.text(facet), self.names)
+            self.meaning_of[key, facet] = meaning.id if meaning else None
+            if meaning:
+                self.meanings[meaning.id] = meaning
+                self.node_names.update({node[0]: (node[2], node[3]) for node in meaning.nodes})
+        return self.meaning_of[key, facet]
+
+    # subjects and their shapes
+
+    def read_subjects(self) -> None:
+        members: dict[tuple[bytes, int], set[tuple[int, int]]] = defaultdict(set)
+        statements: dict[tuple[bytes, int], set[tuple[int, bytes]]] = defaultdict(set)
+        days: dict[tuple[bytes, int], dict[int, tuple[int, int]]] = defaultdict(dict)
+        newest: dict[tuple[bytes, int], tuple[int, bytes, bytes]] = {}
+        for run, job, dataset, side in self.tables["run_io"]:
+            members[run, job].add((side, dataset))
+        origins: dict[tuple[bytes, int], int] = {}
+        for (subject, job, about, side, origin, content, day), (first, _, last, event) in self.tables["said"].items():
+            if job == 0:
+                continue
+            if side == Side.SELF and about == job:
+                origins[subject, job] = origin
+                known = days[subject, job].get(day, (first, last))
+                days[subject, job][day] = min(known[0], first), max(known[1], last)
+                newest[subject, job] = max(newest.get((subject, job), (last, event, content)), (last, event, content))
+            if origin == Origin.OBSERVED:
+                statements[subject, job].update(self.statements(about, job, side, content))
+        for (subject, job), origin in origins.items():
+            key = subject, job
+            if origin == Origin.DECLARED:
+                members[key], statements[key] = self.declared(job, newest[key][2])
+            self.present(key, make_shape(Origin(origin), members[key], statements[key]), days[key])
+
+    def statements(self, about: int, job: int, side: int, content: bytes) -> Iterator[tuple[int, bytes]]:
+        for key, carried in carriers(about, job, side):
+            facet = self.contents[content].get(key) if content in self.contents else None
+            meaning = self.meaning(key, facet) if facet else None
+            if meaning:
+                yield carried, meaning
+
+    def declared(self, job: int, content: bytes) -> tuple[set[tuple[int, int]], set[tuple[int, bytes]]]:
+        """Members and statements of a design-time statement's newest content."""
+        members, statements = set(), set(self.statements(job, job, Side.SELF, content))
+        for (declared, side, dataset, facets) in self.tables["declared_io"]:
+            if declared == content:
+                members.add((side, dataset))
+                statements.update(self.statements(dataset, job, side, facets))
+        return members, statements
+
+    def present(self, key: tuple[bytes, int], shape: Shape, days: dict[int, tuple[int, int]]) -> None:
+        first, last = min(d[0] for d in days.values()), max(d[1] for d in days.values())
+        self.out["present"].add((*key, shape.origin, shape.id, first, last))
+        if shape.id != NO_SHAPE:
+            self.shapes.setdefault(shape.id, shape)
+            for day, span in days.items():
+                spans = self.job_shapes.setdefault((key[1], shape.id), {})
+                known = spans.get(day, span)
+                spans[day] = min(known[0], span[0]), max(known[1], span[1])
+
+    # jobs
+
+    def read_jobs(self) -> None:
+        for (job, shape_id), days in self.job_shapes.items():
+            self.out["job_shape"].update((job, shape_id, day, *span) for day, span in days.items())
+            shape = self.shapes[shape_id]
+            self.out["job_io"].update((job, dataset, side, shape.origin) for side, dataset in shape.members)
+            self.out["job_statement"].update((job, *statement, shape.origin) for statement in shape.statements)
+            self.out["flow"].update(bind(expand(shape, self.meanings), job, shape.origin))
+            for hub, hub_id in hubs(shape_id, expand(shape, self.meanings)):
+                self.out["hub"].add((hub_id, job, shape.origin))
+                self.out["hub_io"].update((hub_id, int(Side.INPUT), dataset) for dataset in hub.inputs)
+                self.out["hub_io"].update((hub_id, int(Side.OUTPUT), dataset) for dataset in hub.outputs)
+
+    # facets and names
+
+    def read_facets(self) -> None:
+        best: dict[tuple[int, int, str], tuple[int, int, bytes, bytes]] = {}
+        for (_, job, about, side, origin, content, _), (_, _, last, event) in self.tables["said"].items():
+            if side not in ENTITY_SIDES:
+                continue
+            for key, facet in self.contents.get(content, {}).items():
+                place = about, facet_owner(key, job), key
+                candidate = facet_order(key, side, origin), last, event, facet
+                best[place] = max(best.get(place, candidate), candidate)
+        for (node, job, key), (rank, time, event, facet) in best.items():
+            self.out["current_facet"].add((node, job, key, facet, rank, time, event))
+
+    def read_identity(self) -> None:
+        joined: dict[int, set[int]] = defaultdict(set)
+        for node, _, key, facet, *_ in self.out["current_facet"]:
+            if key == "symlinks" and node in self.node_names:
+                for namespace, name, type_ in symlinks(*self.node_names[node], self.text(facet)):
+                    other = self.names.dataset(namespace, name)
+                    self.node_names[other] = namespace, name
+                    self.out["symlink"].add((node, other, type_))
+                    joined[node].add(other)
+                    joined[other].add(node)
+        for node in joined:
+            members = component(node, lambda id_: joined[id_])
+            self.out["identity"].add((node, canonical(members, self.node_names)))
+
+    def read_live(self) -> None:
+        live: set[Any] = {key[2] for key in self.tables["run_io"]} | {key[1] for key in self.tables["run"]}
+        for _, job, about, *_ in self.tables["said"]:
+            live |= {job, about}
+        for values in self.tables["run"].values():
+            live |= {values[1], values[3]}
+        live |= {node for row in self.out["symlink"] for node in row[:2]}
+        live |= {row[1] for row in self.out["job_io"]}
+        for _, _, meaning, _ in self.out["job_statement"]:
+            live |= {node for s in self.meanings[meaning].statements for node in (s.source, s.target)}
+        self.out["live"] = {(node,) for node in live if node not in (None, OWN)}
+
+
+def carriers(about: int, job: int, side: int) -> list[tuple[str, int]]:
+    """Which facets said about a node are read as lineage, and of what: columnLineage of an output, lineage of the job itself."""
+    if side == Side.OUTPUT:
+        return [("columnLineage", about)]
+    return [("lineage", job)] if side == Side.SELF and about == job else []
+
+
+def bind(expansion: Expansion, job: int, origin: int) -> Iterator[Row]:
+    """The rows of `flow` for one job."""
+    for source, target, evidence in expansion.flows:
+        yield source if source != OWN else job, target if target != OWN else job, job, origin, evidence
+
+
+def hubs(shape_id: int, expansion: Expansion) -> Iterable[tuple[Any, int]]:
+    """The hubs of a shape, each with its id."""
+    return [(hub, hub_id(shape_id, place)) for place, hub in enumerate(expansion.hubs)]
+
+
+def hub_id(shape_id: int, place: int) -> int:
+    """The id of a shape's n-th hub: the shape's own, or its neighbour."""
+    return shape_id ^ place
+

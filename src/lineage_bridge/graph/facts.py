@@ -1,0 +1,299 @@
+"""Facts: how a frame becomes rows of the relations. Pure; reads no clock.
+
+One frame gives few rows, because what producers repeat is content-addressed: a mention is a key with first and last time, and the text of
+a facet is a row of its own under the hash of that text.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from uuid import UUID
+
+import msgspec
+
+from lineage_bridge.graph.carried import Carried, FrameKind
+from lineage_bridge.graph.ids import DAY_US, NodeKind, day_of, node_id, statement_id, text_hash
+from lineage_bridge.graph.relations import NEVER_US, NO_EVENT, Origin, Row, Side
+from lineage_bridge.openlineage import facets as standard
+from lineage_bridge.openlineage.event import Dataset, Event, Job, Run
+from lineage_bridge.openlineage.times import parse_time
+from lineage_bridge.openlineage.verdict import Clean, Rejected, Repaired, judge, run_uuid
+
+Fact = tuple[str, Row, Row]
+"""Relation, key, values."""
+
+NO_CONTENT = bytes(16)
+LINEAGE_KEYS = frozenset({"columnLineage", "lineage"})
+SAMPLE_CHARACTERS = 2000
+STATISTICS = {"inputStatistics", "outputStatistics"}
+
+_VERSION = re.compile(r"/v?\d+(?:\.\d+)+[^/]*")
+_NOTHING_SAID = (None, None, None, None, NEVER_US, NO_EVENT)
+_NO_NOMINAL = (None, None, NEVER_US, NO_EVENT)
+_NO_RAW = (None, NO_EVENT)
+
+
+class _Operation(msgspec.Struct):
+    operation: str
+    runs: list[str] = []
+
+
+class _Reason(msgspec.Struct):
+    code: str = "rejected"
+    path: str = "$"
+    message: str = ""
+
+
+class Names:
+    """Names to node ids under one installation's key (at most 64 bytes), remembering those met lately.
+
+    Names in `refused` (kind, namespace, name) share an id with another name: an event that uses one is not folded.
+    """
+
+    def __init__(self, key: bytes, refused: frozenset[tuple[int, str, str]] = frozenset()) -> None:
+        self.key = key
+        self.refused = refused
+        self._of: Callable[[NodeKind, str, str], int] = lru_cache(200_000)(self._compute)
+
+    def _compute(self, kind: NodeKind, namespace: str, name: str) -> int:
+        if (int(kind), namespace, name) in self.refused:
+            raise RefusedName(kind, namespace, name)
+        return node_id(self.key, kind, namespace, name)
+
+    def dataset(self, namespace: str, name: str) -> int:
+        """The id of a dataset."""
+        return self._of(NodeKind.DATASET, namespace, name)
+
+    def job(self, namespace: str, name: str) -> int:
+        """The id of a job."""
+        return self._of(NodeKind.JOB, namespace, name)
+
+
+class RefusedName(Exception):
+    """An event uses a name whose node id belongs to another name."""
+
+    def __init__(self, kind: int, namespace: str, name: str) -> None:
+        super().__init__(f"the id of {namespace!r} {name!r} belongs to another name")
+
+
+def facts(frame: Carried, names: Names) -> list[Fact]:
+    """The rows one frame stands for. An event that cannot be folded becomes a row of `quarantine`; nothing is raised for its content."""
+    if frame.kind == FrameKind.EVENT:
+        verdict = judge(frame.body, frame.arrival)
+        if isinstance(verdict, Rejected):
+            return [_quarantine(frame, verdict.code, verdict.path, verdict.message)]
+        return _folded(frame, verdict, names)
+    if frame.kind == FrameKind.REJECTED:
+        reason = msgspec.json.decode(frame.note, type=_Reason) if frame.note else _Reason()
+        return [_quarantine(frame, reason.code, reason.path, reason.message)]
+    if frame.kind == FrameKind.OPERATOR:
+        return list(_operation(frame))
+    return []
+
+
+def _folded(frame: Carried, verdict: Clean | Repaired, names: Names) -> list[Fact]:
+    """The facts of an accepted event; whatever goes wrong in here concerns this event alone."""
+    try:
+        return list(_event_facts(frame, verdict, names))
+    except RefusedName as error:
+        return [_quarantine(frame, "id_collision", "$", str(error))]
+    except Exception as error:  # noqa: BLE001 - the boundary of one event within a batch: it is kept, with the reason
+        return [_quarantine(frame, "fold_failed", "$", f"{type(error).__name__}: {error}"[:500])]
+
+
+def _quarantine(frame: Carried, code: str, path: str, message: str) -> Fact:
+    sample = frame.body[: 4 * SAMPLE_CHARACTERS].decode("utf-8", "replace").replace("\x00", "\ufffd")[:SAMPLE_CHARACTERS]
+    values = (code, path, message, sample, len(frame.body), frame.arrival, frame.channel, frame.principal)
+    return "quarantine", (frame.event, frame.source, frame.part, frame.place), values
+
+
+def _operation(frame: Carried) -> Iterator[Fact]:
+    operation = msgspec.json.decode(frame.body, type=_Operation)
+    if operation.operation == "erase":
+        for run in operation.runs:
+            yield "erased", (UUID(run).bytes,), (frame.arrival,)
+
+
+def _event_facts(frame: Carried, verdict: Clean | Repaired, names: Names) -> Iterator[Fact]:
+    event = verdict.event
+    time = event.time_us if event.time_us <= frame.arrival + DAY_US else frame.arrival
+    repairs = ",".join(sorted({r.code for r in verdict.repairs})) if isinstance(verdict, Repaired) else ""
+    statement = _Statement(frame, event, time, names)
+    yield "event", (event.time_us, frame.event), (time, event.type or "", statement.subject, *statement.speaks_of, repairs)
+    yield (
+        "event_copy",
+        (event.time_us, frame.event, frame.source, frame.part, frame.place),
+        (frame.arrival, frame.channel, frame.principal),
+    )
+    yield from statement.facts()
+
+
+class _Statement:
+    """One event on its way to facts: who speaks (`subject`), of what, when, and with which ids."""
+
+    def __init__(self, frame: Carried, event: Event, time: int, names: Names) -> None:
+        self.event, self.time, self.id, self.names = event, time, frame.event, names
+        self.day = day_of(time)
+        self.job = names.job(event.job.namespace, event.job.name) if event.job else 0
+        self.dataset = names.dataset(event.dataset.namespace, event.dataset.name) if event.dataset else 0
+        self.speaks_of = (self.job, 0 if event.job else self.dataset)
+        self.origin = Origin.OBSERVED if event.kind == "run" else Origin.DECLARED
+        self.subject = event.run.id if event.kind == "run" and event.run else self._design_time_subject()
+        self.nodes: dict[int, Row] = {}
+
+    def _design_time_subject(self) -> bytes:
+        event = self.event
+        producer = _VERSION.sub("", event.producer)
+        if event.job:
+            return statement_id(NodeKind.JOB, event.job.namespace, event.job.name, producer)
+        assert event.dataset is not None
+        return statement_id(NodeKind.DATASET, event.dataset.namespace, event.dataset.name, producer)
+
+    def facts(self) -> Iterator[Fact]:
+        """All but the event's own row and its copy."""
+        event = self.event
+        if event.job:
+            yield self.node(self.job, NodeKind.JOB, event.job)
+        if event.run and event.kind == "run" and event.job:
+            yield from self.of_run(event.run, event.job)
+        elif event.job:
+            yield from self.of_declared_job(event.job)
+        if event.dataset:
+            yield from self.of_dataset(event.dataset)
+
+    def node(self, id_: int, kind: NodeKind, named: Job | Dataset) -> Fact:
+        return "node", (id_, int(kind), named.namespace, named.name), ()
+
+    def said(self, about: int, side: Side, content: bytes) -> Fact:
+        key = (self.subject, self.job, about, int(side), int(self.origin), content, self.day)
+        return "said", key, (self.time, self.id, self.time, self.id)
+
+    # a run
+
+    def of_run(self, run: Run, job: Job) -> Iterator[Fact]:
+        yield from self.run_row(run, job)
+        yield "run_event", (run.id, self.event.type or ""), (self.time, self.time)
+        content = yield from contents(job.facets)
+        yield self.said(self.job, Side.SELF, content)
+        if run.facets:
+            content = yield from contents(run.facets)
+            yield self.said(self.job, Side.RUN, content)
+        samples: dict[tuple[int, int], list[int | None]] = {}
+        for side, access, datasets in (
+            (Side.INPUT, Side.INPUT_ACCESS, self.event.inputs),
+            (Side.OUTPUT, Side.OUTPUT_ACCESS, self.event.outputs),
+        ):
+            for dataset in datasets:
+                yield from self.of_io(dataset, side, access, samples)
+        for (dataset_id, side_code), counters in sorted(samples.items()):
+            yield "io_sample", (run.id, self.job, dataset_id, side_code, self.time), (*counters, self.id)
+
+    def run_row(self, run: Run, job: Job) -> Iterator[Fact]:
+        parent, nominal, raw = _NOTHING_SAID, _NO_NOMINAL, _NO_RAW
+        facet = standard.read("run", "parent", run.facets["parent"]) if "parent" in run.facets else None
+        if isinstance(facet, standard.ParentRunFacet):
+            parent = yield from self.parent(facet)
+        facet = standard.read("run", "nominalTime", run.facets["nominalTime"]) if "nominalTime" in run.facets else None
+        if isinstance(facet, standard.NominalTimeRunFacet):
+            nominal = (_time(facet.nominalStartTime), _time(facet.nominalEndTime), self.time, self.id)
+        if run.raw_id and not _is_uuid(run.raw_id):
+            raw = (run.raw_id, self.id)
+        yield "run", (run.id, self.job), (*parent, *nominal, *raw)
+
+    def parent(self, facet: "standard.ParentRunFacet") -> Iterator[Fact]:
+        """Rows for the parent and the root, which may never speak themselves; returns the run's reference to them."""
+        parent_run, parent_job = yield from self.named_run(facet.job.namespace, facet.job.name, facet.run.runId)
+        root_run = root_job = None
+        if facet.root is not None:
+            root_run, root_job = yield from self.named_run(facet.root.job.namespace, facet.root.job.name, facet.root.run.runId)
+        return parent_run, parent_job, root_run, root_job, self.time, self.id
+
+    def named_run(self, namespace: str, name: str, raw_id: str) -> Iterator[Fact]:
+        job = self.names.job(namespace, name)
+        run = run_uuid(namespace, name, raw_id)
+        yield "node", (job, int(NodeKind.JOB), namespace, name), ()
+        yield "run", (run, job), (*_NOTHING_SAID, *_NO_NOMINAL, *_NO_RAW)
+        return run, job
+
+    def of_io(self, dataset: Dataset, side: Side, access: Side, samples: dict[tuple[int, int], list[int | None]]) -> Iterator[Fact]:
+        id_ = self.names.dataset(dataset.namespace, dataset.name)
+        yield self.node(id_, NodeKind.DATASET, dataset)
+        yield "run_io", (self.subject, self.job, id_, int(side)), (self.time, self.time)
+        if dataset.facets:
+            content = yield from contents(dataset.facets)
+            yield self.said(id_, side, content)
+        if dataset.access:
+            rest = {key: text for key, text in dataset.access.items() if key not in STATISTICS}
+            _sample(dataset, side, samples.setdefault((id_, int(side)), [None, None, None]))
+            if rest:
+                content = yield from contents(rest)
+                yield self.said(id_, access, content)
+
+    # design time
+
+    def of_dataset(self, dataset: Dataset) -> Iterator[Fact]:
+        """What is said of a dataset itself."""
+        yield self.node(self.dataset, NodeKind.DATASET, dataset)
+        content = yield from contents(dataset.facets)
+        yield self.said(self.dataset, Side.SELF, content)
+
+    def of_declared_job(self, job: Job) -> Iterator[Fact]:
+        """One content for all of it: job, inputs, outputs and lineage are replaced together."""
+        declared: list[tuple[int, int, bytes]] = []
+        for side, datasets in ((Side.INPUT, self.event.inputs), (Side.OUTPUT, self.event.outputs)):
+            for dataset in datasets:
+                id_ = self.names.dataset(dataset.namespace, dataset.name)
+                yield self.node(id_, NodeKind.DATASET, dataset)
+                facets = NO_CONTENT
+                if dataset.facets:
+                    facets = yield from contents(dataset.facets)
+                    yield self.said(id_, side, facets)
+                declared.append((int(side), id_, facets))
+        content = yield from contents(job.facets, tuple(sorted(set(declared))))
+        for side_code, id_, facets in declared:
+            yield "declared_io", (content, side_code, id_, facets), ()
+        yield self.said(self.job, Side.SELF, content)
+
+
+def contents(facets: dict[str, bytes], declared: tuple[tuple[int, int, bytes], ...] = ()) -> Iterator[Fact]:
+    """The rows of one content; returns its address. A content without facets and declarations is NO_CONTENT and has no rows."""
+    if not facets and not declared:
+        return NO_CONTENT
+    hashed = sorted((key, *_facet(text)) for key, text in facets.items())
+    content = text_hash(b"".join(b"%d:%b%b" % (len(k := key.encode()), k, facet) for key, facet, _ in hashed) + repr(declared).encode())
+    for key, facet, deleted in hashed:
+        yield "content", (content, key), (facet,)
+        yield "facet", (facet,), (deleted, facets[key].decode("utf-8", "replace"))
+    return content
+
+
+@lru_cache(20_000)
+def _facet(text: bytes) -> tuple[bytes, int]:
+    """A facet's address and whether it is a tombstone."""
+    return text_hash(text), int(standard.is_deleted(text))
+
+
+def _sample(dataset: Dataset, side: Side, counters: list[int | None]) -> None:
+    """Merge the counters one mention states into those of the same event: the larger stands."""
+    key, where = ("inputStatistics", "input") if side is Side.INPUT else ("outputStatistics", "output")
+    facet = standard.read(where, key, dataset.access[key]) if key in dataset.access else None
+    if facet is None:
+        return
+    stated = (facet.rowCount, facet.size, facet.fileCount)
+    for place, value in enumerate(stated):
+        if value is not None and (counters[place] is None or int(value) > counters[place]):
+            counters[place] = min(int(value), 2**63 - 1)
+
+
+def _time(text: str | None) -> int | None:
+    parsed = parse_time(text) if text else None
+    return parsed.us if parsed else None
+
+
+@lru_cache(10_000)
+def _is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,345 @@
+"""The law: every relation of the graph, its key, and how two rows with one key become one.
+
+A column is part of the key, a **min**, a **max**, the value of a **greatest** or **least** (chosen together with its order, a tuple that ends
+with an event id and is therefore total), or the **same** wherever the key is the same. Every merge is commutative, associative and
+idempotent, so events may come late, twice, and in any order. Nothing counts: counts are queries.
+
+The law is executed by `merge` (plain Python), by `upsert_sql` (a store), both generated from `RELATIONS`.
+Rows are flat tuples: the key's columns, then the others, in the order they are declared. Times are int64 microseconds UTC; ids of events,
+runs, contents and facets are 16 bytes; node ids are signed 64-bit.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from functools import cached_property
+from typing import Any
+
+Row = tuple[Any, ...]
+
+NEVER_US = -(2**63)
+"""The time of an order that nothing has been said under."""
+NO_EVENT = b""
+"""The event id of such an order."""
+
+
+class Side(IntEnum):
+    """From which side a run or a statement speaks of something."""
+
+    INPUT = 0
+    OUTPUT = 1
+    SELF = 2
+    RUN = 3
+    INPUT_ACCESS = 4
+    OUTPUT_ACCESS = 5
+
+
+class Origin(IntEnum):
+    """Whether something was seen to happen, said at design time, or concluded."""
+
+    OBSERVED = 1
+    DECLARED = 2
+    INFERRED = 3
+
+
+class Evidence(IntEnum):
+    """What a flow rests on, strongest first."""
+
+    EXPLICIT = 1
+    COLUMN = 2
+    CO_OCCURRENCE = 3
+    STITCHED = 4
+
+
+class Type(Enum):
+    """The type of a column."""
+
+    INT = "int"
+    TEXT = "text"
+    BYTES = "bytes"
+
+
+class Law(Enum):
+    """How a column of two rows with one key becomes one value."""
+
+    KEY = "key"
+    SAME = "same"
+    MIN = "min"
+    MAX = "max"
+    GREATEST = "greatest"
+    LEAST = "least"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column. `group` names the order it is chosen with; the group's `ordinal` columns are that order, compared from left to right."""
+
+    name: str
+    type: Type
+    law: Law
+    group: str = ""
+    ordinal: bool = False
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class Relation:
+    """One relation: a name and its columns, key first."""
+
+    name: str
+    columns: tuple[Column, ...]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """All column names, in the order of a row."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def key(self) -> tuple[str, ...]:
+        """The names of the key's columns."""
+        return tuple(column.name for column in self.columns if column.law is Law.KEY)
+
+    @cached_property
+    def key_size(self) -> int:
+        """How many columns the key has."""
+        return len(self.key)
+
+    @cached_property
+    def merge(self) -> Callable[[Row, Row], Row]:
+        """The plain execution of the law: two rows of values (without the key) to one."""
+        return _merger(self)
+
+
+def _key(name: str, type_: Type) -> Column:
+    return Column(name, type_, Law.KEY)
+
+
+def _same(name: str, type_: Type, *, optional: bool = False) -> Column:
+    return Column(name, type_, Law.SAME, optional=optional)
+
+
+def _span() -> tuple[Column, Column]:
+    return Column("first", Type.INT, Law.MIN), Column("last", Type.INT, Law.MAX)
+
+
+def _least(group: str, *order: tuple[str, Type]) -> tuple[Column, ...]:
+    return tuple(Column(name, type_, Law.LEAST, group, True) for name, type_ in order)
+
+
+def _greatest(group: str, values: tuple[tuple[str, Type], ...], *order: tuple[str, Type]) -> tuple[Column, ...]:
+    chosen = tuple(Column(name, type_, Law.GREATEST, group, optional=True) for name, type_ in values)
+    return chosen + tuple(Column(name, type_, Law.GREATEST, group, True) for name, type_ in order)
+
+
+def _relation(name: str, *columns: Column) -> Relation:
+    return Relation(name, columns)
+
+
+NODE = _relation("node", _key("id", Type.INT), _key("kind", Type.INT), _key("namespace", Type.TEXT), _key("name", Type.TEXT))
+"""One row per dataset or job that an event or a facet names. Two names with one id would be two rows: the store refuses the second."""
+
+EVENT = _relation(
+    "event",
+    _key("time", Type.INT),
+    _key("event", Type.BYTES),
+    Column("effective", Type.INT, Law.MIN),
+    _same("type", Type.TEXT),
+    _same("subject", Type.BYTES),
+    _same("job", Type.INT),
+    _same("dataset", Type.INT),
+    _same("repairs", Type.TEXT),
+)
+"""One row per event. Its time is a function of its bytes and leads the key, so that events lie in the order of time. `type` is empty when
+absent, `subject` the run or the design-time statement, `job` and `dataset` 0 when it speaks of none."""
+
+EVENT_COPY = _relation(
+    "event_copy",
+    _key("time", Type.INT),
+    _key("event", Type.BYTES),
+    _key("source", Type.TEXT),
+    _key("part", Type.INT),
+    _key("place", Type.INT),
+    _same("arrival", Type.INT),
+    _same("channel", Type.TEXT),
+    _same("principal", Type.TEXT),
+)
+"""One row per frame that carried an event: where it lies, when and how it came."""
+
+QUARANTINE = _relation(
+    "quarantine",
+    _key("event", Type.BYTES),
+    _key("source", Type.TEXT),
+    _key("part", Type.INT),
+    _key("place", Type.INT),
+    _same("code", Type.TEXT),
+    _same("path", Type.TEXT),
+    _same("message", Type.TEXT),
+    _same("sample", Type.TEXT),
+    _same("size", Type.INT),
+    _same("arrival", Type.INT),
+    _same("channel", Type.TEXT),
+    _same("principal", Type.TEXT),
+)
+"""One row per frame that is kept but not used, with the reason. `sample` is the start of its text."""
+
+RUN = _relation(
+    "run",
+    _key("run", Type.BYTES),
+    _key("job", Type.INT),
+    *_greatest(
+        "parent",
+        (("parent_run", Type.BYTES), ("parent_job", Type.INT), ("root_run", Type.BYTES), ("root_job", Type.INT)),
+        ("parent_time", Type.INT),
+        ("parent_event", Type.BYTES),
+    ),
+    *_greatest(
+        "nominal",
+        (("nominal_start", Type.INT), ("nominal_end", Type.INT)),
+        ("nominal_time", Type.INT),
+        ("nominal_event", Type.BYTES),
+    ),
+    *_greatest("raw", (("raw_id", Type.TEXT),), ("raw_event", Type.BYTES)),
+)
+"""One row per run and job; a run seen under two jobs has two. A parent that was only named has a row of its own, with nothing said.
+`raw_id` is the run id as it was sent, where that was no UUID."""
+
+RUN_EVENT = _relation("run_event", _key("run", Type.BYTES), _key("type", Type.TEXT), *_span())
+"""One row per run and event type: when it was first and last said. State is read from these (see runs.py)."""
+
+RUN_IO = _relation(
+    "run_io", _key("run", Type.BYTES), _key("job", Type.INT), _key("dataset", Type.INT), _key("side", Type.INT), *_span()
+)
+"""One row per run, job, dataset and side."""
+
+IO_SAMPLE = _relation(
+    "io_sample",
+    _key("run", Type.BYTES),
+    _key("job", Type.INT),
+    _key("dataset", Type.INT),
+    _key("side", Type.INT),
+    _key("time", Type.INT),
+    *_greatest("sample", (("rows", Type.INT), ("bytes", Type.INT), ("files", Type.INT)), ("event", Type.BYTES)),
+)
+"""What a run said at one time of the amount it read or wrote: rows, bytes, files."""
+
+SAID = _relation(
+    "said",
+    _key("subject", Type.BYTES),
+    _key("job", Type.INT),
+    _key("about", Type.INT),
+    _key("side", Type.INT),
+    _key("origin", Type.INT),
+    _key("content", Type.BYTES),
+    _key("day", Type.INT),
+    *_least("first", ("first", Type.INT), ("first_event", Type.BYTES)),
+    *_greatest("last", (), ("last", Type.INT), ("last_event", Type.BYTES)),
+)
+"""What a run, or a design-time statement, said about a node: the address of the content, and when on that UTC day first and last."""
+
+CONTENT = _relation("content", _key("content", Type.BYTES), _key("key", Type.TEXT), _same("facet", Type.BYTES))
+"""The facets of one content: facet key to facet."""
+
+DECLARED_IO = _relation(
+    "declared_io", _key("content", Type.BYTES), _key("side", Type.INT), _key("dataset", Type.INT), _key("facets", Type.BYTES)
+)
+"""The inputs and outputs of one design-time statement, each with the address of its facets."""
+
+FACET = _relation("facet", _key("facet", Type.BYTES), _same("deleted", Type.INT), _same("text", Type.TEXT))
+"""One row per facet text, stored once; `deleted` is 1 for a tombstone."""
+
+ERASED = _relation("erased", _key("subject", Type.BYTES), Column("since", Type.INT, Law.MIN))
+"""Runs that an operator has erased: nothing said under them counts, before or after."""
+
+RELATIONS: tuple[Relation, ...] = (
+    NODE,
+    EVENT,
+    EVENT_COPY,
+    QUARANTINE,
+    RUN,
+    RUN_EVENT,
+    RUN_IO,
+    IO_SAMPLE,
+    SAID,
+    CONTENT,
+    DECLARED_IO,
+    FACET,
+    ERASED,
+)
+BY_NAME = {relation.name: relation for relation in RELATIONS}
+
+
+def _groups(relation: Relation) -> dict[str, list[Column]]:
+    groups: dict[str, list[Column]] = {}
+    for column in relation.columns:
+        if column.group:
+            groups.setdefault(column.group, []).append(column)
+    return groups
+
+
+def _merger(relation: Relation) -> Callable[[Row, Row], Row]:
+    """Compile the law of one relation to a function over the values of two rows."""
+    values = relation.columns[relation.key_size :]
+    index = {column.name: place for place, column in enumerate(values)}
+    mins = [index[c.name] for c in values if c.law is Law.MIN]
+    maxs = [index[c.name] for c in values if c.law is Law.MAX]
+    choices = []
+    for columns in _groups(relation).values():
+        order = tuple(index[c.name] for c in columns if c.ordinal)
+        choices.append((tuple(index[c.name] for c in columns), order, columns[0].law is Law.GREATEST))
+
+    def merge(a: Row, b: Row) -> Row:
+        if a == b:
+            return a
+        out = list(a)
+        for place in mins:
+            if b[place] < out[place]:
+                out[place] = b[place]
+        for place in maxs:
+            if b[place] > out[place]:
+                out[place] = b[place]
+        for places, order, greatest in choices:
+            theirs, ours = [b[place] for place in order], [a[place] for place in order]
+            if (theirs > ours) if greatest else (theirs < ours):
+                for place in places:
+                    out[place] = b[place]
+        return tuple(out)
+
+    return merge
+
+
+def upsert_sql(relation: Relation, source: str, *, least: str = "min", greatest: str = "max") -> str:
+    """The SQL execution of the law: merge the rows that `source` (VALUES or a SELECT) gives into the relation's table.
+
+    `least` and `greatest` are the dialect's functions of two arguments. A row that changes nothing is not written.
+    """
+    columns = ", ".join(f'"{name}"' for name in relation.names)
+    key = ", ".join(f'"{name}"' for name in relation.key)
+    head = f'INSERT INTO "{relation.name}" ({columns}) {source} ON CONFLICT ({key})'
+    sets, changes = _updates(relation, least, greatest)
+    if not sets:
+        return f"{head} DO NOTHING"
+    return f"{head} DO UPDATE SET {', '.join(sets)} WHERE {' OR '.join(changes)}"
+
+
+def _updates(relation: Relation, least: str, greatest: str) -> tuple[list[str], list[str]]:
+    """The assignments of an upsert and the conditions under which one of them changes something."""
+    table, sets, changes = relation.name, [], []
+    for column in relation.columns:
+        ours, theirs = f'"{table}"."{column.name}"', f'excluded."{column.name}"'
+        if column.law is Law.MIN:
+            sets.append(f'"{column.name}" = {least}({ours}, {theirs})')
+            changes.append(f"{theirs} < {ours}")
+        elif column.law is Law.MAX:
+            sets.append(f'"{column.name}" = {greatest}({ours}, {theirs})')
+            changes.append(f"{theirs} > {ours}")
+    for columns in _groups(relation).values():
+        order = [c.name for c in columns if c.ordinal]
+        sign = ">" if columns[0].law is Law.GREATEST else "<"
+        ours = ", ".join(f'"{table}"."{name}"' for name in order)
+        theirs = ", ".join(f'excluded."{name}"' for name in order)
+        wins = f"({theirs}) {sign} ({ours})"
+        changes.append(wins)
+        sets += [
+            f'"{c.name}" = CASE WHEN {wins} THEN excluded."{c.name}" ELSE "{table}"."{c.name}" END' for c in columns
+        ]
+    return sets, changes

@@ -1,0 +1,41 @@
+"""One writer per log folder, held by a lock that the kernel lets go when its process ends, however it ends."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from lineage_bridge.errors import LogLockedError
+
+
+class DirectoryLock:
+    """An exclusive lock on the file `lock` of a folder, taken within `timeout_s` seconds; the file names the holder.
+
+    Raises LogLockedError naming the folder and the holder.
+    """
+
+    def __init__(self, directory: Path, timeout_s: float = 0.0) -> None:
+        path = directory / "lock"
+        self._lock = FileLock(path, timeout=timeout_s, thread_local=False)
+        try:
+            self._lock.acquire()
+        except Timeout as error:
+            raise LogLockedError(
+                f"the event log in {directory} is already written by {_holder(path)}",
+                "Stop that process, or give this one its own data folder.",
+            ) from error
+        with suppress(OSError):  # a full disk may leave the holder nameless, which harms nobody
+            path.write_text(f"{os.getpid()}\n", encoding="ascii")
+
+    def release(self) -> None:
+        """Let others in. The file stays."""
+        self._lock.release()
+
+
+def _holder(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    return f"process {text}" if text.isdecimal() else "another process"

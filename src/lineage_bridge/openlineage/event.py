@@ -1,0 +1,59 @@
+"""An OpenLineage event as LineageBridge reads it: checked, normalised, and with every facet kept as its exact text.
+
+The values are frozen. Facet mappings are shared between events that say the same: they must never be changed in place.
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+
+Facets = dict[str, bytes]
+"""Facet key -> exact JSON text of the facet's value."""
+
+EventKind = Literal["run", "job", "dataset"]
+
+
+class Dataset(Struct, frozen=True, gc=False):
+    """A dataset as one event mentions it; `access` are its inputFacets or outputFacets, which speak of one run's access."""
+
+    namespace: str
+    name: str
+    facets: Facets
+    access: Facets
+
+
+class Job(Struct, frozen=True, gc=False):
+    """A job as one event mentions it."""
+
+    namespace: str
+    name: str
+    facets: Facets
+
+
+class Run(Struct, frozen=True, gc=False):
+    """A run: the 16 bytes of its UUID, and the id as it was received."""
+
+    id: bytes
+    raw_id: str
+    facets: Facets
+
+
+class Event(Struct, frozen=True, gc=False):
+    """One event. `time_us` is the event time in UTC microseconds since the epoch.
+
+    `type` is START, RUNNING, COMPLETE, FAIL, ABORT, OTHER, or None where the event has none; `raw_type` is the word as
+    received. A run event has a run and a job, a job event a job, and both may carry a dataset; a dataset event has only that.
+    `producer` and `schema_url` are empty where the event has none.
+    """
+
+    kind: EventKind
+    time_us: int
+    type: str | None
+    raw_type: str | None
+    run: Run | None
+    job: Job | None
+    dataset: Dataset | None
+    inputs: tuple[Dataset, ...]
+    outputs: tuple[Dataset, ...]
+    producer: str
+    schema_url: str

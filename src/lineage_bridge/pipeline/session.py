@@ -1,0 +1,42 @@
+"""The Spark session of the embedded profile: one driver, local workers, no user interface, nothing resolved at start."""
+
+import os
+import sys
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djava.net.preferIPv4Stack=true -Dderby.system.home={scratch}"
+_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
+    "spark.python.worker.reuse": "true",
+    "spark.sql.streaming.minBatchesToRetain": "20",
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    "spark.sql.streaming.numRecentProgressUpdates": "5",
+    "spark.sql.streaming.stopTimeout": "20s",
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "spark.log.level": "ERROR",
+}
+
+
+def start_session(scratch: Path, *, master: str, memory: str) -> SparkSession:
+    """A session whose files go to `scratch`. `memory` is the driver's heap, as Java writes it (1g)."""
+    scratch.mkdir(parents=True, exist_ok=True)
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    builder = SparkSession.builder.appName("lineage-bridge").master(master)
+    for name, value in _SETTINGS.items():
+        builder = builder.config(name, value)
+    builder = builder.config("spark.driver.memory", memory).config("spark.local.dir", str(scratch))
+    builder = builder.config("spark.sql.warehouse.dir", str(scratch / "warehouse"))
+    builder = builder.config("spark.driver.extraJavaOptions", _JVM.format(scratch=scratch))
+    session: SparkSession = builder.getOrCreate()
+    return session

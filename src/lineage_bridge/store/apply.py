@@ -1,0 +1,153 @@
+"""One batch to the store: one transaction that merges the facts by the law, keeps up what is derived, and moves the position.
+
+The position is advanced by compare-and-set, so a batch counts once, whoever brings it.
+"""
+
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+
+from lineage_bridge.errors import CollisionError, PositionError
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.relations import BY_NAME, RELATIONS, Relation, Row, upsert_sql
+from lineage_bridge.ports import Batch, Budget
+from lineage_bridge.store.derivation import Derivation
+from lineage_bridge.store.erasure import Erasure
+from lineage_bridge.store.sqlite import connect_writer
+
+_STAGED = ("node", "run_io", "said")
+_DIRECT = tuple(r for r in RELATIONS if r.name not in (*_STAGED, "facet", "erased"))
+
+
+class GraphWriter:
+    """The graph store, opened for writing. One per data folder; not safe for threads at once."""
+
+    def __init__(self, path: Path, names: Names) -> None:
+        self.path = path
+        self.connection = connect_writer(path)
+        self.derivation = Derivation(self.connection, names)
+        self.erasure = Erasure(self.connection, self.derivation)
+        _prepare(self.connection)
+        self.erased = {bytes(row[0]) for row in self.connection.execute("SELECT subject FROM erased")}
+
+    def close(self) -> None:
+        """Close the connection; an open transaction is rolled back."""
+        self.connection.close()
+
+    def position(self, source: str) -> dict[int, int]:
+        """Part to place: where the next batch of `source` starts."""
+        rows = self.connection.execute("SELECT part, place FROM position WHERE source = ?", (source,))
+        return {part: place for part, place in rows}
+
+    def apply(self, batch: Batch, budget: Budget) -> None:
+        """Merge one batch. Raises PositionError when the batch does not start at the store's position, CollisionError for names that share an id."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            self._advance(batch)
+            self._merge(batch.rows, budget)
+            self.connection.execute("COMMIT")
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            self.derivation.forget()
+            self.erased = {bytes(row[0]) for row in self.connection.execute("SELECT subject FROM erased")}
+            raise
+
+    def settle(self, budget: Budget) -> int:
+        """Derive what earlier batches left; the number of keys that are still left."""
+        if not self.left():
+            return 0
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            self.derivation.settle(budget)
+            self.connection.execute("COMMIT")
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            self.derivation.forget()
+            raise
+        return self.left()
+
+    def left(self) -> int:
+        """How many keys wait to be derived."""
+        return int(self.connection.execute("SELECT count(*) FROM dirty").fetchone()[0])
+
+    def _advance(self, batch: Batch) -> None:
+        for (source, part), (start, end) in sorted(batch.spans.items()):
+            row = self.connection.execute(
+                "SELECT place FROM position WHERE source = ? AND part = ?", (source, part)
+            ).fetchone()
+            if (row[0] if row else 0) != start:
+                raise PositionError(
+                    f"the store is at {row[0] if row else 0} of {source}/{part}, the batch starts at {start}",
+                    "another pipeline may be writing this store",
+                )
+            self.connection.execute(
+                "INSERT INTO position VALUES (?, ?, ?) ON CONFLICT (source, part) DO UPDATE SET place = excluded.place",
+                (source, part, end),
+            )
+
+    def _merge(self, rows: Mapping[str, list[Row]], budget: Budget) -> None:
+        newly_erased = self._erased_by(rows.get("erased", []))
+        rows = self._without_erased(rows)
+        for name in _STAGED:
+            _stage(self.connection, BY_NAME[name], rows.get(name, []))
+        self._refuse_collisions()
+        self.derivation.add_nodes("SELECT id, kind, namespace, name FROM in_node")
+        for relation in _DIRECT:
+            if rows.get(relation.name):
+                _upsert(self.connection, relation, rows[relation.name])
+        self.derivation.add_facets(rows.get("facet", []))
+        touched = self.derivation.subjects_with_new_members()
+        for name in ("run_io", "said"):
+            if rows.get(name):
+                columns = ", ".join(f'"{c}"' for c in BY_NAME[name].names)
+                self.connection.execute(upsert_sql(BY_NAME[name], f"SELECT {columns} FROM in_{name} WHERE true"))
+        self.derivation.keep_up(rows, touched, budget)
+        if newly_erased:
+            self.erasure.erase(newly_erased)
+
+    def _erased_by(self, rows: list[Row]) -> list[bytes]:
+        new = sorted({row[0] for row in rows} - self.erased)
+        if rows:
+            _upsert(self.connection, BY_NAME["erased"], rows)
+            self.erased |= set(new)
+        return new
+
+    def _without_erased(self, rows: Mapping[str, list[Row]]) -> Mapping[str, list[Row]]:
+        """The batch without what erased runs say in it."""
+        if not self.erased:
+            return rows
+        kept = dict(rows)
+        gone = {(row[0], row[1]) for row in rows.get("event", []) if row[4] in self.erased}
+        for name, place in (("run", 0), ("run_event", 0), ("run_io", 0), ("io_sample", 0), ("said", 0), ("event", 4)):
+            kept[name] = [row for row in rows.get(name, []) if row[place] not in self.erased]
+        kept["event_copy"] = [row for row in rows.get("event_copy", []) if (row[0], row[1]) not in gone]
+        return kept
+
+    def _refuse_collisions(self) -> None:
+        clashes = self.connection.execute(
+            "SELECT DISTINCT i.kind, i.namespace, i.name FROM in_node i JOIN node n ON n.id = i.id "
+            "WHERE (i.kind, i.namespace, i.name) <> (n.kind, n.namespace, n.name) "
+            "UNION SELECT b.kind, b.namespace, b.name FROM in_node a JOIN in_node b ON a.id = b.id "
+            "WHERE (b.kind, b.namespace, b.name) > (a.kind, a.namespace, a.name) ORDER BY 1, 2, 3"
+        ).fetchall()
+        if clashes:
+            raise CollisionError(clashes)
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """The temporary tables that a batch is staged in."""
+    for name in _STAGED:
+        columns = ", ".join(f'"{c}"' for c in BY_NAME[name].names)
+        connection.execute(f"CREATE TEMP TABLE in_{name} ({columns})")
+
+
+def _stage(connection: sqlite3.Connection, relation: Relation, rows: list[Row]) -> None:
+    connection.execute(f"DELETE FROM in_{relation.name}")
+    if rows:
+        marks = ", ".join("?" * len(relation.names))
+        connection.executemany(f"INSERT INTO in_{relation.name} VALUES ({marks})", rows)
+
+
+def _upsert(connection: sqlite3.Connection, relation: Relation, rows: list[Row]) -> None:
+    marks = ", ".join("?" * len(relation.names))
+    connection.executemany(upsert_sql(relation, f"VALUES ({marks})"), rows)

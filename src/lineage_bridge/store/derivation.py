@@ -1,0 +1,216 @@
+"""Keeping up what is derived, in the transaction that brings the facts: shapes, flows, current facets, names that stand for one dataset.
+
+What is a min or a max is merged; the rest is recomputed per touched key with the pure functions of `graph`, up to a budget. `graph.derive`
+computes the same from scratch.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+
+from lineage_bridge.graph.derive import ENTITY_SIDES, carriers, facet_order, facet_owner
+from lineage_bridge.graph.facts import LINEAGE_KEYS, Names
+from lineage_bridge.graph.identity import canonical, component, symlinks
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.relations import Origin, Row
+from lineage_bridge.graph.statements import read_meaning
+from lineage_bridge.ports import Budget
+from lineage_bridge.store.presence import Presence
+
+Subject = tuple[bytes, int]
+Contents = dict[bytes, dict[str, bytes]]
+
+_CURRENT = """INSERT INTO current_facet VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (node, job, key) DO UPDATE
+SET facet = excluded.facet, rank = excluded.rank, time = excluded.time, event = excluded.event
+WHERE (excluded.rank, excluded.time, excluded.event, excluded.facet)
+    > (current_facet.rank, current_facet.time, current_facet.event, current_facet.facet)"""
+
+
+class Derivation:
+    """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
+
+    def __init__(self, connection: sqlite3.Connection, names: Names) -> None:
+        self.connection, self.names = connection, names
+        self.presence = Presence(connection)
+        self.meaning_of: dict[tuple[bytes, str], bytes | None] = {}
+        connection.execute("CREATE TEMP TABLE in_facet (facet)")
+        connection.execute("CREATE TEMP TABLE in_statement (subject, job, carrier, meaning)")
+
+    def forget(self) -> None:
+        """Drop what was remembered of a transaction that did not commit."""
+        self.meaning_of.clear()
+
+    # nodes and texts
+
+    def add_nodes(self, select: str, parameters: Iterable[Row] = ()) -> None:
+        """Add the nodes a SELECT of (id, kind, namespace, name) gives, or the parameters of a VALUES clause, that are not there yet."""
+        rows = list(parameters) or self.connection.execute(
+            f"SELECT DISTINCT i.* FROM ({select}) i LEFT JOIN node n ON n.id = i.id WHERE n.id IS NULL"
+        ).fetchall()
+        for row in rows:
+            inserted = self.connection.execute("INSERT OR IGNORE INTO node VALUES (?, ?, ?, ?)", row).rowcount
+            if inserted:
+                self.connection.execute("INSERT INTO node_search (rowid, namespace, name) VALUES (?, ?, ?)", (row[0], row[2], row[3]))
+
+    def add_facets(self, rows: list[Row]) -> None:
+        """Store the texts that are not there yet."""
+        if not rows:
+            return
+        texts = {row[0]: row for row in rows}
+        self.connection.execute("DELETE FROM in_facet")
+        self.connection.executemany("INSERT INTO in_facet VALUES (?)", ((facet,) for facet in texts))
+        new = self.connection.execute("SELECT i.facet FROM in_facet i LEFT JOIN facet f ON f.facet = i.facet WHERE f.facet IS NULL")
+        self.connection.executemany("INSERT INTO facet VALUES (?, ?, ?)", [texts[facet] for (facet,) in new.fetchall()])
+
+    def text(self, facet: bytes) -> bytes:
+        """The stored text of a facet."""
+        return str(self.connection.execute("SELECT text FROM facet WHERE facet = ?", (facet,)).fetchone()[0]).encode()
+
+    # what touches a subject
+
+    def subjects_with_new_members(self) -> set[Subject]:
+        """The runs in the staged batch that name a dataset they had not named before. Ask before the batch is merged."""
+        rows = self.connection.execute(
+            "SELECT DISTINCT i.run, i.job FROM in_run_io i LEFT JOIN run_io r ON r.run = i.run AND r.job = i.job "
+            "AND r.dataset = i.dataset AND r.side = i.side WHERE r.run IS NULL"
+        )
+        return {(run, job) for run, job in rows}
+
+    def keep_up(self, rows: Mapping[str, list[Row]], touched: set[Subject], budget: Budget) -> None:
+        """Derive what a merged batch changed: `touched` are the runs with new members."""
+        contents: Contents = {}
+        for content, key, facet in rows.get("content", []):
+            contents.setdefault(content, {})[key] = facet
+        said = rows.get("said", [])
+        touched |= self._new_statements(said, contents)
+        touched |= {(row[0], row[1]) for row in said if row[4] == Origin.DECLARED and row[1]}
+        self.presence.see_staged()
+        self.current_facets(said, contents)
+        batch_rows = sum(len(some) for some in rows.values())
+        self._shapes(sorted(touched), Budget(budget.rows + 4 * batch_rows))
+
+    def settle(self, budget: Budget) -> None:
+        """Derive for keys that earlier batches left."""
+        self.presence.see_nothing()
+        self._shapes([], budget)
+
+    def _shapes(self, touched: list[Subject], budget: Budget) -> None:
+        left = self.connection.execute("SELECT subject, job FROM dirty LIMIT 1000").fetchall()
+        waiting = list(dict.fromkeys([*left, *touched]))
+        done = self.presence.reshape(waiting, budget, self.meaning)
+        if left:
+            self.connection.executemany("DELETE FROM dirty WHERE subject = ? AND job = ?", waiting[:done])
+        if done < len(waiting):
+            self.connection.executemany("INSERT OR IGNORE INTO dirty VALUES (?, ?)", waiting[done:])
+
+    # statements
+
+    def _new_statements(self, said: list[Row], contents: Contents) -> set[Subject]:
+        """Store what runs newly said of lineage; the runs that did."""
+        bearing = {content: facets for content, facets in contents.items() if not LINEAGE_KEYS.isdisjoint(facets)}
+        if not bearing:
+            return set()
+        self._read_meanings({(facets[key], key) for facets in bearing.values() for key in LINEAGE_KEYS & facets.keys()})
+        found = {
+            (subject, job, carrier, meaning)
+            for subject, job, about, side, origin, content, *_ in said
+            if content in bearing and origin == Origin.OBSERVED and job
+            for key, carrier in carriers(about, job, side)
+            if key in bearing[content] and (meaning := self.meaning_of[bearing[content][key], key])
+        }
+        self.connection.execute("DELETE FROM in_statement")
+        self.connection.executemany("INSERT INTO in_statement VALUES (?, ?, ?, ?)", found)
+        new = self.connection.execute(
+            "SELECT i.* FROM in_statement i LEFT JOIN subject_statement s ON s.subject = i.subject AND s.job = i.job "
+            "AND s.carrier = i.carrier AND s.meaning = i.meaning WHERE s.subject IS NULL"
+        ).fetchall()
+        self.connection.executemany("INSERT INTO subject_statement VALUES (?, ?, ?, ?)", new)
+        return {(row[0], row[1]) for row in new}
+
+    def _read_meanings(self, wanted: set[tuple[bytes, str]]) -> None:
+        """Know the meaning of each (facet, key), reading and storing those met for the first time."""
+        if len(self.meaning_of) > 200_000:
+            self.meaning_of.clear()
+        for facet, key in sorted(wanted - self.meaning_of.keys()):
+            row = self.connection.execute("SELECT meaning FROM facet_meaning WHERE facet = ? AND key = ?", (facet, key)).fetchone()
+            self.meaning_of[facet, key] = row[0] if row else self._store_meaning(facet, key)
+
+    def _store_meaning(self, facet: bytes, key: str) -> bytes | None:
+        meaning = read_meaning(key, self.text(facet), self.names)
+        self.connection.execute("INSERT INTO facet_meaning VALUES (?, ?, ?)", (facet, key, meaning.id if meaning else None))
+        if meaning is None:
+            return None
+        self.add_nodes("", meaning.nodes)
+        if self.connection.execute("INSERT OR IGNORE INTO meaning VALUES (?, ?)", (meaning.id, int(meaning.explicit))).rowcount:
+            self.connection.executemany(
+                "INSERT OR IGNORE INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(meaning.id, *s) for s in meaning.statements]
+            )
+        return meaning.id
+
+    def meaning(self, content: bytes, key: str) -> bytes | None:
+        """The meaning of the lineage facet `key` of a stored content, if it has one that can be read."""
+        row = self.connection.execute("SELECT facet FROM content WHERE content = ? AND key = ?", (content, key)).fetchone()
+        if row is None:
+            return None
+        self._read_meanings({(row[0], key)})
+        return self.meaning_of[row[0], key]
+
+    # current facets and identity
+
+    def current_facets(self, said: Iterable[Row], contents: Contents) -> None:
+        """Merge what was said into the current facets, and follow the symlinks that changed."""
+        best: dict[tuple[int, int, str], tuple[int, int, bytes, bytes]] = {}
+        for _, job, about, side, origin, content, _, _, _, last, event in said:
+            if side not in ENTITY_SIDES:
+                continue
+            for key, facet in contents.get(content, {}).items():
+                place = about, facet_owner(key, job), key
+                candidate = facet_order(key, side, origin), last, event, facet
+                if place not in best or candidate > best[place]:
+                    best[place] = candidate
+        linked = sorted({node for node, _, key in best if key == "symlinks"})
+        before = {node: self._symlink_facet(node) for node in linked}
+        self.connection.executemany(_CURRENT, ((*place, facet, rank, time, event) for place, (rank, time, event, facet) in best.items()))
+        self.relink([node for node in linked if self._symlink_facet(node) != before[node]])
+
+    def _symlink_facet(self, node: int) -> bytes | None:
+        row = self.connection.execute("SELECT facet FROM current_facet WHERE node = ? AND job = 0 AND key = 'symlinks'", (node,)).fetchone()
+        return row[0] if row else None
+
+    def relink(self, datasets: list[int]) -> None:
+        """Make the symlinks of these datasets what their current facets say, and regroup all that are joined by them."""
+        affected = set(datasets)
+        for dataset in datasets:
+            affected |= {row[0] for row in self.connection.execute("SELECT other FROM symlink WHERE dataset = ?", (dataset,))}
+            self.connection.execute("DELETE FROM symlink WHERE dataset = ?", (dataset,))
+            named = self.connection.execute("SELECT namespace, name FROM node WHERE id = ?", (dataset,)).fetchone()
+            facet = self._symlink_facet(dataset)
+            for namespace, name, type_ in symlinks(*named, self.text(facet)) if named and facet else []:
+                other = self.names.dataset(namespace, name)
+                self.add_nodes("", [(other, int(NodeKind.DATASET), namespace, name)])
+                self.connection.execute("INSERT OR IGNORE INTO symlink VALUES (?, ?, ?)", (dataset, other, type_))
+                affected.add(other)
+        self._regroup(affected)
+
+    def _regroup(self, affected: set[int]) -> None:
+        while affected:
+            members = component(min(affected), self._joined)
+            affected -= members
+            if len(members) == 1:
+                self.connection.executemany("DELETE FROM identity WHERE node = ?", [(member,) for member in members])
+                continue
+            name_of = {
+                member: self.connection.execute("SELECT namespace, name FROM node WHERE id = ?", (member,)).fetchone() for member in members
+            }
+            head = canonical(members, name_of)
+            self.connection.executemany(
+                "INSERT INTO identity VALUES (?, ?) ON CONFLICT (node) DO UPDATE SET canonical = excluded.canonical",
+                [(member, head) for member in sorted(members)],
+            )
+
+    def _joined(self, dataset: int) -> list[int]:
+        rows = self.connection.execute(
+            "SELECT other FROM symlink WHERE dataset = ? UNION SELECT dataset FROM symlink WHERE other = ?", (dataset, dataset)
+        )
+        return [row[0] for row in rows]
+
+

@@ -1,0 +1,270 @@
+"""What runs and statements amount to now: their shapes, the days they spoke, and the flows of their jobs."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from lineage_bridge.graph.derive import hub_id
+from lineage_bridge.graph.relations import Origin, Side
+from lineage_bridge.graph.shapes import NO_SHAPE, OWN, Shape, expand, make_shape
+from lineage_bridge.graph.statements import Meaning, Statement
+from lineage_bridge.ports import Budget
+
+Subject = tuple[bytes, int]
+MeaningOf = Callable[[bytes, str], bytes | None]
+
+_CHUNK = 500
+
+_SEE = """INSERT INTO present (subject, job, origin, shape, first, last)
+SELECT subject, job, min(origin), 0, min(first), max(last) FROM in_said WHERE side = 2 AND about = job AND job <> 0 GROUP BY subject, job
+ON CONFLICT (subject, job) DO UPDATE SET first = min(present.first, excluded.first), last = max(present.last, excluded.last)
+WHERE excluded.first < present.first OR excluded.last > present.last"""
+_SEE_DAYS = """INSERT INTO in_day SELECT subject, job, day, min(first), max(last) FROM in_said
+WHERE side = 2 AND about = job AND job <> 0 GROUP BY subject, job, day"""
+_DAYS = """INSERT INTO present_day (subject, job, day, shape, first, last)
+SELECT i.subject, i.job, i.day, p.shape, i.first, i.last
+FROM in_day i CROSS JOIN present p ON p.subject = i.subject AND p.job = i.job WHERE true
+ON CONFLICT (subject, job, day) DO UPDATE SET first = min(present_day.first, excluded.first), last = max(present_day.last, excluded.last)
+WHERE excluded.first < present_day.first OR excluded.last > present_day.last"""
+_JOB_SHAPES = """INSERT INTO job_shape (job, shape, day, first, last)
+SELECT d.job, d.shape, d.day, min(d.first), max(d.last)
+FROM in_day i CROSS JOIN present_day d ON d.subject = i.subject AND d.job = i.job AND d.day = i.day WHERE d.shape <> 0
+GROUP BY d.job, d.shape, d.day
+ON CONFLICT (job, shape, day) DO UPDATE SET first = min(job_shape.first, excluded.first), last = max(job_shape.last, excluded.last)
+WHERE excluded.first < job_shape.first OR excluded.last > job_shape.last"""
+_JOB_SHAPE = """INSERT INTO job_shape VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (job, shape, day) DO UPDATE SET first = min(job_shape.first, excluded.first), last = max(job_shape.last, excluded.last)"""
+_OTHER_FLOW = """SELECT 1 FROM shape_flow f INDEXED BY shape_flow_ends JOIN shape s ON s.shape = f.shape
+WHERE f.source = ? AND f.target = ? AND f.evidence = ? AND s.origin = ?
+AND EXISTS (SELECT 1 FROM job_shape j WHERE j.job = ? AND j.shape = f.shape) LIMIT 1"""
+_OTHER_IO = """SELECT 1 FROM job_shape j JOIN shape s ON s.shape = j.shape AND s.origin = ?
+JOIN shape_io i ON i.shape = j.shape AND i.side = ? AND i.dataset = ? WHERE j.job = ? LIMIT 1"""
+_OTHER_STATEMENT = """SELECT 1 FROM job_shape j JOIN shape s ON s.shape = j.shape AND s.origin = ?
+JOIN shape_statement i ON i.shape = j.shape AND i.carrier = ? AND i.meaning = ? WHERE j.job = ? LIMIT 1"""
+
+
+class Presence:
+    """Works on the writer's connection, inside its transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        connection.execute("CREATE TEMP TABLE in_day (subject, job, day, first, last)")
+        connection.execute("CREATE TEMP TABLE in_subject (subject, job)")
+
+    def see_staged(self) -> None:
+        """Merge when the subjects of the staged batch spoke."""
+        self.see_nothing()
+        self.connection.execute(_SEE)
+        self.connection.execute(_SEE_DAYS)
+        self.connection.execute(_DAYS)
+        self.connection.execute(_JOB_SHAPES)
+
+    def see_nothing(self) -> None:
+        """Forget the days of the last batch."""
+        self.connection.execute("DELETE FROM in_day")
+
+    def reshape(self, subjects: list[Subject], budget: Budget, meaning_of: MeaningOf) -> int:
+        """Bring subjects to the shape of all they said, in order, until the budget is spent; how many were done (at least one, if any)."""
+        done, spent = 0, 0
+        while done < len(subjects) and (done == 0 or spent < budget.rows):
+            chunk = list(islice(subjects, done, done + _CHUNK))
+            spent += self._reshape(chunk, meaning_of)
+            done += len(chunk)
+        return done
+
+    def _reshape(self, subjects: list[Subject], meaning_of: MeaningOf) -> int:
+        """Reshape some subjects at once; how many rows that took."""
+        self.connection.execute("DELETE FROM in_subject")
+        self.connection.executemany("INSERT INTO in_subject VALUES (?, ?)", subjects)
+        olds = self._query("SELECT p.subject, p.job, p.origin, p.shape FROM in_subject i CROSS JOIN present p USING (subject, job)")
+        members: dict[Subject, list[tuple[int, int]]] = {}
+        statements: dict[Subject, list[tuple[int, bytes]]] = {}
+        cost = len(subjects)
+        for run, job, dataset, side in self._query(
+            "SELECT r.run, r.job, r.dataset, r.side FROM in_subject i CROSS JOIN run_io r ON r.run = i.subject AND r.job = i.job"
+        ):
+            members.setdefault((run, job), []).append((side, dataset))
+            cost += 1
+        for subject, job, carrier, meaning in self._query(
+            "SELECT s.subject, s.job, s.carrier, s.meaning FROM in_subject i CROSS JOIN subject_statement s USING (subject, job)"
+        ):
+            statements.setdefault((subject, job), []).append((carrier, meaning))
+            cost += 1
+        moves: list[tuple[Subject, int, Shape]] = []
+        for subject, job, origin, old in olds:
+            key = subject, job
+            if origin == Origin.DECLARED:
+                shape = self._declared(key, meaning_of)
+            else:
+                shape = make_shape(Origin.OBSERVED, members.get(key, ()), statements.get(key, ()))
+            if shape.id != old:
+                moves.append((key, old, shape))
+        return cost + self.move(moves)
+
+    def _query(self, sql: str) -> list[tuple[bytes, int, int, int]]:
+        return self.connection.execute(sql).fetchall()
+
+    def _declared(self, key: Subject, meaning_of: MeaningOf) -> Shape:
+        """The shape of a design-time statement: its newest content alone."""
+        subject, job = key
+        row = self.connection.execute(
+            "SELECT content FROM said WHERE subject = ? AND job = ? AND about = ? AND side = ? ORDER BY last DESC, last_event DESC, content DESC",
+            (subject, job, job, int(Side.SELF)),
+        ).fetchone()
+        if row is None:
+            return make_shape(Origin.DECLARED, (), ())
+        statements = [(job, meaning)] if (meaning := meaning_of(row[0], "lineage")) else []
+        declared = self.connection.execute("SELECT side, dataset, facets FROM declared_io WHERE content = ?", (row[0],)).fetchall()
+        for side, dataset, facets in declared:
+            if side == Side.OUTPUT and (meaning := meaning_of(facets, "columnLineage")):
+                statements.append((dataset, meaning))
+        return make_shape(Origin.DECLARED, [(side, dataset) for side, dataset, _ in declared], statements)
+
+    def move(self, moves: list[tuple[Subject, int, Shape]]) -> int:
+        """Take subjects from an old shape to a new one; their jobs gain and lose flows accordingly. Returns how many rows that took."""
+        if not moves:
+            return 0
+        changed = [(shape.id, *subject) for subject, _, shape in moves]
+        self.connection.executemany("UPDATE present SET shape = ? WHERE subject = ? AND job = ?", changed)
+        self.connection.executemany("UPDATE present_day SET shape = ? WHERE subject = ? AND job = ?", changed)
+        left: set[tuple[int, int, int]] = set()
+        joined: dict[tuple[int, int], Shape] = {}
+        spans: list[tuple[int, int, int, int, int]] = []
+        successors: dict[tuple[int, int], set[int]] = {}
+        for (subject, job), old, shape in moves:
+            days = self.connection.execute("SELECT day, first, last FROM present_day WHERE subject = ? AND job = ?", (subject, job)).fetchall()
+            if old != NO_SHAPE:
+                left |= {(job, old, day) for day, _, _ in days}
+                successors.setdefault((job, old), set()).add(shape.id)
+            if shape.id != NO_SHAPE:
+                joined[job, shape.id] = shape
+                spans += [(job, shape.id, day, first, last) for day, first, last in days]
+        new = [pair for pair in joined if not self._has(*pair)]
+        self.connection.executemany(_JOB_SHAPE, spans)
+        cost = sum(self._join(job, joined[job, shape_id]) for job, shape_id in new)
+        return len(moves) + len(spans) + cost + self.leave(left, successors)
+
+    def _has(self, job: int, shape: int) -> bool:
+        return self.connection.execute("SELECT 1 FROM job_shape WHERE job = ? AND shape = ? LIMIT 1", (job, shape)).fetchone() is not None
+
+    # a job gains a shape
+
+    def _join(self, job: int, shape: Shape) -> int:
+        self._expand(shape)
+        parameters = {"job": job, "shape": shape.id, "origin": shape.origin, "own": OWN}
+        for sql in (
+            "INSERT OR IGNORE INTO job_io SELECT :job, dataset, side, :origin FROM shape_io WHERE shape = :shape",
+            "INSERT OR IGNORE INTO job_statement SELECT :job, carrier, meaning, :origin FROM shape_statement WHERE shape = :shape",
+            "INSERT OR IGNORE INTO flow SELECT CASE source WHEN :own THEN :job ELSE source END, "
+            "CASE target WHEN :own THEN :job ELSE target END, :job, :origin, evidence FROM shape_flow WHERE shape = :shape",
+        ):
+            self.connection.execute(sql, parameters)
+        for hub in self._hubs(shape.id):
+            self.connection.execute("INSERT OR IGNORE INTO hub VALUES (?, ?, ?)", (hub, job, shape.origin))
+        return 2 * len(shape.members)
+
+    def _hubs(self, shape: int) -> list[int]:
+        row = self.connection.execute("SELECT hubs FROM shape WHERE shape = ?", (shape,)).fetchone()
+        return [hub_id(shape, place) for place in range(row[0])] if row else []
+
+    def _expand(self, shape: Shape) -> None:
+        """Store the flows of a shape that is met for the first time."""
+        if self.connection.execute("SELECT 1 FROM shape WHERE shape = ?", (shape.id,)).fetchone():
+            return
+        expansion = expand(shape, {meaning: self.read_meaning(meaning) for _, meaning in shape.statements})
+        sides = [side for side, _ in shape.members]
+        execute, many = self.connection.execute, self.connection.executemany
+        execute(
+            "INSERT INTO shape VALUES (?, ?, ?, ?, ?)",
+            (shape.id, shape.origin, sides.count(Side.INPUT), sides.count(Side.OUTPUT), len(expansion.hubs)),
+        )
+        many("INSERT INTO shape_io VALUES (?, ?, ?)", [(shape.id, side, dataset) for side, dataset in shape.members])
+        many("INSERT INTO shape_statement VALUES (?, ?, ?)", [(shape.id, *statement) for statement in shape.statements])
+        many("INSERT INTO shape_flow VALUES (?, ?, ?, ?)", [(shape.id, *flow) for flow in expansion.flows])
+        for place, hub in enumerate(expansion.hubs):
+            id_ = hub_id(shape.id, place)
+            many("INSERT INTO hub_io VALUES (?, ?, ?)", [(id_, int(Side.INPUT), dataset) for dataset in hub.inputs])
+            many("INSERT INTO hub_io VALUES (?, ?, ?)", [(id_, int(Side.OUTPUT), dataset) for dataset in hub.outputs])
+
+    def read_meaning(self, meaning: bytes) -> Meaning:
+        """A stored meaning, without the names of its nodes."""
+        explicit = self.connection.execute("SELECT explicit FROM meaning WHERE meaning = ?", (meaning,)).fetchone()[0]
+        rows = self.connection.execute(
+            "SELECT target, target_field, source, source_field, type, subtype, masking FROM statement WHERE meaning = ?", (meaning,)
+        )
+        return Meaning(meaning, bool(explicit), tuple(Statement(*row) for row in rows), ())
+
+    # a job loses a shape
+
+    def leave(self, left: set[tuple[int, int, int]], successors: dict[tuple[int, int], set[int]]) -> int:
+        """Recompute (job, shape, day) that subjects have left; what only they supported goes. Returns how many rows that took."""
+        for job, shape, day in sorted(left):
+            self._respan(job, shape, day)
+        return sum(
+            self._lose(job, shape, successors.get((job, shape), set()))
+            for job, shape in sorted({key[:2] for key in left})
+            if not self._has(job, shape)
+        )
+
+    def _respan(self, job: int, shape: int, day: int) -> None:
+        where, key = "WHERE job = ? AND shape = ? AND day = ?", (job, shape, day)
+        first = self.connection.execute(f"SELECT min(first) FROM present_day {where}", key).fetchone()[0]
+        if first is None:
+            self.connection.execute(f"DELETE FROM job_shape {where}", key)
+            return
+        last = self.connection.execute(f"SELECT max(last) FROM present_day {where}", key).fetchone()[0]
+        self.connection.execute(f"UPDATE job_shape SET first = ?, last = ? {where}", (first, last, *key))
+
+    def _lose(self, job: int, shape: int, successors: set[int]) -> int:
+        origin, hubs = self.connection.execute("SELECT origin, hubs FROM shape WHERE shape = ?", (shape,)).fetchone()
+        cost = 0
+        for source, target, evidence in self._rows("shape_flow", "source, target, evidence", shape):
+            cost += 1
+            bound = (source or job, target or job, job, origin, evidence)
+            if not self._in_any("shape_flow", successors, source=source, target=target, evidence=evidence) and not self._other_flow(*bound):
+                self.connection.execute(
+                    "DELETE FROM flow WHERE source = ? AND target = ? AND job = ? AND origin = ? AND evidence = ?", bound
+                )
+        for side, dataset in self._rows("shape_io", "side, dataset", shape):
+            cost += 1
+            if not self._in_any("shape_io", successors, side=side, dataset=dataset) and not self._one(_OTHER_IO, origin, side, dataset, job):
+                self.connection.execute(
+                    "DELETE FROM job_io WHERE job = ? AND dataset = ? AND side = ? AND origin = ?", (job, dataset, side, origin)
+                )
+        for carrier, meaning in self._rows("shape_statement", "carrier, meaning", shape):
+            cost += 1
+            kept = self._in_any("shape_statement", successors, carrier=carrier, meaning=meaning)
+            if not kept and not self._one(_OTHER_STATEMENT, origin, carrier, meaning, job):
+                self.connection.execute(
+                    "DELETE FROM job_statement WHERE job = ? AND carrier = ? AND meaning = ? AND origin = ?", (job, carrier, meaning, origin)
+                )
+        for place in range(hubs):
+            self.connection.execute("DELETE FROM hub WHERE hub = ? AND job = ?", (hub_id(shape, place), job))
+        if not self._one("SELECT 1 FROM job_shape WHERE shape = ? LIMIT 1", shape):
+            self._drop(shape, hubs)
+        return cost
+
+    def _other_flow(self, source: int, target: int, job: int, origin: int, evidence: int) -> bool:
+        """Whether another shape of the job holds the flow, written with the job's id or as its own."""
+        return any(
+            self._one(_OTHER_FLOW, a, b, evidence, origin, job)
+            for a in {source, OWN if source == job else source}
+            for b in {target, OWN if target == job else target}
+        )
+
+    def _rows(self, table: str, columns: str, shape: int) -> Iterator[tuple[int, ...]]:
+        yield from self.connection.execute(f"SELECT {columns} FROM {table} WHERE shape = ?", (shape,)).fetchall()
+
+    def _one(self, sql: str, *parameters: object) -> bool:
+        return self.connection.execute(sql, parameters).fetchone() is not None
+
+    def _in_any(self, table: str, shapes: set[int], **columns: object) -> bool:
+        """Whether one of these shapes, of the same job, holds the row too: mostly the shape that a run grew into."""
+        where = " AND ".join(f"{column} = ?" for column in columns)
+        return any(self._one(f"SELECT 1 FROM {table} WHERE shape = ? AND {where}", shape, *columns.values()) for shape in shapes)
+
+    def _drop(self, shape: int, hubs: int) -> None:
+        for table in ("shape", "shape_io", "shape_statement", "shape_flow"):
+            self.connection.execute(f"DELETE FROM {table} WHERE shape = ?", (shape,))
+        for place in range(hubs):
+            self.connection.execute("DELETE FROM hub_io WHERE hub = ?", (hub_id(shape, place),))

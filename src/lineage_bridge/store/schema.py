@@ -1,0 +1,142 @@
+"""The tables of the graph store: one per relation, made from the law, and those of the derived values.
+
+Edge tables are indexed in both directions. SQLite's tables of composite keys have no row id: the key is the table.
+"""
+
+from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData, Table, Text
+
+from lineage_bridge.graph.relations import NODE, RELATIONS, Law, Relation, Type
+
+METADATA = MetaData()
+
+_TYPES = {Type.INT: BigInteger(), Type.TEXT: Text(), Type.BYTES: LargeBinary()}
+_INT, _TEXT, _BYTES = Type.INT, Type.TEXT, Type.BYTES
+
+
+def _relation_table(relation: Relation) -> Table:
+    columns = [
+        Column(c.name, _TYPES[c.type], primary_key=c.law is Law.KEY, nullable=c.optional, autoincrement=False)
+        for c in relation.columns
+    ]
+    return Table(relation.name, METADATA, *columns, sqlite_with_rowid=False)
+
+
+def _table(
+    name: str,
+    key: dict[str, Type],
+    values: dict[str, Type] | None = None,
+    *indexes: Index,
+    optional: tuple[str, ...] = (),
+) -> Table:
+    columns = [Column(column, _TYPES[type_], primary_key=True, autoincrement=False) for column, type_ in key.items()]
+    columns += [Column(column, _TYPES[type_], nullable=column in optional) for column, type_ in (values or {}).items()]
+    return Table(name, METADATA, *columns, *indexes, sqlite_with_rowid=False)
+
+
+node = Table(
+    "node",
+    METADATA,
+    Column("id", Integer(), primary_key=True, autoincrement=False),
+    Column("kind", BigInteger(), nullable=False),
+    Column("namespace", Text(), nullable=False),
+    Column("name", Text(), nullable=False),
+    Index("node_by_name", "namespace", "name", "kind"),
+)
+RELATION_TABLES = {relation.name: node if relation is NODE else _relation_table(relation) for relation in RELATIONS}
+_event = RELATION_TABLES["event"]
+Index("event_by_subject", _event.c.subject, _event.c.time, _event.c.event)
+Index("event_by_job", _event.c.job, _event.c.time, _event.c.event)
+_said = RELATION_TABLES["said"]
+Index("said_about", _said.c.about, _said.c.side, _said.c.day)
+
+# runs and statements as they are now
+_table(
+    "present",
+    {"subject": _BYTES, "job": _INT},
+    {"origin": _INT, "shape": _INT, "first": _INT, "last": _INT},
+    Index("present_by_job", "job", "last"),
+)
+_table(
+    "present_day",
+    {"subject": _BYTES, "job": _INT, "day": _INT},
+    {"shape": _INT, "first": _INT, "last": _INT},
+    Index("present_first", "job", "shape", "day", "first"),
+    Index("present_last", "job", "shape", "day", "last"),
+)
+_table("subject_statement", {"subject": _BYTES, "job": _INT, "carrier": _INT, "meaning": _BYTES})
+_table("dirty", {"subject": _BYTES, "job": _INT})
+
+# shapes, expanded once
+_table("shape", {"shape": _INT}, {"origin": _INT, "inputs": _INT, "outputs": _INT, "hubs": _INT})
+_table("shape_io", {"shape": _INT, "side": _INT, "dataset": _INT})
+_table("shape_statement", {"shape": _INT, "carrier": _INT, "meaning": _BYTES})
+_table(
+    "shape_flow",
+    {"shape": _INT, "source": _INT, "target": _INT, "evidence": _INT},
+    None,
+    Index("shape_flow_ends", "source", "target", "shape"),
+)
+_table(
+    "hub_io", {"hub": _INT, "side": _INT, "dataset": _INT}, None, Index("hub_io_by_dataset", "dataset", "side", "hub")
+)
+
+# jobs, as the union of their shapes
+_table(
+    "job_shape",
+    {"job": _INT, "shape": _INT, "day": _INT},
+    {"first": _INT, "last": _INT},
+    Index("job_shape_by_shape", "shape", "job"),
+)
+_table(
+    "job_io",
+    {"job": _INT, "dataset": _INT, "side": _INT, "origin": _INT},
+    None,
+    Index("job_io_by_dataset", "dataset", "side", "job"),
+)
+_table(
+    "flow",
+    {"source": _INT, "target": _INT, "job": _INT, "origin": _INT, "evidence": _INT},
+    None,
+    Index("flow_back", "target", "source", "job", "origin", "evidence"),
+)
+_table("hub", {"hub": _INT, "job": _INT, "origin": _INT}, None, Index("hub_by_job", "job"))
+_table(
+    "job_statement",
+    {"job": _INT, "carrier": _INT, "meaning": _BYTES, "origin": _INT},
+    None,
+    Index("job_statement_by_carrier", "carrier", "meaning"),
+    Index("job_statement_by_meaning", "meaning"),
+)
+
+# what lineage-bearing facets say, read once
+_table("facet_meaning", {"facet": _BYTES, "key": _TEXT}, {"meaning": _BYTES}, optional=("meaning",))
+_table("meaning", {"meaning": _BYTES}, {"explicit": _INT})
+_table(
+    "statement",
+    {
+        "meaning": _BYTES,
+        "target": _INT,
+        "target_field": _TEXT,
+        "source": _INT,
+        "source_field": _TEXT,
+        "type": _TEXT,
+        "subtype": _TEXT,
+        "masking": _INT,
+    },
+    None,
+    Index("statement_by_source", "source", "source_field", "meaning"),
+    Index("statement_by_target", "target", "target_field", "meaning"),
+)
+
+# nodes
+_table(
+    "current_facet",
+    {"node": _INT, "job": _INT, "key": _TEXT},
+    {"facet": _BYTES, "rank": _INT, "time": _INT, "event": _BYTES},
+)
+_table("symlink", {"dataset": _INT, "other": _INT, "type": _TEXT}, None, Index("symlink_back", "other"))
+_table("identity", {"node": _INT}, {"canonical": _INT}, Index("identity_members", "canonical"))
+
+# the store itself
+_table("position", {"source": _TEXT, "part": _INT}, {"place": _INT})
+_table("meta", {"key": _TEXT}, {"value": _TEXT})

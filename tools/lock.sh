@@ -1,0 +1,17 @@
+#!/bin/sh
+# Writes the locks in requirements/ from pyproject.toml: hashed, good for every Python and platform, naming no registry.
+# A locked version stays until a range in pyproject.toml moves it; `make lock ARGS=--upgrade` takes the newest of all.
+set -eu
+cd "$(dirname "$0")/.."
+
+lock() { # lock FILE ARGUMENT...
+    file=requirements/$1
+    shift
+    .venv/bin/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --no-annotate --no-header \
+        --no-emit-index-url --no-emit-find-links --output-file "$file" "$@" >/dev/null
+}
+
+# The widest set decides the versions; the others are parts of it.
+lock dev.txt pyproject.toml --group build --group dev "$@"
+lock run.txt pyproject.toml --constraints requirements/dev.txt
+lock build.txt --group pyproject.toml:build --constraints requirements/dev.txt
