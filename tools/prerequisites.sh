@@ -37,29 +37,29 @@ check_python() {
     fi
 }
 
-java_major() { # the major version of the Java that Spark would start, or nothing
+java_version() { # java_version JAVA: what it calls itself, like 17.0.15, or nothing
     "$1" -version 2>&1 | while IFS= read -r line; do
         case $line in
         *' version "'*)
             version=${line#*\"}
-            echo "${version%%[!0-9]*}"
+            echo "${version%%\"*}"
             break
             ;;
         esac
     done
 }
 
-check_java() {
+check_java() { # the Java that Spark would start
     get="get 17 or 21 by 'apt install openjdk-17-jre-headless', 'dnf install java-21-openjdk-headless', 'brew install openjdk@21' or from adoptium.net, and name it in JAVA_HOME if it is not the default"
     java=${JAVA_HOME:+$JAVA_HOME/bin/}java
     if ! have "$java"; then
         tell "needs Java 17 or 21 (found: no $java); $get"
         return
     fi
-    major=$(java_major "$java")
-    case $major in
-    17 | 21) ;;
-    *) tell "needs Java 17 or 21 (found: ${major:-unknown} at $(command -v "$java")); $get" ;;
+    version=$(java_version "$java")
+    case $version in
+    17 | 17[!0-9]* | 21 | 21[!0-9]*) ;;
+    *) tell "needs Java 17 or 21 (found: ${version:-no version} at $(command -v "$java")); $get" ;;
     esac
 }
 

@@ -5,16 +5,19 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
+
 from lineage_bridge.graph.carried import Carried, FrameKind
-from lineage_bridge.graph.relations import Row
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.labels import Label
+from lineage_bridge.graph.relations import Evidence, Origin, Row, Side
 
 LOG_SOURCE = "log"
 """The name of the embedded event log as a source of frames."""
 
 
-@dataclass(frozen=True)
-class Frame:
-    """One frame for the event log. `arrival_us` is UTC microseconds; `event_id` 16 bytes; `note` empty or a small JSON text."""
+class Frame(msgspec.Struct, frozen=True, gc=False):
+    """One entry of the event log. `event_id` has 16 bytes, `arrival_us` is UTC microseconds, `note` is empty or a small JSON text."""
 
     kind: FrameKind
     event_id: bytes
@@ -35,7 +38,10 @@ class Batch:
 
 @dataclass(frozen=True)
 class Budget:
-    """How many rows one transaction may read and write to derive values, beyond those the batch brought. At least one key is always derived."""
+    """How many rows one transaction may read and write to derive values, beyond those its batch brought.
+
+    At least one key is always derived.
+    """
 
     rows: int
 
@@ -78,3 +84,208 @@ class CarriedFrames(Protocol):
 
     def __call__(self, start: int, end: int) -> Iterator[Carried]:
         """The frames from `start` up to `end`."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A dataset or a job (`kind`) by its name."""
+
+    id: int
+    kind: NodeKind
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Data moves from `source` to `target` by the work of `job`: a dataset or a job at either end.
+
+    `last` is UTC microseconds. `hub`: the pair merely lies in a wide run.
+    """
+
+    source: Node
+    target: Node
+    job: Node
+    origin: Origin
+    evidence: Evidence
+    label: Label
+    last: int | None
+    hub: bool = False
+
+
+@dataclass(frozen=True)
+class Port:
+    """A job names a dataset as its input or output (`side`)."""
+
+    job: Node
+    dataset: Node
+    side: Side
+    origin: Origin
+    label: Label
+    last: int | None
+
+
+@dataclass(frozen=True)
+class ColumnEdge:
+    """One column (or, with an empty field, a whole dataset) comes from another. Transformations are (type, subtype, masking), sorted."""
+
+    source: Node
+    source_field: str
+    target: Node
+    target_field: str
+    job: Node
+    origin: Origin
+    transformations: tuple[tuple[str, str, bool], ...]
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What lies up- or downstream of `origin`. `distances` is node id to hops (flows, 0 for the origin's group).
+
+    `truncated` names the limit that ended it early, or is empty; `hidden` counts the edges not followed for it.
+    """
+
+    origin: Node
+    members: tuple[Node, ...]
+    direction: str
+    depth: int
+    nodes: tuple[Node, ...]
+    distances: Mapping[int, int]
+    edges: tuple[Edge, ...]
+    ports: tuple[Port, ...]
+    columns: tuple[ColumnEdge, ...]
+    truncated: str
+    hidden: int
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A run of a job, as far as its events told. Times are UTC microseconds."""
+
+    run_id: str
+    raw_id: str | None
+    job: Node
+    state: str
+    started: int | None
+    ended: int | None
+    started_inferred: bool
+    conflict: bool
+    last: int
+    parent_run_id: str | None
+    parent_job: Node | None
+    inputs: tuple[Node, ...]
+    outputs: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class EventRecord:
+    """An event as the graph lists it; its body lies at `place` of (source, part)."""
+
+    time: int
+    event: bytes
+    type: str
+    subject: bytes
+    repairs: str
+    source: str
+    part: int
+    place: int
+
+
+@dataclass(frozen=True)
+class QuarantineRecord:
+    """A frame that is kept but not used, and why."""
+
+    event: bytes
+    source: str
+    part: int
+    place: int
+    code: str
+    path: str
+    message: str
+    sample: str
+    size: int
+    arrival: int
+    channel: str
+
+
+@dataclass(frozen=True)
+class EventFilter:
+    """Which events to list. Globs on the job's names; times in UTC microseconds, `since` inclusive, `until` exclusive.
+
+    Newest first unless `ascending`.
+    """
+
+    namespace: str | None = None
+    job: str | None = None
+    since: int | None = None
+    until: int | None = None
+    ascending: bool = False
+    limit: int = 100
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class WalkLimits:
+    """Where a walk stops: nodes met, edges returned, seconds spent."""
+
+    nodes: int = 5_000
+    edges: int = 50_000
+    seconds: float = 5.0
+
+
+class GraphReader(Protocol):
+    """Questions to the graph store. Made per request; every answer within one reader is of one moment of the store."""
+
+    def position(self) -> dict[tuple[str, int], int]:
+        """(source, part) to place: what the store has applied."""
+
+    def settling(self) -> bool:
+        """Whether keys still wait to be derived."""
+
+    def find(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
+        """The node of exactly this name."""
+
+    def near(self, kind: NodeKind, namespace: str, name: str, limit: int = 5) -> list[Node]:
+        """Nodes whose names come close."""
+
+    def search(self, text: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
+        """Nodes whose name or namespace contains the text, best first."""
+
+    def nodes(self, kind: NodeKind, namespace: str | None, name: str | None, limit: int | None, offset: int) -> list[Node]:
+        """Nodes by globs on namespace and name, in the order of their names."""
+
+    def count(self, kind: NodeKind) -> int:
+        """How many nodes of a kind there are."""
+
+    def facets(self, node: Node, job: Node | None = None) -> dict[str, str]:
+        """The current facets of a node, key to JSON text; with `job`, those that belong to the job and the node together."""
+
+    def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
+        """The canonical node of a node's group, and all its members."""
+
+    def walk(self, node: Node, direction: str, depth: int, limits: WalkLimits, *, now_us: int, columns: bool = False) -> Walk:
+        """Follow flows `upstream`, `downstream` or `both` (the union of the two) for `depth` hops."""
+
+    def latest_run(self, job: Node, *, with_datasets: bool) -> RunRecord | None:
+        """The newest run of a job, if asked the newest that named a dataset."""
+
+    def runs(self, job: Node, limit: int, offset: int) -> list[RunRecord]:
+        """The runs of a job, the one that spoke last first."""
+
+    def find_runs(self, run_id: str) -> list[RunRecord]:
+        """The run of an id (as sent, or as a UUID): one record for each job it was seen under."""
+
+    def job_ports(self, job: Node, *, now_us: int) -> list[Port]:
+        """The inputs and outputs of a job."""
+
+    def events(self, which: EventFilter) -> list[EventRecord]:
+        """Events by filter."""
+
+    def run_events(self, run_id: str, limit: int | None = None) -> list[EventRecord]:
+        """The events of a run (its id as sent, or as a UUID), oldest first."""
+
+    def quarantine(self, code: str | None, limit: int, offset: int) -> list[QuarantineRecord]:
+        """What is kept aside, newest first, without what has been accepted since."""
+
+    def quarantine_counts(self) -> dict[str, int]:
+        """Reason code to number."""

@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -259,6 +260,6 @@ def test_orders_are_sent_twice_from_the_rebalance_on_and_not_before() -> None:
 
 def test_the_surplus_reaches_the_warehouse() -> None:
     (landed,) = counts("snowflake-orders-sink", "outputs", "outputFacets", ENRICHED_TABLE)
-    per_report = [later - earlier for earlier, later in zip(landed, landed[1:], strict=False)]
+    per_report = [later - earlier for earlier, later in pairwise(landed)]
 
     assert per_report[-1] > 1.2 * per_report[0]

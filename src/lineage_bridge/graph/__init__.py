@@ -1,0 +1,1 @@
+"""Meaning: frames to facts to flows. Pure; imports only the standard."""

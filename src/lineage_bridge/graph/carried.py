@@ -3,6 +3,9 @@
 from enum import IntEnum
 from typing import NamedTuple
 
+RETRY = "retry"
+"""The channel of an event that was taken out of quarantine: the same bytes, judged again."""
+
 
 class FrameKind(IntEnum):
     """What a frame of the log holds."""

@@ -32,7 +32,7 @@ SCHEMA_RANK = {int(Side.SELF): 3, int(Side.OUTPUT): 2, int(Side.INPUT): 1}
 ENTITY_SIDES = frozenset({int(Side.INPUT), int(Side.OUTPUT), int(Side.SELF)})
 
 
-def facet_order(key: str, side: int, origin: int) -> int:
+def facet_rank(key: str, side: int) -> int:
     """The rank that comes before time among the facets of one key: only schemas have one, by who says them."""
     return SCHEMA_RANK[side] if key == "schema" else 0
 
@@ -117,7 +117,7 @@ class _Derivation:
     def declared(self, job: int, content: bytes) -> tuple[set[tuple[int, int]], set[tuple[int, bytes]]]:
         """Members and statements of a design-time statement's newest content."""
         members, statements = set(), set(self.statements(job, job, Side.SELF, content))
-        for (declared, side, dataset, facets) in self.tables["declared_io"]:
+        for declared, side, dataset, facets in self.tables["declared_io"]:
             if declared == content:
                 members.add((side, dataset))
                 statements.update(self.statements(dataset, job, side, facets))
@@ -151,12 +151,12 @@ class _Derivation:
 
     def read_facets(self) -> None:
         best: dict[tuple[int, int, str], tuple[int, int, bytes, bytes]] = {}
-        for (_, job, about, side, origin, content, _), (_, _, last, event) in self.tables["said"].items():
+        for (_, job, about, side, _, content, _), (_, _, last, event) in self.tables["said"].items():
             if side not in ENTITY_SIDES:
                 continue
             for key, facet in self.contents.get(content, {}).items():
                 place = about, facet_owner(key, job), key
-                candidate = facet_order(key, side, origin), last, event, facet
+                candidate = facet_rank(key, side), last, event, facet
                 best[place] = max(best.get(place, candidate), candidate)
         for (node, job, key), (rank, time, event, facet) in best.items():
             self.out["current_facet"].add((node, job, key, facet, rank, time, event))
@@ -209,4 +209,3 @@ def hubs(shape_id: int, expansion: Expansion) -> Iterable[tuple[Any, int]]:
 def hub_id(shape_id: int, place: int) -> int:
     """The id of a shape's n-th hub: the shape's own, or its neighbour."""
     return shape_id ^ place
-

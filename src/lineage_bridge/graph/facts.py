@@ -5,13 +5,14 @@ a facet is a row of its own under the hash of that text.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import lru_cache
+from typing import TypeVar
 from uuid import UUID
 
 import msgspec
 
-from lineage_bridge.graph.carried import Carried, FrameKind
+from lineage_bridge.graph.carried import RETRY, Carried, FrameKind
 from lineage_bridge.graph.ids import DAY_US, NodeKind, day_of, node_id, statement_id, text_hash
 from lineage_bridge.graph.relations import NEVER_US, NO_EVENT, Origin, Row, Side
 from lineage_bridge.openlineage import facets as standard
@@ -57,7 +58,7 @@ class Names:
 
     def _compute(self, kind: NodeKind, namespace: str, name: str) -> int:
         if (int(kind), namespace, name) in self.refused:
-            raise RefusedName(kind, namespace, name)
+            raise RefusedNameError(kind, namespace, name)
         return node_id(self.key, kind, namespace, name)
 
     def dataset(self, namespace: str, name: str) -> int:
@@ -69,11 +70,11 @@ class Names:
         return self._of(NodeKind.JOB, namespace, name)
 
 
-class RefusedName(Exception):
+class RefusedNameError(Exception):
     """An event uses a name whose node id belongs to another name."""
 
     def __init__(self, kind: int, namespace: str, name: str) -> None:
-        super().__init__(f"the id of {namespace!r} {name!r} belongs to another name")
+        super().__init__(f"the id of {NodeKind(kind).name.lower()} {namespace!r} {name!r} belongs to another name")
 
 
 def facts(frame: Carried, names: Names) -> list[Fact]:
@@ -95,7 +96,7 @@ def _folded(frame: Carried, verdict: Clean | Repaired, names: Names) -> list[Fac
     """The facts of an accepted event; whatever goes wrong in here concerns this event alone."""
     try:
         return list(_event_facts(frame, verdict, names))
-    except RefusedName as error:
+    except RefusedNameError as error:
         return [_quarantine(frame, "id_collision", "$", str(error))]
     except Exception as error:  # noqa: BLE001 - the boundary of one event within a batch: it is kept, with the reason
         return [_quarantine(frame, "fold_failed", "$", f"{type(error).__name__}: {error}"[:500])]
@@ -119,12 +120,18 @@ def _event_facts(frame: Carried, verdict: Clean | Repaired, names: Names) -> Ite
     time = event.time_us if event.time_us <= frame.arrival + DAY_US else frame.arrival
     repairs = ",".join(sorted({r.code for r in verdict.repairs})) if isinstance(verdict, Repaired) else ""
     statement = _Statement(frame, event, time, names)
-    yield "event", (event.time_us, frame.event), (time, event.type or "", statement.subject, *statement.speaks_of, repairs)
+    yield (
+        "event",
+        (event.time_us, frame.event),
+        (time, event.type or "", statement.subject, *statement.speaks_of, repairs),
+    )
     yield (
         "event_copy",
         (event.time_us, frame.event, frame.source, frame.part, frame.place),
         (frame.arrival, frame.channel, frame.principal),
     )
+    if frame.channel == RETRY:
+        yield "released", (frame.event,), (frame.arrival,)
     yield from statement.facts()
 
 
@@ -146,8 +153,8 @@ class _Statement:
         producer = _VERSION.sub("", event.producer)
         if event.job:
             return statement_id(NodeKind.JOB, event.job.namespace, event.job.name, producer)
-        assert event.dataset is not None
-        return statement_id(NodeKind.DATASET, event.dataset.namespace, event.dataset.name, producer)
+        dataset = event.dataset or Dataset("", "", {}, {})
+        return statement_id(NodeKind.DATASET, dataset.namespace, dataset.name, producer)
 
     def facts(self) -> Iterator[Fact]:
         """All but the event's own row and its copy."""
@@ -155,7 +162,7 @@ class _Statement:
         if event.job:
             yield self.node(self.job, NodeKind.JOB, event.job)
         if event.run and event.kind == "run" and event.job:
-            yield from self.of_run(event.run, event.job)
+            yield from self.of_run(event.run)
         elif event.job:
             yield from self.of_declared_job(event.job)
         if event.dataset:
@@ -170,10 +177,10 @@ class _Statement:
 
     # a run
 
-    def of_run(self, run: Run, job: Job) -> Iterator[Fact]:
-        yield from self.run_row(run, job)
+    def of_run(self, run: Run) -> Iterator[Fact]:
+        yield from self.run_row(run)
         yield "run_event", (run.id, self.event.type or ""), (self.time, self.time)
-        content = yield from contents(job.facets)
+        content = yield from contents(self.event.job.facets if self.event.job else {})
         yield self.said(self.job, Side.SELF, content)
         if run.facets:
             content = yield from contents(run.facets)
@@ -188,19 +195,19 @@ class _Statement:
         for (dataset_id, side_code), counters in sorted(samples.items()):
             yield "io_sample", (run.id, self.job, dataset_id, side_code, self.time), (*counters, self.id)
 
-    def run_row(self, run: Run, job: Job) -> Iterator[Fact]:
-        parent, nominal, raw = _NOTHING_SAID, _NO_NOMINAL, _NO_RAW
-        facet = standard.read("run", "parent", run.facets["parent"]) if "parent" in run.facets else None
-        if isinstance(facet, standard.ParentRunFacet):
-            parent = yield from self.parent(facet)
-        facet = standard.read("run", "nominalTime", run.facets["nominalTime"]) if "nominalTime" in run.facets else None
-        if isinstance(facet, standard.NominalTimeRunFacet):
-            nominal = (_time(facet.nominalStartTime), _time(facet.nominalEndTime), self.time, self.id)
+    def run_row(self, run: Run) -> Iterator[Fact]:
+        parent: Row = _NOTHING_SAID
+        nominal: Row = _NO_NOMINAL
+        raw: Row = _NO_RAW
+        if above := _run_facet(standard.ParentRunFacet, "parent", run):
+            parent = yield from self.parent(above)
+        if interval := _run_facet(standard.NominalTimeRunFacet, "nominalTime", run):
+            nominal = (_time(interval.nominalStartTime), _time(interval.nominalEndTime), self.time, self.id)
         if run.raw_id and not _is_uuid(run.raw_id):
             raw = (run.raw_id, self.id)
         yield "run", (run.id, self.job), (*parent, *nominal, *raw)
 
-    def parent(self, facet: "standard.ParentRunFacet") -> Iterator[Fact]:
+    def parent(self, facet: standard.ParentRunFacet) -> Generator[Fact, None, Row]:
         """Rows for the parent and the root, which may never speak themselves; returns the run's reference to them."""
         parent_run, parent_job = yield from self.named_run(facet.job.namespace, facet.job.name, facet.run.runId)
         root_run = root_job = None
@@ -208,7 +215,7 @@ class _Statement:
             root_run, root_job = yield from self.named_run(facet.root.job.namespace, facet.root.job.name, facet.root.run.runId)
         return parent_run, parent_job, root_run, root_job, self.time, self.id
 
-    def named_run(self, namespace: str, name: str, raw_id: str) -> Iterator[Fact]:
+    def named_run(self, namespace: str, name: str, raw_id: str) -> Generator[Fact, None, tuple[bytes, int]]:
         job = self.names.job(namespace, name)
         run = run_uuid(namespace, name, raw_id)
         yield "node", (job, int(NodeKind.JOB), namespace, name), ()
@@ -255,7 +262,7 @@ class _Statement:
         yield self.said(self.job, Side.SELF, content)
 
 
-def contents(facets: dict[str, bytes], declared: tuple[tuple[int, int, bytes], ...] = ()) -> Iterator[Fact]:
+def contents(facets: dict[str, bytes], declared: tuple[tuple[int, int, bytes], ...] = ()) -> Generator[Fact, None, bytes]:
     """The rows of one content; returns its address. A content without facets and declarations is NO_CONTENT and has no rows."""
     if not facets and not declared:
         return NO_CONTENT
@@ -275,14 +282,30 @@ def _facet(text: bytes) -> tuple[bytes, int]:
 
 def _sample(dataset: Dataset, side: Side, counters: list[int | None]) -> None:
     """Merge the counters one mention states into those of the same event: the larger stands."""
-    key, where = ("inputStatistics", "input") if side is Side.INPUT else ("outputStatistics", "output")
-    facet = standard.read(where, key, dataset.access[key]) if key in dataset.access else None
+    facet = _statistics(dataset, side)
     if facet is None:
         return
-    stated = (facet.rowCount, facet.size, facet.fileCount)
-    for place, value in enumerate(stated):
-        if value is not None and (counters[place] is None or int(value) > counters[place]):
-            counters[place] = min(int(value), 2**63 - 1)
+    for place, stated in enumerate((facet.rowCount, facet.size, facet.fileCount)):
+        known = counters[place]
+        if stated is not None and (known is None or stated > known):
+            counters[place] = int(stated)
+
+
+def _statistics(
+    dataset: Dataset, side: Side
+) -> standard.InputStatisticsInputDatasetFacet | standard.OutputStatisticsOutputDatasetFacet | None:
+    if side is Side.INPUT:
+        text = dataset.access.get("inputStatistics")
+        return standard.read_as(standard.InputStatisticsInputDatasetFacet, "input", "inputStatistics", text) if text else None
+    text = dataset.access.get("outputStatistics")
+    return standard.read_as(standard.OutputStatisticsOutputDatasetFacet, "output", "outputStatistics", text) if text else None
+
+
+_RunFacet = TypeVar("_RunFacet", bound=standard.Facet)
+
+
+def _run_facet(kind: type[_RunFacet], key: str, run: Run) -> _RunFacet | None:
+    return standard.read_as(kind, "run", key, run.facets[key]) if key in run.facets else None
 
 
 def _time(text: str | None) -> int | None:

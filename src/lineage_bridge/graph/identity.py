@@ -5,8 +5,37 @@ from collections.abc import Callable, Iterable, Mapping
 from lineage_bridge.openlineage import facets as standard
 
 _SPEC_SCHEMES = frozenset(
-    "kafka postgres mysql mssql oracle db2 crate oceanbase teradata redshift snowflake spanner cassandra milvus trino hive awsathena "
-    "unitycatalog azurecosmos azurekusto sqlserver s3 gs hdfs abfss wasbs dbfs file inmemory".split()
+    {
+        "kafka",
+        "postgres",
+        "mysql",
+        "mssql",
+        "oracle",
+        "db2",
+        "crate",
+        "oceanbase",
+        "teradata",
+        "redshift",
+        "snowflake",
+        "spanner",
+        "cassandra",
+        "milvus",
+        "trino",
+        "hive",
+        "awsathena",
+        "unitycatalog",
+        "azurecosmos",
+        "azurekusto",
+        "sqlserver",
+        "s3",
+        "gs",
+        "hdfs",
+        "abfss",
+        "wasbs",
+        "dbfs",
+        "file",
+        "inmemory",
+    }
 )
 _SPEC_NAMESPACES = frozenset({"bigquery", "pubsub", "file"})
 
@@ -31,7 +60,7 @@ def symlinks(namespace: str, name: str, text: bytes) -> list[tuple[str, str, str
     facet = standard.read("dataset", "symlinks", text)
     if not isinstance(facet, standard.SymlinksDatasetFacet):
         return []
-    found = {(link.namespace, link.name, link.type or "") for link in facet.identifiers}
+    found = {(link.namespace, link.name, link.type or "") for link in facet.identifiers or ()}
     return sorted(link for link in found if link[:2] != (namespace, name) and link[0] and link[1] and not _session_local(*link[:2]))
 
 

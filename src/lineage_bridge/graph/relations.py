@@ -1,10 +1,11 @@
 """The law: every relation of the graph, its key, and how two rows with one key become one.
 
-A column is part of the key, a **min**, a **max**, the value of a **greatest** or **least** (chosen together with its order, a tuple that ends
-with an event id and is therefore total), or the **same** wherever the key is the same. Every merge is commutative, associative and
+A column is part of the key, a **min**, a **max**, the value of a **greatest** or **least** (chosen together with its order, a tuple
+that ends with an event id and is therefore total), or the **same** wherever the key is the same. Every merge is commutative, associative and
 idempotent, so events may come late, twice, and in any order. Nothing counts: counts are queries.
 
-The law is executed by `merge` (plain Python), by `upsert_sql` (a store), both generated from `RELATIONS`.
+The law is executed by `merge` (plain Python) and by `upsert_sql` (a store), both
+generated from `RELATIONS`.
 Rows are flat tuples: the key's columns, then the others, in the order they are declared. Times are int64 microseconds UTC; ids of events,
 runs, contents and facets are 16 bytes; node ids are signed 64-bit.
 """
@@ -207,7 +208,12 @@ RUN_EVENT = _relation("run_event", _key("run", Type.BYTES), _key("type", Type.TE
 """One row per run and event type: when it was first and last said. State is read from these (see runs.py)."""
 
 RUN_IO = _relation(
-    "run_io", _key("run", Type.BYTES), _key("job", Type.INT), _key("dataset", Type.INT), _key("side", Type.INT), *_span()
+    "run_io",
+    _key("run", Type.BYTES),
+    _key("job", Type.INT),
+    _key("dataset", Type.INT),
+    _key("side", Type.INT),
+    *_span(),
 )
 """One row per run, job, dataset and side."""
 
@@ -240,7 +246,11 @@ CONTENT = _relation("content", _key("content", Type.BYTES), _key("key", Type.TEX
 """The facets of one content: facet key to facet."""
 
 DECLARED_IO = _relation(
-    "declared_io", _key("content", Type.BYTES), _key("side", Type.INT), _key("dataset", Type.INT), _key("facets", Type.BYTES)
+    "declared_io",
+    _key("content", Type.BYTES),
+    _key("side", Type.INT),
+    _key("dataset", Type.INT),
+    _key("facets", Type.BYTES),
 )
 """The inputs and outputs of one design-time statement, each with the address of its facets."""
 
@@ -249,6 +259,9 @@ FACET = _relation("facet", _key("facet", Type.BYTES), _same("deleted", Type.INT)
 
 ERASED = _relation("erased", _key("subject", Type.BYTES), Column("since", Type.INT, Law.MIN))
 """Runs that an operator has erased: nothing said under them counts, before or after."""
+
+RELEASED = _relation("released", _key("event", Type.BYTES), Column("since", Type.INT, Law.MIN))
+"""Events that were in quarantine and have been accepted since."""
 
 RELATIONS: tuple[Relation, ...] = (
     NODE,
@@ -264,6 +277,7 @@ RELATIONS: tuple[Relation, ...] = (
     DECLARED_IO,
     FACET,
     ERASED,
+    RELEASED,
 )
 BY_NAME = {relation.name: relation for relation in RELATIONS}
 
@@ -282,21 +296,19 @@ def _merger(relation: Relation) -> Callable[[Row, Row], Row]:
     index = {column.name: place for place, column in enumerate(values)}
     mins = [index[c.name] for c in values if c.law is Law.MIN]
     maxs = [index[c.name] for c in values if c.law is Law.MAX]
-    choices = []
-    for columns in _groups(relation).values():
-        order = tuple(index[c.name] for c in columns if c.ordinal)
-        choices.append((tuple(index[c.name] for c in columns), order, columns[0].law is Law.GREATEST))
+    choices = [
+        (tuple(index[c.name] for c in columns), tuple(index[c.name] for c in columns if c.ordinal), columns[0].law is Law.GREATEST)
+        for columns in _groups(relation).values()
+    ]
 
     def merge(a: Row, b: Row) -> Row:
         if a == b:
             return a
         out = list(a)
         for place in mins:
-            if b[place] < out[place]:
-                out[place] = b[place]
+            out[place] = min(out[place], b[place])
         for place in maxs:
-            if b[place] > out[place]:
-                out[place] = b[place]
+            out[place] = max(out[place], b[place])
         for places, order, greatest in choices:
             theirs, ours = [b[place] for place in order], [a[place] for place in order]
             if (theirs > ours) if greatest else (theirs < ours):
@@ -305,6 +317,15 @@ def _merger(relation: Relation) -> Callable[[Row, Row], Row]:
         return tuple(out)
 
     return merge
+
+
+def _choose(choice: tuple[tuple[int, ...], tuple[int, ...], bool], a: Row, b: Row, out: list[Any]) -> None:
+    """Take a group's columns from `b` where its order wins."""
+    places, order, greatest = choice
+    theirs, ours = [b[place] for place in order], [a[place] for place in order]
+    if (theirs > ours) if greatest else (theirs < ours):
+        for place in places:
+            out[place] = b[place]
 
 
 def upsert_sql(relation: Relation, source: str, *, least: str = "min", greatest: str = "max") -> str:
@@ -339,7 +360,5 @@ def _updates(relation: Relation, least: str, greatest: str) -> tuple[list[str], 
         theirs = ", ".join(f'excluded."{name}"' for name in order)
         wins = f"({theirs}) {sign} ({ours})"
         changes.append(wins)
-        sets += [
-            f'"{c.name}" = CASE WHEN {wins} THEN excluded."{c.name}" ELSE "{table}"."{c.name}" END' for c in columns
-        ]
+        sets += [f'"{c.name}" = CASE WHEN {wins} THEN excluded."{c.name}" ELSE "{table}"."{c.name}" END' for c in columns]
     return sets, changes

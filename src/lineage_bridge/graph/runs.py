@@ -1,4 +1,7 @@
-"""Run state: a pure function of which event types a run sent, and when first and last. Read late, since real producers break every simpler rule."""
+"""Run state: a pure function of which event types a run sent, and when first and last.
+
+It is read late, since real producers break every simpler rule.
+"""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -12,7 +15,10 @@ UNKNOWN = "UNKNOWN"
 
 
 class RunState(NamedTuple):
-    """Times are UTC microseconds. `started_inferred`: no START was seen, the first event stands for it. `conflict`: two different ends were said."""
+    """Times are UTC microseconds. `started_inferred`: no START was seen, the first event stands for it.
+
+    `conflict`: two different ends were said.
+    """
 
     state: str
     started: int | None

@@ -88,7 +88,10 @@ def _implied(inputs: list[int], outputs: list[int], said: list[tuple[int, Meanin
     flows = {Flow(source, target, int(Evidence.COLUMN)) for target, sources in named.items() for source in sources}
     products = [
         (inputs, [dataset for dataset in outputs if dataset not in named]),
-        ([dataset for dataset in inputs if dataset not in mentioned], [dataset for dataset in outputs if dataset in named]),
+        (
+            [dataset for dataset in inputs if dataset not in mentioned],
+            [dataset for dataset in outputs if dataset in named],
+        ),
     ]
     products = [(some, others) for some, others in products if some and others]
     if sum(len(some) * len(others) for some, others in products) > HUB_PAIRS:

@@ -86,13 +86,23 @@ class _Reader:
         id_ = self.dataset(source.namespace, source.name)
         if source.transformations:
             for change in source.transformations:
-                yield Statement(OWN, field, id_, source.field or "", change.type or "", change.subtype or "", int(bool(change.masking)))
+                yield Statement(
+                    OWN,
+                    field,
+                    id_,
+                    source.field or "",
+                    change.type or "",
+                    change.subtype or "",
+                    int(bool(change.masking)),
+                )
         else:
             yield Statement(OWN, field, id_, source.field or "", *_deprecated(deprecated_type), 0)
 
     def entries(self, facet: "standard.LineageJobFacet") -> Iterator[Statement]:
         for entry in facet.entries:
-            target = self.dataset(entry.namespace or "", entry.name or "") if entry.type == "DATASET" else self.job(entry.namespace, entry.name)
+            target = (
+                self.dataset(entry.namespace or "", entry.name or "") if entry.type == "DATASET" else self.job(entry.namespace, entry.name)
+            )
             if entry.inputs is not None and not entry.inputs:
                 yield Statement(target, "", OWN, "", NO_SOURCE, "", 0)
             for source in entry.inputs or ():
@@ -113,5 +123,10 @@ class _Reader:
 
 def _deprecated(word: str) -> tuple[str, str]:
     """Type and subtype for the transformationType of older producers."""
-    known = {"IDENTITY": ("DIRECT", "IDENTITY"), "MASKED": ("DIRECT", "TRANSFORMATION"), "DIRECT": ("DIRECT", ""), "INDIRECT": ("INDIRECT", "")}
+    known = {
+        "IDENTITY": ("DIRECT", "IDENTITY"),
+        "MASKED": ("DIRECT", "TRANSFORMATION"),
+        "DIRECT": ("DIRECT", ""),
+        "INDIRECT": ("INDIRECT", ""),
+    }
     return known.get(word.upper(), ("", ""))

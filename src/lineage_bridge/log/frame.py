@@ -7,13 +7,12 @@ parts: it is the length of the frame it replaces.
 """
 
 import struct
-from enum import IntEnum
 from typing import Final
 from zlib import crc32
 
-import msgspec
-
 from lineage_bridge.errors import FrameError
+from lineage_bridge.graph.carried import FrameKind
+from lineage_bridge.ports import Frame
 
 MAGIC: Final = b"LBF"
 VERSION: Final = 1
@@ -27,34 +26,10 @@ _CHECKED: Final = struct.Struct("<IHHHIIq16s")
 _START: Final = struct.Struct("<3sBI")
 
 
-class FrameKind(IntEnum):
-    """What a frame holds: an event, a body that was rejected, an operator's statement, or nothing any more."""
-
-    EVENT = 1
-    REJECTED = 2
-    OPERATOR = 3
-    ERASED = 4
-
-
 Parts = tuple[bytes, bytes, bytes, bytes]
 Head = tuple[bytes, int, int, int, int, int, int, int, int, int, bytes]
 TOTAL: Final = 3
 _KINDS: Final = {int(kind): kind for kind in FrameKind}
-
-
-class Frame(msgspec.Struct, frozen=True, gc=False):
-    """One entry of the log.
-
-    `event_id` has 16 bytes, `arrival_us` is UTC microseconds since the epoch, `note` is empty or a small JSON text.
-    """
-
-    kind: FrameKind
-    event_id: bytes
-    arrival_us: int
-    channel: str
-    principal: str
-    note: bytes
-    body: bytes
 
 
 def encode(frame: Frame) -> bytes:

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lineage_bridge.errors import LogError, OffsetError
-from lineage_bridge.log.frame import Frame
 from lineage_bridge.log.mark import read_mark
 from lineage_bridge.log.segment import (
     HEADER_BYTES,
@@ -18,6 +17,7 @@ from lineage_bridge.log.segment import (
     walk_frames,
     walk_sizes,
 )
+from lineage_bridge.ports import Frame
 
 
 class Extent(NamedTuple):

@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 from zlib import crc32
 
 from lineage_bridge.errors import FrameError
-from lineage_bridge.log.frame import HEAD, TOTAL, Frame, read_head, read_parts
+from lineage_bridge.log.frame import HEAD, TOTAL, read_head, read_parts
+from lineage_bridge.ports import Frame
 
 MAGIC: Final = b"LBLOGSEG"
 VERSION: Final = 1
@@ -95,7 +96,7 @@ class Window:
         self._data = b""
 
     def locate(self, byte: int, size: int) -> tuple[bytes, int]:
-        """Bytes, and where in them the file's `byte` is; `size` follow at least. Raises FrameError if there are fewer."""
+        """Bytes, and where in them the file's `byte` is; `size` follow at least. Raises FrameError if not."""
         at = byte - self._base
         if at + size > len(self._data):
             self._refill(byte, size)

@@ -28,9 +28,7 @@ class Tail:
     Goes on where recovery ended; above `floor` and above what readers were shown, if the log now ends below.
     """
 
-    def __init__(
-        self, directory: Path, found: Recovery, *, floor: int, segment_bytes: int, disk: Disk, mark: DurableMark
-    ) -> None:
+    def __init__(self, directory: Path, found: Recovery, *, floor: int, segment_bytes: int, disk: Disk, mark: DurableMark) -> None:
         self._directory = directory
         self._segment_bytes = segment_bytes
         self._disk = disk

@@ -13,13 +13,14 @@ from typing_extensions import Self
 
 from lineage_bridge.errors import ConfigError, LogError, LogFullError
 from lineage_bridge.log.disk import Disk, LocalDisk
-from lineage_bridge.log.frame import Frame, encode
+from lineage_bridge.log.frame import encode
 from lineage_bridge.log.lock import DirectoryLock
 from lineage_bridge.log.mark import DurableMark
 from lineage_bridge.log.pending import Pending, Submission
 from lineage_bridge.log.recovery import recover
 from lineage_bridge.log.segment import HEADER_BYTES
 from lineage_bridge.log.tail import Tail
+from lineage_bridge.ports import Frame
 
 SEGMENT_BYTES: Final = 64 << 20
 MAX_SEGMENT_BYTES: Final = 1 << 30
@@ -35,7 +36,7 @@ class LogWriter:
     Makes the folder if needed, takes its lock (trying for `lock_timeout_s` seconds) and cuts a torn end; `recovery`
     tells what was found. `floor` is the highest position the log is known to have issued, the store's: frames get
     offsets at or above it. A write over the process's file size limit is refused like one to a full disk, provided that
-    SIGXFSZ is ignored, as Python sees to. A child made by a bare fork may keep the lock; a program it executes does not.
+    SIGXFSZ is ignored, as Python sees to. A bare fork of the process may keep the lock; a program it executes does not.
     Raises LogLockedError, LogFullError, LogError; ConfigError for impossible sizes.
     """
 
@@ -60,9 +61,7 @@ class LogWriter:
                 mark = DurableMark(directory, disk)
                 stack.callback(mark.close)
                 self.recovery = recover(directory, disk, mark)
-                self._tail = Tail(
-                    directory, self.recovery, floor=floor, segment_bytes=segment_bytes, disk=disk, mark=mark
-                )
+                self._tail = Tail(directory, self.recovery, floor=floor, segment_bytes=segment_bytes, disk=disk, mark=mark)
                 stack.callback(self._tail.close)
             except OSError as error:
                 raise self._log_error(error) from error
@@ -82,7 +81,7 @@ class LogWriter:
     def submit(self, frames: Sequence[Frame]) -> Future[list[int]]:
         """A future of the frames' offsets, in their order, resolved when all are durable; all are written or none.
 
-        The future raises LogFullError if the disk is full, LogError if it fails; cancelled in time, it drops the frames.
+        The future raises LogFullError if the disk is full, LogError if it fails. Cancelled in time, it drops them.
         Raises UnavailableError if too much waits, FrameError for a frame over its limits, LogError after `close`.
         """
         future: Future[list[int]] = Future()

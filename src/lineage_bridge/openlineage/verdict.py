@@ -204,9 +204,7 @@ def _check_syntax(raw: bytes) -> None:
 
 def _last_wins(raw: bytes) -> bytes:
     """The same JSON without the repeated members that a later one overrides, in all the objects we read ourselves."""
-    return msgspec.json.encode(
-        _without_repeats(Raw(raw), {"run": {}, "job": {}, "dataset": {}, "inputs": {}, "outputs": {}})
-    )
+    return msgspec.json.encode(_without_repeats(Raw(raw), {"run": {}, "job": {}, "dataset": {}, "inputs": {}, "outputs": {}}))
 
 
 def _without_repeats(value: Raw, inner: Mapping[str, Mapping[str, Any]]) -> Raw:

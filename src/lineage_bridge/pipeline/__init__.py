@@ -1,0 +1,1 @@
+"""Spark: everything that imports pyspark."""

@@ -22,14 +22,14 @@ _ROWS = msgspec.msgpack.Decoder(list[tuple[object, ...]])
 
 
 def fold(frames: DataFrame, *, key: bytes, refused: Refused = frozenset()) -> DataFrame:
-    """FRAMES to FACTS: verdict, facts and merge of each partition. `key` is the installation's; `refused` are names that share a node id."""
+    """FRAMES to FACTS: verdict, facts and merge of each partition. `key` is the installation's; `refused` names share a node id."""
     return frames.mapInArrow(partition_fold(key, refused), FACTS)
 
 
-def partition_fold(key: bytes, refused: Refused) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def partition_fold(key: bytes, refused: Refused) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
     """The function Spark's workers run."""
 
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         names = _names(key, refused)
         tables, spans = empty_tables(), set()
         for batch in batches:

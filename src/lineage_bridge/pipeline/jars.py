@@ -149,14 +149,18 @@ def default_cache() -> Path:
 
 
 def fetch(group: str, cache_dir: Path, ivy: Ivy = Ivy()) -> list[Path]:
-    """The group's archives in `cache_dir`, in the order of `GROUPS`, each with the pinned bytes; missing ones are fetched.
-
-    A file in the cache with other bytes is replaced. Raises ConfigError for an unknown group, JarError for an archive
-    that could not be had or whose bytes are not the pinned ones; such bytes never enter the cache.
-    """
+    """The archives of one of `GROUPS`, as `fetch_jars` gives them. Raises ConfigError for an unknown group."""
     if group not in GROUPS:
         raise ConfigError(f"there is no group of jars {group!r}", f"one of {', '.join(sorted(GROUPS))}")
-    jars = GROUPS[group]
+    return fetch_jars(GROUPS[group], cache_dir, ivy)
+
+
+def fetch_jars(jars: Sequence[Jar], cache_dir: Path, ivy: Ivy = Ivy()) -> list[Path]:
+    """The archives' files in `cache_dir`, in the order given, with the pinned bytes; only missing ones are fetched.
+
+    A file in the cache with other bytes is replaced. Raises JarError for an archive that could not be had or whose
+    bytes are not the pinned ones; such bytes never enter the cache.
+    """
     missing = [jar for jar in jars if not is_pinned(cache_dir / jar.file_name, jar)]
     if missing:
         cache_dir.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,10 @@ FRAMES = StructType(
         StructField("body", BinaryType(), False),
     ]
 )
-"""One row per frame of the log. `start` and `end` are the stretch of (source, part) that its Spark partition covers. Times are UTC microseconds."""
+"""One row per frame of the log. `start` and `end` bound the stretch of (source, part) that its Spark partition covers.
+
+Times are UTC microseconds.
+"""
 
 FRAMES_ARROW = pa.schema(
     [

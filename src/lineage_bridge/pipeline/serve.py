@@ -31,7 +31,11 @@ class Serve:
     """Applies micro-batches to the store. A failure of one ends the query: whoever runs it starts again at the store's position."""
 
     def __init__(
-        self, store: GraphStore, key: bytes, limits: Limits, done: Callable[[Batch, list[int]], None] = lambda batch, workers: None
+        self,
+        store: GraphStore,
+        key: bytes,
+        limits: Limits,
+        done: Callable[[Batch, list[int]], None],
     ) -> None:
         self.store, self.key, self.limits, self.done = store, key, limits, done
         self.turn = threading.Lock()
@@ -53,7 +57,7 @@ class Serve:
         writer = frames.writeStream.queryName("serve").foreachBatch(self.apply).option("checkpointLocation", str(checkpoint))
         return writer.trigger(processingTime=f"{self.limits.trigger_ms} milliseconds").start()
 
-    def apply(self, frames: DataFrame, batch_id: int) -> None:
+    def apply(self, frames: DataFrame, batch_id: int) -> None:  # noqa: ARG002 - the position tells batches apart
         """Fold one micro-batch and commit it with its position. A name whose id is taken is refused, and its events are kept aside."""
         refused: Refused = frozenset()
         while True:

@@ -6,6 +6,7 @@ one batch beyond it. It begins where the store is: Spark's checkpoint decides no
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import cast
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
@@ -39,11 +40,15 @@ class LogSource(DataSource):
         """FRAMES."""
         return FRAMES
 
-    def streamReader(self, schema: StructType) -> "LogStreamReader":  # noqa: N802 - Spark's name
+    def streamReader(self, schema: StructType) -> "LogStreamReader":  # noqa: N802, ARG002 - Spark's name and argument
         """A reader from `start` on."""
         options = self.options
         return LogStreamReader(
-            options["directory"], int(options["start"]), int(options["limit_bytes"]), int(options["limit_frames"]), int(options["parts"])
+            options["directory"],
+            int(options["start"]),
+            int(options["limit_bytes"]),
+            int(options["limit_frames"]),
+            int(options["parts"]),
         )
 
 
@@ -72,10 +77,10 @@ class LogStreamReader(DataSourceStreamReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The frames of one stretch, as Arrow batches."""
-        assert isinstance(partition, Stretch)
-        frames = self.log.read(partition.start, partition.end)
+        stretch = cast("Stretch", partition)
+        frames = self.log.read(stretch.start, stretch.end)
         while some := list(islice(frames, ROWS)):
-            yield _arrow(partition, some)
+            yield _arrow(stretch, some)
 
 
 def _arrow(stretch: Stretch, frames: list[tuple[int, Frame]]) -> pa.RecordBatch:

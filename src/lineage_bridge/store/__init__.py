@@ -1,0 +1,1 @@
+"""The graph store: schema, migrations, apply, read."""

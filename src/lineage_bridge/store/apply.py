@@ -37,10 +37,13 @@ class GraphWriter:
     def position(self, source: str) -> dict[int, int]:
         """Part to place: where the next batch of `source` starts."""
         rows = self.connection.execute("SELECT part, place FROM position WHERE source = ?", (source,))
-        return {part: place for part, place in rows}
+        return dict(rows.fetchall())
 
     def apply(self, batch: Batch, budget: Budget) -> None:
-        """Merge one batch. Raises PositionError when the batch does not start at the store's position, CollisionError for names that share an id."""
+        """Merge one batch.
+
+        Raises PositionError when it does not start at the store's position, CollisionError for names that share an id.
+        """
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             self._advance(batch)
@@ -72,9 +75,7 @@ class GraphWriter:
 
     def _advance(self, batch: Batch) -> None:
         for (source, part), (start, end) in sorted(batch.spans.items()):
-            row = self.connection.execute(
-                "SELECT place FROM position WHERE source = ? AND part = ?", (source, part)
-            ).fetchone()
+            row = self.connection.execute("SELECT place FROM position WHERE source = ? AND part = ?", (source, part)).fetchone()
             if (row[0] if row else 0) != start:
                 raise PositionError(
                     f"the store is at {row[0] if row else 0} of {source}/{part}, the batch starts at {start}",

@@ -7,7 +7,7 @@ computes the same from scratch.
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from lineage_bridge.graph.derive import ENTITY_SIDES, carriers, facet_order, facet_owner
+from lineage_bridge.graph.derive import ENTITY_SIDES, carriers, facet_owner, facet_rank
 from lineage_bridge.graph.facts import LINEAGE_KEYS, Names
 from lineage_bridge.graph.identity import canonical, component, symlinks
 from lineage_bridge.graph.ids import NodeKind
@@ -43,9 +43,12 @@ class Derivation:
 
     def add_nodes(self, select: str, parameters: Iterable[Row] = ()) -> None:
         """Add the nodes a SELECT of (id, kind, namespace, name) gives, or the parameters of a VALUES clause, that are not there yet."""
-        rows = list(parameters) or self.connection.execute(
-            f"SELECT DISTINCT i.* FROM ({select}) i LEFT JOIN node n ON n.id = i.id WHERE n.id IS NULL"
-        ).fetchall()
+        rows = (
+            list(parameters)
+            or self.connection.execute(
+                f"SELECT DISTINCT i.* FROM ({select}) i LEFT JOIN node n ON n.id = i.id WHERE n.id IS NULL"
+            ).fetchall()
+        )
         for row in rows:
             inserted = self.connection.execute("INSERT OR IGNORE INTO node VALUES (?, ?, ?, ?)", row).rowcount
             if inserted:
@@ -142,7 +145,8 @@ class Derivation:
         self.add_nodes("", meaning.nodes)
         if self.connection.execute("INSERT OR IGNORE INTO meaning VALUES (?, ?)", (meaning.id, int(meaning.explicit))).rowcount:
             self.connection.executemany(
-                "INSERT OR IGNORE INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(meaning.id, *s) for s in meaning.statements]
+                "INSERT OR IGNORE INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [(meaning.id, *s) for s in meaning.statements],
             )
         return meaning.id
 
@@ -159,12 +163,12 @@ class Derivation:
     def current_facets(self, said: Iterable[Row], contents: Contents) -> None:
         """Merge what was said into the current facets, and follow the symlinks that changed."""
         best: dict[tuple[int, int, str], tuple[int, int, bytes, bytes]] = {}
-        for _, job, about, side, origin, content, _, _, _, last, event in said:
+        for _, job, about, side, _, content, _, _, _, last, event in said:
             if side not in ENTITY_SIDES:
                 continue
             for key, facet in contents.get(content, {}).items():
                 place = about, facet_owner(key, job), key
-                candidate = facet_order(key, side, origin), last, event, facet
+                candidate = facet_rank(key, side), last, event, facet
                 if place not in best or candidate > best[place]:
                     best[place] = candidate
         linked = sorted({node for node, _, key in best if key == "symlinks"})
@@ -184,7 +188,8 @@ class Derivation:
             self.connection.execute("DELETE FROM symlink WHERE dataset = ?", (dataset,))
             named = self.connection.execute("SELECT namespace, name FROM node WHERE id = ?", (dataset,)).fetchone()
             facet = self._symlink_facet(dataset)
-            for namespace, name, type_ in symlinks(*named, self.text(facet)) if named and facet else []:
+            links = symlinks(named[0], named[1], self.text(facet)) if named and facet else []
+            for namespace, name, type_ in links:
                 other = self.names.dataset(namespace, name)
                 self.add_nodes("", [(other, int(NodeKind.DATASET), namespace, name)])
                 self.connection.execute("INSERT OR IGNORE INTO symlink VALUES (?, ?, ?)", (dataset, other, type_))
@@ -209,8 +214,7 @@ class Derivation:
 
     def _joined(self, dataset: int) -> list[int]:
         rows = self.connection.execute(
-            "SELECT other FROM symlink WHERE dataset = ? UNION SELECT dataset FROM symlink WHERE other = ?", (dataset, dataset)
+            "SELECT other FROM symlink WHERE dataset = ? UNION SELECT dataset FROM symlink WHERE other = ?",
+            (dataset, dataset),
         )
         return [row[0] for row in rows]
-
-

@@ -2,8 +2,8 @@
 
 import sqlite3
 
-from lineage_bridge.graph.shapes import NO_SHAPE, make_shape
 from lineage_bridge.graph.relations import Origin
+from lineage_bridge.graph.shapes import NO_SHAPE, make_shape
 from lineage_bridge.store.derivation import Derivation
 
 _SPOKEN = (
@@ -17,7 +17,9 @@ _SPOKEN = (
     "DELETE FROM present_day WHERE subject = ?",
     "DELETE FROM dirty WHERE subject = ?",
 )
-_FACETS = """SELECT s.about, s.job, s.side, s.origin, s.content, s.last, s.last_event FROM said s WHERE s.about = ? AND s.side IN (0, 1, 2)"""
+_FACETS = (
+    """SELECT s.about, s.job, s.side, s.origin, s.content, s.last, s.last_event FROM said s WHERE s.about = ? AND s.side IN (0, 1, 2)"""
+)
 _NAMED = """SELECT s.source FROM subject_statement x JOIN statement s ON s.meaning = x.meaning WHERE x.subject = ?
 UNION SELECT s.target FROM subject_statement x JOIN statement s ON s.meaning = x.meaning WHERE x.subject = ?"""
 _USES = (
@@ -53,10 +55,14 @@ class Erasure:
         queries = (
             ("SELECT dataset FROM run_io WHERE run = ?", 1),
             ("SELECT about FROM said WHERE subject = ?", 1),
-            ("SELECT job FROM run WHERE run = ? UNION SELECT parent_job FROM run WHERE run = ? UNION SELECT root_job FROM run WHERE run = ?", 3),
+            ("SELECT job FROM run WHERE run = ?", 1),
+            ("SELECT parent_job FROM run WHERE run = ? UNION SELECT root_job FROM run WHERE run = ?", 2),
             (_NAMED, 2),
         )
-        found = {row[0] for sql, count in queries for row in self.connection.execute(sql, (subject,) * count)} - {None, 0}
+        found = {row[0] for sql, count in queries for row in self.connection.execute(sql, (subject,) * count)} - {
+            None,
+            0,
+        }
         links = [row for node in found for row in self.connection.execute("SELECT other FROM symlink WHERE dataset = ?", (node,))]
         return found | {row[0] for row in links}
 
@@ -81,7 +87,10 @@ class Erasure:
             contents: dict[bytes, dict[str, bytes]] = {}
             for content in {row[4] for row in said}:
                 contents[content] = dict(self.connection.execute("SELECT key, facet FROM content WHERE content = ?", (content,)).fetchall())
-            self.derivation.current_facets([(b"", job, about, side, o, content, 0, 0, b"", last, e) for about, job, side, o, content, last, e in said], contents)
+            self.derivation.current_facets(
+                [(b"", job, about, side, o, content, 0, 0, b"", last, e) for about, job, side, o, content, last, e in said],
+                contents,
+            )
         self.derivation.relink(nodes)
 
     def _drop_unused(self, nodes: list[int]) -> None:
@@ -91,7 +100,8 @@ class Erasure:
                 continue
             row = self.connection.execute("SELECT namespace, name FROM node WHERE id = ?", (node,)).fetchone()
             if row:
-                self.connection.execute("INSERT INTO node_search (node_search, rowid, namespace, name) VALUES ('delete', ?, ?, ?)", (node, *row))
+                self.connection.execute(
+                    "INSERT INTO node_search (node_search, rowid, namespace, name) VALUES ('delete', ?, ?, ?)",
+                    (node, *row),
+                )
                 self.connection.execute("DELETE FROM node WHERE id = ?", (node,))
-
-

@@ -6,8 +6,8 @@ from itertools import islice
 
 from lineage_bridge.graph.derive import hub_id
 from lineage_bridge.graph.relations import Origin, Side
-from lineage_bridge.graph.shapes import NO_SHAPE, OWN, Shape, expand, make_shape
-from lineage_bridge.graph.statements import Meaning, Statement
+from lineage_bridge.graph.shapes import NO_SHAPE, Shape, expand, make_shape
+from lineage_bridge.graph.statements import OWN, Meaning, Statement
 from lineage_bridge.ports import Budget
 
 Subject = tuple[bytes, int]
@@ -34,6 +34,13 @@ ON CONFLICT (job, shape, day) DO UPDATE SET first = min(job_shape.first, exclude
 WHERE excluded.first < job_shape.first OR excluded.last > job_shape.last"""
 _JOB_SHAPE = """INSERT INTO job_shape VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (job, shape, day) DO UPDATE SET first = min(job_shape.first, excluded.first), last = max(job_shape.last, excluded.last)"""
+_GAINS = (
+    "INSERT OR IGNORE INTO job_io SELECT :job, dataset, side, :origin FROM shape_io WHERE shape = :shape",
+    "INSERT OR IGNORE INTO job_statement SELECT :job, carrier, meaning, :origin FROM shape_statement WHERE shape = :shape",
+    """INSERT OR IGNORE INTO flow SELECT CASE source WHEN :own THEN :job ELSE source END, CASE target WHEN :own THEN :job ELSE target END,
+    :job, :origin, evidence FROM shape_flow WHERE shape = :shape""",
+)
+"""What a job gains with a shape, as rows of its own."""
 _OTHER_FLOW = """SELECT 1 FROM shape_flow f INDEXED BY shape_flow_ends JOIN shape s ON s.shape = f.shape
 WHERE f.source = ? AND f.target = ? AND f.evidence = ? AND s.origin = ?
 AND EXISTS (SELECT 1 FROM job_shape j WHERE j.job = ? AND j.shape = f.shape) LIMIT 1"""
@@ -80,12 +87,12 @@ class Presence:
         members: dict[Subject, list[tuple[int, int]]] = {}
         statements: dict[Subject, list[tuple[int, bytes]]] = {}
         cost = len(subjects)
-        for run, job, dataset, side in self._query(
+        for run, job, dataset, side in self.connection.execute(
             "SELECT r.run, r.job, r.dataset, r.side FROM in_subject i CROSS JOIN run_io r ON r.run = i.subject AND r.job = i.job"
         ):
             members.setdefault((run, job), []).append((side, dataset))
             cost += 1
-        for subject, job, carrier, meaning in self._query(
+        for subject, job, carrier, meaning in self.connection.execute(
             "SELECT s.subject, s.job, s.carrier, s.meaning FROM in_subject i CROSS JOIN subject_statement s USING (subject, job)"
         ):
             statements.setdefault((subject, job), []).append((carrier, meaning))
@@ -108,15 +115,18 @@ class Presence:
         """The shape of a design-time statement: its newest content alone."""
         subject, job = key
         row = self.connection.execute(
-            "SELECT content FROM said WHERE subject = ? AND job = ? AND about = ? AND side = ? ORDER BY last DESC, last_event DESC, content DESC",
+            "SELECT content FROM said WHERE subject = ? AND job = ? AND about = ? AND side = ? "
+            "ORDER BY last DESC, last_event DESC, content DESC LIMIT 1",
             (subject, job, job, int(Side.SELF)),
         ).fetchone()
         if row is None:
             return make_shape(Origin.DECLARED, (), ())
-        statements = [(job, meaning)] if (meaning := meaning_of(row[0], "lineage")) else []
+        explicit = meaning_of(row[0], "lineage")
+        statements = [(job, explicit)] if explicit else []
         declared = self.connection.execute("SELECT side, dataset, facets FROM declared_io WHERE content = ?", (row[0],)).fetchall()
         for side, dataset, facets in declared:
-            if side == Side.OUTPUT and (meaning := meaning_of(facets, "columnLineage")):
+            meaning = meaning_of(facets, "columnLineage") if side == Side.OUTPUT else None
+            if meaning:
                 statements.append((dataset, meaning))
         return make_shape(Origin.DECLARED, [(side, dataset) for side, dataset, _ in declared], statements)
 
@@ -132,7 +142,9 @@ class Presence:
         spans: list[tuple[int, int, int, int, int]] = []
         successors: dict[tuple[int, int], set[int]] = {}
         for (subject, job), old, shape in moves:
-            days = self.connection.execute("SELECT day, first, last FROM present_day WHERE subject = ? AND job = ?", (subject, job)).fetchall()
+            days = self.connection.execute(
+                "SELECT day, first, last FROM present_day WHERE subject = ? AND job = ?", (subject, job)
+            ).fetchall()
             if old != NO_SHAPE:
                 left |= {(job, old, day) for day, _, _ in days}
                 successors.setdefault((job, old), set()).add(shape.id)
@@ -152,12 +164,7 @@ class Presence:
     def _join(self, job: int, shape: Shape) -> int:
         self._expand(shape)
         parameters = {"job": job, "shape": shape.id, "origin": shape.origin, "own": OWN}
-        for sql in (
-            "INSERT OR IGNORE INTO job_io SELECT :job, dataset, side, :origin FROM shape_io WHERE shape = :shape",
-            "INSERT OR IGNORE INTO job_statement SELECT :job, carrier, meaning, :origin FROM shape_statement WHERE shape = :shape",
-            "INSERT OR IGNORE INTO flow SELECT CASE source WHEN :own THEN :job ELSE source END, "
-            "CASE target WHEN :own THEN :job ELSE target END, :job, :origin, evidence FROM shape_flow WHERE shape = :shape",
-        ):
+        for sql in _GAINS:
             self.connection.execute(sql, parameters)
         for hub in self._hubs(shape.id):
             self.connection.execute("INSERT OR IGNORE INTO hub VALUES (?, ?, ?)", (hub, job, shape.origin))
@@ -190,7 +197,8 @@ class Presence:
         """A stored meaning, without the names of its nodes."""
         explicit = self.connection.execute("SELECT explicit FROM meaning WHERE meaning = ?", (meaning,)).fetchone()[0]
         rows = self.connection.execute(
-            "SELECT target, target_field, source, source_field, type, subtype, masking FROM statement WHERE meaning = ?", (meaning,)
+            "SELECT target, target_field, source, source_field, type, subtype, masking FROM statement WHERE meaning = ?",
+            (meaning,),
         )
         return Meaning(meaning, bool(explicit), tuple(Statement(*row) for row in rows), ())
 
@@ -223,20 +231,25 @@ class Presence:
             bound = (source or job, target or job, job, origin, evidence)
             if not self._in_any("shape_flow", successors, source=source, target=target, evidence=evidence) and not self._other_flow(*bound):
                 self.connection.execute(
-                    "DELETE FROM flow WHERE source = ? AND target = ? AND job = ? AND origin = ? AND evidence = ?", bound
+                    "DELETE FROM flow WHERE source = ? AND target = ? AND job = ? AND origin = ? AND evidence = ?",
+                    bound,
                 )
         for side, dataset in self._rows("shape_io", "side, dataset", shape):
             cost += 1
-            if not self._in_any("shape_io", successors, side=side, dataset=dataset) and not self._one(_OTHER_IO, origin, side, dataset, job):
+            if not self._in_any("shape_io", successors, side=side, dataset=dataset) and not self._one(
+                _OTHER_IO, origin, side, dataset, job
+            ):
                 self.connection.execute(
-                    "DELETE FROM job_io WHERE job = ? AND dataset = ? AND side = ? AND origin = ?", (job, dataset, side, origin)
+                    "DELETE FROM job_io WHERE job = ? AND dataset = ? AND side = ? AND origin = ?",
+                    (job, dataset, side, origin),
                 )
         for carrier, meaning in self._rows("shape_statement", "carrier, meaning", shape):
             cost += 1
             kept = self._in_any("shape_statement", successors, carrier=carrier, meaning=meaning)
             if not kept and not self._one(_OTHER_STATEMENT, origin, carrier, meaning, job):
                 self.connection.execute(
-                    "DELETE FROM job_statement WHERE job = ? AND carrier = ? AND meaning = ? AND origin = ?", (job, carrier, meaning, origin)
+                    "DELETE FROM job_statement WHERE job = ? AND carrier = ? AND meaning = ? AND origin = ?",
+                    (job, carrier, meaning, origin),
                 )
         for place in range(hubs):
             self.connection.execute("DELETE FROM hub WHERE hub = ? AND job = ?", (hub_id(shape, place), job))

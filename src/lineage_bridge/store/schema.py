@@ -3,20 +3,22 @@
 Edge tables are indexed in both directions. SQLite's tables of composite keys have no row id: the key is the table.
 """
 
+from typing import Any
+
 from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy.types import TypeEngine
 
 from lineage_bridge.graph.relations import NODE, RELATIONS, Law, Relation, Type
 
 METADATA = MetaData()
 
-_TYPES = {Type.INT: BigInteger(), Type.TEXT: Text(), Type.BYTES: LargeBinary()}
+_TYPES: dict[Type, TypeEngine[Any]] = {Type.INT: BigInteger(), Type.TEXT: Text(), Type.BYTES: LargeBinary()}
 _INT, _TEXT, _BYTES = Type.INT, Type.TEXT, Type.BYTES
 
 
 def _relation_table(relation: Relation) -> Table:
     columns = [
-        Column(c.name, _TYPES[c.type], primary_key=c.law is Law.KEY, nullable=c.optional, autoincrement=False)
-        for c in relation.columns
+        Column(c.name, _TYPES[c.type], primary_key=c.law is Law.KEY, nullable=c.optional, autoincrement=False) for c in relation.columns
     ]
     return Table(relation.name, METADATA, *columns, sqlite_with_rowid=False)
 
@@ -46,6 +48,8 @@ RELATION_TABLES = {relation.name: node if relation is NODE else _relation_table(
 _event = RELATION_TABLES["event"]
 Index("event_by_subject", _event.c.subject, _event.c.time, _event.c.event)
 Index("event_by_job", _event.c.job, _event.c.time, _event.c.event)
+_run = RELATION_TABLES["run"]
+Index("run_by_raw_id", _run.c.raw_id, sqlite_where=_run.c.raw_id.is_not(None), postgresql_where=_run.c.raw_id.is_not(None))
 _said = RELATION_TABLES["said"]
 Index("said_about", _said.c.about, _said.c.side, _said.c.day)
 
@@ -76,9 +80,7 @@ _table(
     None,
     Index("shape_flow_ends", "source", "target", "shape"),
 )
-_table(
-    "hub_io", {"hub": _INT, "side": _INT, "dataset": _INT}, None, Index("hub_io_by_dataset", "dataset", "side", "hub")
-)
+_table("hub_io", {"hub": _INT, "side": _INT, "dataset": _INT}, None, Index("hub_io_by_dataset", "dataset", "side", "hub"))
 
 # jobs, as the union of their shapes
 _table(

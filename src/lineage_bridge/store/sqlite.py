@@ -29,11 +29,11 @@ PRAGMA busy_timeout = 5000;
 def migrate(path: Path) -> None:
     """Bring the store file at `path` to VERSION, making it if there is none. Raises StoreVersionError for a newer one."""
     # Alembic and SQLAlchemy take most of a second to import, and only the process that migrates needs them.
-    from alembic import command
-    from alembic.config import Config
-    from alembic.script import ScriptDirectory
-    from sqlalchemy import create_engine
-    from sqlalchemy.pool import NullPool
+    from alembic import command  # noqa: PLC0415 - as above
+    from alembic.config import Config  # noqa: PLC0415 - as above
+    from alembic.script import ScriptDirectory  # noqa: PLC0415 - as above
+    from sqlalchemy import create_engine  # noqa: PLC0415 - as above
+    from sqlalchemy.pool import NullPool  # noqa: PLC0415 - as above
 
     found = version(path)
     if found == VERSION:
@@ -42,9 +42,7 @@ def migrate(path: Path) -> None:
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     if found and found not in known:
-        raise StoreVersionError(
-            f"the store {path} has schema {found}, this version knows {VERSION}", "install the version that wrote it"
-        )
+        raise StoreVersionError(f"the store {path} has schema {found}, this version knows {VERSION}", "install the version that wrote it")
     path.parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(path, timeout=30), poolclass=NullPool)
     with engine.connect() as connection:
@@ -84,12 +82,8 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     if found is None:
         raise StoreMissingError(f"there is no graph store at {path}", "start the server once: lineage-bridge serve")
     if found != VERSION:
-        raise StoreVersionError(
-            f"the store {path} has schema {found}, this version reads {VERSION}", "start the server to migrate it"
-        )
-    connection = sqlite3.connect(
-        f"file:{path}?mode=ro", uri=True, timeout=30, isolation_level=None, check_same_thread=False
-    )
+        raise StoreVersionError(f"the store {path} has schema {found}, this version reads {VERSION}", "start the server to migrate it")
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30, isolation_level=None, check_same_thread=False)
     connection.executescript(_READER)
     return connection
 

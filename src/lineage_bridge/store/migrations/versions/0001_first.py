@@ -9,7 +9,7 @@ branch_labels = None
 depends_on = None
 
 
-def upgrade() -> None:
+def upgrade() -> None:  # noqa: PLR0915 - one statement a table
     """Create every table, and the index over names that search reads."""
     op.create_table(
         "content",
@@ -255,6 +255,13 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "released",
+        sa.Column("event", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.Column("since", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("event"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "run",
         sa.Column("run", sa.LargeBinary(), autoincrement=False, nullable=False),
         sa.Column("job", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -272,6 +279,14 @@ def upgrade() -> None:
         sa.Column("raw_event", sa.LargeBinary(), autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("run", "job"),
         sqlite_with_rowid=False,
+    )
+    op.create_index(
+        "run_by_raw_id",
+        "run",
+        ["raw_id"],
+        unique=False,
+        sqlite_where=sa.text("raw_id IS NOT NULL"),
+        postgresql_where=sa.text("raw_id IS NOT NULL"),
     )
     op.create_table(
         "run_event",
@@ -356,9 +371,7 @@ def upgrade() -> None:
         sa.Column("type", sa.Text(), autoincrement=False, nullable=False),
         sa.Column("subtype", sa.Text(), autoincrement=False, nullable=False),
         sa.Column("masking", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.PrimaryKeyConstraint(
-            "meaning", "target", "target_field", "source", "source_field", "type", "subtype", "masking"
-        ),
+        sa.PrimaryKeyConstraint("meaning", "target", "target_field", "source", "source_field", "type", "subtype", "masking"),
         sqlite_with_rowid=False,
     )
     op.create_index("statement_by_source", "statement", ["source", "source_field", "meaning"], unique=False)
@@ -382,6 +395,4 @@ def upgrade() -> None:
     )
     op.create_index("symlink_back", "symlink", ["other"], unique=False)
     if op.get_bind().dialect.name == "sqlite":
-        op.execute(
-            "CREATE VIRTUAL TABLE node_search USING fts5(namespace, name, content='node', content_rowid='id', tokenize='trigram')"
-        )
+        op.execute("CREATE VIRTUAL TABLE node_search USING fts5(namespace, name, content='node', content_rowid='id', tokenize='trigram')")

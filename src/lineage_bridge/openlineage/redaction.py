@@ -1,0 +1,163 @@
+"""Masking secrets in received bytes, before anything of them is written.
+
+The bytes are read token by token, so everything that is no secret stays as it is, byte for byte, however deep it nests, and
+whether or not the whole is valid JSON.
+"""
+
+import json
+import re
+
+import msgspec
+
+from lineage_bridge.openlineage.secrets import MASK, is_suspicious, mask_text, names_secret
+
+_BETWEEN_FACETS = b'"_producer"'
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\]:,]|[^\s"{}\[\]:,]+', re.DOTALL)
+_MASKED = json.dumps(MASK).encode()
+_COLUMN_MAPS = frozenset(("fields", "columnMetrics"))
+_NAMING = frozenset(("name", "key"))
+_NO_SECRET = frozenset((b'""', b'"true"', b'"false"', b'"null"', b"true", b"false", b"null", _MASKED))
+_ANY = msgspec.json.Decoder(msgspec.Raw)
+_PASSES = 4
+
+
+def mask(raw: bytes) -> bytes:
+    """The bytes with known secrets masked; the same object if there are none. Masking again changes nothing."""
+    if not any(map(is_suspicious, raw.split(_BETWEEN_FACETS))):
+        return raw
+    for _ in range(_PASSES):
+        masked = _Scan(raw).masked()
+        if not _is_json(masked):
+            masked = _mask_bytes(masked)
+        if masked == raw:
+            break
+        raw = masked
+    return raw
+
+
+class _Frame:
+    """An object or array that is open, and what is known of the values in it.
+
+    `secret`: all of them are. `columns`: its keys are column names. `named`: one member says that another, `value`, is a
+    secret. `values`: the scalars of that other member; `sink`: the same of an enclosing object whose `value` this is in.
+    """
+
+    __slots__ = ("columns", "is_object", "key", "named", "secret", "sink", "values")
+
+    def __init__(self, is_object: bool, secret: bool, columns: bool, sink: "list[re.Match[bytes]] | None") -> None:
+        self.is_object, self.secret, self.columns, self.sink = is_object, secret, columns, sink
+        self.key: str | None = None
+        self.named = False
+        self.values: list[re.Match[bytes]] = []
+
+
+class _Scan:
+    """One walk over the tokens of a body; it never fails, and what does not nest is read as far as it goes."""
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+        self.edits: dict[int, tuple[int, bytes]] = {}
+        self.frames = [_Frame(False, False, False, None)]
+
+    def masked(self) -> bytes:
+        for token in _TOKEN.finditer(self.raw):
+            first = token[0][:1]
+            if first in b"{[":
+                self.open(first == b"{")
+            elif first in b"}]":
+                self.close()
+            elif first == b",":
+                self.frames[-1].key = None
+            elif first != b":":
+                self.text(token)
+        while len(self.frames) > 1:
+            self.close()
+        return self.edited()
+
+    def open(self, is_object: bool) -> None:
+        outer = self.frames[-1]
+        key = outer.key if outer.is_object else None
+        secret = outer.secret or (key is not None and not outer.columns and names_secret(key))
+        columns = is_object and not secret and key in _COLUMN_MAPS
+        sink = outer.values if outer.is_object and key == "value" else outer.sink
+        self.frames.append(_Frame(is_object, secret, columns, sink))
+
+    def close(self) -> None:
+        if len(self.frames) == 1:
+            return
+        frame = self.frames.pop()
+        if frame.named:
+            for token in frame.values:
+                self.edit_secret(token)
+        if frame.sink is not None:
+            frame.sink.extend(frame.values)
+
+    def text(self, token: "re.Match[bytes]") -> None:
+        """A string or another scalar: a key, or a value."""
+        frame = self.frames[-1]
+        if frame.is_object and frame.key is None:
+            frame.key = _read(token[0])
+            self.edit_text(token)
+            return
+        if frame.secret or (frame.key is not None and names_secret(frame.key)):
+            self.edit_secret(token)
+            return
+        if frame.key in _NAMING and names_secret(_read(token[0])):
+            frame.named = True
+        if frame.key == "value":
+            frame.values.append(token)
+        elif frame.sink is not None:
+            frame.sink.append(token)
+        self.edit_text(token)
+
+    def edit_secret(self, token: "re.Match[bytes]") -> None:
+        if token[0] not in _NO_SECRET:
+            self.edits[token.start()] = (token.end(), _MASKED)
+
+    def edit_text(self, token: "re.Match[bytes]") -> None:
+        if not is_suspicious(token[0]):
+            return
+        text = _read(token[0])
+        masked = mask_text(text)
+        if masked != text:
+            self.edits[token.start()] = (token.end(), _write(masked))
+
+    def edited(self) -> bytes:
+        pieces, end = [], 0
+        for start in sorted(self.edits):
+            stop, replacement = self.edits[start]
+            pieces += (self.raw[end:start], replacement)
+            end = stop
+        return b"".join((*pieces, self.raw[end:]))
+
+
+def _read(token: bytes) -> str:
+    """The text of a token; of one that is no JSON string, its bytes, read so that nothing is lost."""
+    try:
+        text = json.loads(token, strict=False)
+    except (ValueError, RecursionError):
+        return token.strip(b'"').decode("utf-8", "surrogateescape")
+    return text if isinstance(text, str) else token.decode()
+
+
+def _write(text: str) -> bytes:
+    try:
+        return json.dumps(text, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(text).encode()
+
+
+def _mask_bytes(raw: bytes) -> bytes:
+    """Bytes that are no JSON have no structure to go by."""
+    return mask_text(raw.decode("latin-1")).encode("latin-1")
+
+
+def _is_json(raw: bytes) -> bool:
+    try:
+        _ANY.decode(raw)
+        raw.decode()
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    except RecursionError:
+        return True
+    return True

@@ -1,0 +1,119 @@
+"""What counts as a secret: names that name one, and the shapes secrets have within a text."""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+MASK = "********"
+"""What stands where a secret stood."""
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_DESCRIBES = frozenset(
+    "algorithm arn at budget class column columns count counts date description disabled enable enabled endpoint expiration"
+    " expire expires expiry field fields file format handler hint id ids interval kind len length limit location manager"
+    " max min mode ms name names path policy provider providers ref required rotation scope scopes seconds size source"
+    " strategy time timeout ttl type uri url usage validator version".split()
+)
+_SECRET_NAME = re.compile(
+    r"password(?!less)|passwd|passphrase|pwd\.|[^.]\.pass\.$|secrets?\.|credentials?\.|authorization\.$|cookie\.$"
+    r"|(?:access|account|api|encryption|keystore|master|private|secret|shared|signing|storage)\.?key\."
+    r"|(?<!continuation\.)(?<!cursor\.)(?<!next\.)(?<!page\.)(?<!sync\.)token\.$"
+    r"|jaas\.?config\.|auth\.?user\.?info\."
+)
+_WORKING_DIRECTORIES = frozenset(("PWD", "OLDPWD"))
+
+_KEY_OF = rb"ss|nt|pi|on|re|er|te|et|ed|ng|ge"
+# Every alternative starts with a character that is rare in events, and looks back from there: five times as fast.
+_SUSPECT = re.compile(
+    rb"p(?:ass|wd)|c(?:ret(?<=secret)|redential)|k(?:en(?<=token)|ie(?<=cookie))|z(?<=authoriz)|jaas"
+    rb"|key(?:(?<=(?:%b)key)|(?<=(?:%b)[_.\- ]key))|fo(?:(?<=userinfo)|(?<=user[_.\-]info))|fied(?<=identified)"
+    rb"|b(?:earer|asic)\s|g(?:h[pousr]_|ithub_pat_|lpat-)|xox[a-z]-|yj(?<=eyj)|=(?:(?<=sig=)|(?<=signature=))|\\u00[4-7]"
+    % (_KEY_OF, _KEY_OF)
+)
+_ACCESS_KEY = re.compile(rb"A[KS]IA[0-9A-Z]{16}")
+_USER_INFO = re.compile(rb"(?::\\?/\\?/|:oracle:)[^\s\"]*@")
+_MASKED = re.compile(rb"[\w.\-]+=\*{8}(?=[\"\s])|\"[\w.\-]+\"\s*:\s*\"\*{8}\"")
+_SQL = re.compile(
+    r"\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*)*\(?\s*"
+    r"(?:SELECT|INSERT|UPDATE|DELETE|MERGE|WITH|CREATE|ALTER|DROP|EXECUTE|BEGIN|SET|USE|COPY|REPLACE|EXPLAIN)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_REMEMBERED = 8192
+_REMEMBERED_BYTES = 2048
+
+
+@lru_cache(_REMEMBERED)
+def names_secret(name: str) -> bool:
+    """Whether what a setting, member or variable of this name holds is a secret."""
+    words = [word.lower() for word in _WORD.findall(name[:_REMEMBERED_BYTES])]
+    if not words or words[-1] in _DESCRIBES or name in _WORKING_DIRECTORIES:
+        return False
+    return bool(_SECRET_NAME.search("." + ".".join(words) + "."))
+
+
+def is_suspicious(piece: bytes) -> bool:
+    """Whether a piece of JSON might hold a secret. Producers repeat themselves, so short pieces are remembered."""
+    return _remembered(piece) if len(piece) <= _REMEMBERED_BYTES else _is_suspicious(piece)
+
+
+def _is_suspicious(piece: bytes) -> bool:
+    text = _MASKED.sub(b"", piece) if b"********" in piece else piece
+    if b"@" in text and _USER_INFO.search(text):
+        return True
+    return bool(_SUSPECT.search(text.lower()) or _ACCESS_KEY.search(text))
+
+
+_remembered = lru_cache(_REMEMBERED)(_is_suspicious)
+
+
+_QUOTED = r"""(?P<escaped>\\+["'])(?P<a>.*?)(?P=escaped)|"(?P<b>(?:[^"\\]|\\.)*)"|'(?P<c>(?:[^'\\]|\\.|'')*)'"""
+_BARE = r"""(?P<d>[^\s;,&"'(){}\[\]<>\\]+)"""
+_NAMED_QUOTED = re.compile(rf"""(?P<name>[\w.\-]+)(?P<sign>[\\"'`\]]*\s*(?:=>|[=:])\s*)(?:{_QUOTED})""", re.DOTALL)
+_NAMED_BARE = re.compile(rf"""(?P<name>[\w.\-]+)(?P<sign>[\\"']*(?:=|:\s*)){_BARE}""")
+_PARAMETER = re.compile(r"""(?P<name>(?<=[?&;])[\w.\-]+)(?P<sign>=)(?P<d>[^\s;&"']+)""")
+_WHOLE = re.compile(r"\s*(?P<name>[\w.\-]+)(?P<sign>\s*=\s*)(?P<d>.+)", re.DOTALL)
+_SIGNATURES = frozenset(("sig", "signature", "x-amz-signature", "x-goog-signature"))
+
+_SHAPES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.DOTALL), replacement)
+    for pattern, replacement in (
+        (r"-----BEGIN ([A-Z ]*)PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", MASK),
+        (r"(?i:(authorization[\\\"']*\s*[:=]\s*[\\\"']*))[^\"'\\\r\n]+", rf"\1{MASK}"),
+        (r"(?<![0-9A-Za-z])A[KS]IA[0-9A-Z]{16}(?:([\s:,/\"'=]{1,3})[A-Za-z0-9/+=]{40})?(?![0-9A-Za-z])", MASK),
+        (r"([A-Za-z][A-Za-z0-9+.\-]*:\\?/\\?/[^\s/?#\"'@:]*:)[^\s/?#\"']+@", rf"\1{MASK}@"),
+        (r"(jdbc:oracle:\w+:[^/\s@:]+/)[^@\s]+@", rf"\1{MASK}@"),
+        (r"\b(?i:(bearer\s+))(?=[^\s\"']*[\d._=+/\-])[A-Za-z0-9._~+/=\-]{8,}", rf"\1{MASK}"),
+        (r"\b(?i:(basic\s+))(?=[A-Za-z0-9+/]*(?:[\d=+/]|[a-z][A-Z]))[A-Za-z0-9+/]{6,}={0,2}", rf"\1{MASK}"),
+        (r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w\-]{16,}|xox[a-z]-[\w\-]{8,})", MASK),
+        (r"\beyJ[\w\-]{5,}\.[\w\-]{4,}\.[\w\-]*", MASK),
+        (
+            r"(?i:(\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+)?))"
+            r"(?:'(?:[^']|'')*'|\"[^\"]*\"|[^\s;,'\"]+)",
+            rf"\1'{MASK}'",
+        ),
+        (r"(?i:(\bpassword\s+))(?:'(?:[^']|'')*'|\"[^\"]*\")", rf"\1'{MASK}'"),
+    )
+)
+
+
+def mask_text(text: str) -> str:
+    """The text with the secrets in it masked; equal to `text` if there are none."""
+    for pattern, replacement in _SHAPES:
+        text = pattern.sub(replacement, text)
+    whole = _WHOLE.fullmatch(text)
+    if whole and names_secret(whole["name"]):
+        return _masked_value(whole)
+    text = _NAMED_QUOTED.sub(_masked_value, text)
+    text = _PARAMETER.sub(_masked_value, text)
+    return text if _SQL.match(text) else _NAMED_BARE.sub(_masked_value, text)
+
+
+def _masked_value(match: re.Match[str]) -> str:
+    """`name = value` with the value masked, if the name names a secret. Quotes around the value stay."""
+    if not names_secret(match["name"]) and match["name"].lower() not in _SIGNATURES:
+        return match[0]
+    group = next((key for key in "abcd" if match.groupdict().get(key)), None)
+    if group is None:
+        return match[0]
+    start = match.start()
+    return match[0][: match.start(group) - start] + MASK + match[0][match.end(group) - start :]

@@ -1,0 +1,113 @@
+"""Nodes by id, by name, by glob and by search."""
+
+import difflib
+import sqlite3
+from collections.abc import Iterable
+
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.ports import Node
+
+_BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id = ?"
+_TRIGRAM = 3
+
+
+class Nodes:
+    """Look-ups over one connection; remembers the nodes it met."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.known: dict[int, Node] = {}
+
+    def by_id(self, id_: int) -> Node:
+        """The node of an id that an edge or a fact holds."""
+        if id_ not in self.known:
+            row = self.connection.execute(_BY_ID, (id_,)).fetchone()
+            self.known[id_] = _node(row) if row else Node(id_, NodeKind.DATASET, "", "")
+        return self.known[id_]
+
+    def find(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
+        """The node of exactly this name."""
+        row = self.connection.execute(
+            "SELECT id, kind, namespace, name FROM node WHERE namespace = ? AND name = ? AND kind = ?",
+            (namespace, name, int(kind)),
+        ).fetchone()
+        return _node(row) if row else None
+
+    def near(self, kind: NodeKind, namespace: str, name: str, limit: int) -> list[Node]:
+        """Nodes whose names come close to a name that is not there, closest first."""
+        grams = sorted({name[i : i + _TRIGRAM] for i in range(max(len(name) - 2, 0))})[:60]
+        rows = self._match(" OR ".join(map(_quoted, grams)), kind, 200, 0) if grams else []
+        wanted = f"{namespace} {name}"
+        scored = [(difflib.SequenceMatcher(None, wanted, f"{n.namespace} {n.name}", autojunk=False).ratio(), n) for n in rows]
+        scored.sort(key=lambda pair: (-pair[0], pair[1].namespace, pair[1].name))
+        return [node for score, node in scored[:limit] if score > 0.5]
+
+    def search(self, text: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
+        """Nodes that contain every word of the text in name or namespace: exact names first, then by rank."""
+        words = text.split()
+        if not words:
+            return []
+        if any(len(word) < _TRIGRAM for word in words):
+            return self._scan(words, kind, limit, offset)
+        exact = [n for k in ([kind] if kind else [NodeKind.DATASET, NodeKind.JOB]) for n in self._named(k, text)]
+        matched = self._match(" AND ".join(map(_quoted, words)), kind, limit + len(exact), offset)
+        found = list(dict.fromkeys([*(exact if offset == 0 else []), *matched]))
+        return found[:limit]
+
+    def _named(self, kind: NodeKind, name: str) -> list[Node]:
+        rows = self._match(f"name : {_quoted(name)}", kind, 50, 0) if len(name) >= _TRIGRAM else []
+        return [node for node in rows if node.name == name]
+
+    def _match(self, query: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
+        rows = self.connection.execute(
+            "SELECT n.id, n.kind, n.namespace, n.name FROM node_search s JOIN node n ON n.id = s.rowid WHERE node_search MATCH ? "
+            "AND (? IS NULL OR n.kind = ?) ORDER BY s.rank, length(n.name), n.namespace, n.name LIMIT ? OFFSET ?",
+            (query, kind, kind, limit, offset),
+        )
+        return [_node(row) for row in rows]
+
+    def _scan(self, words: Iterable[str], kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
+        """Words too short for the index: a plain scan."""
+        where = " AND ".join("(instr(lower(namespace), lower(?)) OR instr(lower(name), lower(?)))" for _ in words)
+        values = [word for word in words for _ in range(2)]
+        rows = self.connection.execute(
+            f"SELECT id, kind, namespace, name FROM node WHERE {where} AND (? IS NULL OR kind = ?) "
+            "ORDER BY length(name), namespace, name LIMIT ? OFFSET ?",
+            (*values, kind, kind, limit, offset),
+        )
+        return [_node(row) for row in rows]
+
+    def listed(self, kind: NodeKind, namespace: str | None, name: str | None, limit: int | None, offset: int) -> list[Node]:
+        """Nodes by globs, in the order of their names."""
+        rows = self.connection.execute(
+            "SELECT id, kind, namespace, name FROM node WHERE kind = ? AND namespace GLOB ? AND name GLOB ? "
+            "ORDER BY namespace, name LIMIT ? OFFSET ?",
+            (int(kind), namespace or "*", name or "*", -1 if limit is None else limit, offset),
+        )
+        return [_node(row) for row in rows]
+
+    def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
+        """The canonical node of a group, and its members in the order of their names."""
+        row = self.connection.execute("SELECT canonical FROM identity WHERE node = ?", (node.id,)).fetchone()
+        if row is None:
+            return node, (node,)
+        members = self.connection.execute("SELECT node FROM identity WHERE canonical = ?", (row[0],))
+        nodes = sorted((self.by_id(member[0]) for member in members), key=lambda n: (n.namespace, n.name))
+        return self.by_id(row[0]), tuple(nodes)
+
+    def expand(self, ids: Iterable[int]) -> set[int]:
+        """Ids with all members of their groups."""
+        out = set(ids)
+        for id_ in list(out):
+            row = self.connection.execute("SELECT canonical FROM identity WHERE node = ?", (id_,)).fetchone()
+            if row:
+                out |= {member[0] for member in self.connection.execute("SELECT node FROM identity WHERE canonical = ?", row)}
+        return out
+
+
+def _node(row: tuple[int, int, str, str]) -> Node:
+    return Node(row[0], NodeKind(row[1]), row[2], row[3])
+
+
+def _quoted(word: str) -> str:
+    return '"' + word.replace('"', '""') + '"'

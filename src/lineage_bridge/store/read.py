@@ -1,0 +1,181 @@
+"""Questions to the store. A reader sees one moment of it: every answer it gives is of the same position."""
+
+import heapq
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from queue import Empty, LifoQueue
+
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.relations import Origin, Side
+from lineage_bridge.ports import EventFilter, EventRecord, Node, Port, QuarantineRecord, RunRecord, Walk, WalkLimits
+from lineage_bridge.store.labels import Labels
+from lineage_bridge.store.nodes import Nodes
+from lineage_bridge.store.runs import Runs
+from lineage_bridge.store.sqlite import connect_reader
+from lineage_bridge.store.walk import Walker
+
+_FACETS = """SELECT c.key, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
+WHERE c.node = ? AND c.job = ? AND f.deleted = 0 ORDER BY c.key"""
+_EVENT = "SELECT time, event, type, subject, repairs FROM event"
+_COPY = "SELECT source, part, place FROM event_copy WHERE time = ? AND event = ? ORDER BY source, part, place LIMIT 1"
+_QUARANTINE = """SELECT q.event, q.source, q.part, q.place, q.code, q.path, q.message, q.sample, q.size, q.arrival, q.channel
+FROM quarantine q WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event)
+AND (:code IS NULL OR q.code = :code) AND (:event IS NULL OR q.event = :event)
+ORDER BY q.arrival DESC, q.place DESC LIMIT :limit OFFSET :offset"""
+_QUARANTINE_COUNTS = """SELECT code, count(*) FROM quarantine q
+WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event) GROUP BY code ORDER BY code"""
+_FEW_JOBS = 500
+_ALL_TIME = 2**63 - 1
+
+
+class SqliteReader:
+    """Implements ports.GraphReader over one connection, inside one read transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self._nodes = Nodes(connection)
+        self._runs = Runs(connection, self._nodes)
+
+    def position(self) -> dict[tuple[str, int], int]:
+        """(source, part) to place: what the store has applied."""
+        return {(source, part): place for source, part, place in self.connection.execute("SELECT source, part, place FROM position")}
+
+    def settling(self) -> bool:
+        """Whether keys still wait to be derived."""
+        return self.connection.execute("SELECT 1 FROM dirty LIMIT 1").fetchone() is not None
+
+    def find(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
+        """The node of exactly this name."""
+        return self._nodes.find(kind, namespace, name)
+
+    def near(self, kind: NodeKind, namespace: str, name: str, limit: int = 5) -> list[Node]:
+        """Nodes whose names come close."""
+        return self._nodes.near(kind, namespace, name, limit)
+
+    def search(self, text: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
+        """Nodes whose name or namespace contains every word of the text."""
+        return self._nodes.search(text, kind, limit, offset)
+
+    def nodes(self, kind: NodeKind, namespace: str | None, name: str | None, limit: int | None, offset: int) -> list[Node]:
+        """Nodes by globs on namespace and name, in the order of their names."""
+        return self._nodes.listed(kind, namespace, name, limit, offset)
+
+    def count(self, kind: NodeKind) -> int:
+        """How many nodes of a kind there are."""
+        return int(self.connection.execute("SELECT count(*) FROM node WHERE kind = ?", (int(kind),)).fetchone()[0])
+
+    def facets(self, node: Node, job: Node | None = None) -> dict[str, str]:
+        """The current facets of a node; with `job`, those that belong to the job and the node together."""
+        return dict(self.connection.execute(_FACETS, (node.id, job.id if job else 0)).fetchall())
+
+    def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
+        """The canonical node of a node's group, and all its members."""
+        return self._nodes.group(node)
+
+    def walk(self, node: Node, direction: str, depth: int, limits: WalkLimits, *, now_us: int, columns: bool = False) -> Walk:
+        """Follow flows from a node, hop by hop."""
+        began = time.monotonic()
+        walker = Walker(self.connection, self._nodes, limits, lambda: time.monotonic() - began)
+        return walker.walk(node, direction, depth, Labels(self.connection, self._runs, now_us), columns=columns)
+
+    def latest_run(self, job: Node, *, with_datasets: bool) -> RunRecord | None:
+        """The newest run of a job, if asked the newest that named a dataset."""
+        return self._runs.latest(job.id, with_datasets=with_datasets)
+
+    def runs(self, job: Node, limit: int, offset: int) -> list[RunRecord]:
+        """The runs of a job, the one that spoke last first."""
+        return self._runs.of_job(job.id, limit, offset)
+
+    def find_runs(self, run_id: str) -> list[RunRecord]:
+        """The run of an id (as sent, or as a UUID): one record for each job it was seen under."""
+        return self._runs.find(run_id)
+
+    def job_ports(self, job: Node, *, now_us: int) -> list[Port]:
+        """The inputs and outputs of a job, in the order of side and name."""
+        labels = Labels(self.connection, self._runs, now_us)
+        rows = self.connection.execute("SELECT dataset, side, origin FROM job_io WHERE job = ?", (job.id,)).fetchall()
+        ports = []
+        for dataset, side, origin in rows:
+            label, last = labels.port(job.id, dataset, Side(side), origin)
+            ports.append(Port(job, self._nodes.by_id(dataset), Side(side), Origin(origin), label, last))
+        return sorted(ports, key=lambda port: (port.side, port.dataset.namespace, port.dataset.name, port.origin))
+
+    def events(self, which: EventFilter) -> list[EventRecord]:
+        """Events by filter. The cost follows the page, not the log, unless the globs match very many jobs."""
+        span = (
+            which.since if which.since is not None else -_ALL_TIME,
+            which.until if which.until is not None else _ALL_TIME,
+        )
+        rows = self._event_rows(which, span)
+        return [self._event(row) for row in islice(rows, which.offset, which.offset + which.limit)]
+
+    def _event_rows(self, which: EventFilter, span: tuple[int, int]) -> Iterable[tuple[int, bytes, str, bytes, str]]:
+        order = "ASC" if which.ascending else "DESC"
+        tail = f"time >= ? AND time < ? ORDER BY time {order}, event {order}"
+        if which.namespace is None and which.job is None:
+            return self.connection.execute(f"{_EVENT} WHERE {tail}", span)
+        jobs = [node.id for node in self.nodes(NodeKind.JOB, which.namespace, which.job, _FEW_JOBS + 1, 0)]
+        if len(jobs) > _FEW_JOBS:
+            named = "SELECT id FROM node WHERE kind = 2 AND namespace GLOB ? AND name GLOB ?"
+            return self.connection.execute(f"{_EVENT} WHERE job IN ({named}) AND {tail}", (which.namespace or "*", which.job or "*", *span))
+        streams = [self.connection.execute(f"{_EVENT} WHERE job = ? AND {tail}", (job, *span)) for job in jobs]
+        return heapq.merge(*streams, key=lambda row: row[:2], reverse=not which.ascending)
+
+    def run_events(self, run_id: str, limit: int | None = None) -> list[EventRecord]:
+        """The events of a run, oldest first."""
+        rows = [
+            row
+            for subject in self._runs.subjects(run_id)
+            for row in self.connection.execute(
+                f"{_EVENT} WHERE subject = ? ORDER BY time, event LIMIT ?", (subject, -1 if limit is None else limit)
+            )
+        ]
+        return [self._event(row) for row in sorted(rows)]
+
+    def _event(self, row: tuple[int, bytes, str, bytes, str]) -> EventRecord:
+        return EventRecord(*row, *self.connection.execute(_COPY, row[:2]).fetchone())
+
+    def quarantine(self, code: str | None, limit: int, offset: int, event: bytes | None = None) -> list[QuarantineRecord]:
+        """What is kept aside, newest first."""
+        values = {"code": code, "limit": limit, "offset": offset, "event": event}
+        return [QuarantineRecord(*row) for row in self.connection.execute(_QUARANTINE, values)]
+
+    def quarantine_counts(self) -> dict[str, int]:
+        """Reason code to number."""
+        return dict(self.connection.execute(_QUARANTINE_COUNTS).fetchall())
+
+
+class ReaderPool:
+    """Readers over a store file, each with a connection of its own that is used again. Safe for threads."""
+
+    def __init__(self, path: Path, size: int = 16) -> None:
+        self.path = path
+        self._idle: LifoQueue[sqlite3.Connection] = LifoQueue(size)
+
+    @contextmanager
+    def reader(self) -> Iterator[SqliteReader]:
+        """A reader of one moment of the store. Raises StoreMissingError, StoreVersionError."""
+        try:
+            connection = self._idle.get_nowait()
+        except Empty:
+            connection = connect_reader(self.path)
+        try:
+            connection.execute("BEGIN")
+            yield SqliteReader(connection)
+            connection.execute("ROLLBACK")
+        except BaseException:
+            connection.close()
+            raise
+        if self._idle.full():
+            connection.close()
+        else:
+            self._idle.put_nowait(connection)
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        while not self._idle.empty():
+            self._idle.get_nowait().close()
