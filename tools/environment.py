@@ -38,9 +38,7 @@ def stamp_of(name: str) -> Path:
 
 def is_installed(name: str) -> bool:
     """Whether .venv holds the set, by itself or as part of a wider one."""
-    return works() and any(
-        stamp_of(holder).is_file() and stamp_of(holder).read_text() == digest(holder) for holder in HELD_BY[name]
-    )
+    return works() and any(stamp_of(holder).is_file() and stamp_of(holder).read_text() == digest(holder) for holder in HELD_BY[name])
 
 
 def works() -> bool:

@@ -227,6 +227,7 @@ def _file(environ: Mapping[str, str], folder: Path, config: Path | None) -> Path
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        values: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"the settings file {path} cannot be read: {error}", "it must be TOML") from error
+    return values

@@ -65,6 +65,9 @@ class FrameReader(Protocol):
     def read_one(self, offset: int) -> Frame:
         """The frame at a place. Raises OffsetError or FrameError."""
 
+    def span(self, start: int, end: int) -> int:
+        """The bytes of the frames in [start, end): how far a consumer lags. Raises OffsetError."""
+
 
 class GraphStore(Protocol):
     """The graph store, opened by the pipeline alone."""
@@ -284,8 +287,8 @@ class GraphReader(Protocol):
     def run_events(self, run_id: str, limit: int | None = None) -> list[EventRecord]:
         """The events of a run (its id as sent, or as a UUID), oldest first."""
 
-    def quarantine(self, code: str | None, limit: int, offset: int) -> list[QuarantineRecord]:
-        """What is kept aside, newest first, without what has been accepted since."""
+    def quarantine(self, code: str | None, limit: int, offset: int, event: bytes | None = None) -> list[QuarantineRecord]:
+        """What is kept aside, newest first, without what has been accepted since; with `event`, only under that event id."""
 
     def quarantine_counts(self) -> dict[str, int]:
         """Reason code to number."""

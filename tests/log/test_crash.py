@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.log.support import child_environment, frame_of, number_of, opened_name
+from tests.log.support import child_environment, frame_of, newest_segment, number_of, opened_name
 
 from lineage_bridge.log.disk import LocalDisk
 from lineage_bridge.log.frame import encode
@@ -77,8 +77,8 @@ class RecordedDisk(LocalDisk):
         self.images = images
         self.acknowledged: dict[int, int] = {}
         self.moments: list[tuple[Path, dict[int, int]]] = []
-        self._synced: dict[str, int] = {}
-        self._named: set[str] = set()
+        self._synced = {path.name: path.stat().st_size for path in directory.glob("*.log")}
+        self._named = set(self._synced)
 
     def _record(self) -> None:
         for share in (0.0, 0.3, 0.99, 1.0):
@@ -127,6 +127,7 @@ def test_a_power_loss_at_any_operation_loses_nothing_acknowledged(tmp_path: Path
             disk.acknowledged[writer.append([frame_of(number)])[0]] = number
     assert len(disk.moments) > 100
     for image, acknowledged in disk.moments:
+        assert content(image).items() >= acknowledged.items()
         with LogWriter(image) as writer:
             found = content(image)
             assert found.items() >= acknowledged.items()
@@ -134,6 +135,23 @@ def test_a_power_loss_at_any_operation_loses_nothing_acknowledged(tmp_path: Path
             assert writer.recovery.kept is None
             added = writer.append([frame_of(99)])[0]
         assert content(image) == {**found, added: 99}
+
+
+def test_a_power_loss_during_a_start_takes_nothing_back_that_readers_saw(tmp_path: Path):
+    directory, images = tmp_path / "log", tmp_path / "images"
+    images.mkdir()
+    with LogWriter(directory) as writer:
+        acknowledged = {writer.append([frame_of(number)])[0]: number for number in range(2)}
+    disk = RecordedDisk(directory, images)
+    with newest_segment(directory).open("ab") as segment:
+        segment.write(encode(frame_of(2)) + b"torn")
+    LogWriter(directory, disk=disk).close()
+    assert len(content(directory)) == 3
+    for image, _ in disk.moments:
+        seen = content(image)
+        assert seen.items() >= acknowledged.items()
+        LogWriter(image).close()
+        assert content(image).items() >= seen.items()
 
 
 def test_the_recorded_disk_shows_a_log_that_answers_before_it_syncs(tmp_path: Path):

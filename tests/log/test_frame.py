@@ -1,6 +1,8 @@
+import zlib
+
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.log.support import frame_of, frames
 
@@ -10,6 +12,7 @@ from lineage_bridge.log.frame import MAX_BODY_BYTES, MAX_NOTE_BYTES, decode, enc
 from lineage_bridge.ports import Frame
 
 
+@settings(deadline=None)
 @given(frames)
 def test_a_frame_survives_encoding(frame: Frame):
     assert decode(encode(frame)) == frame
@@ -29,6 +32,7 @@ def test_every_flipped_bit_is_detected():
             decode(bytes(broken))
 
 
+@settings(deadline=None)
 @given(frames, st.data())
 def test_any_other_byte_is_detected(frame: Frame, data: st.DataObject):
     encoded = bytearray(encode(frame))
@@ -47,6 +51,7 @@ def test_every_shorter_and_any_longer_text_is_refused():
         decode(data + b"\0")
 
 
+@settings(deadline=None)
 @given(frames)
 def test_erasing_keeps_the_length_and_what_names_the_frame(frame: Frame):
     data = encode(frame)
@@ -55,6 +60,15 @@ def test_erasing_keeps_the_length_and_what_names_the_frame(frame: Frame):
     expected = Frame(FrameKind.ERASED, frame.event_id, frame.arrival_us, frame.channel, "", b"", b"")
     assert decode(erased) == expected
     assert erased_like(erased) == erased
+
+
+@pytest.mark.parametrize("kind", [FrameKind.EVENT, 0, 5])
+def test_a_sound_checksum_does_not_make_a_frame(kind: int):
+    data = bytearray(erased_like(encode(frame_of(7))))
+    data[12] = kind
+    data[4:8] = zlib.crc32(data[8:]).to_bytes(4, "little")
+    with pytest.raises(FrameError, match="kind"):
+        decode(bytes(data))
 
 
 def test_erasing_leaves_nothing_of_the_body():

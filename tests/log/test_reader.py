@@ -105,7 +105,7 @@ def logs(draw: st.DrawFn) -> tuple[list[int], int]:
     return draw(st.lists(st.integers(0, 400), min_size=1, max_size=40)), draw(st.integers(200, 3000))
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(logs(), st.data())
 def test_cuts_and_splits_cover_a_log_exactly(tmp_path_factory: pytest.TempPathFactory, log: tuple[list[int], int], data: st.DataObject):
     sizes, segment_bytes = log
@@ -140,6 +140,17 @@ def test_cuts_and_splits_cover_a_log_exactly(tmp_path_factory: pytest.TempPathFa
         assert (ranges[0][0], ranges[-1][1]) == (start, end)
         fair = reader.span(start, end) / parts
         assert all(reader.span(*part) < fair + HEAD.size + 4 + 400 for part in ranges)
+
+
+def test_equal_frames_are_split_equally(tmp_path: Path, offsets: list[int]):
+    ranges = LogReader(tmp_path).split(0, offsets[-1], 3)
+    assert [len(numbers(LogReader(tmp_path), *part)) for part in ranges] == [3, 3, 3]
+
+
+def test_a_split_reaches_to_the_end_that_was_asked_for(tmp_path: Path, offsets: list[int]):
+    ranges = LogReader(tmp_path).split(offsets[1], offsets[6], 2)
+    assert (ranges[0][0], ranges[-1][1]) == (offsets[1], offsets[6])
+    assert LogReader(tmp_path).split(offsets[5] + SIZE, offsets[6], 2) == []
 
 
 def test_frames_larger_than_a_reading_piece(tmp_path: Path):

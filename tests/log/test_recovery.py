@@ -48,7 +48,7 @@ def test_whole_frames_that_were_not_yet_shown_are_taken_in(tmp_path: Path):
     assert numbers(tmp_path) == [0, 1, 2, 3]
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(st.binary(min_size=1, max_size=200))
 def test_any_rubbish_at_the_end_is_cut(tmp_path_factory: pytest.TempPathFactory, rubbish: bytes):
     directory = tmp_path_factory.mktemp("log")

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lineage_bridge.errors import FrameError
@@ -20,6 +20,7 @@ from lineage_bridge.log.segment import (
 HEADER = SegmentHeader(7, 5, 123_456)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**31 - 1), st.integers(0, 2**32 - 1))
 def test_an_offset_is_a_segment_and_a_byte(segment: int, byte: int):
     offset = make_offset(segment, byte)

@@ -26,6 +26,8 @@ Fact = tuple[str, Row, Row]
 NO_CONTENT = bytes(16)
 LINEAGE_KEYS = frozenset({"columnLineage", "lineage"})
 SAMPLE_CHARACTERS = 2000
+_OF_A_COPY = {"future_time"}
+"""Repairs that depend on when a copy arrived: the event's effective time tells them."""
 STATISTICS = {"inputStatistics", "outputStatistics"}
 
 _VERSION = re.compile(r"/v?\d+(?:\.\d+)+[^/]*")
@@ -118,7 +120,7 @@ def _operation(frame: Carried) -> Iterator[Fact]:
 def _event_facts(frame: Carried, verdict: Clean | Repaired, names: Names) -> Iterator[Fact]:
     event = verdict.event
     time = event.time_us if event.time_us <= frame.arrival + DAY_US else frame.arrival
-    repairs = ",".join(sorted({r.code for r in verdict.repairs})) if isinstance(verdict, Repaired) else ""
+    repairs = ",".join(sorted({r.code for r in verdict.repairs} - _OF_A_COPY)) if isinstance(verdict, Repaired) else ""
     statement = _Statement(frame, event, time, names)
     yield (
         "event",

@@ -1,11 +1,10 @@
 """The law: every relation of the graph, its key, and how two rows with one key become one.
 
 A column is part of the key, a **min**, a **max**, the value of a **greatest** or **least** (chosen together with its order, a tuple
-that ends with an event id and is therefore total), or the **same** wherever the key is the same. Every merge is commutative, associative and
-idempotent, so events may come late, twice, and in any order. Nothing counts: counts are queries.
+that ends with an event id and is therefore total), or the **same** wherever the key is the same. Every merge is commutative,
+associative and idempotent, so events may come late, twice, and in any order. Nothing counts: counts are queries.
 
-The law is executed by `merge` (plain Python) and by `upsert_sql` (a store), both
-generated from `RELATIONS`.
+The law is executed by `merge` (plain Python) and `upsert_sql` (a store), both generated from `RELATIONS`.
 Rows are flat tuples: the key's columns, then the others, in the order they are declared. Times are int64 microseconds UTC; ids of events,
 runs, contents and facets are 16 bytes; node ids are signed 64-bit.
 """

@@ -117,27 +117,42 @@ class _Scan:
     def edit_text(self, token: "re.Match[bytes]") -> None:
         if not is_suspicious(token[0]):
             return
-        text = _read(token[0])
-        masked = mask_text(text)
-        if masked != text:
-            self.edits[token.start()] = (token.end(), _write(masked))
+        masked = _masked_token(token[0])
+        if masked != token[0]:
+            self.edits[token.start()] = (token.end(), masked)
 
     def edited(self) -> bytes:
-        pieces, end = [], 0
+        pieces: list[bytes] = []
+        end = 0
         for start in sorted(self.edits):
             stop, replacement = self.edits[start]
             pieces += (self.raw[end:start], replacement)
             end = stop
-        return b"".join((*pieces, self.raw[end:]))
+        pieces.append(self.raw[end:])
+        return b"".join(pieces)
 
 
 def _read(token: bytes) -> str:
-    """The text of a token; of one that is no JSON string, its bytes, read so that nothing is lost."""
+    """The text of a token: of a JSON string what it says, of anything else what it is."""
+    text = _string(token)
+    return token.strip(b'"').decode("utf-8", "surrogateescape") if text is None else text
+
+
+def _string(token: bytes) -> str | None:
     try:
-        text = json.loads(token, strict=False)
-    except (ValueError, RecursionError):
-        return token.strip(b'"').decode("utf-8", "surrogateescape")
-    return text if isinstance(text, str) else token.decode()
+        text = json.loads(token) if token.startswith(b'"') else None
+    except ValueError:
+        return None
+    return text if isinstance(text, str) else None
+
+
+def _masked_token(token: bytes) -> bytes:
+    """The token with the secrets in its text masked; equal to `token` if there are none."""
+    text = _string(token)
+    if text is None:
+        return mask_text(token.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    masked = mask_text(text)
+    return token if masked == text else _write(masked)
 
 
 def _write(text: str) -> bytes:

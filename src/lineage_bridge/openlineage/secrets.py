@@ -1,7 +1,6 @@
 """What counts as a secret: names that name one, and the shapes secrets have within a text."""
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 
 MASK = "********"
@@ -9,10 +8,70 @@ MASK = "********"
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _DESCRIBES = frozenset(
-    "algorithm arn at budget class column columns count counts date description disabled enable enabled endpoint expiration"
-    " expire expires expiry field fields file format handler hint id ids interval kind len length limit location manager"
-    " max min mode ms name names path policy provider providers ref required rotation scope scopes seconds size source"
-    " strategy time timeout ttl type uri url usage validator version".split()
+    (
+        "algorithm",
+        "arn",
+        "at",
+        "budget",
+        "class",
+        "column",
+        "columns",
+        "count",
+        "counts",
+        "date",
+        "description",
+        "disabled",
+        "enable",
+        "enabled",
+        "endpoint",
+        "expiration",
+        "expire",
+        "expires",
+        "expiry",
+        "field",
+        "fields",
+        "file",
+        "format",
+        "handler",
+        "hint",
+        "id",
+        "ids",
+        "interval",
+        "kind",
+        "len",
+        "length",
+        "limit",
+        "location",
+        "manager",
+        "max",
+        "min",
+        "mode",
+        "ms",
+        "name",
+        "names",
+        "path",
+        "policy",
+        "provider",
+        "providers",
+        "ref",
+        "required",
+        "rotation",
+        "scope",
+        "scopes",
+        "seconds",
+        "size",
+        "source",
+        "strategy",
+        "time",
+        "timeout",
+        "ttl",
+        "type",
+        "uri",
+        "url",
+        "usage",
+        "validator",
+        "version",
+    )
 )
 _SECRET_NAME = re.compile(
     r"password(?!less)|passwd|passphrase|pwd\.|[^.]\.pass\.$|secrets?\.|credentials?\.|authorization\.$|cookie\.$"
@@ -27,25 +86,30 @@ _KEY_OF = rb"ss|nt|pi|on|re|er|te|et|ed|ng|ge"
 _SUSPECT = re.compile(
     rb"p(?:ass|wd)|c(?:ret(?<=secret)|redential)|k(?:en(?<=token)|ie(?<=cookie))|z(?<=authoriz)|jaas"
     rb"|key(?:(?<=(?:%b)key)|(?<=(?:%b)[_.\- ]key))|fo(?:(?<=userinfo)|(?<=user[_.\-]info))|fied(?<=identified)"
-    rb"|b(?:earer|asic)\s|g(?:h[pousr]_|ithub_pat_|lpat-)|xox[a-z]-|yj(?<=eyj)|=(?:(?<=sig=)|(?<=signature=))|\\u00[4-7]"
+    rb"|b(?:earer|asic)\s|g(?:h[pousr]_|ithub_pat_|lpat-)|xox[a-z]-|yj(?<=eyj)|=(?:(?<=sig=)|(?<=signature=))|\\u00[2-7]"
     % (_KEY_OF, _KEY_OF)
 )
 _ACCESS_KEY = re.compile(rb"A[KS]IA[0-9A-Z]{16}")
-_USER_INFO = re.compile(rb"(?::\\?/\\?/|:oracle:)[^\s\"]*@")
+_USER_INFO = re.compile(rb":\\?/\\?/[^\s\"/@]{0,300}@|:oracle:[^\s\"@]{0,300}@")
 _MASKED = re.compile(rb"[\w.\-]+=\*{8}(?=[\"\s])|\"[\w.\-]+\"\s*:\s*\"\*{8}\"")
 _SQL = re.compile(
-    r"\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*)*\(?\s*"
+    r"\s*(?:(?:--[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)\s*)*\(?\s*"
     r"(?:SELECT|INSERT|UPDATE|DELETE|MERGE|WITH|CREATE|ALTER|DROP|EXECUTE|BEGIN|SET|USE|COPY|REPLACE|EXPLAIN)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_LONGEST_NAME = 300
 _REMEMBERED = 8192
 _REMEMBERED_BYTES = 2048
 
 
-@lru_cache(_REMEMBERED)
 def names_secret(name: str) -> bool:
     """Whether what a setting, member or variable of this name holds is a secret."""
-    words = [word.lower() for word in _WORD.findall(name[:_REMEMBERED_BYTES])]
+    return len(name) <= _LONGEST_NAME and _names_secret(name)
+
+
+@lru_cache(_REMEMBERED)
+def _names_secret(name: str) -> bool:
+    words = [word.lower() for word in _WORD.findall(name)]
     if not words or words[-1] in _DESCRIBES or name in _WORKING_DIRECTORIES:
         return False
     return bool(_SECRET_NAME.search("." + ".".join(words) + "."))
@@ -66,34 +130,40 @@ def _is_suspicious(piece: bytes) -> bool:
 _remembered = lru_cache(_REMEMBERED)(_is_suspicious)
 
 
-_QUOTED = r"""(?P<escaped>\\+["'])(?P<a>.*?)(?P=escaped)|"(?P<b>(?:[^"\\]|\\.)*)"|'(?P<c>(?:[^'\\]|\\.|'')*)'"""
-_BARE = r"""(?P<d>[^\s;,&"'(){}\[\]<>\\]+)"""
-_NAMED_QUOTED = re.compile(rf"""(?P<name>[\w.\-]+)(?P<sign>[\\"'`\]]*\s*(?:=>|[=:])\s*)(?:{_QUOTED})""", re.DOTALL)
-_NAMED_BARE = re.compile(rf"""(?P<name>[\w.\-]+)(?P<sign>[\\"']*(?:=|:\s*)){_BARE}""")
-_PARAMETER = re.compile(r"""(?P<name>(?<=[?&;])[\w.\-]+)(?P<sign>=)(?P<d>[^\s;&"']+)""")
-_WHOLE = re.compile(r"\s*(?P<name>[\w.\-]+)(?P<sign>\s*=\s*)(?P<d>.+)", re.DOTALL)
+# Names are matched from their start only, and what may be long is matched in one way only: time stays linear.
+_NAME = r"(?P<name>(?<![\w.\-])[\w.\-]{1,300})"
+_QUOTED = (
+    r"""(?:(?P<escaped>\\+["'])(?P<a>.{0,65536}?)(?P=escaped)"""
+    r"""|"(?P<b>[^"\\]*(?:\\.[^"\\]*)*)"|'(?P<c>[^'\\]*(?:(?:\\.|'')[^'\\]*)*)')"""
+)
+_NAMED_QUOTED = re.compile(_NAME + r"""(?P<sign>[\\"'`\]]*\s*(?:=>|[=:])\s*)""" + _QUOTED, re.DOTALL)
+_NAMED_BARE = re.compile(_NAME + r"""(?P<sign>[\\"']*(?:=|:\s*))(?P<d>[^\s;,&"'(){}\[\]<>\\]+)""")
+_PARAMETER = re.compile(r"""(?P<name>(?<=[?&;])[\w.\-]{1,300})(?P<sign>=)(?P<d>[^\s;&"']+)""")
+_WHOLE = re.compile(r"\s*(?P<name>[\w.\-]{1,300})(?P<sign>\s*=\s*)(?P<d>.+)", re.DOTALL)
 _SIGNATURES = frozenset(("sig", "signature", "x-amz-signature", "x-goog-signature"))
 
-_SHAPES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.DOTALL), replacement)
-    for pattern, replacement in (
-        (r"-----BEGIN ([A-Z ]*)PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", MASK),
-        (r"(?i:(authorization[\\\"']*\s*[:=]\s*[\\\"']*))[^\"'\\\r\n]+", rf"\1{MASK}"),
-        (r"(?<![0-9A-Za-z])A[KS]IA[0-9A-Z]{16}(?:([\s:,/\"'=]{1,3})[A-Za-z0-9/+=]{40})?(?![0-9A-Za-z])", MASK),
-        (r"([A-Za-z][A-Za-z0-9+.\-]*:\\?/\\?/[^\s/?#\"'@:]*:)[^\s/?#\"']+@", rf"\1{MASK}@"),
-        (r"(jdbc:oracle:\w+:[^/\s@:]+/)[^@\s]+@", rf"\1{MASK}@"),
-        (r"\b(?i:(bearer\s+))(?=[^\s\"']*[\d._=+/\-])[A-Za-z0-9._~+/=\-]{8,}", rf"\1{MASK}"),
-        (r"\b(?i:(basic\s+))(?=[A-Za-z0-9+/]*(?:[\d=+/]|[a-z][A-Z]))[A-Za-z0-9+/]{6,}={0,2}", rf"\1{MASK}"),
-        (r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w\-]{16,}|xox[a-z]-[\w\-]{8,})", MASK),
-        (r"\beyJ[\w\-]{5,}\.[\w\-]{4,}\.[\w\-]*", MASK),
-        (
-            r"(?i:(\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+)?))"
-            r"(?:'(?:[^']|'')*'|\"[^\"]*\"|[^\s;,'\"]+)",
-            rf"\1'{MASK}'",
+_USER = r"((?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,40}:\\?/\\?/[^\s/?#\"'@:]*:)"
+_LITERAL = r"(?:'(?:[^']|'')*'|\"[^\"]*\")"
+_SHAPES = (
+    (re.compile(r"-----BEGIN ([A-Z ]*)PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL), MASK),
+    (re.compile(r"(?i:(authorization[\\\"']*\s*[:=]\s*[\\\"']*))[^\"'\\\r\n]+"), rf"\1{MASK}"),
+    (re.compile(r"(?<![0-9A-Za-z])A[KS]IA[0-9A-Z]{16}(?:[\s:,/\"'=]{1,3}[A-Za-z0-9/+=]{40})?(?![0-9A-Za-z])"), MASK),
+    (re.compile(_USER + r"[^\s/?#\"']+@"), rf"\1{MASK}@"),
+    (re.compile(r"(jdbc:oracle:\w+:[^/\s@:]+/)[^@\s]+@"), rf"\1{MASK}@"),
+    (re.compile(r"\b(?i:(bearer\s+))(?=[^\s\"']*[\d._=+/\-])[A-Za-z0-9._~+/=\-]{8,}"), rf"\1{MASK}"),
+    (re.compile(r"\b(?i:(basic\s+))(?=[A-Za-z0-9+/]*(?:[\d=+/]|[a-z][A-Z]))[A-Za-z0-9+/]{6,}={0,2}"), rf"\1{MASK}"),
+    (re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w\-]{16,}|xox[a-z]-[\w\-]{8,})"), MASK),
+    (re.compile(r"(?<![\w\-])eyJ[\w\-]{5,}\.[\w\-]{4,}\.[\w\-]*"), MASK),
+    (
+        re.compile(
+            rf"(?i:(\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+)?))(?:{_LITERAL}|[^\s;,'\"*]+)",
+            re.DOTALL,
         ),
-        (r"(?i:(\bpassword\s+))(?:'(?:[^']|'')*'|\"[^\"]*\")", rf"\1'{MASK}'"),
-    )
+        rf"\1'{MASK}'",
+    ),
+    (re.compile(rf"(?i:(\bpassword\s+)){_LITERAL}", re.DOTALL), rf"\1'{MASK}'"),
 )
+"""Secrets that are known by their own shape or by the words before them, and what stands for them."""
 
 
 def mask_text(text: str) -> str:

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from pathlib import Path
 
 from filelock import FileLock, Timeout
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # py4j ships no types
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -65,6 +65,8 @@ def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile, 
     try:
         _stop_on_signals(stop)
         status.write(spark_pid=java.pid)
+        if stop.is_set():
+            return
         limits = Limits(settings.batch_bytes, settings.batch_frames, settings.derived_rows, settings.trigger_ms)
         serve = Serve(store, key, limits, _counter(status))
         warm_up(session, key)
@@ -84,10 +86,7 @@ def _watch(query: StreamingQuery, java: "subprocess.Popen[bytes]", serve: Serve,
     settler.start()
     beats = 0
     while not stop.wait(TICK_S):
-        if java.poll() is not None:
-            raise UnavailableError(f"Spark (process {java.pid}) ended: {_ending(java.returncode)}")
-        # A Java process that hangs does not answer, so the beat stays away too.
-        if not query.isActive:
+        if not _is_active(query, java):
             failure = query.exception()
             raise UnavailableError(f"the query ended: {_told(failure) if failure else 'without a reason'}")
         if settler.failure is not None:
@@ -96,6 +95,19 @@ def _watch(query: StreamingQuery, java: "subprocess.Popen[bytes]", serve: Serve,
         if beats % BEATS_PER_WRITE == 0:
             status.write()
     settler.join(STOP_S)
+
+
+def _is_active(query: StreamingQuery, java: "subprocess.Popen[bytes]") -> bool:
+    """Ask Spark. A Java process that hangs does not answer, so the beat stays away. Raises UnavailableError when the process has ended."""
+    active = False
+    with suppress(Py4JError, OSError):
+        active = java.poll() is None and query.isActive
+    if not active:
+        with suppress(subprocess.TimeoutExpired):
+            java.wait(timeout=1)
+    if java.returncode is not None:
+        raise UnavailableError(f"Spark (process {java.pid}) ended: {_ending(java.returncode)}")
+    return active
 
 
 class _Settler(threading.Thread):
@@ -165,7 +177,8 @@ def _start_spark(settings: Settings, scratch: Path) -> tuple[SparkSession, "subp
     with _output_to(said):
         session = start_session(scratch, master=settings.spark_master, memory=settings.spark_memory)
     gateway = session.sparkContext._gateway  # noqa: SLF001  # Spark has no public way to its own process
-    assert gateway is not None
+    if gateway is None:
+        raise UnavailableError("Spark started without a process of its own", "a remote Spark Connect session cannot run the pipeline")
     return session, gateway.proc
 
 

@@ -19,6 +19,12 @@ _STAGED = ("node", "run_io", "said")
 _DIRECT = tuple(r for r in RELATIONS if r.name not in (*_STAGED, "facet", "erased"))
 
 
+_SUBJECT = {"event": 4, "run": 0, "run_event": 0, "run_io": 0, "io_sample": 0, "said": 0}
+"""Where a row says who spoke."""
+_NODES = {"run_io": (1, 2), "said": (1, 2), "run": (1, 3, 5), "declared_io": (2,), "event": (5, 6)}
+"""Where a row names nodes."""
+
+
 class GraphWriter:
     """The graph store, opened for writing. One per data folder; not safe for threads at once."""
 
@@ -88,7 +94,8 @@ class GraphWriter:
 
     def _merge(self, rows: Mapping[str, list[Row]], budget: Budget) -> None:
         newly_erased = self._erased_by(rows.get("erased", []))
-        rows = self._without_erased(rows)
+        if self.erased:
+            rows = self._without_erased(rows)
         for name in _STAGED:
             _stage(self.connection, BY_NAME[name], rows.get(name, []))
         self._refuse_collisions()
@@ -114,14 +121,16 @@ class GraphWriter:
         return new
 
     def _without_erased(self, rows: Mapping[str, list[Row]]) -> Mapping[str, list[Row]]:
-        """The batch without what erased runs say in it."""
-        if not self.erased:
-            return rows
+        """The batch without what erased runs say in it, and without the nodes that only they name."""
         kept = dict(rows)
-        gone = {(row[0], row[1]) for row in rows.get("event", []) if row[4] in self.erased}
-        for name, place in (("run", 0), ("run_event", 0), ("run_io", 0), ("io_sample", 0), ("said", 0), ("event", 4)):
+        for name, place in _SUBJECT.items():
             kept[name] = [row for row in rows.get(name, []) if row[place] not in self.erased]
-        kept["event_copy"] = [row for row in rows.get("event_copy", []) if (row[0], row[1]) not in gone]
+        if all(len(kept[name]) == len(rows.get(name, [])) for name in _SUBJECT):
+            return rows
+        events = {(row[0], row[1]) for row in kept["event"]}
+        kept["event_copy"] = [row for row in rows.get("event_copy", []) if (row[0], row[1]) in events]
+        named = {row[place] for name, places in _NODES.items() for row in kept.get(name, []) for place in places}
+        kept["node"] = [row for row in rows.get("node", []) if row[0] in named]
         return kept
 
     def _refuse_collisions(self) -> None:

@@ -81,7 +81,7 @@ class Erasure:
     def _recall_facets(self, nodes: list[int]) -> None:
         """Current facets from what others still say."""
         for node in nodes:
-            self.connection.execute("DELETE FROM current_facet WHERE node = ? OR job = ?", (node, node))
+            self.connection.execute("DELETE FROM current_facet WHERE node = ?", (node,))
         for node in nodes:
             said = self.connection.execute(_FACETS, (node,)).fetchall()
             contents: dict[bytes, dict[str, bytes]] = {}

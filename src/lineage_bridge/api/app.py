@@ -1,0 +1,43 @@
+"""The application: all routes together."""
+
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+
+from lineage_bridge.api import answers, graph, lineage, ops, pages, quarantine, spec
+from lineage_bridge.api.guard import Guard
+from lineage_bridge.api.intake import Intake
+from lineage_bridge.api.intake import routes as intake_routes
+from lineage_bridge.api.services import Services
+
+PREFIX = "/api/v1"
+_DESCRIPTION = "The OpenLineage home for streaming: send events, ask for lineage."
+
+
+class _App(FastAPI):
+    """Describes itself in the shapes of our own models."""
+
+    def openapi(self) -> dict[str, Any]:
+        if not self.openapi_schema:
+            self.openapi_schema = spec.describe(self)
+        return self.openapi_schema
+
+
+def create_app(services: Services) -> FastAPI:
+    """The API over running parts. It holds no state but the log's last failure."""
+    app = _App(title="LineageBridge", version=services.version, description=_DESCRIPTION, docs_url=None, redoc_url=None)
+    intake = Intake(services)
+    router = APIRouter(prefix=PREFIX)
+    for part in (
+        intake_routes(intake),
+        lineage.routes(services),
+        graph.routes(services),
+        quarantine.routes(services, intake),
+        ops.routes(services, intake),
+    ):
+        router.include_router(part)
+    app.include_router(router)
+    pages.install(app)
+    answers.install(app, services.clock_us)
+    app.add_middleware(Guard, allowed_hosts=services.allowed_hosts)
+    return app

@@ -1,0 +1,107 @@
+"""Our own questions: neighbourhoods, search, runs."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from lineage_bridge.api import position, wire
+from lineage_bridge.api.answers import answer
+from lineage_bridge.api.asking import KINDS, Namespace, NodeName, Offset, demand, page, reflecting, waiting
+from lineage_bridge.api.models import ErrorAnswer, Found, Neighbourhood, Runs
+from lineage_bridge.api.services import Services
+from lineage_bridge.api.spec import answers
+from lineage_bridge.errors import NotFoundError
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.ports import GraphReader, RunRecord, Walk, WalkLimits
+
+Kind = Literal["dataset", "job"]
+Direction = Literal["upstream", "downstream", "both"]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+def routes(services: Services) -> APIRouter:
+    """The calls on the graph."""
+    router = APIRouter(tags=["graph"], dependencies=[Depends(waiting(services))])
+    _walk_routes(router, services)
+    _run_routes(router, services)
+    return router
+
+
+def _walk_routes(router: APIRouter, services: Services) -> None:
+    @router.get(
+        "/graph/neighbourhood",
+        response_model=None,
+        responses=answers({200: Neighbourhood, 404: ErrorAnswer}, writes=False),
+    )
+    def get_neighbourhood(
+        namespace: Namespace,
+        name: NodeName,
+        kind: Kind = "dataset",
+        direction: Direction = "both",
+        depth: Annotated[int, Query(ge=0, le=50)] = 1,
+        columns: Annotated[bool, Query(description="Also how columns come from columns")] = False,
+    ) -> Response:
+        """The nodes and edges around a dataset or a job."""
+        with services.graph() as reader:
+            node = demand(reader, KINDS[kind], namespace, name)
+            walk = reader.walk(node, direction, depth, WalkLimits(), now_us=services.clock_us(), columns=columns)
+            return answer(_neighbourhood(reader, walk), headers=reflecting(reader))
+
+    @router.get("/search", response_model=None, responses=answers({200: Found}, writes=False))
+    def get_search(
+        request: Request,
+        q: Annotated[str, Query(description="Words that name or namespace contain", max_length=500)],
+        kind: Kind | None = None,
+        limit: Limit = 50,
+        offset: Offset = 0,
+    ) -> Response:
+        """Datasets and jobs by parts of their names, best first."""
+        with services.graph() as reader:
+            nodes = reader.search(q, KINDS[kind] if kind else None, limit + 1, offset)
+            shown, link = page(request, nodes, limit, offset)
+            found = Found([wire.graph_node(node) for node in shown], position.encode(reader.position()))
+            return answer(found, headers={**link, **reflecting(reader)})
+
+
+def _neighbourhood(reader: GraphReader, walk: Walk) -> Neighbourhood:
+    return Neighbourhood(
+        origin=wire.graph_node(walk.origin),
+        members=[wire.graph_node(member) for member in walk.members],
+        direction=walk.direction,
+        depth=walk.depth,
+        nodes=wire.walk_nodes(walk),
+        edges=[wire.graph_edge(edge) for edge in walk.edges],
+        ports=[wire.graph_port(port) for port in walk.ports],
+        columns=[wire.graph_column(column) for column in walk.columns],
+        truncated=walk.truncated,
+        hidden=walk.hidden,
+        settling=reader.settling(),
+        position=position.encode(reader.position()),
+    )
+
+
+def _run_routes(router: APIRouter, services: Services) -> None:
+    @router.get("/graph/runs", response_model=None, responses=answers({200: Runs, 404: ErrorAnswer}, writes=False))
+    def get_runs(request: Request, namespace: Namespace, name: NodeName, limit: Limit = 100, offset: Offset = 0) -> Response:
+        """The runs of a job, the one that spoke last first."""
+        with services.graph() as reader:
+            job = demand(reader, NodeKind.JOB, namespace, name)
+            records, link = page(request, reader.runs(job, limit + 1, offset), limit, offset)
+            return answer(_runs(reader, list(records)), headers={**link, **reflecting(reader)})
+
+    @router.get(
+        "/graph/runs/{run_id:path}",
+        response_model=None,
+        responses=answers({200: Runs, 404: ErrorAnswer}, writes=False),
+    )
+    def get_run(run_id: str) -> Response:
+        """One run, by its id as sent or as a UUID, under each job it was seen under."""
+        with services.graph() as reader:
+            records = reader.find_runs(run_id)
+            if not records:
+                raise NotFoundError(f"there is no run {run_id!r}")
+            return answer(_runs(reader, records), headers=reflecting(reader))
+
+
+def _runs(reader: GraphReader, records: list[RunRecord]) -> Runs:
+    return Runs([wire.run(record) for record in records], reader.settling(), position.encode(reader.position()))

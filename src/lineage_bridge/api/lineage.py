@@ -1,0 +1,194 @@
+"""Questions about events, datasets and jobs, in the shapes LineageBridge's users know."""
+
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from lineage_bridge.api import position, wire
+from lineage_bridge.api.answers import answer, verbatim_list
+from lineage_bridge.api.asking import (
+    Namespace,
+    NodeName,
+    Offset,
+    demand,
+    page,
+    reflecting,
+    time_argument,
+    waiting,
+)
+from lineage_bridge.api.models import DatasetDetail, DatasetLineage, Described, ErrorAnswer, JobDetail, RunEvent
+from lineage_bridge.api.services import Services
+from lineage_bridge.api.spec import answers
+from lineage_bridge.errors import NotFoundError
+from lineage_bridge.graph.carried import FrameKind
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.relations import Side
+from lineage_bridge.ports import (
+    EventFilter,
+    EventRecord,
+    FrameReader,
+    GraphReader,
+    Node,
+    Walk,
+    WalkLimits,
+)
+
+Glob = Annotated[str | None, Query(description="Glob: * any text, ? any character, [...] one of these")]
+Direction = Literal["upstream", "downstream", "both"]
+Depth = Annotated[int, Query(ge=1, le=50, description="Hops of flows, from dataset to dataset")]
+EventLimit = Annotated[int, Query(ge=1, le=1000)]
+Limit = Annotated[int, Query(ge=1, le=10_000)]
+Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]
+
+_NOT_FOUND = {404: ErrorAnswer}
+
+
+def routes(services: Services) -> APIRouter:
+    """The calls on events, datasets and jobs."""
+    router = APIRouter(prefix="/lineage", tags=["lineage"], dependencies=[Depends(waiting(services))])
+    _event_routes(router, services)
+    _dataset_routes(router, services)
+    _job_routes(router, services)
+    return router
+
+
+def _event_routes(router: APIRouter, services: Services) -> None:
+    @router.get("/events", response_model=None, responses=answers({200: list[RunEvent]}, writes=False))
+    def get_events(
+        request: Request,
+        namespace: Glob = None,
+        job: Glob = None,
+        since: Moment = None,
+        until: Moment = None,
+        limit: EventLimit = 100,
+        offset: Offset = 0,
+        order: Literal["asc", "desc"] = "desc",
+    ) -> Response:
+        """Events by their jobs' names and their times, as they were sent."""
+        times = time_argument("since", since), time_argument("until", until)
+        which = EventFilter(namespace, job, *times, order == "asc", limit + 1, offset)
+        with services.graph() as reader:
+            records, link = page(request, reader.events(which), limit, offset)
+            return verbatim_list(_bodies(services.frames, records), {**link, **reflecting(reader)})
+
+    @router.get("/events/{run_id:path}", response_model=None, responses=answers({200: list[RunEvent], **_NOT_FOUND}, writes=False))
+    def get_run_events(request: Request, run_id: str, limit: Limit = 1000, offset: Offset = 0) -> Response:
+        """The events of a run, oldest first, as they were sent. The id as sent, or as a UUID."""
+        with services.graph() as reader:
+            records = reader.run_events(run_id, offset + limit + 1)
+            if not records:
+                raise NotFoundError(f"there is no event of a run {run_id!r}")
+            shown, link = page(request, records[offset:], limit, offset)
+            return verbatim_list(_bodies(services.frames, shown), {**link, **reflecting(reader)})
+
+
+def _bodies(frames: FrameReader, records: Iterable[EventRecord]) -> Iterator[bytes]:
+    """What was sent, without what has been erased since."""
+    for record in records:
+        frame = frames.read_one(record.place)
+        if frame.kind == FrameKind.EVENT:
+            yield frame.body
+
+
+def _dataset_routes(router: APIRouter, services: Services) -> None:
+    @router.get("/datasets", response_model=None, responses=answers({200: list[Described]}, writes=False))
+    def get_datasets(request: Request, namespace: Glob = None, name: Glob = None, limit: Limit = 1000, offset: Offset = 0) -> Response:
+        """Datasets with their current facets, in the order of their names."""
+        return _listed(services, request, NodeKind.DATASET, (namespace, name), (limit, offset))
+
+    @router.get("/datasets/detail", response_model=None, responses=answers({200: DatasetDetail, **_NOT_FOUND}, writes=False))
+    def get_dataset(namespace: Namespace, name: NodeName) -> Response:
+        """One dataset, with its other names."""
+        with services.graph() as reader:
+            node = demand(reader, NodeKind.DATASET, namespace, name)
+            canonical, members = reader.group(node)
+            known = wire.described(reader, node)
+            detail = DatasetDetail(
+                known.namespace,
+                known.name,
+                known.facets,
+                canonical=wire.name(canonical),
+                aliases=wire.names(member for member in members if member.id != node.id),
+                position=position.encode(reader.position()),
+            )
+            return answer(detail, headers=reflecting(reader))
+
+    @router.get("/datasets/lineage", response_model=None, responses=answers({200: DatasetLineage, **_NOT_FOUND}, writes=False))
+    def get_dataset_lineage(namespace: Namespace, name: NodeName, direction: Direction = "upstream", depth: Depth = 5) -> Response:
+        """What a dataset comes from, or what comes from it: one event for each job on the way."""
+        now_us = services.clock_us()
+        with services.graph() as reader:
+            node = demand(reader, NodeKind.DATASET, namespace, name)
+            walk = reader.walk(node, direction, depth, WalkLimits(), now_us=now_us)
+            return answer(_dataset_lineage(reader, walk, now_us), headers=reflecting(reader))
+
+
+def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int) -> DatasetLineage:
+    jobs = {edge.job for edge in walk.edges} | {port.job for port in walk.ports}
+    ordered = sorted(jobs, key=lambda job: (job.namespace, job.name))
+    datasets = {reader.group(node)[0].id for node in walk.nodes if node.kind == NodeKind.DATASET}
+    return DatasetLineage(
+        origin=wire.name(walk.origin),
+        direction=walk.direction,
+        depth=walk.depth,
+        events=[_summary(reader, job, now_us) for job in ordered],
+        datasets_visited=len(datasets),
+        jobs_visited=len(ordered),
+        truncated=walk.truncated,
+        settling=reader.settling(),
+        position=position.encode(reader.position()),
+    )
+
+
+def _summary(reader: GraphReader, job: Node, now_us: int) -> RunEvent:
+    """A job's newest run that named a dataset; for a job without one, what it was declared to read and write."""
+    record = reader.latest_run(job, with_datasets=True)
+    return wire.run_event(record) if record else wire.job_event(job, reader.job_ports(job, now_us=now_us), now_us)
+
+
+def _job_routes(router: APIRouter, services: Services) -> None:
+    @router.get("/jobs", response_model=None, responses=answers({200: list[Described]}, writes=False))
+    def get_jobs(request: Request, namespace: Glob = None, name: Glob = None, limit: Limit = 1000, offset: Offset = 0) -> Response:
+        """Jobs with their current facets, in the order of their names."""
+        return _listed(services, request, NodeKind.JOB, (namespace, name), (limit, offset))
+
+    @router.get("/jobs/detail", response_model=None, responses=answers({200: JobDetail, **_NOT_FOUND}, writes=False))
+    def get_job(namespace: Namespace, name: NodeName) -> Response:
+        """One job, with what its newest run that named a dataset read and wrote."""
+        with services.graph() as reader:
+            node = demand(reader, NodeKind.JOB, namespace, name)
+            detail = _job_detail(reader, node, services.clock_us())
+            return answer(detail, headers=reflecting(reader))
+
+
+def _job_detail(reader: GraphReader, job: Node, now_us: int) -> JobDetail:
+    known, where = wire.described(reader, job), position.encode(reader.position())
+    record = reader.latest_run(job, with_datasets=True)
+    if record:
+        inputs, outputs = record.inputs, record.outputs
+    else:
+        ports = reader.job_ports(job, now_us=now_us)
+        inputs = tuple(port.dataset for port in ports if port.side == Side.INPUT)
+        outputs = tuple(port.dataset for port in ports if port.side == Side.OUTPUT)
+    latest = (_all_described(reader, inputs), _all_described(reader, outputs))
+    newest = record or reader.latest_run(job, with_datasets=False)
+    return JobDetail(known, *latest, where, wire.run(newest)) if newest else JobDetail(known, *latest, where)
+
+
+def _all_described(reader: GraphReader, nodes: Iterable[Node]) -> list[Described]:
+    ordered = sorted(set(nodes), key=lambda node: (node.namespace, node.name))
+    return [wire.described(reader, node) for node in ordered]
+
+
+def _listed(
+    services: Services,
+    request: Request,
+    kind: NodeKind,
+    globs: tuple[str | None, str | None],
+    span: tuple[int, int],
+) -> Response:
+    limit, offset = span
+    with services.graph() as reader:
+        nodes, link = page(request, reader.nodes(kind, *globs, limit + 1, offset), limit, offset)
+        return answer([wire.described(reader, node) for node in nodes], headers={**link, **reflecting(reader)})

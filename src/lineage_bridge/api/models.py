@@ -1,0 +1,380 @@
+"""The shapes of answers. Times are RFC 3339 UTC with microseconds; what is absent is left out."""
+
+from typing import Literal
+
+from msgspec import UNSET, Raw, Struct, UnsetType, field
+
+from lineage_bridge.openlineage.verdict import Repair
+
+Text = str | UnsetType
+BatchStatus = Literal["success", "partial_success", "failure"]
+
+
+class Name(Struct, frozen=True):
+    """A dataset or a job, by its OpenLineage name."""
+
+    namespace: str
+    name: str
+
+
+# errors
+
+
+class Problem(Struct, frozen=True):
+    """What was wrong: a stable code, a sentence, what can be done, and names that come close."""
+
+    code: str
+    message: str
+    hint: str = ""
+    near: list[Name] | UnsetType = UNSET
+    id: Text = UNSET
+
+
+class ErrorAnswer(Struct, frozen=True):
+    """Every answer that is no success, but for events that were rejected."""
+
+    error: Problem
+
+
+# intake
+
+
+class Accepted(Struct, frozen=True, tag_field="status", tag="accepted"):
+    """One event is durable. `position` is where the graph has to be for answers to contain it."""
+
+    event_id: str
+    position: str
+    repairs: tuple[Repair, ...]
+
+
+class RejectedAnswer(Struct, frozen=True, tag_field="status", tag="rejected"):
+    """One event is kept in quarantine and not used."""
+
+    event_id: str
+    position: str
+    code: str
+    path: str
+    message: str
+
+
+class EventOutcome(Struct, frozen=True, omit_defaults=True):
+    """What became of one event of several; `index` counts from 0."""
+
+    index: int
+    status: Literal["accepted", "rejected"]
+    event_id: str
+    repairs: tuple[Repair, ...] | UnsetType = UNSET
+    code: Text = UNSET
+    path: Text = UNSET
+    message: Text = UNSET
+
+
+class Outcomes(Struct, frozen=True):
+    """What became of several events."""
+
+    accepted: int
+    rejected: int
+    position: str
+    events: list[EventOutcome]
+
+
+class Stored(Outcomes, frozen=True):
+    """What became of several events. `events_stored` counts those that are used."""
+
+    events_stored: int
+
+
+class BatchSummary(Struct, frozen=True):
+    """How many events of a batch were received, used, not used, and of those how many are worth sending again."""
+
+    received: int
+    successful: int
+    failed: int
+    retriable: int
+    non_retriable: int
+
+
+class FailedEvent(Struct, frozen=True):
+    """An event of a batch that is not used; `index` counts from 0."""
+
+    index: int
+    reason: str
+    retriable: bool
+
+
+class BatchAnswer(Struct, frozen=True):
+    """The standard's answer to a batch, and our position."""
+
+    status: BatchStatus
+    summary: BatchSummary
+    failed_events: list[FailedEvent]
+    position: str
+
+
+class Erasure(Struct, frozen=True, forbid_unknown_fields=True):
+    """Runs to take out of the graph, by their UUIDs."""
+
+    runs: list[str]
+
+
+class Erased(Struct, frozen=True, tag_field="status", tag="accepted"):
+    """The order to erase is durable."""
+
+    runs: int
+    position: str
+
+
+# questions in the printed shapes
+
+
+class Described(Struct, frozen=True):
+    """A dataset or a job with its current facets."""
+
+    namespace: str
+    name: str
+    facets: dict[str, Raw]
+
+
+class DatasetDetail(Described, frozen=True):
+    """`aliases` are the other names of the same dataset, `canonical` the one its group is known by."""
+
+    canonical: Name
+    aliases: list[Name]
+    position: str
+
+
+class RunRef(Struct, frozen=True, rename="camel"):
+    """A run, by its UUID."""
+
+    run_id: str
+
+
+class RunEvent(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """An OpenLineage event that sums up a run: its last state, its last time, all it read and wrote.
+
+    A job that was only declared has no run; its event is a JobEvent, without `run` and `eventType`.
+    """
+
+    event_time: str
+    job: Name
+    inputs: list[Name]
+    outputs: list[Name]
+    producer: str
+    schema_url: str = field(name="schemaURL")
+    event_type: Text = UNSET
+    run: RunRef | UnsetType = UNSET
+
+
+class DatasetLineage(Struct, frozen=True):
+    """What lies up- or downstream of a dataset; `events` holds one event for each visited job."""
+
+    origin: Name
+    direction: str
+    depth: int
+    events: list[RunEvent]
+    datasets_visited: int
+    jobs_visited: int
+    truncated: str
+    settling: bool
+    position: str
+
+
+# our own questions
+
+
+class GraphNode(Struct, frozen=True):
+    """A node of an answer. `id` is opaque and the same in every answer of one installation."""
+
+    id: str
+    kind: str
+    namespace: str
+    name: str
+
+
+class WalkNode(GraphNode, frozen=True, omit_defaults=True):
+    """`distance` counts hops of flows from the origin."""
+
+    distance: int | UnsetType = UNSET
+
+
+class GraphEdge(Struct, frozen=True, omit_defaults=True):
+    """Data moves from one node to another by the work of a job; the members are ids of nodes."""
+
+    source: str
+    target: str
+    job: str
+    origin: str
+    evidence: str
+    label: str
+    last_seen: Text = UNSET
+    hub: bool = False
+
+
+class GraphPort(Struct, frozen=True, omit_defaults=True):
+    """A job names a dataset as its input or output."""
+
+    job: str
+    dataset: str
+    side: Literal["input", "output"]
+    origin: str
+    label: str
+    last_seen: Text = UNSET
+
+
+class Transformation(Struct, frozen=True):
+    """How a column becomes another, in OpenLineage's words."""
+
+    type: str
+    subtype: str
+    masking: bool
+
+
+class GraphColumn(Struct, frozen=True):
+    """One column comes from another; an empty field means the whole dataset."""
+
+    source: str
+    source_field: str
+    target: str
+    target_field: str
+    job: str
+    origin: str
+    transformations: list[Transformation]
+
+
+class Neighbourhood(Struct, frozen=True):
+    """What lies around a node. `truncated` names the limit that ended the walk early; `hidden` counts edges not followed."""
+
+    origin: GraphNode
+    members: list[GraphNode]
+    direction: str
+    depth: int
+    nodes: list[WalkNode]
+    edges: list[GraphEdge]
+    ports: list[GraphPort]
+    columns: list[GraphColumn]
+    truncated: str
+    hidden: int
+    settling: bool
+    position: str
+
+
+class Found(Struct, frozen=True):
+    """Nodes whose name or namespace contains a text, best first."""
+
+    results: list[GraphNode]
+    position: str
+
+
+class Run(Struct, frozen=True, omit_defaults=True):
+    """A run of a job, as far as its events told. `raw_id` is the id as sent, where it was no UUID."""
+
+    run_id: str
+    job: Name
+    state: str
+    last_seen: str
+    inputs: list[Name]
+    outputs: list[Name]
+    raw_id: Text = UNSET
+    started_at: Text = UNSET
+    ended_at: Text = UNSET
+    started_inferred: bool = False
+    conflict: bool = False
+    parent_run_id: Text = UNSET
+    parent_job: Name | UnsetType = UNSET
+
+
+class Runs(Struct, frozen=True):
+    """Runs, the one that spoke last first."""
+
+    runs: list[Run]
+    settling: bool
+    position: str
+
+
+class JobDetail(Struct, frozen=True):
+    """A job, what its newest run that named a dataset read and wrote, and that run."""
+
+    job: Described
+    latest_inputs: list[Described]
+    latest_outputs: list[Described]
+    position: str
+    latest_run: Run | UnsetType = UNSET
+
+
+class QuarantineItem(Struct, frozen=True):
+    """Bytes that are kept and not used. `size` is that of what is kept; `sample` its beginning."""
+
+    event_id: str
+    code: str
+    path: str
+    message: str
+    arrived_at: str
+    channel: str
+    size: int
+    sample: str
+
+
+class Quarantine(Struct, frozen=True):
+    """What is kept aside, newest first; `counts` are of all of it, by code."""
+
+    items: list[QuarantineItem]
+    counts: dict[str, int]
+    position: str
+
+
+# operations
+
+
+class DiskUse(Struct, frozen=True):
+    """Bytes the log uses, and bytes still free beside it."""
+
+    used_bytes: int
+    free_bytes: int
+
+
+class Health(Struct, frozen=True, tag_field="status", tag="ok"):
+    """The process answers."""
+
+    disk: DiskUse
+
+
+class Part(Struct, frozen=True):
+    """A part of the system: `state` is "ok" or what it is instead."""
+
+    state: str
+    detail: str
+
+
+class Parts(Struct, frozen=True):
+    """The parts that must all work."""
+
+    intake: Part
+    store: Part
+    pipeline: Part
+
+
+class Lag(Struct, frozen=True):
+    """How far the graph is behind the log."""
+
+    bytes: int
+    caught_up: bool
+    log_end: str
+    applied: str
+
+
+class Readiness(Struct, frozen=True):
+    """Whether everything works, and how each part stands."""
+
+    ready: bool
+    parts: Parts
+    lag: Lag
+    settling: bool
+    disk: DiskUse
+
+
+class Version(Struct, frozen=True):
+    """Which program answers, and which version of the standard it writes."""
+
+    version: str
+    name: str = "LineageBridge"
+    openlineage: str = "2-0-2"

@@ -1,0 +1,25 @@
+"""The interactive description of the calls, from files of this machine: it needs no network."""
+
+from pathlib import Path
+
+from fastapi import FastAPI, Response
+from fastapi.openapi.docs import get_swagger_ui_html
+from starlette.staticfiles import StaticFiles
+from swagger_ui_bundle import swagger_ui_path
+
+FILES = "/docs/files"
+
+
+def install(app: FastAPI) -> None:
+    """Serve `/docs`."""
+    app.mount(FILES, StaticFiles(directory=Path(str(swagger_ui_path))), name="swagger")
+
+    @app.get("/docs", include_in_schema=False)
+    def get_docs() -> Response:
+        return get_swagger_ui_html(
+            openapi_url="/openapi.json",
+            title=f"{app.title}: calls",
+            swagger_js_url=f"{FILES}/swagger-ui-bundle.js",
+            swagger_css_url=f"{FILES}/swagger-ui.css",
+            swagger_favicon_url=f"{FILES}/favicon-32x32.png",
+        )

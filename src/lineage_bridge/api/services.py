@@ -1,0 +1,47 @@
+"""What the API is given: the running parts it speaks to, and its limits."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+from lineage_bridge.openlineage.verdict import MAX_BYTES
+from lineage_bridge.ports import EventLog, FrameReader, GraphReader
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
+"""The names under which a machine speaks to itself."""
+HEALTHY = "ok"
+"""What `Services.log_state` says of a log that can be written."""
+
+
+@dataclass(frozen=True)
+class Disk:
+    """Bytes the log uses, and bytes still free where it lies."""
+
+    used_bytes: int
+    free_bytes: int
+
+
+@dataclass(frozen=True)
+class Services:
+    """The parts behind the API.
+
+    `graph` opens a reader of one moment and raises StoreMissingError before there is a store. `pipeline` is what the
+    pipeline last told of itself, None if nothing; `is_alive` says whether a process id runs. `log_state` is "ok" or what
+    is wrong with the log. `allowed_hosts` are the names, without port, that a request may be addressed to.
+    """
+
+    log: EventLog
+    frames: FrameReader
+    graph: Callable[[], AbstractContextManager[GraphReader]]
+    clock_us: Callable[[], int]
+    pipeline: Callable[[], Mapping[str, Any] | None]
+    is_alive: Callable[[int], bool]
+    disk: Callable[[], Disk]
+    log_state: Callable[[], str]
+    version: str
+    allowed_hosts: frozenset[str] = LOOPBACK
+    max_body_bytes: int = MAX_BYTES
+    max_events: int = 10_000
+    min_free_bytes: int = 16 << 20
+    thread_bytes: int = 256 << 10

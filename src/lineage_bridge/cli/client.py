@@ -1,0 +1,147 @@
+"""A client of the HTTP API, for commands."""
+
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, TypeAlias
+
+import httpx
+from typing_extensions import Self
+
+from lineage_bridge.errors import LineageBridgeError, NotFoundError, RequestError, ServerError, UnavailableError
+
+TIMEOUT_S = 75.0
+"""Longer than the server lets anybody wait."""
+WAIT_S, PATIENCE_S = 10, 120.0
+JSON_TYPE = "application/json"
+
+
+Json: TypeAlias = Any
+"""A JSON value, decoded."""
+Parameter: TypeAlias = str | int | float | bool | None
+
+
+class Client:
+    """Calls the server at `address` and raises what it refuses as our own errors."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        # Settings of proxies in the environment are for the world outside, not for a server on this machine.
+        self._reached = False
+        self._http = httpx.Client(base_url=address, timeout=TIMEOUT_S, trust_env=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._http.close()
+
+    def get(self, path: str, **parameters: Parameter) -> Json:
+        """The JSON of an answer. Parameters that are None are left out.
+
+        Raises NotFoundError, RequestError, UnavailableError, ServerError.
+        """
+        return self._checked(self._get(path, parameters)).json()
+
+    def get_bytes(self, path: str) -> bytes:
+        """The body of an answer as it stands. Raises as `get` does."""
+        return self._checked(self._get(path, {})).content
+
+    def post(self, path: str, body: bytes = b"", kind: str = JSON_TYPE) -> Json:
+        """The JSON of an answer. Raises as `get` does."""
+        return self._checked(self._post(path, body, kind)).json()
+
+    def post_events(self, body: bytes, kind: str, path: str = "/api/v1/lineage") -> Json:
+        """What became of events: their outcomes, also when all were rejected. Raises as `get` does."""
+        response = self._post(path, body, kind)
+        said = _json(response)
+        if response.is_success or (isinstance(said, dict) and ("events" in said or said.get("status") == "rejected")):
+            return said
+        raise refusal(response)
+
+    def readiness(self) -> dict[str, Json]:
+        """How each part of the server stands, ready or not."""
+        response = self._get("/api/v1/ready", {})
+        said = _json(response)
+        if not isinstance(said, dict) or "parts" not in said:
+            raise refusal(response)
+        return said
+
+    def answers(self, path: str) -> bool:
+        """Whether a GET succeeds."""
+        try:
+            return self._http.get(path, timeout=5.0).is_success
+        except httpx.HTTPError:
+            return False
+
+    def wait_for(self, position: str, patience_s: float = PATIENCE_S) -> None:
+        """Wait until answers reflect a position. Raises UnavailableError when the graph makes no progress for `patience_s` seconds."""
+        seen, since = "", time.monotonic()
+        while True:
+            response = self._get("/api/v1/lineage/datasets", {"limit": 1, "min_position": position, "wait": WAIT_S})
+            if response.is_success:
+                return
+            applied = str(self.readiness()["lag"]["applied"])
+            if applied != seen:
+                seen, since = applied, time.monotonic()
+            elif response.status_code != 503 or time.monotonic() - since > patience_s:
+                raise refusal(response)
+
+    def is_reached(self) -> bool:
+        """Whether the server has ever answered, or does now."""
+        self._reached = self._reached or self.answers("/api/v1/health")
+        return self._reached
+
+    def _get(self, path: str, parameters: Mapping[str, Parameter]) -> httpx.Response:
+        asked = {name: value for name, value in parameters.items() if value is not None}
+        return self._call(self._http.build_request("GET", path, params=asked))
+
+    def _post(self, path: str, body: bytes, kind: str) -> httpx.Response:
+        return self._call(self._http.build_request("POST", path, content=body, headers={"Content-Type": kind}))
+
+    def _call(self, request: httpx.Request) -> httpx.Response:
+        try:
+            return self._http.send(request)
+        except httpx.TimeoutException as error:
+            raise UnavailableError(f"{self.address} did not answer within {TIMEOUT_S:g} s", "see: lineage-bridge status") from error
+        except httpx.TransportError as error:
+            raise UnavailableError(
+                f"no LineageBridge answers at {self.address}", "start it: lineage-bridge serve; or name another: --url URL"
+            ) from error
+
+    def _checked(self, response: httpx.Response) -> httpx.Response:
+        if response.is_success:
+            return response
+        raise refusal(response)
+
+
+def refusal(response: httpx.Response) -> LineageBridgeError:
+    """What the server said instead of an answer, as an error."""
+    said = _json(response)
+    problem = said.get("error") if isinstance(said, dict) else None
+    if not isinstance(problem, dict):
+        return ServerError(
+            f"{response.url.copy_with(query=None)} answered {response.status_code}",
+            response.status_code,
+            "is this address a LineageBridge of this version?",
+        )
+    message, hint = str(problem.get("message", "")), str(problem.get("hint", ""))
+    if response.status_code == 404:
+        near = [(name["namespace"], name["name"]) for name in problem.get("near", [])]
+        return NotFoundError(message, _did_you_mean(near) or "lineage-bridge search TEXT finds names", near)
+    if response.status_code == 422:
+        return RequestError(message, hint)
+    if response.status_code == 503:
+        return UnavailableError(message, "see: lineage-bridge status")
+    return ServerError(message, response.status_code, hint)
+
+
+def _did_you_mean(near: list[tuple[str, str]]) -> str:
+    return f"did you mean {' or '.join(f'{namespace} {name}' for namespace, name in near)}?" if near else ""
+
+
+def _json(response: httpx.Response) -> Json:
+    try:
+        return response.json()
+    except ValueError:
+        return None

@@ -1,0 +1,133 @@
+"""Events in files: one JSON value (an event, an array, an object with `events`), or one event a line; plain or gzip."""
+
+import gzip
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from typing import IO
+
+import msgspec
+
+from lineage_bridge.errors import RequestError
+from lineage_bridge.openlineage.text import mend_text
+
+BATCH_BYTES = 4 * 1024 * 1024
+BATCH_EVENTS = 500
+STDIN = "-"
+LINE_SUFFIXES = (".ndjson", ".jsonl")
+_GZIP = b"\x1f\x8b"
+_BLANK = b" \t\r\n\x1e"
+_ANY = msgspec.json.Decoder(msgspec.Raw)
+_LIST = msgspec.json.Decoder(list[msgspec.Raw])
+_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+@dataclass(frozen=True)
+class FoundEvent:
+    """An event as it stands in a file; `index` counts from 0. `line`: it was a line, and may be no JSON at all."""
+
+    source: str
+    index: int
+    raw: bytes
+    line: bool
+
+
+@dataclass(frozen=True)
+class EventBatch:
+    """Events for one request."""
+
+    events: tuple[FoundEvent, ...]
+
+    @property
+    def body(self) -> bytes:
+        """The request's body: an array, unless some line may be no JSON."""
+        raws = [event.raw for event in self.events]
+        return b"\n".join(raws) if self.events[0].line else b"[" + b",".join(raws) + b"]"
+
+    @property
+    def kind(self) -> str:
+        """The body's media type."""
+        return "application/x-ndjson" if self.events[0].line else "application/json"
+
+
+def read_events(name: str) -> Iterator[FoundEvent]:
+    """The events of a file, or of standard input for `-`. Raises RequestError for a file that cannot be read."""
+    try:
+        with _open(name) as stream:
+            lines = name.lower().removesuffix(".gz").endswith(LINE_SUFFIXES)
+            for index, (raw, line) in enumerate(_events(stream, lines=lines)):
+                yield FoundEvent(name, index, raw, line)
+    except (OSError, EOFError) as error:
+        raise RequestError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}", "name a file of events, or -") from error
+
+
+def batches(events: Iterable[FoundEvent]) -> Iterator[EventBatch]:
+    """The events in their order, in requests of moderate size. Lines and values never share one."""
+    held: list[FoundEvent] = []
+    size = 0
+    for event in events:
+        full = len(held) >= BATCH_EVENTS or size + len(event.raw) > BATCH_BYTES
+        if held and (full or event.line != held[0].line):
+            yield EventBatch(tuple(held))
+            held, size = [], 0
+        held.append(event)
+        size += len(event.raw)
+    if held:
+        yield EventBatch(tuple(held))
+
+
+@contextmanager
+def _open(name: str) -> Iterator[IO[bytes]]:
+    with open(sys.stdin.fileno() if name == STDIN else name, "rb", closefd=name != STDIN) as stream:
+        yield gzip.GzipFile(fileobj=stream) if stream.peek(2)[:2] == _GZIP else stream  # type: ignore[misc]  # an IO[bytes] in all but name
+
+
+def _events(stream: IO[bytes], *, lines: bool) -> Iterator[tuple[bytes, bool]]:
+    """(event, whether it was a line). A file whose first line is an event by itself is read line by line, whatever its size."""
+    told = (line for line in stream if line.strip(_BLANK))
+    first, second = next(told, b""), b""
+    if lines or _is_object(first):
+        second = next(told, b"")
+    if lines or second:
+        yield from ((line.strip(_BLANK), True) for line in chain((first, second), told) if line)
+    elif first:
+        yield from ((raw, False) for raw in _values(first + stream.read()))
+
+
+def _values(data: bytes) -> list[bytes]:
+    """The events of one JSON value; what is no JSON is one event, for the server to refuse with its reason."""
+    text = data.strip(_BLANK)
+    mended = mend_text(text)
+    try:
+        if mended[:1] == b"[":
+            return _cut(text, mended, [bytes(raw) for raw in _LIST.decode(mended)])
+        if mended[:1] == b"{":
+            members = _OBJECT.decode(mended)
+            inner = bytes(members.get("events", b""))
+            if inner[:1] == b"[" and not members.keys() & {"run", "job", "dataset"}:
+                return [bytes(raw) for raw in _LIST.decode(inner)]
+    except (msgspec.DecodeError, RecursionError):
+        return [text]
+    return [text]
+
+
+def _cut(text: bytes, mended: bytes, elements: list[bytes]) -> list[bytes]:
+    """The elements as they stand in `text`; mending escapes keeps every byte's place."""
+    if text == mended:
+        return elements
+    found, at = [], 1
+    for element in elements:
+        at = mended.index(element, at)
+        found.append(text[at : at + len(element)])
+        at += len(element)
+    return found
+
+
+def _is_object(line: bytes) -> bool:
+    text = mend_text(line.strip(_BLANK))
+    try:
+        return text[:1] == b"{" and bool(_ANY.decode(text))
+    except (msgspec.DecodeError, RecursionError):
+        return False

@@ -1,0 +1,53 @@
+"""What commands share: settings as flags, and how to say what went wrong."""
+
+import os
+from collections.abc import Callable, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import TypeAlias
+
+import click
+
+from lineage_bridge.config import Settings, flag_of, load_settings, variable_of
+
+Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
+CLIENT = ("url",)
+FOLDER = ("data_dir", "log_level")
+SERVER = ("host", "port", "data_dir", "log_level")
+SPARK = ("spark_master", "spark_memory", "trigger_ms", "batch_bytes", "batch_frames", "derived_rows")
+LOG = ("segment_bytes", "pending_bytes")
+
+
+def with_settings(*names: str) -> Decorator:
+    """Give a command the flags of these settings and `--config`, and, first, the settings that result."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(*args: object, config: Path | None, **kwargs: object) -> None:
+            flags = {name: kwargs.pop(name) for name in names}
+            command(settings_from(flags, config), *args, **kwargs)
+
+        decorated: Callable[..., None] = run
+        for name in reversed(names):
+            decorated = _flag(name)(decorated)
+        return _config_flag()(decorated)
+
+    return decorate
+
+
+def settings_from(flags: Mapping[str, object], config: Path | None) -> Settings:
+    """The settings of this process. Raises ConfigError."""
+    given = {name: str(value) for name, value in flags.items() if value is not None}
+    return load_settings(given, os.environ, Path.cwd(), config)
+
+
+def _flag(name: str) -> Decorator:
+    field = Settings.model_fields[name]
+    default = "" if field.default_factory or field.default == "" else f", default {field.default}"
+    # Flags stay text here, so that every place's settings are judged, and refused, in the same words.
+    return click.option(flag_of(name), name, metavar="TEXT", help=f"{field.description} [{variable_of(name)}{default}]")
+
+
+def _config_flag() -> Decorator:
+    path = click.Path(dir_okay=False, path_type=Path)
+    return click.option("--config", type=path, metavar="FILE", help="settings file, TOML [LINEAGE_BRIDGE_CONFIG]")

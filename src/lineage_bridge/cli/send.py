@@ -1,0 +1,115 @@
+"""`send`: events from files to the server."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
+
+from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.console import console, say, write, write_json
+from lineage_bridge.cli.files import STDIN, EventBatch, batches, read_events
+from lineage_bridge.cli.options import CLIENT, with_settings
+from lineage_bridge.config import Settings
+from lineage_bridge.errors import UnavailableError
+
+RETRY_S = 60.0
+
+
+@dataclass
+class Tally:
+    """What became of the events so far."""
+
+    outcomes: list[dict[str, Any]] = field(default_factory=list)
+    position: str = ""
+
+    def add(self, batch: EventBatch, said: dict[str, Any]) -> None:
+        """Note the answer to one request."""
+        self.position = said.get("position") or self.position
+        refused_whole = [{**said, "index": index} for index in range(len(batch.events))]
+        for outcome in said.get("events", refused_whole):
+            event = batch.events[outcome["index"]]
+            told = {name: outcome[name] for name in ("status", "event_id", "repairs", "code", "path", "message") if name in outcome}
+            self.outcomes.append({"source": event.source, "index": event.index, **told})
+
+    def count(self, status: str) -> int:
+        """How many events have a status."""
+        return sum(outcome["status"] == status for outcome in self.outcomes)
+
+    @property
+    def repaired(self) -> int:
+        """How many accepted events were mended."""
+        return sum(bool(outcome.get("repairs")) for outcome in self.outcomes)
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, for programs."""
+        counts = {"accepted": self.count("accepted"), "repaired": self.repaired, "rejected": self.count("rejected")}
+        return {**counts, "position": self.position, "events": self.outcomes}
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="print the outcome of each event as JSON")
+@click.option("--wait", is_flag=True, help="end only when answers contain the events")
+@with_settings(*CLIENT)
+@click.pass_context
+def send(context: click.Context, settings: Settings, files: tuple[str, ...], as_json: bool, wait: bool) -> None:
+    r"""Send the OpenLineage events in FILES ("-" is standard input).
+
+    A file holds one event, an array of events, or one event a line (NDJSON); it may be compressed (gzip).
+    Events that the server rejects are listed with the reason; the exit code is then 1.
+
+    \b
+    Example: lineage-bridge send events.ndjson more.json.gz
+             cat event.json | lineage-bridge send -
+    """
+    tally = Tally()
+    with Client(settings.address) as client:
+        for batch, said in _send_all(client, files):
+            tally.add(batch, said)
+        if wait and tally.position:
+            client.wait_for(tally.position)
+    if as_json:
+        write_json(tally.as_json())
+    else:
+        _tell(tally)
+    if tally.count("rejected"):
+        context.exit(1)
+
+
+def _send_all(client: Client, files: tuple[str, ...]) -> Iterator[tuple[EventBatch, dict[str, Any]]]:
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    out = console(err=True)
+    with Progress(*columns, console=out, disable=not out.is_terminal, transient=True) as progress:
+        for name in files:
+            task = progress.add_task(Path(name).name if name != STDIN else "standard input", total=None)
+            for batch in batches(read_events(name)):
+                yield batch, post(client, batch)
+                progress.advance(task, len(batch.events))
+            progress.update(task, total=progress.tasks[task].completed)
+
+
+def post(client: Client, batch: EventBatch) -> dict[str, Any]:
+    """Send one batch; while the server is overloaded, again and again for a minute. Events count once, however often they are sent."""
+    again = Retrying(
+        retry=retry_if_exception_type(UnavailableError),
+        wait=wait_random_exponential(multiplier=0.5, max=10),
+        stop=stop_after_delay(RETRY_S if client.is_reached() else 0),
+        reraise=True,
+    )
+    said: dict[str, Any] = again(client.post_events, batch.body, batch.kind)
+    return said
+
+
+def _tell(tally: Tally) -> None:
+    for outcome in tally.outcomes:
+        if outcome["status"] == "rejected":
+            place = f"{outcome['source']}[{outcome['index']}]"
+            say(f"rejected {place}: {outcome['code']} at {outcome['path']}: {outcome['message']}")
+    repaired = f" ({tally.repaired} of them repaired)" if tally.repaired else ""
+    write(f"{len(tally.outcomes)} events sent: {tally.count('accepted')} accepted{repaired}, {tally.count('rejected')} rejected")
+    if tally.count("rejected"):
+        say("The rejected ones are kept; see: lineage-bridge quarantine list")

@@ -1,0 +1,35 @@
+"""`status`: how each part of a running server stands."""
+
+import click
+from rich.filesize import decimal
+
+from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.console import write, write_json, write_table
+from lineage_bridge.cli.options import CLIENT, with_settings
+from lineage_bridge.config import Settings
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
+@with_settings(*CLIENT)
+@click.pass_context
+def status(context: click.Context, settings: Settings, as_json: bool) -> None:
+    r"""Tell whether the server is ready, and how each part stands. The exit code is 1 if it is not ready.
+
+    \b
+    Example: lineage-bridge status
+    """
+    with Client(settings.address) as client:
+        said = client.readiness()
+    if as_json:
+        write_json(said)
+    else:
+        write(f"{settings.address} is {'ready' if said['ready'] else 'not ready'}")
+        rows = [[name, part["state"], part["detail"]] for name, part in said["parts"].items()]
+        lag, disk = said["lag"], said["disk"]
+        behind = "all events are in the answers" if lag["caught_up"] else f"{decimal(max(0, lag['bytes']))} are not yet in the answers"
+        rows.append(["graph", "settling" if said["settling"] else "settled", behind])
+        rows.append(["disk", "", f"the log uses {decimal(disk['used_bytes'])}, {decimal(disk['free_bytes'])} are free"])
+        write_table(["part", "state", "detail"], rows)
+    if not said["ready"]:
+        context.exit(1)

@@ -1,0 +1,185 @@
+"""`serve`: starts the API and the pipeline, starts a dead one again, and stops them in order.
+
+The listening socket belongs to the supervisor, which hands it to the API: who calls while the API starts again waits, and is not refused.
+"""
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timezone
+
+from filelock import FileLock, Timeout
+
+from lineage_bridge.config import Paths, Settings
+from lineage_bridge.errors import UnavailableError
+from lineage_bridge.pipeline.status import replace_file
+from lineage_bridge.wiring import listen, log_reader
+
+TICK_S = 0.1
+FIRST_PAUSE_S, LONGEST_PAUSE_S, HEALTHY_S = 1.0, 30.0, 60.0
+COMMAND = (sys.executable, "-m", "lineage_bridge.cli.main")
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A program that has to run: its command, the file descriptors it is given, how long it may take to stop."""
+
+    name: str
+    command: Sequence[str]
+    descriptors: tuple[int, ...] = ()
+    grace_s: float = 30.0
+
+
+class Child:
+    """A part as a process. It holds the other end of the process's standard input, so that the process learns when we end."""
+
+    def __init__(self, part: Part, environment: Mapping[str, str]) -> None:
+        self.part, self.environment = part, dict(environment)
+        self.process: subprocess.Popen[bytes] | None = None
+        self.failures, self.started, self.due = 0, 0.0, 0.0
+
+    def tend(self, now: float) -> None:
+        """Start the process if it is due, and note if it has ended. `now` is in seconds of a clock that never goes back."""
+        if self.process is None:
+            if now >= self.due:
+                self._start(now)
+        elif self.process.poll() is not None:
+            self._ended(self.process, now)
+
+    def stop(self, hurry: threading.Event) -> None:
+        """Ask the process to end and wait for it; kill it when its time is over, or in a hurry."""
+        if self.process is None:
+            return
+        self.process.terminate()
+        deadline = time.monotonic() + self.part.grace_s
+        while self.process.poll() is None and time.monotonic() < deadline and not hurry.is_set():
+            time.sleep(TICK_S / 2)
+        if self.process.poll() is None:
+            log.warning("%s does not stop; killing it", self.part.name)
+            self.process.kill()
+        self.process.wait()
+        self._release(self.process)
+
+    def _start(self, now: float) -> None:
+        # A session of its own, so that Ctrl+C in a terminal reaches the supervisor alone and parts stop in order.
+        self.process = subprocess.Popen(  # noqa: S603  # our own program
+            self.part.command,
+            stdin=subprocess.PIPE,
+            pass_fds=self.part.descriptors,
+            env=self.environment,
+            start_new_session=True,
+        )
+        self.started = now
+        log.debug("%s is process %d", self.part.name, self.process.pid)
+
+    def _ended(self, process: "subprocess.Popen[bytes]", now: float) -> None:
+        self.failures = 1 if now - self.started >= HEALTHY_S else self.failures + 1
+        wait = pause(self.failures)
+        self.due = now + wait
+        log.warning("%s ended (%s); starting it again in %g s", self.part.name, ending(process.returncode), wait)
+        self._release(process)
+
+    def _release(self, process: "subprocess.Popen[bytes]") -> None:
+        if process.stdin:
+            process.stdin.close()
+        self.process = None
+
+
+def pause(failures: int) -> float:
+    """Seconds to wait before the start that follows this many quick ends."""
+    return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** (failures - 1))
+
+
+def ending(code: int) -> str:
+    """How a process ended."""
+    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+def supervise(parts: Sequence[Part], environment: Mapping[str, str], stop: threading.Event, hurry: threading.Event) -> None:
+    """Keep all parts running until `stop`; then end them in their order."""
+    children = [Child(part, environment) for part in parts]
+    try:
+        while not stop.wait(TICK_S):
+            for child in children:
+                child.tend(time.monotonic())
+    finally:
+        for child in children:
+            child.stop(hurry)
+
+
+Greet = Callable[[Settings, threading.Event, bool], None]
+"""Speaks to the user, in a thread of its own: the settings with the port in use, when to stop, whether the log was empty."""
+
+
+def serve(settings: Settings, greet: Greet) -> None:
+    """Run everything until a signal; a second signal ends it at once.
+
+    Raises UnavailableError when the data folder is already served, or the address is taken.
+    """
+    stop, hurry = threading.Event(), threading.Event()
+    _stop_on_signals(stop, hurry)
+    paths = settings.paths
+    with _exclusive(paths), listen(settings) as listener:
+        settings = settings.model_copy(update={"port": listener.getsockname()[1], "url": ""})
+        tell_where(settings)
+        empty = log_reader(settings).durable_end() == 0
+        threading.Thread(target=greet, args=(settings, stop, empty), name="greeter", daemon=True).start()
+        parts = [
+            Part("api", (*COMMAND, "api", "--attached", "--fd", str(listener.fileno())), (listener.fileno(),)),
+            Part("pipeline", (*COMMAND, "pipeline", "--attached")),
+        ]
+        try:
+            supervise(parts, {**os.environ, **settings.environment()}, stop, hurry)
+        finally:
+            paths.serve_status.unlink(missing_ok=True)
+
+
+def tell_where(settings: Settings) -> None:
+    """Write where this server can be found, for a second one that is started over the same data."""
+    started = datetime.now(timezone.utc).isoformat()
+    where = {"pid": os.getpid(), "host": settings.host, "port": settings.port, "started_at": started}
+    replace_file(settings.paths.serve_status, json.dumps(where).encode())
+
+
+@contextmanager
+def _exclusive(paths: Paths) -> Iterator[None]:
+    paths.data_dir.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(paths.serve_lock, timeout=0, thread_local=False)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise UnavailableError(
+            f"LineageBridge is already running{_holder(paths)}", f"its data folder is {paths.data_dir}"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _holder(paths: Paths) -> str:
+    try:
+        where = json.loads(paths.serve_status.read_bytes())
+        host = f"[{where['host']}]" if ":" in where["host"] else where["host"]
+        return f" at http://{host}:{where['port']} (process {where['pid']})"
+    except (OSError, ValueError, KeyError):
+        return ""
+
+
+def _stop_on_signals(stop: threading.Event, hurry: threading.Event) -> None:
+    def on_signal(*_: object) -> None:
+        if stop.is_set():
+            hurry.set()
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, on_signal)

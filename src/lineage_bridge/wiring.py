@@ -1,0 +1,221 @@
+"""The only place where parts meet: settings in, running objects out.
+
+The two parts that are heavy to load, Spark and the web server, are imported by the function that runs them: the API never loads Spark,
+the pipeline never a web server, and the command line neither.
+"""
+
+import json
+import logging
+import os
+import shutil
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from importlib.metadata import version as version_of
+from typing import TYPE_CHECKING, Any
+
+from lineage_bridge.config import Paths, Settings
+from lineage_bridge.errors import StoreMissingError, UnavailableError
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.log.reader import LogReader
+from lineage_bridge.log.writer import LogWriter
+from lineage_bridge.ports import LOG_SOURCE, GraphReader, GraphStore
+from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.control import Control
+from lineage_bridge.store.read import ReaderPool
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+DRAIN_S = 10
+BACKLOG = 512
+_FORMAT = "%(asctime)s %(levelname)-7s {part}: %(message)s"
+_QUIET = {"py4j": logging.CRITICAL, "pyspark": logging.ERROR, "httpx": logging.WARNING, "alembic": logging.WARNING}
+
+
+def version() -> str:
+    """This program's version."""
+    return version_of("lineage-bridge")
+
+
+def now_us() -> int:
+    """The time now in UTC microseconds."""
+    return time.time_ns() // 1000
+
+
+def tell_logs(settings: Settings, part: str) -> None:
+    """Write what this process logs to standard error, each line naming the part."""
+    logging.basicConfig(stream=sys.stderr, level=settings.log_level.upper(), format=_FORMAT.format(part=part))
+    for name, level in sorted(_QUIET.items()):
+        logging.getLogger(name).setLevel(level)
+
+
+# the pipeline's process
+
+
+def run_pipeline(settings: Settings) -> None:
+    """Run the stream from the log to the store until a signal. Raises as `pipeline.runner.run_pipeline` does."""
+    from lineage_bridge.pipeline.runner import run_pipeline as run  # noqa: PLC0415  # loads Spark
+
+    key = control(settings).key()
+
+    @contextmanager
+    def open_store() -> Iterator[GraphStore]:
+        writer = GraphWriter(settings.paths.graph, Names(key))
+        try:
+            yield writer
+        finally:
+            writer.close()
+
+    run(settings, open_store, key, now_us)
+
+
+# the API's process
+
+
+@contextmanager
+def api(settings: Settings) -> "Iterator[FastAPI]":
+    """The API over the log, which it alone writes, and the graph. Raises LogLockedError when another process writes the log."""
+    from lineage_bridge.api.app import create_app  # noqa: PLC0415  # loads the web server
+    from lineage_bridge.api.services import HEALTHY, LOOPBACK, Disk, Services  # noqa: PLC0415  # of the same part
+
+    paths = settings.paths
+    with ExitStack() as stack:
+        pool = stack.enter_context(readers(paths))
+        writer = LogWriter(
+            paths.log,
+            floor=_floor(pool),
+            segment_bytes=settings.segment_bytes,
+            max_pending_bytes=settings.pending_bytes,
+            lock_timeout_s=1.0,
+        )
+        stack.enter_context(writer)
+        frames = log_reader(settings)
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        yield create_app(
+            Services(
+                log=writer,
+                frames=frames,
+                graph=pool.reader,
+                clock_us=now_us,
+                pipeline=lambda: pipeline_status(paths),
+                is_alive=is_alive,
+                disk=lambda: Disk(frames.disk_bytes(), shutil.disk_usage(paths.log).free),
+                log_state=lambda: HEALTHY if os.access(paths.log, os.W_OK) else f"{paths.log} cannot be written",
+                version=version(),
+                allowed_hosts=LOOPBACK | {host},
+            )
+        )
+
+
+def serve_api(settings: Settings, listener: socket.socket) -> None:
+    """Answer on `listener` until a signal; requests under way are finished first."""
+    import uvicorn  # noqa: PLC0415  # the web server
+
+    with api(settings) as app:
+        server = uvicorn.Server(
+            uvicorn.Config(
+                app,
+                loop="uvloop",
+                http="httptools",
+                log_config=None,
+                access_log=False,
+                timeout_graceful_shutdown=DRAIN_S,
+                server_header=False,
+            )
+        )
+        # uvicorn raises the signal once more when it is done, and it may come before uvicorn listens to it.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: setattr(server, "should_exit", True))
+        server.run(sockets=[listener])
+
+
+def listen(settings: Settings) -> socket.socket:
+    """A socket that listens at the address of the settings. Raises UnavailableError when another program does."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise UnavailableError(
+            f"{settings.host}:{settings.port} cannot be used: {error.strerror}",
+            f"choose another port, as --port {settings.port % 65_535 + 1}, or stop the program that listens there",
+        ) from error
+    return listener
+
+
+def _floor(pool: ReaderPool) -> int:
+    """The store's place in the log: no place up to it may be given to another frame."""
+    try:
+        with pool.reader() as graph:
+            return graph.position().get((LOG_SOURCE, 0), 0)
+    except StoreMissingError:
+        return 0
+
+
+# what several processes look at
+
+
+def control(settings: Settings) -> Control:
+    """The control store, made if there is none."""
+    return Control(settings.paths.control)
+
+
+def log_reader(settings: Settings) -> LogReader:
+    """The log, to read."""
+    return LogReader(settings.paths.log)
+
+
+@contextmanager
+def readers(paths: Paths) -> Iterator[ReaderPool]:
+    """Readers of the graph, which need not be there yet."""
+    pool = ReaderPool(paths.graph)
+    try:
+        yield pool
+    finally:
+        pool.close()
+
+
+@contextmanager
+def graph(settings: Settings) -> Iterator[GraphReader]:
+    """One moment of the graph. Raises StoreMissingError before there is one."""
+    with readers(settings.paths) as pool, pool.reader() as reader:
+        yield reader
+
+
+def pipeline_status(paths: Paths) -> dict[str, Any] | None:
+    """What the pipeline last told of itself; None if it never did, or was stopped in order."""
+    try:
+        status: dict[str, Any] = json.loads(paths.pipeline_status.read_bytes())
+    except (FileNotFoundError, ValueError):
+        return None
+    return status
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process with this id runs."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def end_with_parent() -> None:
+    """Ask this process to stop when the one that started it, and holds the other end of its standard input, has ended."""
+
+    def watch() -> None:
+        while os.read(0, 1):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()

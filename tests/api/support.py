@@ -1,0 +1,131 @@
+"""An API over a real log and a real store, folded on demand in place of the pipeline."""
+
+import json
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from starlette.testclient import TestClient
+from tests.events import DAY_US, KEY, T0
+
+from lineage_bridge.api.app import create_app
+from lineage_bridge.api.services import Disk, Services
+from lineage_bridge.graph.carried import Carried
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.log.reader import LogReader
+from lineage_bridge.log.writer import LogWriter
+from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Frame
+from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.read import ReaderPool
+
+NOW = T0 + DAY_US
+URL = "http://127.0.0.1:8000"
+LINEAGE = "/api/v1/lineage"
+
+
+@dataclass
+class Parts:
+    """What a test may change while the server runs."""
+
+    now_us: int = NOW
+    pipeline: dict[str, Any] | None = field(default_factory=lambda: {"state": "running", "pid": 7, "beat_us": NOW, "error": None})
+    alive: bool = True
+    disk: Disk = Disk(1000, 1 << 40)
+    log_state: str = "ok"
+
+
+class Server:
+    """A client of the API, and a hand on the parts behind it."""
+
+    def __init__(self, folder: Path, log: LogWriter, pool: ReaderPool) -> None:
+        self.folder, self.log, self.pool = folder, log, pool
+        self.frames = LogReader(folder / "log")
+        self.names = Names(KEY)
+        self.parts = Parts()
+        self.services = Services(
+            log=log,
+            frames=self.frames,
+            graph=pool.reader,
+            clock_us=lambda: self.parts.now_us,
+            pipeline=lambda: self.parts.pipeline,
+            is_alive=lambda _: self.parts.alive,
+            disk=lambda: self.parts.disk,
+            log_state=lambda: self.parts.log_state,
+            version="1.2.3",
+        )
+        self.client = self.client_of()
+
+    def client_of(self, peer: str = "127.0.0.1", **changes: Any) -> TestClient:
+        """A client of an API whose services differ."""
+        return TestClient(create_app(replace(self.services, **changes)), base_url=URL, client=(peer, 50_000))
+
+    def stored(self) -> list[Frame]:
+        """All frames of the log."""
+        return [frame for _, frame in self.frames.read(0, self.frames.durable_end())]
+
+    def fold(self, settle: bool = True) -> None:
+        """Bring the store up to the log's end, as the pipeline does."""
+        writer = GraphWriter(self.folder / "graph.db", self.names)
+        try:
+            start, end = writer.position(LOG_SOURCE).get(0, 0), self.frames.durable_end()
+            carried = [
+                Carried(LOG_SOURCE, 0, place, int(f.kind), f.event_id, f.arrival_us, f.channel, f.principal, f.note, f.body)
+                for place, f in self.frames.read(start, end)
+            ]
+            rows = dict(flat(fold_frames(carried, self.names)))
+            writer.apply(Batch({(LOG_SOURCE, 0): (start, end)}, rows), Budget(1))
+            while settle and writer.settle(Budget(1000)):
+                pass
+        finally:
+            writer.close()
+
+    def send(self, *events: bytes) -> str:
+        """Send events, fold them, and return the position of the answer."""
+        answer = self.client.post(LINEAGE, content=b"[" + b",".join(events) + b"]")
+        assert answer.status_code == 201, answer.text
+        self.fold()
+        return str(answer.json()["position"])
+
+    def ask(self, path: str, status: int = 200, **query: Any) -> Any:
+        """The JSON of an answer to a GET under /api/v1."""
+        answer = self.client.get("/api/v1" + path, params=query)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+
+class FailingLog:
+    """An event log that fails: at once with `refusal`, or later with `failure`."""
+
+    def __init__(self, refusal: Exception | None = None, failure: Exception | None = None) -> None:
+        self.refusal, self.failure = refusal, failure
+
+    def submit(self, frames: Sequence[Frame]) -> "Future[list[int]]":
+        if self.refusal:
+            raise self.refusal
+        future: Future[list[int]] = Future()
+        future.set_exception(self.failure or RuntimeError(len(frames)))
+        return future
+
+    def end(self) -> int:
+        return 0
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Server]:
+    """A server in `folder`, without a store until something is folded."""
+    pool = ReaderPool(folder / "graph.db")
+    with LogWriter(folder / "log") as log:
+        try:
+            yield Server(folder, log, pool)
+        finally:
+            pool.close()
+
+
+def changed(event: bytes, **members: Any) -> bytes:
+    """An event with members replaced; a member that is `...` is left out."""
+    value = {**json.loads(event), **members}
+    return json.dumps({key: member for key, member in value.items() if member is not ...}).encode()

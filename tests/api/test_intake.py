@@ -1,0 +1,350 @@
+import gzip
+import json
+import zlib
+from typing import Any
+
+import pytest
+from tests.api.support import LINEAGE, FailingLog, Server, changed
+from tests.events import dataset, dataset_event, facet, job_event, run_event
+
+from lineage_bridge.api import position
+from lineage_bridge.api.bodies import SAMPLE_BYTES
+from lineage_bridge.errors import LogError, LogFullError, UnavailableError
+from lineage_bridge.graph.carried import FrameKind
+from lineage_bridge.graph.ids import event_id
+
+EVENT = run_event(inputs=[dataset("in")], outputs=[dataset("out")])
+OTHER = run_event(job="other")
+BAD = b'{"eventTime": "2026-01-01T00:00:00Z"}'
+NDJSON = {"content-type": "application/x-ndjson"}
+BOTH = json.loads(EVENT) | {"dataset": dataset("d")}
+
+
+def named(**members: Any) -> bytes:
+    return changed(EVENT, job={"namespace": "jobs", "name": "job", **members})
+
+
+def with_input(**facets: Any) -> bytes:
+    return changed(EVENT, inputs=[dataset("in", **facets)])
+
+
+def nested(levels: int) -> bytes:
+    return changed(EVENT, extra=None).replace(b"null", b"[" * levels + b"]" * levels)
+
+
+ACCEPTED = {
+    "a run event": (EVENT, []),
+    "a run of a dataset without a job": (changed(dataset_event(dataset("d")), run={"runId": "x"}), []),
+    "a dataset event": (dataset_event(dataset("d")), []),
+    "a job event": (job_event(inputs=[dataset("a")]), []),
+    "a job event with a dataset": (changed(job_event(), dataset=dataset("d")), ["two_kinds"]),
+    "a run event with a dataset": (json.dumps(BOTH).encode(), []),
+    "no event type": (changed(EVENT, eventType=...), []),
+    "the type OTHER": (changed(EVENT, eventType="OTHER"), []),
+    "a type of null": (changed(EVENT, eventType=None), ["event_type"]),
+    "a type in lower case": (changed(EVENT, eventType="complete"), ["event_type"]),
+    "an unknown type": (changed(EVENT, eventType="DONE"), ["event_type"]),
+    "a run id that is no UUID": (changed(EVENT, run={"runId": "run-1"}), ["run_id"]),
+    "an empty run id": (changed(EVENT, run={"runId": ""}), ["run_id"]),
+    "a run id in upper case": (changed(EVENT, run={"runId": "0190A0B1-0000-7000-8000-00000000000A"}), []),
+    "a run id without dashes": (changed(EVENT, run={"runId": "0190a0b100007000800000000000000a"}), []),
+    "a time without a zone": (changed(EVENT, eventTime="2026-01-01T00:00:00"), ["time_zone"]),
+    "a date": (changed(EVENT, eventTime="2026-01-01"), ["date_only"]),
+    "a time far ahead": (changed(EVENT, eventTime="2999-01-01T00:00:00Z"), ["future_time"]),
+    "a late event": (changed(EVENT, eventTime="1999-01-01T00:00:00Z"), []),
+    "no producer": (changed(EVENT, producer=...), ["producer"]),
+    "no schemaURL": (changed(EVENT, schemaURL=...), ["schema_url"]),
+    "neither": (changed(EVENT, producer=..., schemaURL=...), ["producer", "schema_url"]),
+    "inputs of null": (changed(EVENT, inputs=None), ["null"]),
+    "a facet of null": (with_input(schema=None), ["null"]),
+    "facets of null": (named(facets=None), ["null"]),
+    "a facet without its meta": (with_input(schema={"fields": []}), ["facet_meta"]),
+    "a schema facet of the wrong type": (with_input(schema=facet(fields=7)), ["facet_shape"]),
+    "an SQL facet without a query": (named(facets={"sql": facet()}), ["facet_shape"]),
+    "a deleted facet": (with_input(schema=facet(_deleted=True)), []),
+    "an empty name": (named(name=""), ["empty_name"]),
+    "an empty namespace": (named(namespace=""), ["empty_name"]),
+    "a lone surrogate": (EVENT.replace(b'"job"}', b'"j\\ud800b"}'), ["bad_text"]),
+    "a NUL": (EVENT.replace(b'"job"}', b'"j\\u0000b"}'), ["bad_text"]),
+    "unknown members": (changed(EVENT, extra={"deep": [1]}), []),
+    "an unknown facet": (with_input(custom=facet(x=1)), []),
+    "nested schema fields": (with_input(schema=facet(fields=[{"name": "a", "fields": [{"name": "b"}]}])), []),
+    "a key twice": (EVENT[:-1] + b', "eventType": "START"}', []),
+    "levels up to the limit": (nested(99), []),
+}
+
+REJECTED = {
+    "no JSON": (b"hello", 400, "not_json"),
+    "nothing": (b"", 400, "not_json"),
+    "a truncated event": (EVENT[:-5], 400, "not_json"),
+    "something behind the event": (EVENT + b" x", 400, "not_json"),
+    "no UTF-8": (EVENT.replace(b'"job"}', b'"j\xff"}'), 400, "not_json"),
+    "NaN": (changed(EVENT, extra=float("nan")), 400, "not_json"),
+    "levels over the limit": (nested(100), 422, "too_deep"),
+    "900 levels": (nested(900), 422, "too_deep"),
+    "100,000 brackets in an event": (nested(100_000), 422, "too_deep"),
+    "a name too long": (named(name="n" * 8193), 422, "name_too_long"),
+    "a number": (b"1", 422, "wrong_type"),
+    "a text": (b'"event"', 422, "wrong_type"),
+    "inputs that are an object": (changed(EVENT, inputs={}), 422, "wrong_type"),
+    "a name that is a number": (named(name=1), 422, "wrong_type"),
+    "no job and no dataset": (BAD, 422, "no_subject"),
+    "a run without a job": (changed(EVENT, job=...), 422, "no_subject"),
+    "a job without a name": (changed(EVENT, job={"namespace": "n"}), 422, "missing_field"),
+    "a dataset without a namespace": (changed(EVENT, outputs=[{"name": "x"}]), 422, "missing_field"),
+    "a run without an id": (changed(EVENT, run={"facets": {}}), 422, "missing_field"),
+    "no time": (changed(EVENT, eventTime=...), 422, "no_time"),
+    "a word for a time": (changed(EVENT, eventTime="yesterday"), 422, "no_time"),
+    "a number for a time": (changed(EVENT, eventTime=1_700_000_000), 422, "no_time"),
+}
+
+
+@pytest.mark.parametrize(("event", "repairs"), ACCEPTED.values(), ids=ACCEPTED)
+def test_an_accepted_event_is_durable_as_sent(server: Server, event: bytes, repairs: list[str]) -> None:
+    answer = server.client.post(LINEAGE, content=event)
+    assert answer.status_code == 201, answer.text
+    said = answer.json()
+    (frame,) = server.stored()
+    assert (frame.kind, frame.body, frame.note, frame.channel) == (FrameKind.EVENT, event, b"", "http")
+    assert said["status"] == "accepted"
+    assert said["event_id"] == frame.event_id.hex() == event_id(event).hex()
+    assert sorted({repair["code"] for repair in said["repairs"]}) == repairs
+    assert all(repair["path"].startswith("$") for repair in said["repairs"])
+    assert said["position"] == answer.headers["x-lineage-position"]
+    server.fold()
+    assert server.ask("/quarantine")["items"] == []
+
+
+@pytest.mark.parametrize(("event", "status", "code"), REJECTED.values(), ids=REJECTED)
+def test_a_rejected_event_is_kept_with_its_reason(server: Server, event: bytes, status: int, code: str) -> None:
+    answer = server.client.post(LINEAGE, content=event)
+    assert answer.status_code == status, answer.text
+    said = answer.json()
+    assert (said["status"], said["code"]) == ("rejected", code)
+    (frame,) = server.stored()
+    assert (frame.kind, frame.body) == (FrameKind.REJECTED, event)
+    assert json.loads(frame.note) == {name: said[name] for name in ("code", "path", "message")}
+    server.fold()
+    (item,) = server.ask("/quarantine")["items"]
+    assert (item["event_id"], item["code"], item["path"]) == (said["event_id"], code, said["path"])
+
+
+def test_an_array_tells_the_outcome_of_each(server: Server) -> None:
+    answer = server.client.post(LINEAGE, content=b"[" + b" ,\n".join([EVENT, BAD, changed(EVENT, eventType="done")]) + b"]")
+    assert answer.status_code == 201
+    said = answer.json()
+    assert (said["accepted"], said["rejected"]) == (2, 1)
+    assert [(event["index"], event["status"]) for event in said["events"]] == [
+        (0, "accepted"),
+        (1, "rejected"),
+        (2, "accepted"),
+    ]
+    assert said["events"][1]["code"] == "no_subject"
+    assert said["events"][2]["repairs"] == [{"code": "event_type", "path": "$.eventType"}]
+    assert "repairs" not in said["events"][0]
+    assert [frame.body for frame in server.stored()][:2] == [EVENT, BAD]
+
+
+def test_an_array_without_a_good_event_is_422_and_an_empty_one_201(server: Server) -> None:
+    assert server.client.post(LINEAGE, content=b"[" + BAD + b", 1]").status_code == 422
+    answer = server.client.post(LINEAGE, content=b" [ ] ")
+    assert (answer.status_code, answer.json()["accepted"], answer.json()["events"]) == (201, 0, [])
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (b"[" + EVENT + b"," + OTHER + b"]", {}),
+        (b'{"events": [' + EVENT + b"," + OTHER + b"]}", {}),
+        (b'{"sender": "x", "events": [' + EVENT + b", " + OTHER + b"]}", {"content-type": "text/plain"}),
+        (EVENT + b"\n" + OTHER, {}),
+        (EVENT + b"\r\n\r\n" + OTHER + b"\r\n", NDJSON),
+        (gzip.compress(b"[" + EVENT + b"," + OTHER + b"]"), {"content-encoding": "gzip"}),
+        (gzip.compress(EVENT + b"\n") + gzip.compress(OTHER), {"content-encoding": "GZIP", **NDJSON}),
+        (zlib.compress(EVENT + b"\n" + OTHER), {"content-encoding": "deflate"}),
+    ],
+    ids=["array", "events", "events as text", "lines", "ndjson", "gzip", "gzip of two members", "deflate"],
+)
+def test_several_events_come_in_many_forms(server: Server, body: bytes, headers: dict[str, str]) -> None:
+    answer = server.client.post(LINEAGE, content=body, headers=headers)
+    assert (answer.status_code, answer.json()["accepted"]) == (201, 2), answer.text
+    assert [frame.body for frame in server.stored()] == [EVENT, OTHER]
+
+
+def test_an_event_over_several_lines_is_one_event(server: Server) -> None:
+    pretty = json.dumps(json.loads(EVENT), indent=2).encode()
+    assert server.client.post(LINEAGE, content=pretty).json()["status"] == "accepted"
+    assert [frame.body for frame in server.stored()] == [pretty]
+
+
+def test_one_line_of_ndjson_is_answered_as_lines_are(server: Server) -> None:
+    assert server.client.post(LINEAGE, content=EVENT, headers=NDJSON).json()["accepted"] == 1
+
+
+def test_a_bad_line_concerns_that_line_alone(server: Server) -> None:
+    said = server.client.post(LINEAGE, content=EVENT + b"\n{truncated\n" + OTHER).json()
+    assert [event["status"] for event in said["events"]] == ["accepted", "rejected", "accepted"]
+    assert said["events"][1]["code"] == "not_json"
+
+
+def test_a_list_of_events_inside_an_event_is_only_a_member(server: Server) -> None:
+    event = changed(EVENT, events=[1, 2])
+    assert server.client.post(LINEAGE, content=event).json()["status"] == "accepted"
+    assert server.client.post(LINEAGE, content=b'{"events": 1}').json()["code"] == "no_subject"
+
+
+def test_bad_text_in_an_array_is_cut_out_as_it_was_sent(server: Server) -> None:
+    broken = EVENT.replace(b'"job"}', b'"\\ud800\\u0000 ,[\\"]"}')
+    for body in (b"[ 1 ," + broken + b" , " + OTHER + b"]", b'{"events": [1,' + broken + b"," + OTHER + b"]}"):
+        said = server.client.post(LINEAGE, content=body).json()
+        assert [event["status"] for event in said["events"]] == ["rejected", "accepted", "accepted"]
+        assert [frame.body for frame in server.stored()][-3:] == [b"1", broken, OTHER]
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, b"[" * 100_000 + b"]" * 100_000, b'[{"a": 1}', b"[1] x"])
+def test_an_array_that_is_none_is_refused_as_one(server: Server, body: bytes) -> None:
+    answer = server.client.post(LINEAGE, content=body)
+    assert answer.status_code in (400, 422)
+    assert answer.json()["code"] in ("not_json", "too_deep")
+    assert [frame.body for frame in server.stored()] == [body]
+
+
+@pytest.mark.parametrize("path", [LINEAGE, f"{LINEAGE}/batch", f"{LINEAGE}/events"])
+@pytest.mark.parametrize("encoding", ["", "gzip"])
+def test_a_body_over_the_limit_is_413_and_a_sample_is_kept(server: Server, path: str, encoding: str) -> None:
+    client = server.client_of(max_body_bytes=200_000)
+    fits, over = EVENT.ljust(200_000), EVENT.ljust(200_001)
+    pack = gzip.compress if encoding else bytes
+    headers = {"content-encoding": encoding}
+    assert client.post(LINEAGE, content=pack(fits), headers=headers).status_code == 201
+    answer = client.post(path, content=pack(over), headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+    frame = server.stored()[-1]
+    assert (frame.kind, frame.body) == (FrameKind.REJECTED, over[:SAMPLE_BYTES])
+
+
+def test_a_bomb_is_not_unpacked(server: Server) -> None:
+    client = server.client_of(max_body_bytes=1_000_000)
+    bomb = gzip.compress(bytes(200_000_000))
+    assert len(bomb) < 1_000_000
+    answer = client.post(LINEAGE, content=bomb, headers={"content-encoding": "gzip"})
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+
+
+def test_a_large_body_never_stops_in_the_middle_of_the_log(server: Server) -> None:
+    big = named(facets={"sql": facet(query="x" * 10_000_000)})
+    answer = server.client.post(LINEAGE, content=b"[" + big + b"," + EVENT + b"]")
+    assert (answer.status_code, answer.json()["accepted"]) == (201, 2)
+    assert [len(frame.body) for frame in server.stored()] == [len(big), len(EVENT)]
+
+
+@pytest.mark.parametrize("packed", [gzip.compress(EVENT)[:-4], gzip.compress(EVENT) + b"x", b"no gzip", EVENT])
+def test_a_broken_stream_is_no_json(server: Server, packed: bytes) -> None:
+    answer = server.client.post(LINEAGE, content=packed, headers={"content-encoding": "gzip"})
+    assert (answer.status_code, answer.json()["code"]) == (400, "not_json")
+    assert server.stored()[0].kind == FrameKind.REJECTED
+
+
+def test_an_unknown_encoding_is_415_and_tells_what_is_read(server: Server) -> None:
+    answer = server.client.post(LINEAGE, content=EVENT, headers={"content-encoding": "br"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (415, "encoding")
+    assert "gzip" in answer.json()["error"]["hint"]
+    assert server.stored() == []
+
+
+def test_too_many_events_are_refused_as_one(server: Server) -> None:
+    client = server.client_of(max_events=2)
+    assert client.post(LINEAGE, content=EVENT + b"\n" + EVENT).status_code == 201
+    answer = client.post(LINEAGE, content=b"[1,2,3]")
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_many")
+    assert (server.stored()[-1].kind, server.stored()[-1].body) == (FrameKind.REJECTED, b"[1,2,3]")
+
+
+def test_secrets_are_masked_before_anything_is_written(server: Server) -> None:
+    secret = b"hunter2hunter2"
+    event = named(facets={"custom": facet(password=secret.decode())})
+    broken = b'{"password": "' + secret + b'", '
+    for body in (event, b"[" + event + b"]", event + b"\n" + event, broken, b"[" + broken):
+        server.client.post(LINEAGE, content=body)
+    frames = server.stored()
+    assert len(frames) == 6
+    assert all(secret not in frame.body + frame.note for frame in frames)
+    assert all(frame.event_id == event_id(frame.body) for frame in frames)
+    segments = list((server.folder / "log").iterdir())
+    assert all(secret not in path.read_bytes() for path in segments if path.is_file())
+
+
+def test_the_standards_batch_call(server: Server) -> None:
+    def batch(*events: bytes) -> Any:
+        answer = server.client.post(f"{LINEAGE}/batch", content=b"[" + b",".join(events) + b"]")
+        assert answer.status_code == 200
+        return answer.json()
+
+    assert batch(EVENT, OTHER)["status"] == "success"
+    mixed = batch(EVENT, BAD)
+    assert mixed["status"] == "partial_success"
+    assert mixed["summary"] == {"received": 2, "successful": 1, "failed": 1, "retriable": 0, "non_retriable": 1}
+    (failed,) = mixed["failed_events"]
+    assert (failed["index"], failed["retriable"]) == (1, False)
+    assert failed["reason"].startswith("no_subject")
+    assert batch(BAD)["status"] == "failure"
+    assert batch()["status"] == "success"
+    assert server.client.post(f"{LINEAGE}/batch", content=b"no json").status_code == 400
+
+
+def test_the_seeds_call_counts_what_is_stored(server: Server) -> None:
+    def post(body: bytes) -> tuple[int, Any]:
+        answer = server.client.post(f"{LINEAGE}/events", content=body)
+        return answer.status_code, answer.json()
+
+    status, said = post(b"[" + EVENT + b"," + BAD + b"," + OTHER + b"]")
+    assert (status, said["events_stored"], said["rejected"]) == (201, 2, 1)
+    assert post(EVENT)[1]["events_stored"] == 1
+    assert post(b"[]")[0] == 201
+    assert post(BAD)[0] == 422
+    assert post(b"[" + BAD + b"]")[0] == 422
+    assert post(b"no json")[0] == 400
+
+
+def test_the_same_event_often_is_kept_each_time_and_listed_once(server: Server) -> None:
+    first = server.client.post(LINEAGE, content=EVENT).json()["event_id"]
+    server.send(EVENT, EVENT, EVENT)
+    assert len(server.stored()) == 4
+    assert server.ask("/lineage/events") == [json.loads(EVENT)]
+    assert first == event_id(EVENT).hex()
+
+
+@pytest.mark.parametrize(
+    ("log", "status", "code"),
+    [
+        (FailingLog(refusal=UnavailableError("too much waits", "later")), 503, "unavailable"),
+        (FailingLog(failure=LogFullError("the disk is full", "free space")), 507, "log_full"),
+        (FailingLog(failure=LogError("the disk is broken")), 503, "log_failed"),
+        (FailingLog(refusal=LogError("closed")), 503, "log_failed"),
+    ],
+    ids=["overload", "full", "broken", "closed"],
+)
+@pytest.mark.parametrize("path", [LINEAGE, f"{LINEAGE}/batch", f"{LINEAGE}/events"])
+def test_what_is_not_durable_is_never_acknowledged(server: Server, log: FailingLog, status: int, code: str, path: str) -> None:
+    for body in (EVENT, b"[" + EVENT + b"]", b"no json"):
+        answer = server.client_of(log=log).post(path, content=body)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+        assert ("retry-after" in answer.headers) == (status == 503)
+        assert "event_id" not in answer.text
+
+
+def test_overload_of_a_real_log_is_503(server: Server) -> None:
+    answer = server.client.post(LINEAGE, content=EVENT)
+    assert answer.status_code == 201
+    server.log.close()
+    assert server.client.post(LINEAGE, content=EVENT).status_code == 503
+
+
+def test_a_position_covers_what_was_sent(server: Server) -> None:
+    server.client.post(LINEAGE, content=OTHER)
+    sent = position.decode(server.client.post(LINEAGE, content=EVENT).json()["position"])
+    server.fold()
+    with server.pool.reader() as reader:
+        assert position.covers(reader.position(), sent)
+    assert not position.covers({("log", 0): sent["log", 0] - 1}, sent)
+    assert not position.covers({}, sent)

@@ -1,0 +1,217 @@
+"""Events for tests: builders with defaults, and Hypothesis strategies for frames of a small world in which everything meets everything."""
+
+import json
+import uuid
+from typing import Any
+
+from hypothesis import strategies as st
+
+from lineage_bridge.graph.carried import Carried, FrameKind
+from lineage_bridge.graph.ids import DAY_US, event_id
+from lineage_bridge.openlineage.times import format_time
+
+KEY = b"a key for tests"
+T0 = 1_795_000_000_000_000
+"""An arbitrary day in 2026, UTC microseconds."""
+PRODUCER = "https://example.org/producer/1.0.0"
+META = {"_producer": PRODUCER, "_schemaURL": "https://openlineage.io/spec/facets/1-0-0/Facet.json"}
+RUNS = [str(uuid.UUID(int=number + 1)) for number in range(5)]
+
+
+def facet(**members: Any) -> dict[str, Any]:
+    return {**META, **members}
+
+
+def schema(*names: str, type_: str = "INT") -> dict[str, Any]:
+    return facet(fields=[{"name": name, "type": type_} for name in names])
+
+
+def columns(**fields: list[tuple[str, str, str]]) -> dict[str, Any]:
+    """columnLineage: output column = [(namespace, name, field)]."""
+    sources = {
+        column: {
+            "inputFields": [
+                {"namespace": ns, "name": name, "field": field, "transformations": [{"type": "DIRECT", "subtype": "IDENTITY"}]}
+                for ns, name, field in inputs
+            ]
+        }
+        for column, inputs in fields.items()
+    }
+    return facet(fields=sources)
+
+
+def dataset(name: str, namespace: str = "ns", access: tuple[str, dict[str, Any]] | None = None, **facets: Any) -> dict[str, Any]:
+    out: dict[str, Any] = {"namespace": namespace, "name": name}
+    if facets:
+        out["facets"] = facets
+    if access:
+        out[access[0]] = access[1]
+    return out
+
+
+def run_event(
+    type_: str | None = "COMPLETE",
+    run: str = RUNS[0],
+    job: str = "job",
+    time_us: int = T0,
+    inputs: list[dict[str, Any]] | None = None,
+    outputs: list[dict[str, Any]] | None = None,
+    run_facets: dict[str, Any] | None = None,
+    job_facets: dict[str, Any] | None = None,
+    namespace: str = "jobs",
+    **more: Any,
+) -> bytes:
+    event: dict[str, Any] = {
+        "eventTime": format_time(time_us),
+        "producer": PRODUCER,
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": run, **({"facets": run_facets} if run_facets else {})},
+        "job": {"namespace": namespace, "name": job, **({"facets": job_facets} if job_facets else {})},
+        **more,
+    }
+    if type_ is not None:
+        event["eventType"] = type_
+    if inputs is not None:
+        event["inputs"] = inputs
+    if outputs is not None:
+        event["outputs"] = outputs
+    return json.dumps(event).encode()
+
+
+def job_event(job: str = "job", time_us: int = T0, producer: str = PRODUCER, **members: Any) -> bytes:
+    facets = members.pop("job_facets", None)
+    event = {
+        "eventTime": format_time(time_us),
+        "producer": producer,
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/JobEvent",
+        "job": {"namespace": "jobs", "name": job, **({"facets": facets} if facets else {})},
+        **members,
+    }
+    return json.dumps(event).encode()
+
+
+def dataset_event(about: dict[str, Any], time_us: int = T0) -> bytes:
+    event = {
+        "eventTime": format_time(time_us),
+        "producer": PRODUCER,
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent",
+        "dataset": about,
+    }
+    return json.dumps(event).encode()
+
+
+def erase(*runs: str) -> bytes:
+    return json.dumps({"operation": "erase", "runs": list(runs)}).encode()
+
+
+def frame(body: bytes, place: int = 1, arrival: int = T0 + DAY_US, kind: FrameKind = FrameKind.EVENT, channel: str = "http") -> Carried:
+    return Carried("log", 0, place, int(kind), event_id(body), arrival, channel, "", b"", body)
+
+
+def frames_of(bodies: list[bytes], **members: Any) -> list[Carried]:
+    return [frame(body, place=number + 1, **members) for number, body in enumerate(bodies)]
+
+
+# strategies
+
+_names = st.sampled_from(["a", "b", "c", "d", "e"])
+_times = st.integers(0, 12).map(lambda step: T0 + step * DAY_US // 4) | st.sampled_from([T0, T0 + 60_000_000, T0 + 90 * DAY_US])
+_runs = st.sampled_from(RUNS)
+_jobs = st.sampled_from(["j1", "j2", "j3"])
+_schemas = st.sampled_from([schema("id"), schema("id", "x"), schema("id", type_="TEXT"), facet(_deleted=True)])
+_symlinks = st.lists(st.tuples(st.sampled_from(["ns", "file", "hive://h:1"]), _names), max_size=2).map(
+    lambda links: facet(identifiers=[{"namespace": ns, "name": name, "type": "TABLE"} for ns, name in links])
+)
+_columns = st.one_of(
+    st.dictionaries(st.sampled_from(["id", "x"]), st.lists(st.tuples(st.just("ns"), _names, st.sampled_from(["id", "y"])), max_size=2), max_size=2).map(
+        lambda fields: columns(**fields)
+    ),
+    st.just(facet(_deleted=True)),
+    st.just("no facet at all"),
+)
+_entries = st.lists(
+    st.fixed_dictionaries(
+        {
+            "type": st.just("DATASET"),
+            "namespace": st.just("ns"),
+            "name": _names,
+            "inputs": st.lists(
+                st.one_of(
+                    st.fixed_dictionaries({"type": st.just("DATASET"), "namespace": st.just("ns"), "name": _names}),
+                    st.just({"type": "JOB"}),
+                    st.just({"type": "JOB", "namespace": "jobs", "name": "other"}),
+                ),
+                max_size=2,
+            ),
+        }
+    ),
+    max_size=2,
+).map(lambda entries: facet(entries=entries))
+_statistics = st.integers(0, 5).map(lambda rows: facet(rowCount=rows, size=rows * 10))
+_inputs = st.builds(
+    lambda name, schema_, stats: dataset(name, schema=schema_, access=("inputFacets", {"inputStatistics": stats})),
+    _names,
+    _schemas,
+    _statistics,
+)
+_outputs = st.builds(
+    lambda name, facets, stats: {**dataset(name, access=("outputFacets", {"outputStatistics": stats})), "facets": facets},
+    _names,
+    st.fixed_dictionaries({}, optional={"schema": _schemas, "columnLineage": _columns, "symlinks": _symlinks}),
+    _statistics,
+)
+_job_facets = st.fixed_dictionaries(
+    {},
+    optional={
+        "jobType": st.sampled_from(["BATCH", "STREAMING"]).map(lambda word: facet(processingType=word, integration="TEST")),
+        "lineage": _entries,
+        "documentation": st.sampled_from(["one", "two"]).map(lambda text: facet(description=text)),
+    },
+)
+_run_facets = st.fixed_dictionaries(
+    {},
+    optional={
+        "parent": st.builds(lambda run, job: facet(run={"runId": run}, job={"namespace": "jobs", "name": job}), _runs, _jobs),
+        "nominalTime": st.just(facet(nominalStartTime="2026-11-20T00:00:00Z")),
+    },
+)
+_types = st.sampled_from(["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER", None])
+run_events = st.builds(
+    run_event,
+    type_=_types,
+    run=_runs | st.just("no uuid"),
+    job=_jobs,
+    time_us=_times,
+    inputs=st.none() | st.lists(_inputs, max_size=3),
+    outputs=st.none() | st.lists(_outputs, max_size=3),
+    run_facets=_run_facets,
+    job_facets=_job_facets,
+)
+design_events = st.one_of(
+    st.builds(
+        job_event,
+        job=_jobs,
+        time_us=_times,
+        producer=st.sampled_from([PRODUCER, "https://example.org/producer/2.0.0", "https://example.org/other"]),
+        inputs=st.lists(_inputs, max_size=2),
+        outputs=st.lists(_outputs, max_size=2),
+        job_facets=_job_facets,
+    ),
+    st.builds(lambda name, schema_, time_us: dataset_event(dataset(name, schema=schema_), time_us), _names, _schemas, _times),
+)
+damaged = st.builds(lambda body, cut: body[: len(body) * cut // 10], run_events, st.integers(1, 9))
+bodies = st.one_of(run_events, run_events, run_events, design_events, damaged)
+
+
+@st.composite
+def carried(draw: st.DrawFn, min_size: int = 1, max_size: int = 25, erasing: bool = True) -> list[Carried]:
+    """Frames of one small world: some doubled under another place and channel, now and then an operator who erases a run."""
+    frames: list[Carried] = []
+    for place, body in enumerate(draw(st.lists(bodies, min_size=min_size, max_size=max_size))):
+        arrival = T0 + draw(st.integers(0, 3)) * DAY_US
+        frames.append(frame(body, place=2 * place + 1, arrival=arrival))
+        if draw(st.integers(0, 4)) == 0:
+            frames.append(frame(body, place=2 * place + 2, arrival=arrival + draw(st.sampled_from([0, DAY_US * 100])), channel="kafka"))
+    if erasing and draw(st.integers(0, 3)) == 0:
+        frames.append(frame(erase(draw(_runs)), place=10_000, kind=FrameKind.OPERATOR))
+    return frames

@@ -1,0 +1,65 @@
+"""Order freedom of the plain fold: any shuffle, doubling and cut of the frames gives equal tables."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lineage_bridge.graph.carried import Carried
+from lineage_bridge.graph.derive import derive
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.fold import empty_tables, fold_frames, merge_tables, without_erased
+from lineage_bridge.graph.relations import RELATIONS, Law, Row
+from tests.events import KEY, carried
+
+NAMES = Names(KEY)
+
+
+@settings(max_examples=150, deadline=None)
+@given(carried(), st.randoms(use_true_random=False), st.data())
+def test_any_shuffle_and_doubling_gives_equal_tables(frames: list[Carried], random: object, data: st.DataObject) -> None:
+    doubled = frames + data.draw(st.lists(st.sampled_from(frames), max_size=5))
+    random.shuffle(doubled)  # type: ignore[attr-defined]  # st.randoms is typed as object here
+    assert fold_frames(doubled, NAMES) == fold_frames(frames, NAMES)
+
+
+@settings(max_examples=100, deadline=None)
+@given(carried(), st.data())
+def test_any_cut_gives_equal_tables(frames: list[Carried], data: st.DataObject) -> None:
+    cut = data.draw(st.integers(0, len(frames)))
+    one, other = fold_frames(frames[:cut], NAMES), fold_frames(frames[cut:], NAMES)
+    assert merge_tables(one, other) == fold_frames(frames, NAMES)
+
+
+@settings(max_examples=100, deadline=None)
+@given(carried())
+def test_merging_a_fold_into_itself_changes_nothing(frames: list[Carried]) -> None:
+    assert merge_tables(fold_frames(frames, NAMES), fold_frames(frames, NAMES)) == fold_frames(frames, NAMES)
+
+
+@settings(max_examples=75, deadline=None)
+@given(carried(), st.randoms(use_true_random=False))
+def test_derived_values_do_not_depend_on_order(frames: list[Carried], random: object) -> None:
+    shuffled = list(frames)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]  # as above
+    one = derive(without_erased(fold_frames(frames, NAMES)), NAMES)
+    other = derive(without_erased(fold_frames(shuffled, NAMES)), NAMES)
+    assert one == other
+
+
+def test_every_relation_has_a_key_and_every_other_column_a_law() -> None:
+    for relation in RELATIONS:
+        assert relation.key_size > 0
+        assert [c.law is Law.KEY for c in relation.columns] == sorted((c.law is Law.KEY for c in relation.columns), reverse=True)
+        for column in relation.columns:
+            assert (column.law in (Law.GREATEST, Law.LEAST)) == bool(column.group)
+
+
+def test_the_order_of_a_choice_ends_with_an_event() -> None:
+    for relation in RELATIONS:
+        for group in {c.group for c in relation.columns if c.group}:
+            order = [c.name for c in relation.columns if c.group == group and c.ordinal]
+            assert order[-1].endswith("event"), relation.name
+
+
+def test_a_fold_of_nothing_is_empty() -> None:
+    tables: dict[str, dict[Row, Row]] = fold_frames([], NAMES)
+    assert tables == empty_tables()

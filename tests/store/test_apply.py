@@ -1,0 +1,154 @@
+"""The store's execution of the law and of the derived values equals the plain one, whatever the batches and budgets."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lineage_bridge.errors import CollisionError, PositionError
+from lineage_bridge.graph.carried import Carried
+from lineage_bridge.graph.derive import derive
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.fold import flat, fold_frames, without_erased
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.relations import BY_NAME
+from lineage_bridge.ports import Batch, Budget
+from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.asof import folded_again
+from lineage_bridge.store.export import Export
+from lineage_bridge.store.sqlite import migrate
+from lineage_bridge.store.verify import verify
+from tests.events import KEY, T0, carried, dataset, frames_of, run_event
+
+NAMES = Names(KEY)
+CONTENT_ADDRESSED = {"content", "facet", "declared_io"}
+
+
+@cache
+def empty_store() -> bytes:
+    """A migrated store file: a migration takes far longer than a test's batch."""
+    with TemporaryDirectory() as folder:
+        migrate(Path(folder) / "graph.db")
+        return (Path(folder) / "graph.db").read_bytes()
+
+
+@contextmanager
+def opened() -> Iterator[GraphWriter]:
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "graph.db").write_bytes(empty_store())
+        writer = GraphWriter(Path(folder) / "graph.db", Names(KEY))
+        yield writer
+        writer.close()
+
+
+def apply(writer: GraphWriter, frames: list[Carried], budget: int = 10_000) -> None:
+    start = writer.position("log").get(0, 0)
+    rows = dict(flat(fold_frames(frames, NAMES)))
+    writer.apply(Batch({("log", 0): (start, start + 1)}, rows), Budget(budget))
+
+
+def settle(writer: GraphWriter) -> None:
+    while writer.settle(Budget(1)):
+        pass
+
+
+def contents(writer: GraphWriter, table: str) -> set[tuple[object, ...]]:
+    return {tuple(row) for row in writer.connection.execute(f'SELECT * FROM "{table}"')}
+
+
+def exported(writer: GraphWriter) -> list[bytes]:
+    return list(Export(writer.connection, T0).lines())
+
+
+@settings(max_examples=60, deadline=None)
+@given(carried(), st.data())
+def test_the_store_equals_the_plain_fold(frames: list[Carried], data: st.DataObject) -> None:
+    tables = without_erased(fold_frames(frames, NAMES))
+    derived = derive(tables, NAMES)
+    with opened() as writer:
+        left = data.draw(st.permutations(frames))
+        while left:
+            size = data.draw(st.integers(1, len(left)))
+            apply(writer, left[:size], budget=data.draw(st.sampled_from([1, 10_000])))
+            left = left[size:]
+        settle(writer)
+        for name in BY_NAME.keys() - CONTENT_ADDRESSED - {"node"}:
+            assert contents(writer, name) == {key + values for key, values in tables[name].items()}, name
+        assert {row[0] for row in contents(writer, "node")} == {row[0] for row in derived.get("live", set())}
+        for name in derived.keys() - {"live"}:
+            assert contents(writer, name) == derived[name], name
+        assert all(d.surplus == d.missing == 0 for d in verify(writer.connection, NAMES))
+
+
+@settings(max_examples=30, deadline=None)
+@given(carried(), st.data())
+def test_shuffled_batches_export_the_same(frames: list[Carried], data: st.DataObject) -> None:
+    exports = []
+    for _ in range(2):
+        with opened() as writer:
+            order = data.draw(st.permutations(frames))
+            cut = data.draw(st.integers(0, len(order)))
+            apply(writer, order[:cut])
+            apply(writer, order[cut:])
+            exports.append(exported(writer))
+    assert exports[0] == exports[1]
+
+
+@settings(max_examples=30, deadline=None)
+@given(carried(erasing=False), st.sampled_from(range(5)))
+def test_an_erased_run_is_as_if_it_had_never_spoken(frames: list[Carried], which: int) -> None:
+    from tests.events import RUNS, erase, frame  # noqa: PLC0415
+    from lineage_bridge.graph.carried import FrameKind  # noqa: PLC0415
+
+    gone = frame(erase(RUNS[which]), place=9_999, kind=FrameKind.OPERATOR)
+    with opened() as writer, opened() as without:
+        apply(writer, frames)
+        apply(writer, [gone])
+        apply(writer, frames[:3])
+        apply(without, [gone])
+        apply(without, frames)
+        assert exported(writer) == exported(without)
+        assert all(d.surplus == d.missing == 0 for d in verify(writer.connection, NAMES))
+
+
+@settings(max_examples=30, deadline=None)
+@given(carried())
+def test_folding_a_store_again_gives_the_same_graph(frames: list[Carried]) -> None:
+    with opened() as writer:
+        apply(writer, frames)
+        with folded_again(writer.connection, NAMES, None, frozenset()) as again:
+            assert list(Export(again, T0).lines()) == exported(writer)
+
+
+def test_a_batch_that_does_not_start_at_the_position_is_refused() -> None:
+    with opened() as writer:
+        apply(writer, frames_of([run_event(inputs=[dataset("a")])]))
+        before = exported(writer)
+        with pytest.raises(PositionError):
+            writer.apply(Batch({("log", 0): (0, 1)}, dict(flat(fold_frames(frames_of([run_event(outputs=[dataset("b")])]), NAMES)))), Budget(1))
+        assert exported(writer) == before
+        assert writer.position("log") == {0: 1}
+
+
+def test_two_names_with_one_id_are_told_and_nothing_is_written() -> None:
+    with opened() as writer:
+        apply(writer, frames_of([run_event(inputs=[dataset("a")])]))
+        taken = NAMES.dataset("ns", "a")
+        rows = {"node": [(taken, int(NodeKind.DATASET), "ns", "impostor")]}
+        with pytest.raises(CollisionError) as refused:
+            writer.apply(Batch({("log", 0): (1, 2)}, rows), Budget(1))
+        assert refused.value.names == ((1, "ns", "impostor"),)
+        assert writer.position("log") == {0: 1}
+
+
+def test_two_new_names_with_one_id_refuse_the_greater() -> None:
+    with opened() as writer:
+        rows = {"node": [(7, 1, "ns", "b"), (7, 1, "ns", "a")]}
+        with pytest.raises(CollisionError) as refused:
+            writer.apply(Batch({("log", 0): (0, 1)}, rows), Budget(1))
+        assert refused.value.names == ((1, "ns", "b"),)
