@@ -156,9 +156,7 @@ class _Place:
         return self.written(setting) + self.where
 
 
-def load_settings(
-    flags: Mapping[str, str], environ: Mapping[str, str], folder: Path, config: Path | None = None
-) -> Settings:
+def load_settings(flags: Mapping[str, str], environ: Mapping[str, str], folder: Path, config: Path | None = None) -> Settings:
     """The settings of a process started in `folder`. `flags` are those given, by setting; `config` is the file asked for.
 
     Raises ConfigError that names an unknown or ill-typed setting and where it was said, even if another place wins.

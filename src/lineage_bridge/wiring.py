@@ -25,8 +25,12 @@ from lineage_bridge.log.reader import LogReader
 from lineage_bridge.log.writer import LogWriter
 from lineage_bridge.ports import LOG_SOURCE, GraphReader, GraphStore
 from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.asof import folded_again
 from lineage_bridge.store.control import Control
+from lineage_bridge.store.export import Export
 from lineage_bridge.store.read import ReaderPool
+from lineage_bridge.store.verify import Difference, verify
+from lineage_bridge.story.events import run_ids
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -34,7 +38,13 @@ if TYPE_CHECKING:
 DRAIN_S = 10
 BACKLOG = 512
 _FORMAT = "%(asctime)s %(levelname)-7s {part}: %(message)s"
-_QUIET = {"py4j": logging.CRITICAL, "pyspark": logging.ERROR, "httpx": logging.WARNING, "alembic": logging.WARNING}
+_QUIET = {
+    "py4j": logging.CRITICAL,
+    "pyspark": logging.ERROR,
+    "httpx": logging.WARNING,
+    "alembic": logging.WARNING,
+    "uvicorn": logging.WARNING,
+}
 
 
 def version() -> str:
@@ -188,6 +198,24 @@ def graph(settings: Settings) -> Iterator[GraphReader]:
     """One moment of the graph. Raises StoreMissingError before there is one."""
     with readers(settings.paths) as pool, pool.reader() as reader:
         yield reader
+
+
+@contextmanager
+def export_lines(settings: Settings, at_us: int | None, only: frozenset[str], *, demo: bool) -> Iterator[Iterator[bytes]]:
+    """The graph as lines (store/export.py), now or as of a time in UTC microseconds, with or without what the demo says."""
+    kept = control(settings)
+    without = frozenset() if demo else frozenset(run for edition in kept.editions() for run in run_ids(edition))
+    with readers(settings.paths) as pool, pool.reader() as reader, ExitStack() as stack:
+        connection = reader.connection
+        if at_us is not None or without:
+            connection = stack.enter_context(folded_again(connection, Names(kept.key()), at_us, without))
+        yield Export(connection, now_us() if at_us is None else at_us).lines(only)
+
+
+def differences(settings: Settings) -> list[Difference]:
+    """Each derived table of the graph, compared with what the facts say (store/verify.py)."""
+    with readers(settings.paths) as pool, pool.reader() as reader:
+        return list(verify(reader.connection, Names(control(settings).key())))
 
 
 def pipeline_status(paths: Paths) -> dict[str, Any] | None:

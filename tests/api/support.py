@@ -1,6 +1,7 @@
 """An API over a real log and a real store, folded on demand in place of the pipeline."""
 
 import json
+import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -34,15 +35,15 @@ class Parts:
     now_us: int = NOW
     pipeline: dict[str, Any] | None = field(default_factory=lambda: {"state": "running", "pid": 7, "beat_us": NOW, "error": None})
     alive: bool = True
-    disk: Disk = Disk(1000, 1 << 40)
+    disk: Disk = field(default_factory=lambda: Disk(1000, 1 << 40))
     log_state: str = "ok"
 
 
 class Server:
     """A client of the API, and a hand on the parts behind it."""
 
-    def __init__(self, folder: Path, log: LogWriter, pool: ReaderPool) -> None:
-        self.folder, self.log, self.pool = folder, log, pool
+    def __init__(self, folder: Path, log: LogWriter, pool: ReaderPool, empty_store: Path) -> None:
+        self.folder, self.log, self.pool, self.empty_store = folder, log, pool, empty_store
         self.frames = LogReader(folder / "log")
         self.names = Names(KEY)
         self.parts = Parts()
@@ -69,6 +70,8 @@ class Server:
 
     def fold(self, settle: bool = True) -> None:
         """Bring the store up to the log's end, as the pipeline does."""
+        if not (self.folder / "graph.db").exists():
+            shutil.copy(self.empty_store, self.folder / "graph.db")
         writer = GraphWriter(self.folder / "graph.db", self.names)
         try:
             start, end = writer.position(LOG_SOURCE).get(0, 0), self.frames.durable_end()
@@ -115,12 +118,12 @@ class FailingLog:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[Server]:
+def running(folder: Path, empty_store: Path) -> Iterator[Server]:
     """A server in `folder`, without a store until something is folded."""
     pool = ReaderPool(folder / "graph.db")
     with LogWriter(folder / "log") as log:
         try:
-            yield Server(folder, log, pool)
+            yield Server(folder, log, pool, empty_store)
         finally:
             pool.close()
 

@@ -2,7 +2,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.openlineage.support import SAMPLES, event, sample_lines, text
 
@@ -38,6 +38,7 @@ SHAPES: dict[str, Any] = {
     "name and value": {"environmentVariables": [{"name": "DB_PASSWORD", "value": "%s"}]},
     "value and key": {"parameters": [{"value": "%s", "key": "api.token"}]},
     "name and deep value": {"name": "X_TOKEN", "value": {"a": ["%s"]}},
+    "name and deeper value": {"name": "X_TOKEN", "value": [{"value": "%s"}]},
     "setting": {"configs": ["database.password=%s", "name=x"]},
     "setting with odd characters": {"configs": ["database.password=%s;a,b&c d"]},
     "query": {"uri": "jdbc:postgresql://h/db?user=a&password=%s&ssl=true"},
@@ -138,6 +139,19 @@ def test_only_the_secret_changes() -> None:
     assert mask(raw) == (b'{ "n" :1.50e+3,"password"\t: "********" , "t":"\\u00e4\xc3\xa4\\ud800\\u0000", "u":"a://b:********@d", "u":9 }')
 
 
+@pytest.mark.parametrize(
+    ("body", "masked"),
+    [
+        (b"user=me\npassword=hunter2\n", b"user=me\npassword=********\n"),
+        (b"send to postgres://me:hunter2@h please", b"send to postgres://me:********@h please"),
+        (b"password: \xff\xfe", b"password: ********"),
+        (b"\xff user", b"\xff user"),
+    ],
+)
+def test_bytes_that_are_no_json(body: bytes, masked: bytes) -> None:
+    assert mask(body) == masked
+
+
 def test_the_user_stays() -> None:
     assert mask(b'["postgres://me:pw@h:5432/db"]') == b'["postgres://me:********@h:5432/db"]'
 
@@ -192,6 +206,7 @@ BODIES: st.SearchStrategy[Any] = st.recursive(
 
 
 @given(BODIES)
+@example({"token:x1": 0})
 def test_masking_twice_changes_nothing(body: Any) -> None:
     for raw in (text(body), json.dumps(body, ensure_ascii=False).encode()):
         masked = mask(raw)
@@ -200,6 +215,7 @@ def test_masking_twice_changes_nothing(body: Any) -> None:
 
 
 @given(st.lists(st.sampled_from([*WORDS, "{", "}", "[", "]", ",", '"password":', '"a"', '"'])).map("".join), st.binary(max_size=3))
+@example('password\n"a"\'', b"")
 def test_masking_twice_changes_nothing_in_what_is_no_json(body: str, noise: bytes) -> None:
     masked = mask(body.encode() + noise + body.encode())
     assert mask(masked) is masked

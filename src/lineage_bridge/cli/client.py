@@ -75,10 +75,10 @@ class Client:
             return False
 
     def wait_for(self, position: str, patience_s: float = PATIENCE_S) -> None:
-        """Wait until answers reflect a position. Raises UnavailableError when the graph makes no progress for `patience_s` seconds."""
+        """Wait until answers reflect a position (all if empty). Raises UnavailableError when nothing moves for `patience_s` seconds."""
         seen, since = "", time.monotonic()
         while True:
-            response = self._get("/api/v1/lineage/datasets", {"limit": 1, "min_position": position, "wait": WAIT_S})
+            response = self._get("/api/v1/lineage/datasets", {"limit": 1, "min_position": position or None, "wait": WAIT_S})
             if response.is_success:
                 return
             applied = str(self.readiness()["lag"]["applied"])

@@ -7,6 +7,7 @@ from uuid import UUID
 import click
 
 from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.command import Group
 from lineage_bridge.cli.console import write
 from lineage_bridge.cli.files import FoundEvent, batches
 from lineage_bridge.cli.options import with_settings
@@ -20,37 +21,25 @@ DASHBOARD = ("looker://acme.cloud.looker.com", "Executive Revenue Dashboard")
 """Where the demo's way ends."""
 
 
-@click.group()
+@click.group(cls=Group, examples=("demo load",))
 def demo() -> None:
-    r"""A made-up shop's pipeline, from its database to its revenue dashboard.
-
-    \b
-    Example: lineage-bridge demo load
-    """
+    """A made-up shop's pipeline, from its database to its revenue dashboard."""
 
 
-@demo.command()
+@demo.command(examples=("demo load",))
 @with_settings("url", "data_dir")
 def load(settings: Settings) -> None:
-    r"""Send the demo's events to the running server. Each loading is a set of runs of its own.
-
-    \b
-    Example: lineage-bridge demo load
-    """
+    """Send the demo's events to the running server. Each loading is a set of runs of its own."""
     with Client(settings.address) as client:
         count, position = load_edition(settings, client)
         client.wait_for(position)
     write(f'{count} events are in. Try: lineage-bridge lineage "{DASHBOARD[0]}" "{DASHBOARD[1]}"')
 
 
-@demo.command()
+@demo.command(examples=("demo remove",))
 @with_settings("url", "data_dir")
 def remove(settings: Settings) -> None:
-    r"""Take the demo out of all answers. What other events say stays.
-
-    \b
-    Example: lineage-bridge demo remove
-    """
+    """Take the demo out of all answers. What other events say stays."""
     kept = control(settings)
     editions = kept.editions()
     if not editions:

@@ -20,14 +20,13 @@ class Greeting:
         self.settings, self.program, self.stop = settings, program, stop
 
     def run(self, *, load_demo: bool) -> None:
-        """Until all is ready, or the end."""
+        """Until all is ready, or the end. A server that is asked to end while it is greeted says no more."""
         with Client(self.settings.address) as client:
             if not self._wait_for(client, "/api/v1/health"):
                 return
             self._welcome()
-            if load_demo:
-                self._load_demo(client)
-            if self._wait_for(client, "/api/v1/ready"):
+            position = self._load_demo(client) if load_demo else ""
+            if self._wait_for(client, "/api/v1/ready") and self._reflects(client, position):
                 say(f"Ready. Try:\n\n  {self._suggestion(load_demo=load_demo)}\n\nCtrl+C stops it.")
 
     def _welcome(self) -> None:
@@ -42,13 +41,21 @@ class Greeting:
                 return True
         return False
 
-    def _load_demo(self, client: Client) -> None:
+    def _load_demo(self, client: Client) -> str:
         try:
-            count, _ = load_edition(self.settings, client)
+            count, position = load_edition(self.settings, client)
         except LineageBridgeError as error:
             say(f"The demo was not loaded: {error}. Try: {self.program} demo load")
-        else:
-            say(f"The data folder was empty: the demo's {count} events are in.")
+            return ""
+        say(f"The data folder was empty: the demo's {count} events are in.")
+        return position
+
+    def _reflects(self, client: Client, position: str) -> bool:
+        try:
+            client.wait_for(position)
+        except LineageBridgeError as error:
+            say(f"The demo is not in the answers yet: {error}")
+        return not self.stop.is_set()
 
     def _suggestion(self, *, load_demo: bool) -> str:
         standard = self.settings.port == Settings.model_fields["port"].default

@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from lineage_bridge.cli.command import Group
 from lineage_bridge.cli.console import tell_error
 from lineage_bridge.errors import ConfigError, LineageBridgeError, RequestError
 
@@ -27,14 +28,14 @@ COMMANDS = {
 """Command to the module under `cli` that holds it, in the order of the help."""
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Group):
     """A group whose commands are imported when they are asked for."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """All names, in the order of the help."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         """The command, or None if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
@@ -43,16 +44,15 @@ class LazyGroup(click.Group):
         return command
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    examples=("serve --demo", "send events.ndjson", "lineage NAMESPACE NAME"),
+)
 def cli() -> None:
-    r"""LineageBridge: the OpenLineage home for streaming.
+    """LineageBridge: the OpenLineage home for streaming.
 
-    \b
-    lineage-bridge serve --demo                 start it, with a demo pipeline in it
-    lineage-bridge send events.ndjson           bring events
-    lineage-bridge lineage NAMESPACE NAME       ask where a dataset comes from
-
-    Every command tells more with --help. Settings: flag, then LINEAGE_BRIDGE_* in the environment, then file (docs/settings.md).
+    Every command tells more with --help. Settings are flags, variables LINEAGE_BRIDGE_* or a file, in this order: docs/settings.md.
     """
 
 

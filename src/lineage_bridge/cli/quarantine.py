@@ -1,8 +1,11 @@
 """`quarantine`: events that are kept and not used."""
 
+import sys
+
 import click
 
 from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.command import Group
 from lineage_bridge.cli.console import say, write, write_json, write_table
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.config import Settings
@@ -11,26 +14,18 @@ PAGE = 1000
 _json_flag = click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 
 
-@click.group()
+@click.group(cls=Group, examples=("quarantine list --code not_json",))
 def quarantine() -> None:
-    r"""Events that are kept and not used, with the reason.
-
-    \b
-    Example: lineage-bridge quarantine list --code not_json
-    """
+    """Events that are kept and not used, with the reason."""
 
 
-@quarantine.command(name="list")
+@quarantine.command(name="list", examples=("quarantine list --limit 5",))
 @click.option("--code", help="only those refused for this reason")
 @click.option("--limit", type=click.IntRange(1, PAGE), default=20, show_default=True, help="most events")
 @_json_flag
 @with_settings(*CLIENT)
 def list_(settings: Settings, code: str | None, limit: int, as_json: bool) -> None:
-    r"""List what is kept aside, newest first.
-
-    \b
-    Example: lineage-bridge quarantine list --limit 5
-    """
+    """List what is kept aside, newest first."""
     with Client(settings.address) as client:
         said = client.get("/api/v1/quarantine", code=code, limit=limit)
     if as_json:
@@ -44,33 +39,29 @@ def list_(settings: Settings, code: str | None, limit: int, as_json: bool) -> No
     say("in all: " + ", ".join(f"{count} {name}" for name, count in sorted(said["counts"].items())))
 
 
-@quarantine.command()
+@quarantine.command(examples=("quarantine show 9f86d081884c7d659a2feaa0c55ad015 > event.json",))
 @click.argument("event_id")
 @with_settings(*CLIENT)
 def show(settings: Settings, event_id: str) -> None:
-    r"""Print an event that is kept aside, byte for byte but for secrets, which are masked.
-
-    \b
-    Example: lineage-bridge quarantine show 9f86d081884c7d659a2feaa0c55ad015 > event.json
-    """
+    """Print an event that is kept aside, byte for byte but for secrets, which are masked."""
     with Client(settings.address) as client:
         body = client.get_bytes(f"/api/v1/quarantine/{event_id}/body")
-    click.get_binary_stream("stdout").write(body)
+    sys.stdout.buffer.write(body)
 
 
-@quarantine.command()
+@quarantine.command(
+    examples=(
+        "quarantine retry 9f86d081884c7d659a2feaa0c55ad015",
+        "quarantine retry --all --code bad_time",
+    )
+)
 @click.argument("event_ids", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="try all that is kept aside")
 @click.option("--code", help="with --all: only those refused for this reason")
 @with_settings(*CLIENT)
 @click.pass_context
 def retry(context: click.Context, settings: Settings, event_ids: tuple[str, ...], every: bool, code: str | None) -> None:
-    r"""Judge events once more, as after an update; those accepted now are used. The exit code is 1 if one is still rejected.
-
-    \b
-    Example: lineage-bridge quarantine retry 9f86d081884c7d659a2feaa0c55ad015
-             lineage-bridge quarantine retry --all --code bad_time
-    """
+    """Judge events once more, as after an update; those accepted now are used. The exit code is 1 if one is still rejected."""
     if every == bool(event_ids):
         raise click.UsageError("name events, or say --all")
     with Client(settings.address) as client:

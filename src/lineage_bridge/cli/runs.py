@@ -6,23 +6,25 @@ from urllib.parse import quote
 import click
 
 from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import say, write, write_json, write_table
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.config import Settings
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "runs flink order-enrichment",
+        "runs 0198c0de-0000-7000-8000-000000000001",
+    ),
+)
 @click.argument("names", nargs=-1, required=True, metavar="NAMESPACE NAME | RUN_ID")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="most runs of a job")
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
 def runs(settings: Settings, names: tuple[str, ...], limit: int, as_json: bool) -> None:
-    r"""List the runs of a job, newest first; or tell of one run by its id.
-
-    \b
-    Example: lineage-bridge runs flink order-enrichment
-             lineage-bridge runs 0198c0de-0000-7000-8000-000000000001
-    """
+    """List the runs of a job, newest first; or tell of one run by its id."""
     if len(names) > 2:
         raise click.UsageError("name a job by NAMESPACE NAME, or a run by its id")
     with Client(settings.address) as client:

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
 from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import console, say, write, write_json
 from lineage_bridge.cli.files import STDIN, EventBatch, batches, read_events
 from lineage_bridge.cli.options import CLIENT, with_settings
@@ -50,21 +51,23 @@ class Tally:
         return {**counts, "position": self.position, "events": self.outcomes}
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "send events.ndjson more.json.gz",
+        "cat event.json | lineage-bridge send -",
+    ),
+)
 @click.argument("files", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="print the outcome of each event as JSON")
 @click.option("--wait", is_flag=True, help="end only when answers contain the events")
 @with_settings(*CLIENT)
 @click.pass_context
 def send(context: click.Context, settings: Settings, files: tuple[str, ...], as_json: bool, wait: bool) -> None:
-    r"""Send the OpenLineage events in FILES ("-" is standard input).
+    """Send the OpenLineage events in FILES ("-" is standard input).
 
     A file holds one event, an array of events, or one event a line (NDJSON); it may be compressed (gzip).
     Events that the server rejects are listed with the reason; the exit code is then 1.
-
-    \b
-    Example: lineage-bridge send events.ndjson more.json.gz
-             cat event.json | lineage-bridge send -
     """
     tally = Tally()
     with Client(settings.address) as client:

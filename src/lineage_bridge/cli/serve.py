@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.greeting import Greeting, called_as
 from lineage_bridge.cli.options import FOLDER, LOG, SERVER, SPARK, with_settings
 from lineage_bridge.config import Settings
@@ -16,16 +17,15 @@ from lineage_bridge.wiring import end_with_parent, listen, run_pipeline, serve_a
 _attached = click.option("--attached", is_flag=True, hidden=True, help="end when standard input ends")
 
 
-@click.command()
+@click.command(cls=Command, examples=("serve --port 8001 --data-dir ./lineage-data",))
 @click.option("--demo", is_flag=True, help="load the demo if the data folder is empty")
 @with_settings(*SERVER, *SPARK, *LOG)
 def serve(settings: Settings, demo: bool) -> None:
-    r"""Run LineageBridge: the API and the pipeline, each started again when it dies.
+    """Run LineageBridge: the API and the pipeline.
+
+    Each is started again when it dies.
 
     Runs until Ctrl+C. Events are accepted from the first second on; answers follow when Spark has started.
-
-    \b
-    Example: lineage-bridge serve --port 8001 --data-dir ./lineage-data
     """
     tell_logs(settings, "serve")
     program = called_as(sys.argv[0], Path.cwd())
@@ -36,15 +36,14 @@ def serve(settings: Settings, demo: bool) -> None:
     supervise(settings, greet)
 
 
-@click.command()
+@click.command(cls=Command, examples=("api --port 8001",))
 @click.option("--fd", type=int, hidden=True, help="descriptor of a socket that listens already")
 @_attached
 @with_settings(*SERVER, *LOG)
 def api(settings: Settings, fd: int | None, attached: bool) -> None:
-    r"""Run the API alone: it accepts events and answers questions; `pipeline` brings events into the answers.
+    """Run the API alone: it takes events in and answers questions.
 
-    \b
-    Example: lineage-bridge api --port 8001
+    What is sent gets into the answers by way of `pipeline`.
     """
     tell_logs(settings, "api")
     if attached:
@@ -53,15 +52,11 @@ def api(settings: Settings, fd: int | None, attached: bool) -> None:
         serve_api(settings, listener)
 
 
-@click.command()
+@click.command(cls=Command, examples=("pipeline --spark-memory 4g",))
 @_attached
 @with_settings(*FOLDER, *SPARK)
 def pipeline(settings: Settings, attached: bool) -> None:
-    r"""Run the pipeline alone: the stream from the log to the graph, on Spark.
-
-    \b
-    Example: lineage-bridge pipeline --spark-memory 4g
-    """
+    """Run the pipeline alone: from the log to the graph, on Spark."""
     tell_logs(settings, "pipeline")
     if attached:
         end_with_parent()

@@ -4,21 +4,18 @@ import click
 from rich.filesize import decimal
 
 from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import write, write_json, write_table
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.config import Settings
 
 
-@click.command()
+@click.command(cls=Command, examples=("status",))
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
 @click.pass_context
 def status(context: click.Context, settings: Settings, as_json: bool) -> None:
-    r"""Tell whether the server is ready, and how each part stands. The exit code is 1 if it is not ready.
-
-    \b
-    Example: lineage-bridge status
-    """
+    """Tell whether the server is ready, and how each part stands. The exit code is 1 if it is not ready."""
     with Client(settings.address) as client:
         said = client.readiness()
     if as_json:

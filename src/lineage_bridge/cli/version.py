@@ -2,15 +2,12 @@
 
 import click
 
+from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import write
 from lineage_bridge.wiring import version as this_version
 
 
-@click.command()
+@click.command(cls=Command, examples=("version",))
 def version() -> None:
-    r"""Print this program's version.
-
-    \b
-    Example: lineage-bridge version
-    """
+    """Print this program's version."""
     write(f"lineage-bridge {this_version()}")

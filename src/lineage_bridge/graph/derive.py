@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from lineage_bridge.graph.facts import LINEAGE_KEYS, Names
+from lineage_bridge.graph.facts import LINEAGE_KEYS, NAMING_KEYS, Names
 from lineage_bridge.graph.fold import Tables
 from lineage_bridge.graph.identity import canonical, component, symlinks
 from lineage_bridge.graph.relations import Origin, Row, Side
 from lineage_bridge.graph.shapes import NO_SHAPE, Expansion, Shape, expand, make_shape
-from lineage_bridge.graph.statements import OWN, Meaning, read_meaning
+from lineage_bridge.graph.statements import OWN, Meaning, named_nodes, read_meaning
 
 Derived = dict[str, set[Row]]
 """Derived table to its rows.
@@ -29,6 +29,7 @@ live           (node)                                             nodes that som
 """
 
 SCHEMA_RANK = {int(Side.SELF): 3, int(Side.OUTPUT): 2, int(Side.INPUT): 1}
+_NAMING = NAMING_KEYS | {"parent"}
 ENTITY_SIDES = frozenset({int(Side.INPUT), int(Side.OUTPUT), int(Side.SELF)})
 
 
@@ -164,9 +165,9 @@ class _Derivation:
     def read_identity(self) -> None:
         joined: dict[int, set[int]] = defaultdict(set)
         for node, _, key, facet, *_ in self.out["current_facet"]:
-            if key == "symlinks" and node in self.node_names:
-                for namespace, name, type_ in symlinks(*self.node_names[node], self.text(facet)):
-                    other = self.names.dataset(namespace, name)
+            for namespace, name, type_ in symlinks(self.text(facet)) if key == "symlinks" else ():
+                other = self.names.dataset(namespace, name)
+                if other != node:
                     self.node_names[other] = namespace, name
                     self.out["symlink"].add((node, other, type_))
                     joined[node].add(other)
@@ -177,15 +178,17 @@ class _Derivation:
 
     def read_live(self) -> None:
         live: set[Any] = {key[2] for key in self.tables["run_io"]} | {key[1] for key in self.tables["run"]}
-        for _, job, about, *_ in self.tables["said"]:
+        contents = set()
+        for _, job, about, _, _, content, _ in self.tables["said"]:
             live |= {job, about}
-        for values in self.tables["run"].values():
-            live |= {values[1], values[3]}
-        live |= {node for row in self.out["symlink"] for node in row[:2]}
-        live |= {row[1] for row in self.out["job_io"]}
-        for _, _, meaning, _ in self.out["job_statement"]:
-            live |= {node for s in self.meanings[meaning].statements for node in (s.source, s.target)}
-        self.out["live"] = {(node,) for node in live if node not in (None, OWN)}
+            contents.add(content)
+        for content, _, dataset, facets in list(self.tables["declared_io"]):
+            if content in contents:
+                live.add(dataset)
+                contents.add(facets)
+        facets = {(key, facet) for content in contents for key, facet in self.contents.get(content, {}).items() if key in _NAMING}
+        live |= {node[0] for key, facet in facets for node in named_nodes(key, self.text(facet), self.names)}
+        self.out["live"] = {(node,) for node in live if node not in (None, 0)}
 
 
 def carriers(about: int, job: int, side: int) -> list[tuple[str, int]]:

@@ -25,6 +25,8 @@ Fact = tuple[str, Row, Row]
 
 NO_CONTENT = bytes(16)
 LINEAGE_KEYS = frozenset({"columnLineage", "lineage"})
+NAMING_KEYS = LINEAGE_KEYS | {"symlinks"}
+"""Facets that name nodes besides the one they are about."""
 SAMPLE_CHARACTERS = 2000
 _OF_A_COPY = {"future_time"}
 """Repairs that depend on when a copy arrived: the event's effective time tells them."""
@@ -210,7 +212,7 @@ class _Statement:
         yield "run", (run.id, self.job), (*parent, *nominal, *raw)
 
     def parent(self, facet: standard.ParentRunFacet) -> Generator[Fact, None, Row]:
-        """Rows for the parent and the root, which may never speak themselves; returns the run's reference to them."""
+        """The nodes of the parent's and the root's jobs, which may never speak themselves; returns the run's reference to them."""
         parent_run, parent_job = yield from self.named_run(facet.job.namespace, facet.job.name, facet.run.runId)
         root_run = root_job = None
         if facet.root is not None:
@@ -221,7 +223,6 @@ class _Statement:
         job = self.names.job(namespace, name)
         run = run_uuid(namespace, name, raw_id)
         yield "node", (job, int(NodeKind.JOB), namespace, name), ()
-        yield "run", (run, job), (*_NOTHING_SAID, *_NO_NOMINAL, *_NO_RAW)
         return run, job
 
     def of_io(self, dataset: Dataset, side: Side, access: Side, samples: dict[tuple[int, int], list[int | None]]) -> Iterator[Fact]:

@@ -52,16 +52,14 @@ def canonical_order(namespace: str, name: str) -> tuple[int, bytes, bytes]:
     return form_rank(namespace), namespace.encode("utf-8", "replace"), name.encode("utf-8", "replace")
 
 
-def symlinks(namespace: str, name: str, text: bytes) -> list[tuple[str, str, str]]:
-    """The other names (namespace, name, type) that a symlinks facet states for a dataset, without those that identify nothing.
+def symlinks(text: bytes) -> list[tuple[str, str, str]]:
+    """The names (namespace, name, type) that a symlinks facet states, without those that identify nothing.
 
     A table name of a Flink session's own catalog is such a name: two jobs can use it for two topics.
     """
-    facet = standard.read("dataset", "symlinks", text)
-    if not isinstance(facet, standard.SymlinksDatasetFacet):
-        return []
-    found = {(link.namespace, link.name, link.type or "") for link in facet.identifiers or ()}
-    return sorted(link for link in found if link[:2] != (namespace, name) and link[0] and link[1] and not _session_local(*link[:2]))
+    facet = standard.read_as(standard.SymlinksDatasetFacet, "dataset", "symlinks", text)
+    found = {(link.namespace, link.name, link.type or "") for link in (facet.identifiers or () if facet else ())}
+    return sorted(link for link in found if link[0] and link[1] and not _session_local(*link[:2]))
 
 
 def _session_local(namespace: str, name: str) -> bool:

@@ -200,7 +200,7 @@ RUN = _relation(
     ),
     *_greatest("raw", (("raw_id", Type.TEXT),), ("raw_event", Type.BYTES)),
 )
-"""One row per run and job; a run seen under two jobs has two. A parent that was only named has a row of its own, with nothing said.
+"""One row per run and job; a run seen under two jobs has two. A parent that never spoke is known by those that name it.
 `raw_id` is the run id as it was sent, where that was no UUID."""
 
 RUN_EVENT = _relation("run_event", _key("run", Type.BYTES), _key("type", Type.TEXT), *_span())

@@ -9,6 +9,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.identity import symlinks
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Row
 from lineage_bridge.openlineage import facets as standard
@@ -54,6 +55,23 @@ def read_meaning(key: str, text: bytes, names: Names) -> Meaning | None:
         return None
     digest = blake2b(repr((key, [tuple(s) for s in statements])).encode("utf-8", "surrogatepass"), digest_size=16, person=b"meaning")
     return Meaning(digest.digest(), key == "lineage", statements, tuple(sorted(reader.nodes)))
+
+
+def named_nodes(key: str, text: bytes, names: Names) -> tuple[Row, ...]:
+    """The nodes, as rows of the relation node, that a facet of NAMING_KEYS, or a run's parent facet, names."""
+    if key == "parent":
+        return _parents(text, names)
+    if key == "symlinks":
+        found = {(namespace, name) for namespace, name, _ in symlinks(text)}
+        return tuple(sorted((names.dataset(*name), int(NodeKind.DATASET), *name) for name in found))
+    meaning = read_meaning(key, text, names)
+    return meaning.nodes if meaning else ()
+
+
+def _parents(text: bytes, names: Names) -> tuple[Row, ...]:
+    facet = standard.read_as(standard.ParentRunFacet, "run", "parent", text)
+    jobs = [facet.job, *([facet.root.job] if facet.root else [])] if facet else []
+    return tuple((names.job(job.namespace, job.name), int(NodeKind.JOB), job.namespace, job.name) for job in jobs)
 
 
 class _Reader:

@@ -12,20 +12,21 @@ import msgspec
 from lineage_bridge.openlineage.secrets import MASK, is_suspicious, mask_text, names_secret
 
 _BETWEEN_FACETS = b'"_producer"'
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\]:,]|[^\s"{}\[\]:,]+', re.DOTALL)
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
 _MASKED = json.dumps(MASK).encode()
 _COLUMN_MAPS = frozenset(("fields", "columnMetrics"))
 _NAMING = frozenset(("name", "key"))
 _NO_SECRET = frozenset((b'""', b'"true"', b'"false"', b'"null"', b"true", b"false", b"null", _MASKED))
 _ANY = msgspec.json.Decoder(msgspec.Raw)
-_PASSES = 4
+# What one pass masks can make a name of a secret of what stands around it; no text is known that takes more than three.
+_PASSES = 8
 
 
 def mask(raw: bytes) -> bytes:
     """The bytes with known secrets masked; the same object if there are none. Masking again changes nothing."""
-    if not any(map(is_suspicious, raw.split(_BETWEEN_FACETS))):
-        return raw
     for _ in range(_PASSES):
+        if not any(map(is_suspicious, raw.split(_BETWEEN_FACETS))):
+            break
         masked = _Scan(raw).masked()
         if not _is_json(masked):
             masked = _mask_bytes(masked)
@@ -61,18 +62,23 @@ class _Scan:
 
     def masked(self) -> bytes:
         for token in _TOKEN.finditer(self.raw):
-            first = token[0][:1]
-            if first in b"{[":
-                self.open(first == b"{")
-            elif first in b"}]":
-                self.close()
-            elif first == b",":
-                self.frames[-1].key = None
-            elif first != b":":
+            step = _STEPS.get(token[0])
+            if step is None:
                 self.text(token)
+            else:
+                step(self)
         while len(self.frames) > 1:
             self.close()
         return self.edited()
+
+    def open_object(self) -> None:
+        self.open(True)
+
+    def open_array(self) -> None:
+        self.open(False)
+
+    def next_member(self) -> None:
+        self.frames[-1].key = None
 
     def open(self, is_object: bool) -> None:
         outer = self.frames[-1]
@@ -132,9 +138,18 @@ class _Scan:
         return b"".join(pieces)
 
 
+_STEPS = {
+    b"{": _Scan.open_object,
+    b"[": _Scan.open_array,
+    b"}": _Scan.close,
+    b"]": _Scan.close,
+    b",": _Scan.next_member,
+}
+
+
 def _read(token: bytes) -> str:
     """The text of a token: of a JSON string what it says, of anything else what it is."""
-    text = _string(token)
+    text = _string(token) if b"\\" in token else None
     return token.strip(b'"').decode("utf-8", "surrogateescape") if text is None else text
 
 

@@ -99,7 +99,7 @@ class GraphWriter:
         for name in _STAGED:
             _stage(self.connection, BY_NAME[name], rows.get(name, []))
         self._refuse_collisions()
-        self.derivation.add_nodes("SELECT id, kind, namespace, name FROM in_node")
+        self.derivation.add_staged_nodes()
         for relation in _DIRECT:
             if rows.get(relation.name):
                 _upsert(self.connection, relation, rows[relation.name])
@@ -129,6 +129,10 @@ class GraphWriter:
             return rows
         events = {(row[0], row[1]) for row in kept["event"]}
         kept["event_copy"] = [row for row in rows.get("event_copy", []) if (row[0], row[1]) in events]
+        spoken = {row[5] for row in kept["said"]}
+        kept["declared_io"] = [row for row in rows.get("declared_io", []) if row[0] in spoken]
+        spoken |= {row[3] for row in kept["declared_io"]}
+        kept["content"] = [row for row in rows.get("content", []) if row[0] in spoken]
         named = {row[place] for name, places in _NODES.items() for row in kept.get(name, []) for place in places}
         kept["node"] = [row for row in rows.get("node", []) if row[0] in named]
         return kept

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.relations import BY_NAME, Row
+from lineage_bridge.graph.statements import named_nodes
 from lineage_bridge.ports import Batch, Budget
 from lineage_bridge.store.apply import GraphWriter
 
@@ -27,8 +28,7 @@ _CUT = {
     "CASE WHEN parent_time <= :at THEN parent_run END, CASE WHEN parent_time <= :at THEN parent_job END, "
     "CASE WHEN parent_time <= :at THEN root_run END, CASE WHEN parent_time <= :at THEN root_job END, parent_time, parent_event, "
     "nominal_start, nominal_end, nominal_time, nominal_event, raw_id, raw_event FROM run r "
-    "WHERE EXISTS (SELECT 1 FROM run_event e WHERE e.run = r.run AND e.first <= :at) "
-    "OR NOT EXISTS (SELECT 1 FROM run_event e WHERE e.run = r.run)",
+    "WHERE EXISTS (SELECT 1 FROM run_event e WHERE e.run = r.run AND e.first <= :at)",
     "content": "SELECT * FROM content",
     "declared_io": "SELECT * FROM declared_io",
     "facet": "SELECT * FROM facet",
@@ -43,11 +43,11 @@ def folded_again(source: sqlite3.Connection, names: Names, at_us: int | None, wi
     with TemporaryDirectory(prefix="lineage-bridge-") as folder:
         writer = GraphWriter(Path(folder) / "graph.db", names)
         with closing(writer):
-            writer.apply(Batch({}, _rows(source, _END_OF_TIME if at_us is None else at_us, without)), Budget(2**62))
+            writer.apply(Batch({}, _rows(source, names, _END_OF_TIME if at_us is None else at_us, without)), Budget(2**62))
             yield writer.connection
 
 
-def _rows(source: sqlite3.Connection, at_us: int, without: frozenset[bytes]) -> dict[str, list[Row]]:
+def _rows(source: sqlite3.Connection, names: Names, at_us: int, without: frozenset[bytes]) -> dict[str, list[Row]]:
     rows: dict[str, list[Row]] = {}
     for name, sql in _CUT.items():
         found = source.execute(sql, {"at": at_us} if ":at" in sql else {}).fetchall()
@@ -56,19 +56,14 @@ def _rows(source: sqlite3.Connection, at_us: int, without: frozenset[bytes]) -> 
     declared = {row[3] for row in rows["declared_io"] if row[0] in spoken}
     rows["content"] = [row for row in rows["content"] if row[0] in spoken or row[0] in declared]
     rows["declared_io"] = [row for row in rows["declared_io"] if row[0] in spoken]
-    rows["run"] = _without_unnamed_parents(rows)
-    rows["node"] = _named(source, rows)
+    rows["node"] = _named(source, names, rows)
     return {name: some for name, some in rows.items() if name in BY_NAME}
 
 
-def _without_unnamed_parents(rows: dict[str, list[Row]]) -> list[Row]:
-    """Runs that spoke, and those that such a run names as its parent or root."""
-    spoke = {row[0] for row in rows["run_event"]}
-    named = {parent for row in rows["run"] if row[0] in spoke for parent in (row[2], row[4])}
-    return [row for row in rows["run"] if row[0] in spoke or row[0] in named]
-
-
-def _named(source: sqlite3.Connection, rows: dict[str, list[Row]]) -> list[Row]:
+def _named(source: sqlite3.Connection, names: Names, rows: dict[str, list[Row]]) -> list[Row]:
     ids = {row[2] for row in rows["run_io"]} | {id_ for row in rows["said"] for id_ in row[1:3]}
-    ids |= {id_ for row in rows["run"] for id_ in (row[1], row[3], row[5])} | {row[2] for row in rows["declared_io"]}
+    ids |= {row[1] for row in rows["run"]} | {row[2] for row in rows["declared_io"]}
+    texts = {row[0]: row[2] for row in rows["facet"]}
+    parents = {texts[facet] for _, key, facet in rows["content"] if key == "parent"}
+    ids |= {node[0] for text in parents for node in named_nodes("parent", text.encode(), names)}
     return [row for row in source.execute("SELECT id, kind, namespace, name FROM node") if row[0] in ids]

@@ -8,11 +8,10 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from lineage_bridge.graph.derive import ENTITY_SIDES, carriers, facet_owner, facet_rank
-from lineage_bridge.graph.facts import LINEAGE_KEYS, Names
+from lineage_bridge.graph.facts import LINEAGE_KEYS, NAMING_KEYS, Names
 from lineage_bridge.graph.identity import canonical, component, symlinks
-from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Origin, Row
-from lineage_bridge.graph.statements import read_meaning
+from lineage_bridge.graph.statements import named_nodes, read_meaning
 from lineage_bridge.ports import Budget
 from lineage_bridge.store.presence import Presence
 
@@ -41,14 +40,14 @@ class Derivation:
 
     # nodes and texts
 
-    def add_nodes(self, select: str, parameters: Iterable[Row] = ()) -> None:
-        """Add the nodes a SELECT of (id, kind, namespace, name) gives, or the parameters of a VALUES clause, that are not there yet."""
-        rows = (
-            list(parameters)
-            or self.connection.execute(
-                f"SELECT DISTINCT i.* FROM ({select}) i LEFT JOIN node n ON n.id = i.id WHERE n.id IS NULL"
-            ).fetchall()
+    def add_staged_nodes(self) -> None:
+        """Add the staged nodes that are not there yet."""
+        self.add_nodes(
+            self.connection.execute("SELECT DISTINCT i.* FROM in_node i LEFT JOIN node n ON n.id = i.id WHERE n.id IS NULL").fetchall()
         )
+
+    def add_nodes(self, rows: Iterable[Row]) -> None:
+        """Add nodes (id, kind, namespace, name) that are not there yet."""
         for row in rows:
             inserted = self.connection.execute("INSERT OR IGNORE INTO node VALUES (?, ?, ?, ?)", row).rowcount
             if inserted:
@@ -109,10 +108,10 @@ class Derivation:
 
     def _new_statements(self, said: list[Row], contents: Contents) -> set[Subject]:
         """Store what runs newly said of lineage; the runs that did."""
+        self._read_meanings({(facets[key], key) for facets in contents.values() for key in NAMING_KEYS & facets.keys()})
         bearing = {content: facets for content, facets in contents.items() if not LINEAGE_KEYS.isdisjoint(facets)}
         if not bearing:
             return set()
-        self._read_meanings({(facets[key], key) for facets in bearing.values() for key in LINEAGE_KEYS & facets.keys()})
         found = {
             (subject, job, carrier, meaning)
             for subject, job, about, side, origin, content, *_ in said
@@ -138,15 +137,18 @@ class Derivation:
             self.meaning_of[facet, key] = row[0] if row else self._store_meaning(facet, key)
 
     def _store_meaning(self, facet: bytes, key: str) -> bytes | None:
-        meaning = read_meaning(key, self.text(facet), self.names)
+        """Read a facet that names nodes, once: its nodes, and what it says of lineage if that is what it is for."""
+        text = self.text(facet)
+        nodes = named_nodes(key, text, self.names)
+        self.add_nodes(nodes)
+        self.connection.executemany("INSERT OR IGNORE INTO facet_node VALUES (?, ?)", [(node[0], facet) for node in nodes])
+        meaning = read_meaning(key, text, self.names) if key in LINEAGE_KEYS else None
         self.connection.execute("INSERT INTO facet_meaning VALUES (?, ?, ?)", (facet, key, meaning.id if meaning else None))
         if meaning is None:
             return None
-        self.add_nodes("", meaning.nodes)
         if self.connection.execute("INSERT OR IGNORE INTO meaning VALUES (?, ?)", (meaning.id, int(meaning.explicit))).rowcount:
             self.connection.executemany(
-                "INSERT OR IGNORE INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [(meaning.id, *s) for s in meaning.statements],
+                "INSERT OR IGNORE INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(meaning.id, *s) for s in meaning.statements]
             )
         return meaning.id
 
@@ -186,14 +188,12 @@ class Derivation:
         for dataset in datasets:
             affected |= {row[0] for row in self.connection.execute("SELECT other FROM symlink WHERE dataset = ?", (dataset,))}
             self.connection.execute("DELETE FROM symlink WHERE dataset = ?", (dataset,))
-            named = self.connection.execute("SELECT namespace, name FROM node WHERE id = ?", (dataset,)).fetchone()
             facet = self._symlink_facet(dataset)
-            links = symlinks(named[0], named[1], self.text(facet)) if named and facet else []
-            for namespace, name, type_ in links:
+            for namespace, name, type_ in symlinks(self.text(facet)) if facet else []:
                 other = self.names.dataset(namespace, name)
-                self.add_nodes("", [(other, int(NodeKind.DATASET), namespace, name)])
-                self.connection.execute("INSERT OR IGNORE INTO symlink VALUES (?, ?, ?)", (dataset, other, type_))
-                affected.add(other)
+                if other != dataset:
+                    self.connection.execute("INSERT OR IGNORE INTO symlink VALUES (?, ?, ?)", (dataset, other, type_))
+                    affected.add(other)
         self._regroup(affected)
 
     def _regroup(self, affected: set[int]) -> None:

@@ -4,6 +4,7 @@ import sqlite3
 
 from lineage_bridge.graph.relations import Origin
 from lineage_bridge.graph.shapes import NO_SHAPE, make_shape
+from lineage_bridge.graph.statements import named_nodes
 from lineage_bridge.store.derivation import Derivation
 
 _SPOKEN = (
@@ -20,16 +21,21 @@ _SPOKEN = (
 _FACETS = (
     """SELECT s.about, s.job, s.side, s.origin, s.content, s.last, s.last_event FROM said s WHERE s.about = ? AND s.side IN (0, 1, 2)"""
 )
-_NAMED = """SELECT s.source FROM subject_statement x JOIN statement s ON s.meaning = x.meaning WHERE x.subject = ?
-UNION SELECT s.target FROM subject_statement x JOIN statement s ON s.meaning = x.meaning WHERE x.subject = ?"""
+_SAID = """CREATE TEMP TABLE still AS SELECT DISTINCT content FROM said
+UNION SELECT d.facets FROM declared_io d WHERE d.content IN (SELECT content FROM said)"""
+_UNSAID = (
+    "DELETE FROM declared_io WHERE content NOT IN (SELECT content FROM still)",
+    "DELETE FROM content WHERE content NOT IN (SELECT content FROM still)",
+    "DELETE FROM facet WHERE facet NOT IN (SELECT facet FROM content)",
+    "DELETE FROM facet_meaning WHERE facet NOT IN (SELECT facet FROM facet)",
+    "DROP TABLE still",
+)
 _USES = (
-    "SELECT 1 FROM job_io WHERE dataset = :node OR job = :node LIMIT 1",
+    "SELECT 1 FROM job_io WHERE dataset = :node LIMIT 1",
     "SELECT 1 FROM said WHERE about = :node LIMIT 1",
     "SELECT 1 FROM present WHERE job = :node LIMIT 1",
-    "SELECT 1 FROM run WHERE job = :node OR parent_job = :node OR root_job = :node LIMIT 1",
-    "SELECT 1 FROM flow WHERE source = :node UNION SELECT 1 FROM flow WHERE target = :node LIMIT 1",
-    "SELECT 1 FROM symlink WHERE dataset = :node OR other = :node LIMIT 1",
-    "SELECT 1 FROM statement s JOIN job_statement j ON j.meaning = s.meaning WHERE s.source = :node OR s.target = :node LIMIT 1",
+    "SELECT 1 FROM declared_io WHERE dataset = :node LIMIT 1",
+    "SELECT 1 FROM facet_node WHERE node = :node LIMIT 1",
 )
 
 
@@ -47,6 +53,7 @@ class Erasure:
         for subject in subjects:
             self._leave_shapes(subject)
             self._delete(subject)
+        nodes |= self._drop_unsaid()
         self._recall_facets(sorted(nodes))
         self._drop_unused(sorted(nodes))
 
@@ -57,7 +64,6 @@ class Erasure:
             ("SELECT about FROM said WHERE subject = ?", 1),
             ("SELECT job FROM run WHERE run = ?", 1),
             ("SELECT parent_job FROM run WHERE run = ? UNION SELECT root_job FROM run WHERE run = ?", 2),
-            (_NAMED, 2),
         )
         found = {row[0] for sql, count in queries for row in self.connection.execute(sql, (subject,) * count)} - {
             None,
@@ -78,6 +84,17 @@ class Erasure:
         for sql in _SPOKEN:
             self.connection.execute(sql, (subject,))
 
+    def _drop_unsaid(self) -> set[int]:
+        """Forget the texts that nobody says any more; the nodes they named."""
+        self.connection.execute(_SAID)
+        for sql in _UNSAID:
+            self.connection.execute(sql)
+        self.derivation.forget()
+        gone = "FROM facet_node WHERE facet NOT IN (SELECT facet FROM facet)"
+        nodes = {row[0] for row in self.connection.execute(f"SELECT node {gone}")}
+        self.connection.execute(f"DELETE {gone}")
+        return nodes
+
     def _recall_facets(self, nodes: list[int]) -> None:
         """Current facets from what others still say."""
         for node in nodes:
@@ -95,8 +112,9 @@ class Erasure:
 
     def _drop_unused(self, nodes: list[int]) -> None:
         """Nodes that nothing speaks of any more."""
+        parents = self._parent_jobs()
         for node in nodes:
-            if any(self.connection.execute(sql, {"node": node}).fetchone() for sql in _USES):
+            if node in parents or any(self.connection.execute(sql, {"node": node}).fetchone() for sql in _USES):
                 continue
             row = self.connection.execute("SELECT namespace, name FROM node WHERE id = ?", (node,)).fetchone()
             if row:
@@ -105,3 +123,8 @@ class Erasure:
                     (node, *row),
                 )
                 self.connection.execute("DELETE FROM node WHERE id = ?", (node,))
+
+    def _parent_jobs(self) -> set[int]:
+        """The jobs that a parent facet names."""
+        texts = self.connection.execute("SELECT f.text FROM content c JOIN facet f ON f.facet = c.facet WHERE c.key = 'parent'")
+        return {node[0] for (text,) in texts for node in named_nodes("parent", text.encode(), self.derivation.names)}

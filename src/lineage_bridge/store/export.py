@@ -28,6 +28,9 @@ TYPES = ("dataset", "job", "run", "input", "output", "flow", "hub", "column_flow
 
 _COLUMN_FLOWS = """SELECT j.job, j.carrier, j.origin, s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking
 FROM job_statement j JOIN statement s ON s.meaning = j.meaning WHERE s.type <> ? ORDER BY j.job"""
+_RUNS = """SELECT run, job FROM run UNION SELECT parent_run, parent_job FROM run WHERE parent_run IS NOT NULL
+UNION SELECT root_run, root_job FROM run WHERE root_run IS NOT NULL"""
+"""Every run, those included that others only name."""
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -102,7 +105,7 @@ class Export:
 
     def run_lines(self) -> Iterator[Line]:
         """Runs, one line for each job a run was seen under."""
-        for run, job in self.connection.execute("SELECT run, job FROM run").fetchall():
+        for run, job in self.connection.execute(_RUNS).fetchall():
             record = self.runs.record(run, job)
             line: Line = {"run_id": record.run_id, "job": self.name(job), "state": record.state}
             if record.started is not None:

@@ -112,6 +112,7 @@ _table(
 
 # what lineage-bearing facets say, read once
 _table("facet_meaning", {"facet": _BYTES, "key": _TEXT}, {"meaning": _BYTES}, optional=("meaning",))
+_table("facet_node", {"node": _INT, "facet": _BYTES})
 _table("meaning", {"meaning": _BYTES}, {"explicit": _INT})
 _table(
     "statement",

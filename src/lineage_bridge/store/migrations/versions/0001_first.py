@@ -99,6 +99,13 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "facet_node",
+        sa.Column("node", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("facet", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("node", "facet"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "flow",
         sa.Column("source", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("target", sa.BigInteger(), autoincrement=False, nullable=False),

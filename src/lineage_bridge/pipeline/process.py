@@ -1,0 +1,93 @@
+"""Spark's own process: where it works, where its words go, how it ends."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # py4j ships no types
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from lineage_bridge.errors import UnavailableError
+from lineage_bridge.pipeline.session import start_session
+
+STOP_S, KILL_S = 20.0, 5.0
+SPARK_ERRORS: tuple[type[Exception], ...] = (PySparkException, Py4JError, OSError)
+"""What a call to Spark raises when it fails, or is not there any more."""
+
+
+class SparkProcess:
+    """A session and the Java process it runs in, which works in `folder` and writes what it says to the file `said`."""
+
+    def __init__(self, folder: Path, said: Path, *, master: str, memory: str) -> None:
+        self.scratch = _fresh(folder)
+        said.parent.mkdir(parents=True, exist_ok=True)
+        with _output_to(said):
+            self.session: SparkSession = start_session(self.scratch, master=master, memory=memory)
+        gateway = self.session.sparkContext._gateway  # noqa: SLF001 - Spark has no public way to its own process
+        if gateway is None:
+            raise UnavailableError("Spark runs in no process of ours", "unset SPARK_REMOTE and SPARK_CONNECT_MODE")
+        self.java: subprocess.Popen[bytes] = gateway.proc
+
+    def check(self) -> None:
+        """Raise UnavailableError if the process has ended."""
+        if self.java.poll() is not None:
+            raise UnavailableError(f"Spark (process {self.java.pid}) ended: {_ending(self.java.returncode)}")
+
+    def end(self) -> None:
+        """Stop the session if its process lives and listens; end the process in any case."""
+        if self.java.poll() is None:
+            stopper = threading.Thread(target=self._stop, name="stopper", daemon=True)
+            stopper.start()
+            stopper.join(STOP_S)
+        if self.java.stdin:
+            self.java.stdin.close()
+        deadline = time.monotonic() + KILL_S
+        while self.java.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        if self.java.poll() is None:
+            self.java.kill()
+            self.java.wait()
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def _stop(self) -> None:
+        with suppress(*SPARK_ERRORS):
+            self.session.stop()
+
+
+def _fresh(folder: Path) -> Path:
+    """A folder of this process alone: a Java process that a killed pipeline left cannot reach it. What such pipelines left goes."""
+    shutil.rmtree(folder, ignore_errors=True)
+    scratch = folder / str(os.getpid())
+    scratch.mkdir(parents=True, exist_ok=True)
+    return scratch
+
+
+@contextmanager
+def _output_to(path: Path) -> Iterator[None]:
+    """What programs started within write goes to a file: a fresh one, the last one is kept as `.1`."""
+    with suppress(FileNotFoundError):
+        path.replace(path.with_name(f"{path.name}.1"))
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    kept = [os.dup(1), os.dup(2)]
+    with path.open("ab") as file:
+        try:
+            for number in (1, 2):
+                os.dup2(file.fileno(), number)
+            yield
+        finally:
+            for number, old in zip((1, 2), kept, strict=True):
+                os.dup2(old, number)
+                os.close(old)
+
+
+def _ending(code: int) -> str:
+    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"

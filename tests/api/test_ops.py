@@ -1,0 +1,203 @@
+import json
+import logging
+from typing import Any, NoReturn
+
+import msgspec
+import pytest
+from starlette.testclient import TestClient
+from tests.api.support import LINEAGE, NOW, URL, FailingLog, Server
+from tests.events import run_event
+
+from lineage_bridge.api.app import create_app
+from lineage_bridge.api.services import Disk
+from lineage_bridge.errors import LogFullError
+
+ERASE = "/api/v1/operations/erase"
+
+
+def ready(server: Server, status: int) -> Any:
+    return server.ask("/ready", status)
+
+
+def test_health_tells_the_disk_used(server: Server) -> None:
+    server.parts.disk = Disk(123, 456)
+    assert server.ask("/health") == {"status": "ok", "disk": {"used_bytes": 123, "free_bytes": 456}}
+
+
+def test_version_names_the_program(server: Server) -> None:
+    assert server.ask("/version") == {"version": "1.2.3", "name": "LineageBridge", "openlineage": "2-0-2"}
+
+
+def test_ready_when_all_parts_work(server: Server) -> None:
+    server.send(run_event())
+    said = ready(server, 200)
+    assert said["ready"] is True
+    assert {name: part["state"] for name, part in said["parts"].items()} == {"intake": "ok", "store": "ok", "pipeline": "ok"}
+    assert (said["lag"]["bytes"], said["lag"]["caught_up"], said["settling"]) == (0, True, False)
+    server.client.post(LINEAGE, content=run_event(job="x"))
+    behind = ready(server, 200)["lag"]
+    assert (behind["bytes"] > 100, behind["caught_up"]) == (True, False)
+    assert behind["log_end"] != behind["applied"]
+
+
+@pytest.mark.parametrize(
+    ("change", "part", "state"),
+    [
+        ({"pipeline": None}, "pipeline", "absent"),
+        ({"pipeline": {"state": "starting", "pid": 7, "beat_us": NOW}}, "pipeline", "starting"),
+        ({"pipeline": {"state": "failed", "pid": 7, "beat_us": NOW, "error": "Spark died"}}, "pipeline", "failed"),
+        ({"pipeline": {"state": "running", "pid": 7, "beat_us": NOW - 10_000_001}}, "pipeline", "silent"),
+        ({"pipeline": {}}, "pipeline", "silent"),
+        ({"alive": False}, "pipeline", "dead"),
+        ({"log_state": "the disk is full"}, "intake", "failed"),
+        ({"disk": Disk(1, 100)}, "intake", "full"),
+    ],
+)
+def test_not_ready_names_the_part(server: Server, change: dict[str, Any], part: str, state: str) -> None:
+    server.fold()
+    for name, value in change.items():
+        setattr(server.parts, name, value)
+    said = ready(server, 503)
+    states = {name: one["state"] for name, one in said["parts"].items()}
+    assert states == {"intake": "ok", "store": "ok", "pipeline": "ok"} | {part: state}
+    assert said["parts"][part]["detail"]
+
+
+def test_not_ready_without_a_store(server: Server) -> None:
+    assert ready(server, 503)["parts"]["store"]["state"] == "missing"
+
+
+def test_not_ready_with_a_store_of_another_log(server: Server) -> None:
+    server.send(run_event())
+    server.client.post(LINEAGE, content=run_event(job="more"))
+    for path in (server.folder / "log").glob("*"):
+        if path.stat().st_size > 300:
+            path.unlink()
+    assert ready(server, 503)["parts"]["store"]["state"] == "failed"
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{}", b'{"runs": []}', b'{"runs": ["x"]}', b'{"runs": 1}', b'{"runs": [], "all": true}', b"\xff", b"[" * 5000]
+)
+def test_an_order_that_is_none_is_422(server: Server, body: bytes) -> None:
+    answer = server.client.post(ERASE, content=body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "bad_argument")
+    assert server.stored() == []
+
+
+def test_only_this_machine_operates_the_server(server: Server) -> None:
+    order = {"runs": ["00000000-0000-0000-0000-000000000001"]}
+    for peer in ("192.0.2.1", "testclient"):
+        assert server.client_of(peer).post(ERASE, json=order).status_code == 403
+    for peer in ("127.0.0.9", "::1"):
+        assert server.client_of(peer).post(ERASE, json=order).status_code == 202
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "http://127.0.0.1:9000", "null", "http://[", ""])
+def test_pages_of_another_origin_may_not_write(server: Server, origin: str) -> None:
+    for path in (LINEAGE, ERASE, "/api/v1/quarantine/00/retry"):
+        answer = server.client.post(path, content=run_event(), headers={"origin": origin})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "foreign_origin")
+    assert server.stored() == []
+
+
+def test_our_own_page_may_write(server: Server) -> None:
+    assert server.client.post(LINEAGE, content=run_event(), headers={"origin": URL}).status_code == 201
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "localhost.evil:80", "[::2]:8000"])
+def test_a_foreign_name_for_this_server_is_refused(server: Server, host: str) -> None:
+    for path in ("/api/v1/health", "/docs", f"{LINEAGE}/events"):
+        answer = server.client.get(path, headers={"host": host})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "foreign_host")
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:65535", "[::1]:8000", "[::1]"])
+def test_this_machines_names_are_served(server: Server, host: str) -> None:
+    assert server.client.get("/api/v1/health", headers={"host": host}).status_code == 200
+
+
+def test_allowed_hosts_can_be_set(server: Server) -> None:
+    client = server.client_of(allowed_hosts=frozenset({"lineage.corp"}))
+    assert client.get("/api/v1/health", headers={"host": "lineage.corp:80"}).status_code == 200
+    assert client.get("/api/v1/health").status_code == 403
+
+
+def test_unknown_calls_have_the_one_shape(server: Server) -> None:
+    for method, path, status in (("GET", "/nowhere", 404), ("DELETE", LINEAGE, 405), ("POST", "/api/v1/health", 405)):
+        answer = server.client.request(method, path)
+        assert answer.status_code == status
+        assert set(answer.json()["error"]) == {"code", "message", "hint"}
+
+
+def test_the_page_of_calls_needs_no_network(server: Server) -> None:
+    page = server.client.get("/docs").text
+    links = [part.split('"')[0] for mark in ('src="', 'href="') for part in page.split(mark)[1:]]
+    assert links
+    for link in links:
+        assert link.startswith("/docs/files/")
+        assert server.client.get(link).status_code == 200
+
+
+def test_the_description_speaks_of_every_call_and_of_our_shapes(server: Server) -> None:
+    document = server.client.get("/openapi.json").json()
+    assert document["openapi"].startswith("3.0")
+    assert {
+        "/api/v1/lineage",
+        "/api/v1/lineage/batch",
+        "/api/v1/lineage/events",
+        "/api/v1/lineage/events/{run_id}",
+        "/api/v1/lineage/datasets",
+        "/api/v1/lineage/datasets/detail",
+        "/api/v1/lineage/datasets/lineage",
+        "/api/v1/lineage/jobs",
+        "/api/v1/lineage/jobs/detail",
+        "/api/v1/graph/neighbourhood",
+        "/api/v1/graph/runs",
+        "/api/v1/graph/runs/{run_id}",
+        "/api/v1/search",
+        "/api/v1/quarantine",
+        "/api/v1/quarantine/{event_id}/body",
+        "/api/v1/quarantine/{event_id}/retry",
+        "/api/v1/operations/erase",
+        "/api/v1/health",
+        "/api/v1/ready",
+        "/api/v1/version",
+    } == set(document["paths"])
+    text = json.dumps(document)
+    names = {part.split('"')[0] for part in text.split("#/components/schemas/")[1:]}
+    assert {"Accepted", "DatasetLineage", "ErrorAnswer", "RunEvent"} <= names <= set(document["components"]["schemas"])
+    assert '"null"' not in text
+    assert '"const"' not in text
+    assert "HTTPValidationError" not in text
+
+
+def test_an_answer_has_the_shape_that_is_described(server: Server) -> None:
+    from lineage_bridge.api.models import Neighbourhood, Readiness
+
+    server.send(run_event(inputs=[{"namespace": "ns", "name": "a"}]))
+    answer = server.client.get("/api/v1/graph/neighbourhood?namespace=ns&name=a")
+    assert msgspec.json.decode(answer.content, type=Neighbourhood).origin.name == "a"
+    assert msgspec.json.decode(server.client.get("/api/v1/ready").content, type=Readiness).ready
+
+
+def test_an_unexpected_failure_is_json_with_an_id_that_is_logged(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    def broken() -> NoReturn:
+        raise ZeroDivisionError("of the disk")
+
+    from dataclasses import replace
+
+    app = create_app(replace(server.services, disk=broken))
+    client = TestClient(app, base_url=URL, raise_server_exceptions=False)
+    with caplog.at_level(logging.ERROR):
+        answer = client.get("/api/v1/health")
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (500, "internal")
+    assert "disk" not in answer.text
+    assert error["id"] in caplog.text
+
+
+def test_a_full_disk_refuses_orders_too(server: Server) -> None:
+    order = {"runs": ["00000000-0000-0000-0000-000000000001"]}
+    client = server.client_of(log=FailingLog(failure=LogFullError("the disk is full")))
+    assert client.post(ERASE, json=order).status_code == 507

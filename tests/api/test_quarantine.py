@@ -1,0 +1,64 @@
+import pytest
+from tests.api.support import LINEAGE, Server, changed
+from tests.events import run_event
+
+from lineage_bridge.graph.carried import FrameKind
+from lineage_bridge.graph.ids import event_id
+from lineage_bridge.ports import Frame
+
+EVENT = run_event()
+RETRY = "/api/v1/quarantine/{}/retry"
+
+
+def test_the_quarantine_lists_newest_first_with_counts(server: Server) -> None:
+    for body in (b"no json", changed(EVENT, eventTime=...), b"none either"):
+        server.client.post(LINEAGE, content=body)
+        server.parts.now_us += 1_000_000
+    server.fold()
+    answer = server.ask("/quarantine")
+    assert [item["sample"] for item in answer["items"]] == ["none either", changed(EVENT, eventTime=...).decode(), "no json"]
+    assert answer["counts"] == {"no_time": 1, "not_json": 2}
+    first = answer["items"][0]
+    assert (first["size"], first["channel"], first["path"]) == (11, "http", "$")
+    assert first["arrived_at"] == "2026-11-19T11:06:42.000000Z" or first["arrived_at"].endswith("Z")
+    assert [item["code"] for item in server.ask("/quarantine", code="no_time")["items"]] == ["no_time"]
+    page = server.client.get("/api/v1/quarantine?limit=2")
+    assert [item["sample"] for item in server.client.get(page.links["next"]["url"]).json()["items"]] == ["no json"]
+
+
+def test_what_is_kept_can_be_had_byte_for_byte(server: Server) -> None:
+    body = b"\xff\x00 no json"
+    id_ = server.client.post(LINEAGE, content=body).json()["event_id"]
+    server.fold()
+    answer = server.client.get(f"/api/v1/quarantine/{id_}/body")
+    assert (answer.status_code, answer.content) == (200, body)
+    assert answer.headers["content-type"] == "application/octet-stream"
+
+
+def test_an_event_that_is_good_now_is_used(server: Server) -> None:
+    note = b'{"code": "no_time", "path": "$.eventTime", "message": "an older verdict"}'
+    server.log.append([Frame(FrameKind.REJECTED, event_id(EVENT), 1, "http", "", note, EVENT)])
+    server.fold()
+    (item,) = server.ask("/quarantine")["items"]
+    answer = server.client.post(RETRY.format(item["event_id"]))
+    assert (answer.status_code, answer.json()["status"], answer.json()["event_id"]) == (201, "accepted", item["event_id"])
+    assert (server.stored()[-1].kind, server.stored()[-1].body) == (FrameKind.EVENT, EVENT)
+    server.fold()
+    assert server.ask("/quarantine")["items"] == []
+    assert server.ask("/lineage/jobs")[0]["name"] == "job"
+    assert server.client.post(RETRY.format(item["event_id"])).status_code == 404
+
+
+def test_an_event_that_is_still_bad_stays(server: Server) -> None:
+    id_ = server.client.post(LINEAGE, content=b"no json").json()["event_id"]
+    server.fold()
+    answer = server.client.post(RETRY.format(id_))
+    assert (answer.status_code, answer.json()["code"]) == (422, "not_json")
+    assert len(server.stored()) == 1
+
+
+@pytest.mark.parametrize("id_", ["00" * 16, "xyz", "0", "ab", "\u00e9"])
+def test_what_is_not_there_is_404(server: Server, id_: str) -> None:
+    server.fold()
+    assert server.client.post(RETRY.format(id_)).status_code == 404
+    assert server.client.get(f"/api/v1/quarantine/{id_}/body").status_code == 404
