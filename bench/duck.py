@@ -52,9 +52,15 @@ _STATEMENTS = (
         namespace, name, hash(2, namespace, name) AS job, CASE WHEN time <= arrival + {_DAY_US} THEN time ELSE arrival END AS said_at
         FROM judged WHERE code = ''""",
     ),
-    ("event", "CREATE TABLE event AS SELECT time, event, min(said_at) AS effective, any_value(type) AS type, any_value(run) AS subject, any_value(job) AS job FROM used GROUP BY time, event"),
+    (
+        "event",
+        "CREATE TABLE event AS SELECT time, event, min(said_at) AS effective, any_value(type) AS type, any_value(run) AS subject, any_value(job) AS job FROM used GROUP BY time, event",
+    ),
     ("event_copy", "CREATE TABLE event_copy AS SELECT time, event, place, arrival FROM used"),
-    ("run_event", 'CREATE TABLE run_event AS SELECT run, type, min(said_at) AS "first", max(said_at) AS "last" FROM used GROUP BY run, type'),
+    (
+        "run_event",
+        'CREATE TABLE run_event AS SELECT run, type, min(said_at) AS "first", max(said_at) AS "last" FROM used GROUP BY run, type',
+    ),
     (
         "spoken",
         f"""CREATE TEMP TABLE spoken AS SELECT event, said_at, run, job, f.parent AS parent, f.nominalTime AS nominal
@@ -85,7 +91,10 @@ _STATEMENTS = (
         FROM (SELECT event, said_at, run, job, 0 AS side, unnest(from_json(inputs, '[{_DATASET}]')) AS d FROM used
           UNION ALL SELECT event, said_at, run, job, 1, unnest(from_json(outputs, '[{_DATASET}]')) FROM used)""",
     ),
-    ("run_io", 'CREATE TABLE run_io AS SELECT run, job, dataset, side, min(said_at) AS "first", max(said_at) AS "last" FROM mention GROUP BY run, job, dataset, side'),
+    (
+        "run_io",
+        'CREATE TABLE run_io AS SELECT run, job, dataset, side, min(said_at) AS "first", max(said_at) AS "last" FROM mention GROUP BY run, job, dataset, side',
+    ),
     (
         "io_sample",
         f"""CREATE TABLE io_sample AS SELECT run, job, dataset, side, said_at AS time, max({{'event': event, 'rows': s.rowCount, 'bytes': s.size, 'files': s.fileCount}}) AS sample
@@ -156,7 +165,10 @@ _STATEMENTS = (
         FROM said s JOIN shape_of o ON o.run = s.subject AND o.job = s.job WHERE side = 2 GROUP BY s.job, shape, day""",
     ),
     ("example", "CREATE TEMP TABLE example AS SELECT job, shape, min(run) AS run FROM shape_of GROUP BY job, shape"),
-    ("member", "CREATE TEMP TABLE member AS SELECT e.job AS job, shape, side, dataset FROM example e JOIN run_io r ON r.run = e.run AND r.job = e.job"),
+    (
+        "member",
+        "CREATE TEMP TABLE member AS SELECT e.job AS job, shape, side, dataset FROM example e JOIN run_io r ON r.run = e.run AND r.job = e.job",
+    ),
     (
         "told",
         """CREATE TEMP TABLE told AS SELECT DISTINCT e.job AS job, shape, about AS carrier, facet FROM example e

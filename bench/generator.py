@@ -91,9 +91,7 @@ class _Feed:
         self.corpus = corpus
         self.random = Random(corpus.seed)
         streams = max(1, corpus.jobs // 2000)
-        self.estate: Estate = make_estate(
-            self.random, datasets=corpus.datasets, jobs=corpus.jobs, streams=streams, prefix=corpus.prefix
-        )
+        self.estate: Estate = make_estate(self.random, datasets=corpus.datasets, jobs=corpus.jobs, streams=streams, prefix=corpus.prefix)
         self.pending: list[Pending] = []
         self.number = 0
 
@@ -131,7 +129,9 @@ class _Feed:
         random, works = self.random, self.estate.works
         work = works[int(len(works) * random.random() ** 1.5)]
         run, end = self._run_id(start), start + random.randint(10, 5400) * SECOND_US
-        above = f'"parent":{_PARENT},"run":{{"runId":"{self._run_id(start)}"}},"job":{{"namespace":"airflow-core","name":"{work.parent}"}}}}'
+        above = (
+            f'"parent":{_PARENT},"run":{{"runId":"{self._run_id(start)}"}},"job":{{"namespace":"airflow-core","name":"{work.parent}"}}}}'
+        )
         nominal = f'"nominalTime":{_NOMINAL},"nominalStartTime":"{_time(start // HOUR_US * HOUR_US)}"}}'
         engine = f'"processing_engine":{_ENGINE}'
         self._send(start, _event("START", start, run, f"{{{above},{nominal},{engine}}}", work, work.started, "[]"))

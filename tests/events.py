@@ -123,9 +123,9 @@ _symlinks = st.lists(st.tuples(st.sampled_from(["ns", "file", "hive://h:1"]), _n
     lambda links: facet(identifiers=[{"namespace": ns, "name": name, "type": "TABLE"} for ns, name in links])
 )
 _columns = st.one_of(
-    st.dictionaries(st.sampled_from(["id", "x"]), st.lists(st.tuples(st.just("ns"), _names, st.sampled_from(["id", "y"])), max_size=2), max_size=2).map(
-        lambda fields: columns(**fields)
-    ),
+    st.dictionaries(
+        st.sampled_from(["id", "x"]), st.lists(st.tuples(st.just("ns"), _names, st.sampled_from(["id", "y"])), max_size=2), max_size=2
+    ).map(lambda fields: columns(**fields)),
     st.just(facet(_deleted=True)),
     st.just("no facet at all"),
 )

@@ -157,7 +157,7 @@ def _exclusive(paths: Paths) -> Iterator[None]:
     try:
         lock.acquire()
     except Timeout as error:
-        raise UnavailableError(f"LineageBridge is already running{_holder(paths)}", f"its data folder is {paths.data_dir}") from error
+        raise UnavailableError(f"LineageBridge is already running{_holder(paths)}") from error
     try:
         yield
     finally:

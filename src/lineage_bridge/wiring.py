@@ -14,13 +14,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import version as version_of
 from typing import TYPE_CHECKING, Any
 
 from lineage_bridge.config import Paths, Settings
-from lineage_bridge.errors import StoreMissingError, UnavailableError
+from lineage_bridge.errors import StoreError, StoreMissingError, UnavailableError
 from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.ids import NodeKind, node_id
 from lineage_bridge.log.reader import LogReader
 from lineage_bridge.log.writer import LogWriter
 from lineage_bridge.ports import LOG_SOURCE, GraphReader, GraphStore
@@ -72,6 +73,7 @@ def run_pipeline(settings: Settings) -> None:
     from lineage_bridge.pipeline.runner import run_pipeline as run  # noqa: PLC0415  # loads Spark
 
     key = control(settings).key()
+    _check_key(settings.paths, key)
 
     @contextmanager
     def open_store() -> Iterator[GraphStore]:
@@ -82,6 +84,18 @@ def run_pipeline(settings: Settings) -> None:
             writer.close()
 
     run(settings, open_store, key, now_us)
+
+
+def _check_key(paths: Paths, key: bytes) -> None:
+    """Raise StoreError when the graph's ids were made with another key: the control store was lost or belongs to another graph."""
+    with readers(paths) as pool, suppress(StoreMissingError), pool.reader() as graph:
+        for kind in (NodeKind.DATASET, NodeKind.JOB):
+            for node in graph.nodes(kind, None, None, 1, 0):
+                if node.id != node_id(key, kind, node.namespace, node.name):
+                    raise StoreError(
+                        f"{paths.graph} was not made with the key in {paths.control}",
+                        "put the right one back, or remove the graph: it is computed again from the log",
+                    )
 
 
 # the API's process

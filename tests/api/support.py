@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from starlette.testclient import TestClient
-from tests.events import DAY_US, KEY, T0
+from tests.events import KEY, T0
 
 from lineage_bridge.api.app import create_app
 from lineage_bridge.api.services import Disk, Services
 from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.log.reader import LogReader
 from lineage_bridge.log.writer import LogWriter
 from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Frame
@@ -68,7 +69,7 @@ class Server:
         """All frames of the log."""
         return [frame for _, frame in self.frames.read(0, self.frames.durable_end())]
 
-    def fold(self, settle: bool = True) -> None:
+    def fold(self) -> None:
         """Bring the store up to the log's end, as the pipeline does."""
         if not (self.folder / "graph.db").exists():
             shutil.copy(self.empty_store, self.folder / "graph.db")
@@ -81,7 +82,7 @@ class Server:
             ]
             rows = dict(flat(fold_frames(carried, self.names)))
             writer.apply(Batch({(LOG_SOURCE, 0): (start, end)}, rows), Budget(1))
-            while settle and writer.settle(Budget(1000)):
+            while writer.settle(Budget(1000)):
                 pass
         finally:
             writer.close()

@@ -1,13 +1,15 @@
 import json
+import sqlite3
+from contextlib import closing
 from typing import Any
 from uuid import UUID
 
 import pytest
 from tests.api.support import LINEAGE, Server
-from tests.events import DAY_US, RUNS, T0, columns, dataset, erase, facet, job_event, run_event, schema
+from tests.events import RUNS, T0, columns, dataset, erase, facet, job_event, run_event, schema
 
 from lineage_bridge.graph.carried import FrameKind
-from lineage_bridge.graph.ids import event_id
+from lineage_bridge.graph.ids import DAY_US, event_id
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.openlineage.verdict import Clean, judge
 from lineage_bridge.ports import Frame
@@ -338,8 +340,8 @@ def test_erased_runs_leave_every_answer(server: Server) -> None:
 def test_an_answer_waits_for_the_position_it_is_given(server: Server) -> None:
     before = server.send(CHAIN[0])
     wanted = server.client.post(LINEAGE, content=CHAIN[1]).json()["position"]
-    for way in ({"params": {"min_position": wanted, "wait": 0.05}}, {"params": {"min-position": wanted, "wait": 0}}):
-        late = server.client.get(f"{LINEAGE}/datasets", **way)
+    for way in ("min_position", "min-position"):
+        late = server.client.get(f"{LINEAGE}/datasets", params={way: wanted, "wait": "0.05"})
         assert (late.status_code, late.json()["error"]["code"], late.headers["retry-after"]) == (503, "unavailable", "1")
     assert server.client.get(f"{LINEAGE}/datasets?wait=0", headers={"x-min-position": wanted}).status_code == 503
     assert len(server.ask("/lineage/datasets", min_position=before)) == 2
@@ -348,13 +350,13 @@ def test_an_answer_waits_for_the_position_it_is_given(server: Server) -> None:
 
 
 def test_an_unsettled_graph_is_not_waited_past(server: Server) -> None:
-    wanted = server.client.post(LINEAGE, content=b"[" + b",".join(CHAIN) + b"]").json()["position"]
-    server.fold(settle=False)
-    with server.pool.reader() as reader:
-        assert reader.settling()
-    server.ask("/lineage/datasets", 503, min_position=wanted, wait=0.05)
-    assert server.ask("/graph/neighbourhood", namespace="ns", name="a")["settling"] is True
-    server.fold()
+    wanted = server.send(*CHAIN)
+    with closing(sqlite3.connect(server.folder / "graph.db", isolation_level=None)) as store:
+        key = store.execute("SELECT * FROM dirty").description
+        store.execute(f"INSERT INTO dirty VALUES ({', '.join('0' for _ in key)})")
+        server.ask("/lineage/datasets", 503, min_position=wanted, wait=0.05)
+        assert server.ask("/graph/neighbourhood", namespace="ns", name="a")["settling"] is True
+        store.execute("DELETE FROM dirty")
     server.ask("/lineage/datasets", 200, min_position=wanted, wait=0)
 
 
@@ -387,3 +389,12 @@ def test_what_is_refused_by_the_fold_is_not_lost(server: Server) -> None:
     server.fold()
     (item,) = server.ask("/quarantine")["items"]
     assert (item["code"], item["channel"]) == ("no_subject", "kafka")
+
+
+def test_a_job_that_only_others_speak_of_is_a_job_event(server: Server) -> None:
+    entry = {"type": "DATASET", "namespace": "ns", "name": "t", "inputs": [{"type": "JOB", "namespace": "jobs", "name": "other"}]}
+    server.send(run_event(outputs=[dataset("t")], job_facets={"lineage": facet(entries=[entry])}))
+    answer = lineage(server, "t")
+    assert "job" in jobs(answer)
+    for event in answer["events"]:
+        assert isinstance(judge(json.dumps(event).encode(), T0 + DAY_US), Clean)

@@ -2,13 +2,13 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.events import KEY, carried
 
 from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.derive import derive
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import empty_tables, fold_frames, merge_tables, without_erased
 from lineage_bridge.graph.relations import RELATIONS, Law, Row
-from tests.events import KEY, carried
 
 NAMES = Names(KEY)
 

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.events import KEY, T0, carried, dataset, frames_of, run_event
 
 from lineage_bridge.errors import CollisionError, PositionError
 from lineage_bridge.graph.carried import Carried
@@ -23,7 +24,6 @@ from lineage_bridge.store.asof import folded_again
 from lineage_bridge.store.export import Export
 from lineage_bridge.store.sqlite import migrate
 from lineage_bridge.store.verify import verify
-from tests.events import KEY, T0, carried, dataset, frames_of, run_event
 
 NAMES = Names(KEY)
 CONTENT_ADDRESSED = {"content", "facet", "declared_io"}
@@ -102,8 +102,9 @@ def test_shuffled_batches_export_the_same(frames: list[Carried], data: st.DataOb
 @settings(max_examples=30, deadline=None)
 @given(carried(erasing=False), st.sampled_from(range(5)))
 def test_an_erased_run_is_as_if_it_had_never_spoken(frames: list[Carried], which: int) -> None:
-    from tests.events import RUNS, erase, frame  # noqa: PLC0415
-    from lineage_bridge.graph.carried import FrameKind  # noqa: PLC0415
+    from tests.events import RUNS, erase, frame
+
+    from lineage_bridge.graph.carried import FrameKind
 
     gone = frame(erase(RUNS[which]), place=9_999, kind=FrameKind.OPERATOR)
     with opened() as writer, opened() as without:
@@ -130,7 +131,9 @@ def test_a_batch_that_does_not_start_at_the_position_is_refused() -> None:
         apply(writer, frames_of([run_event(inputs=[dataset("a")])]))
         before = exported(writer)
         with pytest.raises(PositionError):
-            writer.apply(Batch({("log", 0): (0, 1)}, dict(flat(fold_frames(frames_of([run_event(outputs=[dataset("b")])]), NAMES)))), Budget(1))
+            writer.apply(
+                Batch({("log", 0): (0, 1)}, dict(flat(fold_frames(frames_of([run_event(outputs=[dataset("b")])]), NAMES)))), Budget(1)
+            )
         assert exported(writer) == before
         assert writer.position("log") == {0: 1}
 

@@ -59,12 +59,7 @@ def test_another_time_moves_the_events_and_keeps_the_runs() -> None:
 @pytest.mark.parametrize("edition", ["", "first", "Zweite Ausgabe №2", '","', "\ud800"])
 def test_run_ids_are_those_of_the_events_and_of_their_parents(edition: str) -> None:
     told = {UUID(event["run"]["runId"]).bytes for event in parsed(edition)}
-    parents = {
-        UUID(facet["run"]["runId"]).bytes
-        for event in parsed(edition)
-        for key, facet in facets_of(event)
-        if key == "parent"
-    }
+    parents = {UUID(facet["run"]["runId"]).bytes for event in parsed(edition) for key, facet in facets_of(event) if key == "parent"}
 
     assert run_ids(edition) == sorted(told)
     assert parents

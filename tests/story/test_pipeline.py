@@ -66,9 +66,7 @@ def sources_of_columns() -> dict[Field, set[Field]]:
     for dataset, statements in column_statements().items():
         for statement in statements:
             for name, entry in statement["fields"].items():
-                found[dataset[0], dataset[1], name].update(
-                    (*node(source), source["field"]) for source in entry["inputFields"]
-                )
+                found[dataset[0], dataset[1], name].update((*node(source), source["field"]) for source in entry["inputFields"])
     return found
 
 

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Final, TypeVar
 
 import anyio
 from anyio import to_thread
-from fastapi import Header, Query, Request
+from fastapi import Header, Path, Query, Request
+from pydantic import AfterValidator
 
 from lineage_bridge.api import position
 from lineage_bridge.api.answers import POSITION_HEADER
@@ -20,8 +21,16 @@ POLL_S: Final = 0.025
 MAX_OFFSET: Final = 1_000_000_000
 KINDS: Final = {"dataset": NodeKind.DATASET, "job": NodeKind.JOB}
 
-Namespace = Annotated[str, Query(description="Namespace, exactly")]
-NodeName = Annotated[str, Query(description="Name, exactly")]
+
+def mended(text: str) -> str:
+    """A text as events hold it: their NULs are mended too."""
+    return text.replace("\0", "\ufffd")
+
+
+Mended = AfterValidator(mended)
+Namespace = Annotated[str, Query(description="Namespace, exactly"), Mended]
+NodeName = Annotated[str, Query(description="Name, exactly"), Mended]
+RunId = Annotated[str, Path(description="The run's id, as sent or as a UUID"), Mended]
 Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET)]
 Item = TypeVar("Item")
 

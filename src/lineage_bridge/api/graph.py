@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
-from lineage_bridge.api.asking import KINDS, Namespace, NodeName, Offset, demand, page, reflecting, waiting
+from lineage_bridge.api.asking import KINDS, Mended, Namespace, NodeName, Offset, RunId, demand, page, reflecting, waiting
 from lineage_bridge.api.models import ErrorAnswer, Found, Neighbourhood, Runs
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
@@ -50,7 +50,7 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
     @router.get("/search", response_model=None, responses=answers({200: Found}, writes=False))
     def get_search(
         request: Request,
-        q: Annotated[str, Query(description="Words that name or namespace contain", max_length=500)],
+        q: Annotated[str, Query(description="Words that name or namespace contain", max_length=500), Mended],
         kind: Kind | None = None,
         limit: Limit = 50,
         offset: Offset = 0,
@@ -94,7 +94,7 @@ def _run_routes(router: APIRouter, services: Services) -> None:
         response_model=None,
         responses=answers({200: Runs, 404: ErrorAnswer}, writes=False),
     )
-    def get_run(run_id: str) -> Response:
+    def get_run(run_id: RunId) -> Response:
         """One run, by its id as sent or as a UUID, under each job it was seen under."""
         with services.graph() as reader:
             records = reader.find_runs(run_id)

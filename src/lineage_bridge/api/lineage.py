@@ -1,16 +1,20 @@
 """Questions about events, datasets and jobs, in the shapes LineageBridge's users know."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from msgspec import UNSET
 
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer, verbatim_list
 from lineage_bridge.api.asking import (
+    Mended,
     Namespace,
     NodeName,
     Offset,
+    RunId,
     demand,
     page,
     reflecting,
@@ -30,11 +34,13 @@ from lineage_bridge.ports import (
     FrameReader,
     GraphReader,
     Node,
+    Port,
     Walk,
     WalkLimits,
 )
 
-Glob = Annotated[str | None, Query(description="Glob: * any text, ? any character, [...] one of these")]
+Text = Annotated[str, Mended]
+Glob = Annotated[Text | None, Query(description="Glob: * any text, ? any character, [...] one of these")]
 Direction = Literal["upstream", "downstream", "both"]
 Depth = Annotated[int, Query(ge=1, le=50, description="Hops of flows, from dataset to dataset")]
 EventLimit = Annotated[int, Query(ge=1, le=1000)]
@@ -73,7 +79,7 @@ def _event_routes(router: APIRouter, services: Services) -> None:
             return verbatim_list(_bodies(services.frames, records), {**link, **reflecting(reader)})
 
     @router.get("/events/{run_id:path}", response_model=None, responses=answers({200: list[RunEvent], **_NOT_FOUND}, writes=False))
-    def get_run_events(request: Request, run_id: str, limit: Limit = 1000, offset: Offset = 0) -> Response:
+    def get_run_events(request: Request, run_id: RunId, limit: Limit = 1000, offset: Offset = 0) -> Response:
         """The events of a run, oldest first, as they were sent. The id as sent, or as a UUID."""
         with services.graph() as reader:
             records = reader.run_events(run_id, offset + limit + 1)
@@ -142,9 +148,19 @@ def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int) -> DatasetLin
 
 
 def _summary(reader: GraphReader, job: Node, now_us: int) -> RunEvent:
-    """A job's newest run that named a dataset; for a job without one, what it was declared to read and write."""
+    """A job's newest run with what it named; where that named nothing, with what is known of the job."""
     record = reader.latest_run(job, with_datasets=True)
-    return wire.run_event(record) if record else wire.job_event(job, reader.job_ports(job, now_us=now_us), now_us)
+    if record:
+        return wire.run_event(record)
+    ports = reader.job_ports(job, now_us=now_us)
+    newest = reader.latest_run(job, with_datasets=False)
+    if newest is None:
+        return wire.job_event(job, ports, now_us)
+    return wire.run_event(replace(newest, inputs=_named(ports, Side.INPUT), outputs=_named(ports, Side.OUTPUT)))
+
+
+def _named(ports: Iterable[Port], side: Side) -> tuple[Node, ...]:
+    return tuple(port.dataset for port in ports if port.side == side)
 
 
 def _job_routes(router: APIRouter, services: Services) -> None:
@@ -163,17 +179,17 @@ def _job_routes(router: APIRouter, services: Services) -> None:
 
 
 def _job_detail(reader: GraphReader, job: Node, now_us: int) -> JobDetail:
-    known, where = wire.described(reader, job), position.encode(reader.position())
     record = reader.latest_run(job, with_datasets=True)
-    if record:
-        inputs, outputs = record.inputs, record.outputs
-    else:
-        ports = reader.job_ports(job, now_us=now_us)
-        inputs = tuple(port.dataset for port in ports if port.side == Side.INPUT)
-        outputs = tuple(port.dataset for port in ports if port.side == Side.OUTPUT)
-    latest = (_all_described(reader, inputs), _all_described(reader, outputs))
+    ports = [] if record else reader.job_ports(job, now_us=now_us)
     newest = record or reader.latest_run(job, with_datasets=False)
-    return JobDetail(known, *latest, where, wire.run(newest)) if newest else JobDetail(known, *latest, where)
+    is_run = newest is not None and bool(reader.find_runs(newest.run_id))
+    return JobDetail(
+        job=wire.described(reader, job),
+        latest_inputs=_all_described(reader, record.inputs if record else _named(ports, Side.INPUT)),
+        latest_outputs=_all_described(reader, record.outputs if record else _named(ports, Side.OUTPUT)),
+        position=position.encode(reader.position()),
+        latest_run=wire.run(newest) if newest is not None and is_run else UNSET,
+    )
 
 
 def _all_described(reader: GraphReader, nodes: Iterable[Node]) -> list[Described]:

@@ -13,7 +13,7 @@ from lineage_bridge.api.models import Accepted, ErrorAnswer, Quarantine, Rejecte
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
 from lineage_bridge.errors import NotFoundError
-from lineage_bridge.graph.carried import FrameKind
+from lineage_bridge.graph.carried import RETRY, FrameKind
 from lineage_bridge.openlineage.verdict import Rejected
 from lineage_bridge.ports import Frame
 
@@ -88,4 +88,4 @@ def _kept(services: Services, event_id: str) -> Frame:
 
 def _judged_again(services: Services, event_id: str) -> Judged:
     frame = _kept(services, event_id)
-    return judge_one(frame.body, services.clock_us(), frame.channel)
+    return judge_one(frame.body, services.clock_us(), RETRY)

@@ -42,8 +42,10 @@ class EventBatch:
 
     @property
     def body(self) -> bytes:
-        """The request's body: an array, unless some line may be no JSON."""
+        """The request's body: lines, which may be no JSON, or an event by itself, which may be none either, or an array."""
         raws = [event.raw for event in self.events]
+        if len(raws) == 1:
+            return raws[0]
         return b"\n".join(raws) if self.events[0].line else b"[" + b",".join(raws) + b"]"
 
     @property

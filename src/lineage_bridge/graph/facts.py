@@ -5,7 +5,7 @@ a facet is a row of its own under the hash of that text.
 """
 
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TypeVar
 from uuid import UUID
@@ -16,9 +16,9 @@ from lineage_bridge.graph.carried import RETRY, Carried, FrameKind
 from lineage_bridge.graph.ids import DAY_US, NodeKind, day_of, node_id, statement_id, text_hash
 from lineage_bridge.graph.relations import NEVER_US, NO_EVENT, Origin, Row, Side
 from lineage_bridge.openlineage import facets as standard
-from lineage_bridge.openlineage.event import Dataset, Event, Job, Run
+from lineage_bridge.openlineage.event import Dataset, Event, Facets, Job, Run
 from lineage_bridge.openlineage.times import parse_time
-from lineage_bridge.openlineage.verdict import Clean, Rejected, Repaired, judge, run_uuid
+from lineage_bridge.openlineage.verdict import Clean, Rejected, Repaired, judge, parse_uuid, run_uuid
 
 Fact = tuple[str, Row, Row]
 """Relation, key, values."""
@@ -36,6 +36,9 @@ _VERSION = re.compile(r"/v?\d+(?:\.\d+)+[^/]*")
 _NOTHING_SAID = (None, None, None, None, NEVER_US, NO_EVENT)
 _NO_NOMINAL = (None, None, NEVER_US, NO_EVENT)
 _NO_RAW = (None, NO_EVENT)
+# Plain numbers: the members of an enumeration would be turned into them once for each fact.
+_DATASET, _JOB = int(NodeKind.DATASET), int(NodeKind.JOB)
+_SELF, _RUN = int(Side.SELF), int(Side.RUN)
 
 
 class _Operation(msgspec.Struct):
@@ -99,7 +102,7 @@ def facts(frame: Carried, names: Names) -> list[Fact]:
 def _folded(frame: Carried, verdict: Clean | Repaired, names: Names) -> list[Fact]:
     """The facts of an accepted event; whatever goes wrong in here concerns this event alone."""
     try:
-        return list(_event_facts(frame, verdict, names))
+        return _event_facts(frame, verdict, names)
     except RefusedNameError as error:
         return [_quarantine(frame, "id_collision", "$", str(error))]
     except Exception as error:  # noqa: BLE001 - the boundary of one event within a batch: it is kept, with the reason
@@ -119,38 +122,41 @@ def _operation(frame: Carried) -> Iterator[Fact]:
             yield "erased", (UUID(run).bytes,), (frame.arrival,)
 
 
-def _event_facts(frame: Carried, verdict: Clean | Repaired, names: Names) -> Iterator[Fact]:
+def _event_facts(frame: Carried, verdict: Clean | Repaired, names: Names) -> list[Fact]:
     event = verdict.event
     time = event.time_us if event.time_us <= frame.arrival + DAY_US else frame.arrival
     repairs = ",".join(sorted({r.code for r in verdict.repairs} - _OF_A_COPY)) if isinstance(verdict, Repaired) else ""
     statement = _Statement(frame, event, time, names)
-    yield (
+    statement.add(
         "event",
         (event.time_us, frame.event),
         (time, event.type or "", statement.subject, *statement.speaks_of, repairs),
     )
-    yield (
+    statement.add(
         "event_copy",
         (event.time_us, frame.event, frame.source, frame.part, frame.place),
         (frame.arrival, frame.channel, frame.principal),
     )
     if frame.channel == RETRY:
-        yield "released", (frame.event,), (frame.arrival,)
-    yield from statement.facts()
+        statement.add("released", (frame.event,), (frame.arrival,))
+    statement.speak()
+    return statement.facts
 
 
 class _Statement:
-    """One event on its way to facts: who speaks (`subject`), of what, when, and with which ids."""
+    """One event on its way to facts: who speaks (`subject`), of what, when, and with which ids. `facts` are those it has made."""
 
     def __init__(self, frame: Carried, event: Event, time: int, names: Names) -> None:
+        self.facts: list[Fact] = []
         self.event, self.time, self.id, self.names = event, time, frame.event, names
         self.day = day_of(time)
+        self.span = time, time
+        self.said_at = time, frame.event, time, frame.event
         self.job = names.job(event.job.namespace, event.job.name) if event.job else 0
         self.dataset = names.dataset(event.dataset.namespace, event.dataset.name) if event.dataset else 0
         self.speaks_of = (self.job, 0 if event.job else self.dataset)
-        self.origin = Origin.OBSERVED if event.kind == "run" else Origin.DECLARED
+        self.origin = int(Origin.OBSERVED if event.kind == "run" else Origin.DECLARED)
         self.subject = event.run.id if event.kind == "run" and event.run else self._design_time_subject()
-        self.nodes: dict[int, Row] = {}
 
     def _design_time_subject(self) -> bytes:
         event = self.event
@@ -160,127 +166,136 @@ class _Statement:
         dataset = event.dataset or Dataset("", "", {}, {})
         return statement_id(NodeKind.DATASET, dataset.namespace, dataset.name, producer)
 
-    def facts(self) -> Iterator[Fact]:
+    def speak(self) -> None:
         """All but the event's own row and its copy."""
         event = self.event
         if event.job:
-            yield self.node(self.job, NodeKind.JOB, event.job)
+            self.node(self.job, _JOB, event.job)
         if event.run and event.kind == "run" and event.job:
-            yield from self.of_run(event.run)
+            self.of_run(event.run, event.job)
         elif event.job:
-            yield from self.of_declared_job(event.job)
+            self.of_declared_job(event.job)
         if event.dataset:
-            yield from self.of_dataset(event.dataset)
+            self.of_dataset(event.dataset)
 
-    def node(self, id_: int, kind: NodeKind, named: Job | Dataset) -> Fact:
-        return "node", (id_, int(kind), named.namespace, named.name), ()
+    def add(self, relation: str, key: Row, values: Row) -> None:
+        self.facts.append((relation, key, values))
 
-    def said(self, about: int, side: Side, content: bytes) -> Fact:
-        key = (self.subject, self.job, about, int(side), int(self.origin), content, self.day)
-        return "said", key, (self.time, self.id, self.time, self.id)
+    def node(self, id_: int, kind: int, named: Job | Dataset) -> None:
+        self.add("node", (id_, kind, named.namespace, named.name), ())
+
+    def said(self, about: int, side: int, content: bytes) -> None:
+        self.add("said", (self.subject, self.job, about, side, self.origin, content, self.day), self.said_at)
+
+    def content(self, facets: Facets) -> bytes:
+        """The address of what these facets say, once for all that say the same."""
+        if not facets:
+            return NO_CONTENT
+        address, rows = _content(tuple(facets.items()))
+        self.facts += rows
+        return address
 
     # a run
 
-    def of_run(self, run: Run) -> Iterator[Fact]:
-        yield from self.run_row(run)
-        yield "run_event", (run.id, self.event.type or ""), (self.time, self.time)
-        content = yield from contents(self.event.job.facets if self.event.job else {})
-        yield self.said(self.job, Side.SELF, content)
+    def of_run(self, run: Run, job: Job) -> None:
+        self.run_row(run)
+        self.add("run_event", (run.id, self.event.type or ""), self.span)
+        self.said(self.job, _SELF, self.content(job.facets))
         if run.facets:
-            content = yield from contents(run.facets)
-            yield self.said(self.job, Side.RUN, content)
+            self.said(self.job, _RUN, self.content(run.facets))
         samples: dict[tuple[int, int], list[int | None]] = {}
         for side, access, datasets in (
             (Side.INPUT, Side.INPUT_ACCESS, self.event.inputs),
             (Side.OUTPUT, Side.OUTPUT_ACCESS, self.event.outputs),
         ):
             for dataset in datasets:
-                yield from self.of_io(dataset, side, access, samples)
+                self.of_io(dataset, side, access, samples)
         for (dataset_id, side_code), counters in sorted(samples.items()):
-            yield "io_sample", (run.id, self.job, dataset_id, side_code, self.time), (*counters, self.id)
+            self.add("io_sample", (run.id, self.job, dataset_id, side_code, self.time), (*counters, self.id))
 
-    def run_row(self, run: Run) -> Iterator[Fact]:
+    def run_row(self, run: Run) -> None:
         parent: Row = _NOTHING_SAID
         nominal: Row = _NO_NOMINAL
         raw: Row = _NO_RAW
         if above := _run_facet(standard.ParentRunFacet, "parent", run):
-            parent = yield from self.parent(above)
+            parent = self.parent(above)
         if interval := _run_facet(standard.NominalTimeRunFacet, "nominalTime", run):
             nominal = (_time(interval.nominalStartTime), _time(interval.nominalEndTime), self.time, self.id)
-        if run.raw_id and not _is_uuid(run.raw_id):
+        if run.raw_id and parse_uuid(run.raw_id) is None:
             raw = (run.raw_id, self.id)
-        yield "run", (run.id, self.job), (*parent, *nominal, *raw)
+        self.add("run", (run.id, self.job), (*parent, *nominal, *raw))
 
-    def parent(self, facet: standard.ParentRunFacet) -> Generator[Fact, None, Row]:
+    def parent(self, facet: standard.ParentRunFacet) -> Row:
         """The nodes of the parent's and the root's jobs, which may never speak themselves; returns the run's reference to them."""
-        parent_run, parent_job = yield from self.named_run(facet.job.namespace, facet.job.name, facet.run.runId)
+        parent_run, parent_job = self.named_run(facet.job.namespace, facet.job.name, facet.run.runId)
         root_run = root_job = None
         if facet.root is not None:
-            root_run, root_job = yield from self.named_run(facet.root.job.namespace, facet.root.job.name, facet.root.run.runId)
+            root_run, root_job = self.named_run(facet.root.job.namespace, facet.root.job.name, facet.root.run.runId)
         return parent_run, parent_job, root_run, root_job, self.time, self.id
 
-    def named_run(self, namespace: str, name: str, raw_id: str) -> Generator[Fact, None, tuple[bytes, int]]:
+    def named_run(self, namespace: str, name: str, raw_id: str) -> tuple[bytes, int]:
         job = self.names.job(namespace, name)
         run = run_uuid(namespace, name, raw_id)
-        yield "node", (job, int(NodeKind.JOB), namespace, name), ()
+        self.add("node", (job, _JOB, namespace, name), ())
         return run, job
 
-    def of_io(self, dataset: Dataset, side: Side, access: Side, samples: dict[tuple[int, int], list[int | None]]) -> Iterator[Fact]:
-        id_ = self.names.dataset(dataset.namespace, dataset.name)
-        yield self.node(id_, NodeKind.DATASET, dataset)
-        yield "run_io", (self.subject, self.job, id_, int(side)), (self.time, self.time)
+    def of_io(self, dataset: Dataset, side: Side, access: Side, samples: dict[tuple[int, int], list[int | None]]) -> None:
+        id_, side_code = self.names.dataset(dataset.namespace, dataset.name), int(side)
+        self.node(id_, _DATASET, dataset)
+        self.add("run_io", (self.subject, self.job, id_, side_code), self.span)
         if dataset.facets:
-            content = yield from contents(dataset.facets)
-            yield self.said(id_, side, content)
+            self.said(id_, side_code, self.content(dataset.facets))
         if dataset.access:
             rest = {key: text for key, text in dataset.access.items() if key not in STATISTICS}
-            _sample(dataset, side, samples.setdefault((id_, int(side)), [None, None, None]))
+            _sample(dataset, side, samples.setdefault((id_, side_code), [None, None, None]))
             if rest:
-                content = yield from contents(rest)
-                yield self.said(id_, access, content)
+                self.said(id_, int(access), self.content(rest))
 
     # design time
 
-    def of_dataset(self, dataset: Dataset) -> Iterator[Fact]:
+    def of_dataset(self, dataset: Dataset) -> None:
         """What is said of a dataset itself."""
-        yield self.node(self.dataset, NodeKind.DATASET, dataset)
-        content = yield from contents(dataset.facets)
-        yield self.said(self.dataset, Side.SELF, content)
+        self.node(self.dataset, _DATASET, dataset)
+        self.said(self.dataset, _SELF, self.content(dataset.facets))
 
-    def of_declared_job(self, job: Job) -> Iterator[Fact]:
+    def of_declared_job(self, job: Job) -> None:
         """One content for all of it: job, inputs, outputs and lineage are replaced together."""
         declared: list[tuple[int, int, bytes]] = []
-        for side, datasets in ((Side.INPUT, self.event.inputs), (Side.OUTPUT, self.event.outputs)):
+        for side, datasets in ((int(Side.INPUT), self.event.inputs), (int(Side.OUTPUT), self.event.outputs)):
             for dataset in datasets:
                 id_ = self.names.dataset(dataset.namespace, dataset.name)
-                yield self.node(id_, NodeKind.DATASET, dataset)
-                facets = NO_CONTENT
+                self.node(id_, _DATASET, dataset)
+                facets = self.content(dataset.facets)
                 if dataset.facets:
-                    facets = yield from contents(dataset.facets)
-                    yield self.said(id_, side, facets)
-                declared.append((int(side), id_, facets))
-        content = yield from contents(job.facets, tuple(sorted(set(declared))))
-        for side_code, id_, facets in declared:
-            yield "declared_io", (content, side_code, id_, facets), ()
-        yield self.said(self.job, Side.SELF, content)
+                    self.said(id_, side, facets)
+                declared.append((side, id_, facets))
+        content, rows = _content(tuple(job.facets.items()), tuple(sorted(set(declared))))
+        self.facts += rows
+        for side, id_, facets in declared:
+            self.add("declared_io", (content, side, id_, facets), ())
+        self.said(self.job, _SELF, content)
 
 
-def contents(facets: dict[str, bytes], declared: tuple[tuple[int, int, bytes], ...] = ()) -> Generator[Fact, None, bytes]:
-    """The rows of one content; returns its address. A content without facets and declarations is NO_CONTENT and has no rows."""
+@lru_cache(8_192)
+def _content(facets: tuple[tuple[str, bytes], ...], declared: tuple[tuple[int, int, bytes], ...] = ()) -> tuple[bytes, tuple[Fact, ...]]:
+    """The address of one content, and its rows. A content without facets and declarations is NO_CONTENT and has no rows.
+
+    What a producer repeats is hashed and spelt out once; the rows of all that repeat it are the same objects.
+    """
     if not facets and not declared:
-        return NO_CONTENT
-    hashed = sorted((key, *_facet(text)) for key, text in facets.items())
-    content = text_hash(b"".join(b"%d:%b%b" % (len(k := key.encode()), k, facet) for key, facet, _ in hashed) + repr(declared).encode())
-    for key, facet, deleted in hashed:
-        yield "content", (content, key), (facet,)
-        yield "facet", (facet,), (deleted, facets[key].decode("utf-8", "replace"))
-    return content
+        return NO_CONTENT, ()
+    hashed = sorted((key, text_hash(text), text) for key, text in facets)
+    address = text_hash(b"".join(b"%d:%b%b" % (len(k := key.encode()), k, facet) for key, facet, _ in hashed) + repr(declared).encode())
+    rows: list[Fact] = []
+    for key, facet, text in hashed:
+        rows.append(("content", (address, key), (facet,)))
+        rows.append(("facet", (facet,), (_is_tombstone(text), text.decode("utf-8", "replace"))))
+    return address, tuple(rows)
 
 
-@lru_cache(20_000)
-def _facet(text: bytes) -> tuple[bytes, int]:
-    """A facet's address and whether it is a tombstone."""
-    return text_hash(text), int(standard.is_deleted(text))
+def _is_tombstone(text: bytes) -> int:
+    """1 for a facet with `_deleted: true`; only a text that can hold the word, plain or escaped, is read for it."""
+    return int((b"_deleted" in text or b"\\u" in text) and standard.is_deleted(text))
 
 
 def _sample(dataset: Dataset, side: Side, counters: list[int | None]) -> None:
@@ -314,12 +329,3 @@ def _run_facet(kind: type[_RunFacet], key: str, run: Run) -> _RunFacet | None:
 def _time(text: str | None) -> int | None:
     parsed = parse_time(text) if text else None
     return parsed.us if parsed else None
-
-
-@lru_cache(10_000)
-def _is_uuid(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True

@@ -25,8 +25,9 @@ def fold_frames(frames: Iterable[Carried], names: Names, into: Tables | None = N
     for frame in frames:
         for relation, key, values in facts(frame, names):
             table = tables[relation]
-            known = table.get(key)
-            table[key] = values if known is None else merges[relation](known, values)
+            known = table.setdefault(key, values)
+            if known is not values:
+                table[key] = merges[relation](known, values)
     return tables
 
 

@@ -92,9 +92,7 @@ ENRICHMENT = Job(
                     **copied(ORDERS_TOPIC, "order_id", "customer_id", "amount", "discount"),
                     **copied(CUSTOMERS_TOPIC, "country"),
                     "customer_name": [Source(CUSTOMERS_TOPIC, "name")],
-                    "customer_email_hash": [
-                        Source(CUSTOMERS_TOPIC, "email", "TRANSFORMATION", "SHA256(LOWER(email))", masking=True)
-                    ],
+                    "customer_email_hash": [Source(CUSTOMERS_TOPIC, "email", "TRANSFORMATION", "SHA256(LOWER(email))", masking=True)],
                     "ordered_at": [Source(ORDERS_TOPIC, "created_at")],
                 },
                 [

@@ -1,0 +1,96 @@
+"""A real API process over a fresh data folder, and the graph folded in this process instead of on Spark."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.main import run
+from lineage_bridge.config import Paths
+from lineage_bridge.graph.carried import Carried
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.log.reader import LogReader
+from lineage_bridge.ports import LOG_SOURCE, Batch, Budget
+from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.control import Control
+
+COMMAND = (sys.executable, "-m", "lineage_bridge.cli.main")
+
+
+@dataclass(frozen=True)
+class Server:
+    """An API process and its data folder."""
+
+    url: str
+    paths: Paths
+
+    def fold(self) -> None:
+        """Bring what the log holds into the graph."""
+        names = Names(Control(self.paths.control).key())
+        writer = GraphWriter(self.paths.graph, names)
+        log = LogReader(self.paths.log)
+        start, end = writer.position(LOG_SOURCE).get(0, 0), log.durable_end()
+        carried = (
+            Carried(LOG_SOURCE, 0, at, int(f.kind), f.event_id, f.arrival_us, f.channel, f.principal, f.note, f.body)
+            for at, f in log.read(start, end)
+        )
+        writer.apply(Batch({(LOG_SOURCE, 0): (start, end)}, dict(flat(fold_frames(carried, names)))), Budget(1_000_000))
+        while writer.settle(Budget(1_000_000)):
+            pass
+        writer.close()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="package")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder, port = tmp_path_factory.mktemp("data"), free_port()
+    environment = {**os.environ, "LINEAGE_BRIDGE_DATA_DIR": str(folder), "LINEAGE_BRIDGE_PORT": str(port)}
+    process = subprocess.Popen([*COMMAND, "api"], env=environment)
+    found = Server(f"http://127.0.0.1:{port}", Paths(folder))
+    with Client(found.url) as client:
+        deadline = time.monotonic() + 30
+        while not client.answers("/api/v1/health"):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+    yield found
+    process.terminate()
+    assert process.wait(20) == 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command line did."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def call(monkeypatch, capsys, tmp_path):
+    """Run a command line as a user does, in an empty folder with an environment without settings."""
+    for name in list(os.environ):
+        if name.startswith("LINEAGE_BRIDGE_"):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+
+    def calling(*arguments: str | Path) -> Outcome:
+        code = run([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        return Outcome(code, said.out, said.err)
+
+    return calling

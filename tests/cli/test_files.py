@@ -1,0 +1,82 @@
+"""Events in files, in all their forms, with their bytes as they stand."""
+
+import gzip
+import json
+
+import pytest
+
+from lineage_bridge.cli import files
+from lineage_bridge.cli.files import batches, read_events
+from lineage_bridge.errors import RequestError
+
+ONE = b'{"run": {"runId": "1"}, "x":  1.0}'
+TWO = b'{"run":{"runId":"2"}}'
+PRETTY = json.dumps(json.loads(ONE), indent=2).encode()
+SURROGATE = b'{"run":{"runId":"\\ud800"}}'
+
+
+def found(tmp_path, content: bytes, name: str = "events.json") -> list[bytes]:
+    path = tmp_path / name
+    path.write_bytes(content)
+    return [event.raw for event in read_events(str(path))]
+
+
+@pytest.mark.parametrize(
+    ("content", "events"),
+    [
+        (ONE, [ONE]),
+        (ONE + b"\n", [ONE]),
+        (PRETTY + b"\n", [PRETTY]),
+        (ONE + b"\n" + TWO, [ONE, TWO]),
+        (b"\n" + ONE + b"\r\n\n" + TWO + b"\n\n", [ONE, TWO]),
+        (b"[" + ONE + b" ,\n" + TWO + b"]\n", [ONE, TWO]),
+        (b"[\n" + PRETTY + b"\n]", [PRETTY]),
+        (b'{"events": [' + ONE + b", " + TWO + b"]}", [ONE, TWO]),
+        (b'{"events": [1], "run": {}}', [b'{"events": [1], "run": {}}']),
+        (b"[" + SURROGATE + b"," + TWO + b"]", [SURROGATE, TWO]),
+        (SURROGATE + b"\n" + TWO, [SURROGATE, TWO]),
+        (ONE + b"\n{broken\n" + TWO, [ONE, b"{broken", TWO]),
+        (b'{"a":\n', [b'{"a":']),
+        (b"{\n broken\n}", [b"{\n broken\n}"]),
+        (b"not json", [b"not json"]),
+        (b"", []),
+        (b" \n\n", []),
+        (b"[]", []),
+    ],
+)
+def test_events_are_found_with_their_bytes(tmp_path, content, events):
+    assert found(tmp_path, content) == events
+    assert found(tmp_path, gzip.compress(content), "events.gz") == events
+
+
+def test_a_file_of_lines_is_one_of_lines_whatever_its_first_line_holds(tmp_path):
+    assert found(tmp_path, b"{broken\n" + ONE, "events.ndjson") == [b"{broken", ONE]
+    assert found(tmp_path, gzip.compress(b"{broken\n" + ONE), "events.jsonl.gz") == [b"{broken", ONE]
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(RequestError, match=r"none\.json cannot be read: No such file"):
+        list(read_events(str(tmp_path / "none.json")))
+    cut = tmp_path / "cut.gz"
+    cut.write_bytes(gzip.compress(ONE * 100)[:-9])
+    with pytest.raises(RequestError, match=r"cut\.gz cannot be read"):
+        list(read_events(str(cut)))
+
+
+def test_batches_keep_order_and_limits(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "BATCH_EVENTS", 3)
+    path = tmp_path / "events.ndjson"
+    lines = [b'{"n":%d}' % number for number in range(10)]
+    path.write_bytes(b"\n".join(lines))
+    cut = list(batches(read_events(str(path))))
+    assert [len(batch.events) for batch in cut] == [3, 3, 3, 1]
+    assert [event.raw for batch in cut for event in batch.events] == lines
+    monkeypatch.setattr(files, "BATCH_BYTES", 16)
+    assert [len(batch.events) for batch in batches(read_events(str(path)))] == [2] * 5
+
+
+def test_what_is_no_json_is_sent_as_it_stands(tmp_path):
+    path = tmp_path / "broken.json"
+    path.write_bytes(b'{"a":\n')
+    (batch,) = batches(read_events(str(path)))
+    assert batch.body == b'{"a":'

@@ -1,0 +1,270 @@
+"""The whole pipeline on Spark: from the log to the store, equal to the plain fold of the same frames."""
+
+import json
+import os
+import random
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import psutil
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+from tests.events import KEY, T0, carried, dataset, erase, run_event
+
+from lineage_bridge.graph.carried import Carried, FrameKind
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.ids import DAY_US, event_id
+from lineage_bridge.log.reader import LogReader
+from lineage_bridge.log.writer import LogWriter
+from lineage_bridge.pipeline.fold import collect, fold
+from lineage_bridge.pipeline.schemas import FRAMES
+from lineage_bridge.pipeline.serve import Limits, Serve
+from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Frame, GraphStore
+from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.export import Export
+
+pytestmark = pytest.mark.spark
+
+SAMPLES = Path(__file__).parent.parent / "samples"
+WAIT_S = 120
+
+
+def sample_events() -> list[bytes]:
+    files = sorted(SAMPLES.rglob("*.ndjson"))
+    return [line for file in files for line in file.read_bytes().splitlines() if line.strip()]
+
+
+def as_frame(body: bytes, kind: FrameKind = FrameKind.EVENT, arrival: int = T0 + DAY_US, channel: str = "http") -> Frame:
+    return Frame(kind, event_id(body), arrival, channel, "", b"", body)
+
+
+class Failing:
+    """A store that fails between a batch's fold and its commit, as often as told."""
+
+    def __init__(self, store: GraphWriter, failures: int) -> None:
+        self.store, self.failures = store, failures
+
+    def position(self, source: str) -> dict[int, int]:
+        return self.store.position(source)
+
+    def apply(self, batch: Batch, budget: Budget) -> None:
+        if self.failures:
+            self.failures -= 1
+            raise RuntimeError("planted: folded, not committed")
+        self.store.apply(batch, budget)
+
+    def settle(self, budget: Budget) -> int:
+        return self.store.settle(budget)
+
+
+class Pipeline:
+    """A log, a store, and queries between them."""
+
+    def __init__(self, session: SparkSession, folder: Path, limits: Limits = Limits(trigger_ms=100)) -> None:  # noqa: B008 - frozen
+        self.session, self.folder, self.limits = session, folder, limits
+        self.log = LogWriter(folder / "log")
+        self.store = GraphWriter(folder / "graph.db", Names(KEY))
+        self.batches: list[tuple[Batch, list[int]]] = []
+
+    def append(self, *frames: Frame) -> None:
+        self.log.append(frames)
+
+    @contextmanager
+    def query(self, store: GraphStore | None = None) -> Iterator[StreamingQuery]:
+        serve = Serve(store or self.store, KEY, self.limits, lambda batch, workers: self.batches.append((batch, workers)))
+        query = serve.start(self.session, self.folder / "log", self.folder / "spark")
+        try:
+            yield query
+        finally:
+            query.stop()
+
+    def caught_up(self) -> bool:
+        return self.store.position(LOG_SOURCE).get(0, 0) == self.log.end()
+
+    def run(self) -> None:
+        """Apply all that is in the log."""
+        with self.query() as query:
+            wait(self.caught_up, query)
+        while self.store.settle(Budget(10_000)):
+            pass
+
+    def export(self) -> list[bytes]:
+        return list(Export(self.store.connection, T0).lines())
+
+    def expected(self) -> list[bytes]:
+        """What the plain fold of the same frames gives."""
+        reader = LogReader(self.folder / "log")
+        frames = [
+            Carried(LOG_SOURCE, 0, place, int(f.kind), f.event_id, f.arrival_us, f.channel, f.principal, f.note, f.body)
+            for place, f in reader.read(0, reader.durable_end())
+        ]
+        other = GraphWriter(self.folder / "plain.db", Names(KEY))
+        other.apply(Batch({}, dict(flat(fold_frames(frames, Names(KEY))))), Budget(10**9))
+        lines = list(Export(other.connection, T0).lines())
+        other.close()
+        (self.folder / "plain.db").unlink()
+        return lines
+
+    def close(self) -> None:
+        self.log.close()
+        self.store.close()
+
+
+def wait(done: Callable[[], bool], query: StreamingQuery | None = None) -> None:
+    end = time.monotonic() + WAIT_S
+    while not done():
+        if query is not None and not query.isActive:
+            raise AssertionError(f"the query ended: {query.exception()}")
+        assert time.monotonic() < end, "nothing came"
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def pipeline(spark: SparkSession, tmp_path: Path) -> Iterator[Pipeline]:
+    made = Pipeline(spark, tmp_path)
+    yield made
+    made.close()
+
+
+def test_real_events_through_spark_equal_the_plain_fold(pipeline: Pipeline) -> None:
+    events = sample_events()
+    random.Random(7).shuffle(events)
+    with pipeline.query() as query:
+        for start in range(0, len(events), 100):
+            pipeline.append(*map(as_frame, events[start : start + 100]))
+            wait(pipeline.caught_up, query)
+    assert len(pipeline.batches) >= 3
+    assert pipeline.export() == pipeline.expected()
+    assert pipeline.store.connection.execute("SELECT count(*) FROM event_copy").fetchone()[0] == len(events)
+
+
+@settings(max_examples=4, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@given(carried(min_size=25, max_size=40), st.randoms(use_true_random=False))
+def test_mixed_corpora_equal_the_plain_fold(spark: SparkSession, frames: list[Carried], random_: random.Random) -> None:
+    with TemporaryDirectory() as folder:
+        pipeline = Pipeline(spark, Path(folder), Limits(batch_frames=17, trigger_ms=0))
+        doubled = [*frames, *frames[:4]]
+        random_.shuffle(doubled)
+        pipeline.append(*(Frame(FrameKind(f.kind), f.event, f.arrival, f.channel, "", f.note, f.body) for f in doubled))
+        pipeline.append(as_frame(erase("00000000-0000-0000-0000-000000000002"), FrameKind.OPERATOR))
+        pipeline.run()
+        assert pipeline.export() == pipeline.expected()
+        pipeline.close()
+
+
+def test_verdict_and_facts_run_in_sparks_python_workers(pipeline: Pipeline) -> None:
+    pipeline.append(*map(as_frame, sample_events()[:50]))
+    pipeline.run()
+    workers = {pid for _, pids in pipeline.batches for pid in pids}
+    assert workers
+    assert os.getpid() not in workers
+    driver = psutil.Process()
+    under_spark = {child.pid for child in driver.children(recursive=True)}
+    for pid in workers:
+        assert pid in under_spark
+        ancestors = [parent.name() for parent in psutil.Process(pid).parents()]
+        assert "java" in ancestors
+
+
+def test_the_source_caps_its_batches(spark: SparkSession, tmp_path: Path) -> None:
+    pipeline = Pipeline(spark, tmp_path, Limits(batch_frames=40, trigger_ms=0))
+    pipeline.append(*map(as_frame, sample_events()[:200]))
+    pipeline.run()
+    sizes = [len(batch.rows["event_copy"]) for batch, _ in pipeline.batches]
+    assert sum(sizes) == 200
+    assert max(sizes) <= 40
+    assert pipeline.export() == pipeline.expected()
+    pipeline.close()
+
+
+def test_a_batch_that_failed_between_fold_and_commit_is_folded_again(pipeline: Pipeline) -> None:
+    events = sample_events()[:120]
+    pipeline.append(*map(as_frame, events))
+    failing = Failing(pipeline.store, failures=1)
+    with pipeline.query(failing) as query:
+        wait(lambda: not query.isActive)
+        assert "planted" in str(query.exception())
+    assert pipeline.store.position(LOG_SOURCE) == {}
+    pipeline.run()
+    assert pipeline.export() == pipeline.expected()
+    assert pipeline.store.connection.execute("SELECT count(*) FROM event").fetchone()[0] == len(set(events))
+
+
+def test_a_store_put_back_to_an_older_copy_catches_up(pipeline: Pipeline) -> None:
+    events = sample_events()
+    pipeline.append(*map(as_frame, events[:100]))
+    pipeline.run()
+    pipeline.store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    shutil.copy(pipeline.folder / "graph.db", pipeline.folder / "older.db")
+    pipeline.append(*map(as_frame, events[100:200]))
+    pipeline.run()
+    complete = pipeline.export()
+    pipeline.store.close()
+    for leftover in pipeline.folder.glob("graph.db-*"):
+        leftover.unlink()
+    shutil.copy(pipeline.folder / "older.db", pipeline.folder / "graph.db")
+    pipeline.store = GraphWriter(pipeline.folder / "graph.db", Names(KEY))
+    pipeline.run()
+    assert pipeline.export() == complete == pipeline.expected()
+
+
+def test_a_deleted_checkpoint_loses_nothing(pipeline: Pipeline) -> None:
+    events = sample_events()
+    pipeline.append(*map(as_frame, events[:60]))
+    pipeline.run()
+    shutil.rmtree(pipeline.folder / "spark" / "checkpoint")
+    pipeline.append(*map(as_frame, events[60:120]))
+    pipeline.run()
+    assert pipeline.export() == pipeline.expected()
+
+
+def test_a_checkpoint_that_disagrees_is_discarded(pipeline: Pipeline) -> None:
+    events = sample_events()
+    pipeline.append(*map(as_frame, events[:60]))
+    pipeline.run()
+    offsets = pipeline.folder / "spark" / "checkpoint" / "offsets"
+    for file in offsets.iterdir():
+        file.write_text("no offsets at all")
+    pipeline.append(*map(as_frame, events[60:120]))
+    pipeline.run()
+    assert pipeline.export() == pipeline.expected()
+
+
+def test_what_no_fold_can_read_is_kept_aside_and_the_batch_goes_on(pipeline: Pipeline) -> None:
+    good = run_event(inputs=[dataset("a")], outputs=[dataset("b")])
+    nul = good.replace(b'"name": "a"', b'"name": "a\\u0000\\ud800"')
+    note = json.dumps({"code": "too_large", "path": "$", "message": "over 32 MB"}).encode()
+    rejected = Frame(FrameKind.REJECTED, event_id(b"{"), T0, "http", "", note, b"{")
+    pipeline.append(as_frame(b'{"no": "event"'), as_frame(nul), rejected, as_frame(good), as_frame(b"[]"))
+    pipeline.run()
+    codes = dict(pipeline.store.connection.execute("SELECT code, count(*) FROM quarantine GROUP BY code").fetchall())
+    assert codes == {"not_json": 1, "too_large": 1, "wrong_type": 1}
+    names = {name for (name,) in pipeline.store.connection.execute("SELECT name FROM node WHERE kind = 1")}
+    assert names == {"a", "b", "a\ufffd\ufffd"}
+    assert pipeline.export() == pipeline.expected()
+
+
+def test_a_name_whose_id_is_taken_is_quarantined_and_the_batch_goes_on(pipeline: Pipeline) -> None:
+    names = Names(KEY)
+    squatter = (names.dataset("ns", "a"), 1, "elsewhere", "squatter")
+    pipeline.store.apply(Batch({}, {"node": [squatter]}), Budget(1))
+    pipeline.append(as_frame(run_event(inputs=[dataset("a")])), as_frame(run_event(job="fine", outputs=[dataset("b")])))
+    pipeline.run()
+    assert pipeline.store.connection.execute("SELECT code, count(*) FROM quarantine GROUP BY code").fetchall() == [("id_collision", 1)]
+    assert pipeline.store.connection.execute("SELECT count(*) FROM node WHERE name IN ('b', 'fine')").fetchone() == (2,)
+
+
+def test_the_step_states_its_schema(spark: SparkSession) -> None:
+    empty = spark.createDataFrame([], FRAMES)
+    batch, workers = collect(empty.transform(fold, key=KEY))
+    assert dict(batch.spans) == {}
+    assert dict(batch.rows) == {}
+    assert workers == []

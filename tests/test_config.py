@@ -1,0 +1,115 @@
+"""Settings from their four places, and errors that name the setting and the place."""
+
+from pathlib import Path
+
+import pytest
+
+from lineage_bridge.config import Settings, load_settings
+from lineage_bridge.errors import ConfigError
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text: str) -> Path:
+        path = tmp_path / "settings.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def refused(flags=None, environ=None, folder=Path("/"), config=None) -> ConfigError:
+    with pytest.raises(ConfigError) as caught:
+        load_settings(flags or {}, environ or {}, folder, config)
+    return caught.value
+
+
+def test_a_flag_wins_over_the_environment_that_over_the_file_that_over_the_default(tmp_path, file):
+    path = file('port = 1\nhost = "127.0.0.2"\nlog_level = "debug"\n')
+    settings = load_settings({"port": "3"}, {"LINEAGE_BRIDGE_PORT": "2", "LINEAGE_BRIDGE_HOST": "127.0.0.3"}, tmp_path, path)
+    assert (settings.port, settings.host, settings.log_level) == (3, "127.0.0.3", "debug")
+    assert settings.trigger_ms == Settings().trigger_ms
+
+
+def test_the_file_is_the_flag_s_then_the_environment_s_then_the_folder_s(tmp_path):
+    for number, name in enumerate(("flag.toml", "environment.toml", "lineage-bridge.toml"), 1):
+        (tmp_path / name).write_text(f"port = {number}\n")
+    environ = {"LINEAGE_BRIDGE_CONFIG": "environment.toml"}
+    assert load_settings({}, environ, tmp_path, Path("flag.toml")).port == 1
+    assert load_settings({}, environ, tmp_path).port == 2
+    assert load_settings({}, {}, tmp_path).port == 3
+
+
+def test_an_unknown_setting_is_named_with_its_place_and_near_names(file):
+    in_environment = refused(environ={"LINEAGE_BRIDGE_PROT": "1"})
+    assert "LINEAGE_BRIDGE_PROT in the environment" in str(in_environment)
+    assert "LINEAGE_BRIDGE_PORT" in in_environment.hint
+    path = file("prot = 1\n")
+    in_file = refused(config=path)
+    assert f"prot in {path}" in str(in_file)
+    assert "port" in in_file.hint
+    assert "--prot" in str(refused(flags={"prot": "1"}))
+
+
+@pytest.mark.parametrize("text", ["x", "8.5", "", "true", "65536", "-1"])
+def test_an_ill_typed_setting_is_named_with_its_place_even_if_another_place_wins(text):
+    error = refused(flags={"port": "9"}, environ={"LINEAGE_BRIDGE_PORT": text})
+    assert "LINEAGE_BRIDGE_PORT in the environment" in str(error)
+    assert repr(text) in str(error)
+    assert "8000" in error.hint
+
+
+@pytest.mark.parametrize("line", ["port = true", 'port = "8000"', "port = 8.0", "port = 2026-01-01", "host = 1", "[port]"])
+def test_a_file_gives_settings_their_own_type(file, line):
+    assert "in /" in str(refused(config=file(line + "\n")))
+
+
+@pytest.mark.parametrize("line", ["port = ", "\x00", "port = 1\nport = 2"])
+def test_a_file_that_is_no_toml_is_named(file, line):
+    path = file(line)
+    assert str(path) in str(refused(config=path))
+
+
+def test_a_missing_file_is_named_with_who_asked_for_it(tmp_path):
+    assert "--config" in refused(folder=tmp_path, config=Path("no.toml")).hint
+    assert "LINEAGE_BRIDGE_CONFIG" in refused(folder=tmp_path, environ={"LINEAGE_BRIDGE_CONFIG": "no.toml"}).hint
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
+def test_the_host_is_this_machine(host):
+    assert load_settings({"host": host}, {}, Path("/")).host == host
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "example.org", "", "*"])
+def test_no_other_host_before_there_are_keys(host):
+    error = refused(flags={"host": host})
+    assert "--host" in str(error)
+    assert "no keys" in str(error)
+
+
+def test_other_programs_variables_are_nobody_s_business():
+    assert load_settings({}, {"LINEAGE_BRIDGE_IVY_SETTINGS": "x", "PORT": "y"}, Path("/")) == Settings()
+
+
+def test_the_environment_of_a_child_says_the_same_settings(tmp_path):
+    settings = load_settings({"port": "0", "data_dir": str(tmp_path), "spark_master": "local[2]"}, {}, tmp_path)
+    (tmp_path / "lineage-bridge.toml").write_text("port = 5\n")
+    assert load_settings({}, settings.environment(), tmp_path) == settings
+
+
+def test_the_data_folder_is_absolute_and_knows_home(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert load_settings({"data_dir": "~/x"}, {}, Path("/")).data_dir == tmp_path / "x"
+    assert load_settings({"data_dir": "x"}, {}, Path("/")).data_dir.is_absolute()
+    assert "--data-dir" in str(refused(flags={"data_dir": ""}))
+
+
+@pytest.mark.parametrize(("host", "address"), [("127.0.0.1", "http://127.0.0.1:8000"), ("::1", "http://[::1]:8000")])
+def test_the_address_is_host_and_port_unless_a_url_is_set(host, address):
+    assert Settings(host=host).address == address
+    assert Settings(host=host, url="http://elsewhere:1/").address == "http://elsewhere:1"
+
+
+def test_settings_cannot_be_changed():
+    with pytest.raises(ValueError, match="frozen"):
+        Settings().port = 1  # type: ignore[misc]  # the point of the test

@@ -1,0 +1,143 @@
+"""The supervisor over small real processes: what dies is started again, what runs is stopped in order."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from lineage_bridge import supervisor
+from lineage_bridge.config import Settings
+from lineage_bridge.errors import UnavailableError
+from lineage_bridge.supervisor import Part, ending, pause, supervise, tell_where
+
+WRITE = """
+import os, signal, sys, time
+path = sys.argv[1]
+def note(word):
+    with open(path, "a") as file:
+        file.write(f"{word} {sys.argv[2]} {os.getpid()}\\n")
+def stop(*_):
+    note("stopped")
+    sys.exit(0)
+signal.signal(signal.SIGTERM, stop if sys.argv[3] == "polite" else signal.SIG_IGN)
+note("started")
+if sys.argv[3] == "watching":
+    os.read(0, 1)
+    note("orphaned")
+    sys.exit(0)
+while True:
+    time.sleep(0.02)
+"""
+
+
+def part(notes: Path, name: str, manner: str = "polite", grace_s: float = 10.0) -> Part:
+    return Part(name, (sys.executable, "-c", WRITE, str(notes), name, manner), grace_s=grace_s)
+
+
+@contextmanager
+def supervised(*parts: Part):
+    stop, hurry = threading.Event(), threading.Event()
+    thread = threading.Thread(target=supervise, args=(parts, os.environ, stop, hurry))
+    thread.start()
+    try:
+        yield stop, hurry
+    finally:
+        stop.set()
+        hurry_after = threading.Timer(20, hurry.set)
+        hurry_after.start()
+        thread.join()
+        hurry_after.cancel()
+
+
+def noted(notes: Path, count: int, within_s: float = 20.0) -> list[list[str]]:
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        lines = [line.split() for line in notes.read_text().splitlines()] if notes.exists() else []
+        if len(lines) >= count:
+            return lines
+        time.sleep(0.02)
+    raise AssertionError(f"{count} notes were expected within {within_s} s, there are {lines}")
+
+
+def test_a_killed_child_is_started_again_and_the_others_stay(tmp_path):
+    notes = tmp_path / "notes"
+    with supervised(part(notes, "one"), part(notes, "two")):
+        pids = {name: int(pid) for _, name, pid in noted(notes, 2)}
+        killed_at = time.monotonic()
+        os.kill(pids["one"], signal.SIGKILL)
+        again = noted(notes, 3)[2]
+        assert time.monotonic() - killed_at >= supervisor.FIRST_PAUSE_S
+        assert again[:2] == ["started", "one"]
+        assert int(again[2]) != pids["one"]
+        os.kill(pids["two"], 0)
+
+
+def test_parts_are_stopped_in_their_order(tmp_path):
+    notes = tmp_path / "notes"
+    with supervised(part(notes, "one"), part(notes, "two")):
+        noted(notes, 2)
+    assert [line[:2] for line in noted(notes, 4)[2:]] == [["stopped", "one"], ["stopped", "two"]]
+
+
+def test_a_part_that_does_not_stop_is_killed_when_its_time_is_over(tmp_path):
+    notes = tmp_path / "notes"
+    with supervised(part(notes, "deaf", "deaf", grace_s=0.5)):
+        pid = int(noted(notes, 1)[0][2])
+        began = time.monotonic()
+    assert 0.4 < time.monotonic() - began < 10
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_a_second_signal_does_not_wait(tmp_path):
+    notes = tmp_path / "notes"
+    with supervised(part(notes, "deaf", "deaf", grace_s=60)) as (stop, hurry):
+        noted(notes, 1)
+        began = time.monotonic()
+        stop.set()
+        hurry.set()
+    assert time.monotonic() - began < 10
+
+
+def test_a_child_learns_that_its_supervisor_was_killed(tmp_path):
+    notes = tmp_path / "notes"
+    code = f"""
+import os, threading
+from lineage_bridge.supervisor import Part, supervise
+part = Part("watching", {part(notes, "watching", "watching").command!r})
+supervise([part], os.environ, threading.Event(), threading.Event())
+"""
+    pid = os.spawnv(os.P_NOWAIT, sys.executable, [sys.executable, "-c", code])
+    noted(notes, 1)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    assert noted(notes, 2)[1][0] == "orphaned"
+
+
+def test_pauses_grow_to_a_limit():
+    assert [pause(failures) for failures in (1, 2, 3, 4, 5, 6, 60)] == [1, 2, 4, 8, 16, 30, 30]
+
+
+def test_endings_are_told():
+    assert ending(-9) == "killed by SIGKILL"
+    assert ending(1) == "exit code 1"
+
+
+def test_a_second_one_over_the_same_data_says_where_the_first_is(tmp_path):
+    settings = Settings(data_dir=tmp_path, port=8123)
+    with supervisor._exclusive(settings.paths):
+        tell_where(settings)
+        with pytest.raises(UnavailableError, match=rf"already running at http://127.0.0.1:8123 \(process {os.getpid()}\)"):
+            supervisor._exclusive(settings.paths).__enter__()
+
+
+def test_the_lock_is_free_again_afterwards(tmp_path):
+    settings = Settings(data_dir=tmp_path)
+    for _ in range(2):
+        with supervisor._exclusive(settings.paths):
+            pass
