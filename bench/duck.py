@@ -1,199 +1,22 @@
-"""The same tables built by DuckDB from the same text: validity judged, every relation merged by the same law, then the derived ones.
-
-Names here are those of `graph/relations.py`; ids differ (hashes of DuckDB's own), `compare.py` brings the two together.
+"""The same tables built by DuckDB from the same text (duck.sql): validity judged, every relation merged by the same law, then the
+derived ones. Ids differ; `compare.py` brings the two together by names.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
+from statistics import mean
 
 import duckdb
 
 from bench.meter import Clock, Result, calibrate, per_event
 
-_DATASET = '{"namespace":"JSON","name":"JSON","facets":"JSON","inputFacets":"JSON","outputFacets":"JSON"}'
-_EVENT = (
-    '{"eventType":"VARCHAR","eventTime":"VARCHAR","run":{"runId":"VARCHAR","facets":"JSON"},'
-    '"job":{"namespace":"JSON","name":"JSON","facets":"JSON"},"inputs":"JSON","outputs":"JSON"}'
-)
-_RUN_FACETS = (
-    '{"parent":{"run":{"runId":"VARCHAR"},"job":{"namespace":"VARCHAR","name":"VARCHAR"},'
-    '"root":{"run":{"runId":"VARCHAR"},"job":{"namespace":"VARCHAR","name":"VARCHAR"}}},'
-    '"nominalTime":{"nominalStartTime":"VARCHAR","nominalEndTime":"VARCHAR"}}'
-)
-_STATISTICS = (
-    '{"inputStatistics":{"rowCount":"BIGINT","size":"BIGINT","fileCount":"BIGINT"},'
-    '"outputStatistics":{"rowCount":"BIGINT","size":"BIGINT","fileCount":"BIGINT"}}'
-)
-_COLUMNS = '{"fields":"MAP(VARCHAR,JSON)"}'
-_FIELD = '{"inputFields":[{"namespace":"VARCHAR","name":"VARCHAR","field":"VARCHAR"}]}'
-_DAY_US = 86_400_000_000
-
-_JUDGED = f"""
-CREATE TEMP TABLE judged AS
-SELECT place, arrival, event, body, e.eventType AS type, epoch_us(try_cast(e.eventTime AS TIMESTAMPTZ)) AS time,
-  try_cast(e.run.runId AS UUID) AS run, e.run.facets AS run_facets, e.job.facets AS job_facets, e.inputs AS inputs, e.outputs AS outputs,
-  CASE WHEN left(e.job.namespace::VARCHAR, 1) = '"' THEN e.job.namespace->>'$' END AS namespace, CASE WHEN left(e.job.name::VARCHAR, 1) = '"' THEN e.job.name->>'$' END AS name,
-  CASE WHEN e IS NULL THEN 'not_json'
-    WHEN left(e.job.namespace::VARCHAR, 1) <> '"' OR left(e.job.name::VARCHAR, 1) <> '"' OR left(e.inputs::VARCHAR, 1) <> '[' OR left(e.outputs::VARCHAR, 1) <> '[' THEN 'wrong_type'
-    WHEN e.run.runId IS NULL OR e.job.namespace IS NULL OR e.job.name IS NULL THEN 'missing_field'
-    WHEN try_cast(e.eventTime AS TIMESTAMPTZ) IS NULL THEN 'no_time' ELSE '' END AS code
-FROM (SELECT *, CASE WHEN json_valid(body) THEN from_json(body, '{_EVENT}') END AS e FROM raw)
-"""
-
-_STATEMENTS = (
-    ("judged", _JUDGED),
-    (
-        "quarantine",
-        """CREATE TABLE quarantine AS SELECT event, place, code, left(body, 2000) AS sample, strlen(body) AS size, arrival
-        FROM judged WHERE code <> ''""",
-    ),
-    (
-        "used",
-        f"""CREATE TEMP TABLE used AS SELECT place, arrival, event, coalesce(type, '') AS type, time, run, run_facets, job_facets, inputs, outputs,
-        namespace, name, hash(2, namespace, name) AS job, CASE WHEN time <= arrival + {_DAY_US} THEN time ELSE arrival END AS said_at
-        FROM judged WHERE code = ''""",
-    ),
-    (
-        "event",
-        "CREATE TABLE event AS SELECT time, event, min(said_at) AS effective, any_value(type) AS type, any_value(run) AS subject, any_value(job) AS job FROM used GROUP BY time, event",
-    ),
-    ("event_copy", "CREATE TABLE event_copy AS SELECT time, event, place, arrival FROM used"),
-    (
-        "run_event",
-        'CREATE TABLE run_event AS SELECT run, type, min(said_at) AS "first", max(said_at) AS "last" FROM used GROUP BY run, type',
-    ),
-    (
-        "spoken",
-        f"""CREATE TEMP TABLE spoken AS SELECT event, said_at, run, job, f.parent AS parent, f.nominalTime AS nominal
-        FROM (SELECT event, said_at, run, job, from_json(run_facets, '{_RUN_FACETS}') AS f FROM used)""",
-    ),
-    (
-        "named",
-        """CREATE TEMP TABLE named AS SELECT DISTINCT unnest([
-        {'run': try_cast(parent.run.runId AS UUID), 'namespace': parent.job.namespace, 'name': parent.job.name},
-        {'run': try_cast(parent.root.run.runId AS UUID), 'namespace': parent.root.job.namespace, 'name': parent.root.job.name}]) AS n FROM spoken
-        WHERE parent.run.runId IS NOT NULL""",
-    ),
-    (
-        "run",
-        """CREATE TABLE run AS SELECT run, job,
-        max({'time': said_at, 'event': event, 'run': try_cast(parent.run.runId AS UUID), 'job': hash(2, parent.job.namespace, parent.job.name),
-          'root': try_cast(parent.root.run.runId AS UUID)}) FILTER (parent.run.runId IS NOT NULL) AS parent,
-        max({'time': said_at, 'event': event, 'start': epoch_us(try_cast(nominal.nominalStartTime AS TIMESTAMPTZ)),
-          'end': epoch_us(try_cast(nominal.nominalEndTime AS TIMESTAMPTZ))}) FILTER (nominal IS NOT NULL) AS nominal
-        FROM (SELECT event, said_at, run, job, parent, nominal FROM spoken
-          UNION ALL SELECT NULL, NULL, n.run, hash(2, n.namespace, n.name), NULL, NULL FROM named WHERE n.run IS NOT NULL)
-        GROUP BY run, job""",
-    ),
-    (
-        "mention",
-        f"""CREATE TEMP TABLE mention AS SELECT event, said_at, run, job, side, d.namespace->>'$' AS namespace, d.name->>'$' AS name,
-        hash(1, d.namespace->>'$', d.name->>'$') AS dataset, d.facets AS facets, CASE side WHEN 0 THEN d.inputFacets ELSE d.outputFacets END AS access
-        FROM (SELECT event, said_at, run, job, 0 AS side, unnest(from_json(inputs, '[{_DATASET}]')) AS d FROM used
-          UNION ALL SELECT event, said_at, run, job, 1, unnest(from_json(outputs, '[{_DATASET}]')) FROM used)""",
-    ),
-    (
-        "run_io",
-        'CREATE TABLE run_io AS SELECT run, job, dataset, side, min(said_at) AS "first", max(said_at) AS "last" FROM mention GROUP BY run, job, dataset, side',
-    ),
-    (
-        "io_sample",
-        f"""CREATE TABLE io_sample AS SELECT run, job, dataset, side, said_at AS time, max({{'event': event, 'rows': s.rowCount, 'bytes': s.size, 'files': s.fileCount}}) AS sample
-        FROM (SELECT event, said_at, run, job, dataset, side, CASE side WHEN 0 THEN f.inputStatistics ELSE f.outputStatistics END AS s
-          FROM (SELECT *, from_json(access, '{_STATISTICS}') AS f FROM mention WHERE access IS NOT NULL)) GROUP BY run, job, dataset, side, said_at""",
-    ),
-    (
-        "spelled",
-        """CREATE TEMP TABLE spelled AS SELECT event, said_at, run, job, job AS about, 2 AS side, md5_number(coalesce(nullif(job_facets, '{}'), '')) AS spelling FROM used
-        UNION ALL SELECT event, said_at, run, job, job, 3, md5_number(run_facets) FROM used WHERE run_facets <> '{}'
-        UNION ALL SELECT event, said_at, run, job, dataset, side, md5_number(facets) FROM mention WHERE facets <> '{}'""",
-    ),
-    (
-        "spelling",
-        """CREATE TEMP TABLE spelling AS SELECT md5_number(text) AS spelling, any_value(text) AS text FROM (
-        SELECT job_facets AS text FROM used UNION ALL SELECT run_facets FROM used UNION ALL SELECT facets FROM mention) WHERE text <> '{}' GROUP BY md5_number(text)""",
-    ),
-    (
-        "entry",
-        """CREATE TEMP TABLE entry AS SELECT spelling, m.key AS key, md5_number(m.value) AS facet, m.value AS text
-        FROM (SELECT spelling, unnest(map_entries(from_json(text, '"MAP(VARCHAR,JSON)"'))) AS m FROM spelling)""",
-    ),
-    ("address", "CREATE TEMP TABLE address AS SELECT spelling, bit_xor(hash(key, facet)) AS content FROM entry GROUP BY spelling"),
-    ("content", "CREATE TABLE content AS SELECT DISTINCT content, key, facet FROM entry JOIN address USING (spelling)"),
-    ("facet", "CREATE TABLE facet AS SELECT facet, any_value(text) AS text FROM entry GROUP BY facet"),
-    (
-        "said",
-        f"""CREATE TABLE said AS SELECT run AS subject, job, about, side, coalesce(content, 0) AS content, said_at // {_DAY_US} AS day,
-        min({{'time': said_at, 'event': event}}) AS "first", max({{'time': said_at, 'event': event}}) AS "last"
-        FROM spelled LEFT JOIN address USING (spelling) GROUP BY ALL""",
-    ),
-    (
-        "statement",
-        f"""CREATE TABLE statement AS SELECT DISTINCT facet, target_field, hash(1, i.namespace, i.name) AS source, i.field AS source_field,
-        i.namespace AS namespace, i.name AS name
-        FROM (SELECT facet, m.key AS target_field, unnest(from_json(m.value, '{_FIELD}').inputFields) AS i
-          FROM (SELECT facet, unnest(map_entries(from_json(text, '{_COLUMNS}').fields)) AS m FROM facet
-            WHERE facet IN (SELECT facet FROM content WHERE key = 'columnLineage')))""",
-    ),
-    (
-        "node",
-        """CREATE TABLE node AS SELECT DISTINCT hash(kind, namespace, name) AS id, kind, namespace, name FROM (
-        SELECT 2 AS kind, namespace, name FROM used UNION ALL SELECT 1, namespace, name FROM mention
-        UNION ALL SELECT 2, n.namespace, n.name FROM named WHERE n.run IS NOT NULL UNION ALL SELECT 1, namespace, name FROM statement)""",
-    ),
-    (
-        "current_facet",
-        """CREATE TABLE current_facet AS SELECT about AS node, CASE WHEN key IN ('columnLineage', 'lineage') THEN job ELSE 0 END AS job, key,
-        max({'rank': CASE WHEN key <> 'schema' THEN 0 WHEN side = 2 THEN 3 WHEN side = 1 THEN 2 ELSE 1 END,
-          'time': "last".time, 'event': "last".event, 'facet': facet}) AS best
-        FROM said JOIN content USING (content) WHERE side IN (0, 1, 2) GROUP BY 1, 2, 3""",
-    ),
-    (
-        "shape_of",
-        """CREATE TEMP TABLE shape_of AS SELECT run, job, hash(list(DISTINCT m ORDER BY m)) AS shape, any_value(run) AS example
-        FROM (SELECT run, job, {'side': side, 'dataset': dataset, 'facet': 0::HUGEINT} AS m FROM run_io
-          UNION ALL SELECT subject, job, {'side': 9, 'dataset': about, 'facet': facet} FROM said JOIN content USING (content)
-            WHERE side = 1 AND key = 'columnLineage' AND facet IN (SELECT facet FROM statement)) GROUP BY run, job""",
-    ),
-    (
-        "present",
-        """CREATE TABLE present AS SELECT s.subject AS run, s.job AS job, any_value(shape) AS shape, min("first".time) AS "first", max("last".time) AS "last"
-        FROM said s LEFT JOIN shape_of o ON o.run = s.subject AND o.job = s.job WHERE side = 2 GROUP BY s.subject, s.job""",
-    ),
-    (
-        "job_shape",
-        """CREATE TABLE job_shape AS SELECT s.job AS job, shape, day, min("first".time) AS "first", max("last".time) AS "last"
-        FROM said s JOIN shape_of o ON o.run = s.subject AND o.job = s.job WHERE side = 2 GROUP BY s.job, shape, day""",
-    ),
-    ("example", "CREATE TEMP TABLE example AS SELECT job, shape, min(run) AS run FROM shape_of GROUP BY job, shape"),
-    (
-        "member",
-        "CREATE TEMP TABLE member AS SELECT e.job AS job, shape, side, dataset FROM example e JOIN run_io r ON r.run = e.run AND r.job = e.job",
-    ),
-    (
-        "told",
-        """CREATE TEMP TABLE told AS SELECT DISTINCT e.job AS job, shape, about AS carrier, facet FROM example e
-        JOIN said s ON s.subject = e.run AND s.job = e.job AND s.side = 1 JOIN content USING (content)
-        WHERE key = 'columnLineage' AND facet IN (SELECT facet FROM statement)""",
-    ),
-    ("job_io", "CREATE TABLE job_io AS SELECT DISTINCT job, dataset, side FROM member"),
-    ("job_statement", "CREATE TABLE job_statement AS SELECT DISTINCT job, carrier, facet FROM told"),
-    (
-        "flow",
-        """CREATE TABLE flow AS WITH source AS (SELECT DISTINCT job, shape, carrier, s.source FROM told JOIN statement s USING (facet)),
-        pair AS (SELECT a.job, a.shape, a.dataset AS source, b.dataset AS target FROM member a JOIN member b ON a.job = b.job AND a.shape = b.shape
-          WHERE a.side = 0 AND b.side = 1)
-        SELECT source, carrier AS target, job, 2 AS evidence FROM source
-        UNION SELECT source, target, job, 3 FROM pair p
-        WHERE NOT EXISTS (SELECT 1 FROM told t WHERE t.job = p.job AND t.shape = p.shape AND t.carrier = p.target)
-        UNION SELECT source, target, job, 3 FROM pair p
-        WHERE EXISTS (SELECT 1 FROM told t WHERE t.job = p.job AND t.shape = p.shape AND t.carrier = p.target)
-        AND NOT EXISTS (SELECT 1 FROM source s WHERE s.job = p.job AND s.shape = p.shape AND s.source = p.source)""",
-    ),
-)
+SCRIPT = Path(__file__).with_name("duck.sql")
 TABLES = (
     *("node", "event", "event_copy", "quarantine", "run", "run_event", "run_io", "io_sample", "said", "content", "facet"),
     *("present", "job_shape", "job_io", "flow", "job_statement", "statement", "current_facet"),
 )
+_RAW = """CREATE TEMP TABLE raw AS SELECT row_number() OVER () AS place, * FROM read_csv({files}, delim='\\t', quote='', escape='',
+header=false, auto_detect=false, max_line_size=40000000, columns={{'arrival': 'BIGINT', 'event': 'VARCHAR', 'body': 'VARCHAR'}})"""
 
 
 def fold_in_duckdb(store: Path, warm: Path, corpus: Path, events: int) -> Result:
@@ -202,15 +25,21 @@ def fold_in_duckdb(store: Path, warm: Path, corpus: Path, events: int) -> Result
     clock = Clock().start()
     connection = duckdb.connect(str(store))
     connection.execute("SET enable_progress_bar = false")
-    files = [str(warm), str(corpus)]
-    steps: dict[str, float] = {}
-    with_place = f"""CREATE TEMP TABLE raw AS SELECT row_number() OVER () AS place, * FROM read_csv({files!r}, delim='\\t', quote='', escape='',
-        header=false, auto_detect=false, max_line_size=40000000, columns={{'arrival': 'BIGINT', 'event': 'VARCHAR', 'body': 'VARCHAR'}})"""
-    for name, sql in (("raw", with_place), *_STATEMENTS):
+    connection.execute(_RAW.format(files=repr([str(warm), str(corpus)])))
+    steps = {"raw": round(clock.read()[1], 3)}
+    for name, sql in statements():
         connection.execute(sql)
         steps[name] = round(clock.read()[1] - sum(steps.values()), 3)
     connection.execute("CHECKPOINT")
     cpu, wall = clock.read()
+    calibration = mean((calibration, calibrate()))
     rows = {name: connection.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0] for name in TABLES}
     connection.close()
     return {**per_event(events, cpu, wall, calibration), "store_bytes": store.stat().st_size, "rows": rows, "wall_s_by_step": steps}
+
+
+def statements() -> Iterator[tuple[str, str]]:
+    """(table, statement) of the script, in order."""
+    for block in SCRIPT.read_text(encoding="utf-8").split("-- table: ")[1:]:
+        name, _, sql = block.partition("\n")
+        yield name, sql

@@ -6,11 +6,13 @@ Both first fold a warm-up file outside the clock. Each is run in a process of it
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from statistics import mean
+
+from pyspark.sql.streaming.query import StreamingQuery
 
 from bench.corpus import append_corpus
-from bench.meter import Clock, Result, calibrate, per_event
-from lineage_bridge.config import Settings
+from bench.meter import Clock, Result, calibrate, cpu_by_kind, per_event
+from lineage_bridge.config import load_settings
 from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import flat, fold_frames
@@ -59,7 +61,7 @@ class _Gate:
             self.warmed.set()
             self.opened.wait(WAIT_S)
 
-    def wait_for(self, events: int, query: Any) -> None:
+    def wait_for(self, events: int, query: StreamingQuery) -> None:
         """Until so many events are committed. Raises RuntimeError when the query ends before."""
         with self.moved:
             while self.events < events:
@@ -70,7 +72,7 @@ class _Gate:
 
 def fold_on_spark(folder: Path, warm: Path, corpus: Path, warm_events: int, events: int) -> Result:
     """The serve query over a log: cost of `corpus` from the opened gate to its last commit, all that was left derived."""
-    settings = Settings()
+    settings = load_settings({}, {}, folder)
     limits = Limits(settings.batch_bytes, settings.batch_frames, settings.derived_rows, settings.trigger_ms)
     gate, store = _Gate(warm_events), GraphWriter(folder / "graph.db", Names(KEY))
     serve = Serve(store, KEY, limits, gate.done)
@@ -83,18 +85,21 @@ def fold_on_spark(folder: Path, warm: Path, corpus: Path, warm_events: int, even
         gate.warmed.wait(WAIT_S)
         append_corpus(log, corpus)
         calibration = calibrate()
-        gate.clock.start()
+        by_kind = cpu_by_kind(gate.clock.start().process)
         gate.opened.set()
         gate.wait_for(warm_events + events, query)
         while serve.settle():
             continue
         cpu, wall = gate.clock.read()
+        by_kind = {kind: round((spent - by_kind[kind]) / events * 1e6, 1) for kind, spent in cpu_by_kind(gate.clock.process).items()}
+        calibration = mean((calibration, calibrate()))
         progress = [dict(p["durationMs"]) for p in query.recentProgress]
         query.stop()
         session.stop()
     result = per_event(events, cpu, wall, calibration)
     return {
         **result,
+        "cpu_us_per_event_by_process": by_kind,
         "batches": len(gate.samples),
         "store_bytes": store_size(store.path),
         "rows": row_counts(store),
@@ -131,6 +136,7 @@ def fold_plainly(folder: Path, warm: Path, corpus: Path, warm_events: int, event
     clock = Clock().start()
     _apply_up_to(store, reader, names, limits, place, end)
     cpu, wall = clock.read()
+    calibration = mean((calibration, calibrate()))
     counts = row_counts(store)
     assert counts["event_copy"] + counts["quarantine"] == warm_events + events
     return {**per_event(events, cpu, wall, calibration), "store_bytes": store_size(store.path), "rows": counts}

@@ -82,7 +82,7 @@ class Corpus:
 
 
 def generate(corpus: Corpus) -> Iterator[Sent]:
-    """Exactly `corpus.events` events, in the order of their arrival. Memory grows with the jobs and what is under way, not with the events."""
+    """Exactly `corpus.events` events, in the order of their arrival. Memory grows with the jobs and what is under way alone."""
     return _Feed(corpus).sent()
 
 

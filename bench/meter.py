@@ -2,13 +2,16 @@
 
 import multiprocessing
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from multiprocessing.connection import Connection
 from threading import Event, Thread
 from typing import Any
 
 import psutil
+from typing_extensions import Self
 
 SAMPLE_S = 0.25
 _LOOPS = 2_000
@@ -34,31 +37,40 @@ def tree(process: psutil.Process) -> list[psutil.Process]:
         return []
 
 
-def cpu_seconds(process: psutil.Process) -> float:
-    """User and system seconds of a process, of what it started, and of what those have waited for after it ended."""
-    total = 0.0
+def kinds(process: psutil.Process) -> Iterator[tuple[str, psutil.Process]]:
+    """The processes of a tree by what they are: `java`, `worker` (below a Java process), `python` (any other)."""
+    below_java: set[int] = set()
     for member in tree(process):
-        try:
-            total += sum(member.cpu_times()[:4])
-        except psutil.NoSuchProcess:
-            continue
-    return total
+        with suppress(psutil.NoSuchProcess):
+            name, parent = member.name(), member.ppid()
+            kind = "java" if name == "java" else "worker" if parent in below_java else "python"
+            if kind != "python":
+                below_java.add(member.pid)
+            yield kind, member
+
+
+def cpu_by_kind(process: psutil.Process) -> dict[str, float]:
+    """User and system seconds of a process, of what it started, and of what those have waited for after it ended."""
+    spent: dict[str, float] = {}
+    for kind, member in kinds(process):
+        with suppress(psutil.NoSuchProcess):
+            spent[kind] = spent.get(kind, 0.0) + sum(member.cpu_times()[:4])
+    return spent
+
+
+def cpu_seconds(process: psutil.Process) -> float:
+    """The same, of all together."""
+    return sum(cpu_by_kind(process).values())
 
 
 def resident(process: psutil.Process) -> dict[str, int]:
-    """Resident bytes by what a process is: `java`, `worker` (below a Java process), `python` (any other), and `all`."""
+    """Resident bytes by kind, and of `all`. Workers share pages with each other, which count for each."""
     sizes = {"all": 0}
-    below_java: set[int] = set()
-    for member in tree(process):
-        try:
-            name, parent, size = member.name(), member.ppid(), member.memory_info().rss
-        except psutil.NoSuchProcess:
-            continue
-        kind = "java" if name == "java" else "worker" if parent in below_java else "python"
-        if kind != "python":
-            below_java.add(member.pid)
-        sizes[kind] = sizes.get(kind, 0) + size
-        sizes["all"] += size
+    for kind, member in kinds(process):
+        with suppress(psutil.NoSuchProcess):
+            size = member.memory_info().rss
+            sizes[kind] = sizes.get(kind, 0) + size
+            sizes["all"] += size
     return sizes
 
 
@@ -89,7 +101,7 @@ def per_event(events: int, cpu: float, wall: float, calibration: float) -> Resul
         "cpu_us_per_event": round(cpu / events * 1e6, 1),
         "events_per_cpu_s": round(events / cpu) if cpu else None,
         "events_per_s": round(events / wall) if wall else None,
-        "calibration": calibration,
+        "calibration": round(calibration, 1),
         "rounds_per_event": round(cpu / events * calibration, 4),
     }
 
@@ -115,7 +127,7 @@ def alone(work: Callable[..., Result], *arguments: object) -> Result:
     return {**result, "peak_rss_mb": {kind: round(size / 2**20) for kind, size in sorted(watch.peak.items())}}
 
 
-def _deliver(pipe: Any, work: Callable[..., Result], arguments: tuple[object, ...]) -> None:
+def _deliver(pipe: "Connection[Result, Result]", work: Callable[..., Result], arguments: tuple[object, ...]) -> None:
     try:
         pipe.send(work(*arguments))
     except BaseException as error:
@@ -130,7 +142,7 @@ class _Watch(Thread):
         super().__init__(daemon=True)
         self.process, self.ended, self.peak = process, Event(), dict[str, int]()
 
-    def __enter__(self) -> "_Watch":
+    def __enter__(self) -> Self:
         self.start()
         return self
 

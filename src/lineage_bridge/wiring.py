@@ -13,15 +13,18 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from importlib.metadata import version as version_of
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lineage_bridge.config import Paths, Settings
 from lineage_bridge.errors import StoreError, StoreMissingError, UnavailableError
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.ids import NodeKind, node_id
+from lineage_bridge.log.disk import Disk as LogDisk
+from lineage_bridge.log.disk import LocalDisk
 from lineage_bridge.log.reader import LogReader
 from lineage_bridge.log.writer import LogWriter
 from lineage_bridge.ports import LOG_SOURCE, GraphReader, GraphStore
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 
 DRAIN_S = 10
 BACKLOG = 512
+_LOCAL_DISK = LocalDisk()
 _FORMAT = "%(asctime)s %(levelname)-7s {part}: %(message)s"
 _QUIET = {
     "py4j": logging.CRITICAL,
@@ -68,22 +72,23 @@ def tell_logs(settings: Settings, part: str) -> None:
 # the pipeline's process
 
 
-def run_pipeline(settings: Settings) -> None:
+@contextmanager
+def open_store(path: Path, names: Names) -> Iterator[GraphStore]:
+    """The graph store at `path`, to write."""
+    writer = GraphWriter(path, names)
+    try:
+        yield writer
+    finally:
+        writer.close()
+
+
+def run_pipeline(settings: Settings, store: Callable[[Path, Names], AbstractContextManager[GraphStore]] = open_store) -> None:
     """Run the stream from the log to the store until a signal. Raises as `pipeline.runner.run_pipeline` does."""
     from lineage_bridge.pipeline.runner import run_pipeline as run  # noqa: PLC0415  # loads Spark
 
     key = control(settings).key()
     _check_key(settings.paths, key)
-
-    @contextmanager
-    def open_store() -> Iterator[GraphStore]:
-        writer = GraphWriter(settings.paths.graph, Names(key))
-        try:
-            yield writer
-        finally:
-            writer.close()
-
-    run(settings, open_store, key, now_us)
+    run(settings, lambda: store(settings.paths.graph, Names(key)), key, now_us)
 
 
 def _check_key(paths: Paths, key: bytes) -> None:
@@ -102,7 +107,7 @@ def _check_key(paths: Paths, key: bytes) -> None:
 
 
 @contextmanager
-def api(settings: Settings) -> "Iterator[FastAPI]":
+def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAPI]":
     """The API over the log, which it alone writes, and the graph. Raises LogLockedError when another process writes the log."""
     from lineage_bridge.api.app import create_app  # noqa: PLC0415  # loads the web server
     from lineage_bridge.api.services import HEALTHY, LOOPBACK, Disk, Services  # noqa: PLC0415  # of the same part
@@ -116,6 +121,7 @@ def api(settings: Settings) -> "Iterator[FastAPI]":
             segment_bytes=settings.segment_bytes,
             max_pending_bytes=settings.pending_bytes,
             lock_timeout_s=1.0,
+            disk=log_disk,
         )
         stack.enter_context(writer)
         frames = log_reader(settings)
@@ -136,11 +142,11 @@ def api(settings: Settings) -> "Iterator[FastAPI]":
         )
 
 
-def serve_api(settings: Settings, listener: socket.socket) -> None:
+def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _LOCAL_DISK) -> None:
     """Answer on `listener` until a signal; requests under way are finished first."""
     import uvicorn  # noqa: PLC0415  # the web server
 
-    with api(settings) as app:
+    with api(settings, log_disk) as app:
         server = uvicorn.Server(
             uvicorn.Config(
                 app,

@@ -1,5 +1,6 @@
 import gzip
 import json
+import tracemalloc
 import zlib
 from typing import Any
 
@@ -8,10 +9,11 @@ from tests.api.support import LINEAGE, FailingLog, Server, changed
 from tests.events import dataset, dataset_event, facet, job_event, run_event
 
 from lineage_bridge.api import position
-from lineage_bridge.api.bodies import SAMPLE_BYTES
+from lineage_bridge.api.bodies import SAMPLE_BYTES, Body, cut
 from lineage_bridge.errors import LogError, LogFullError, UnavailableError
 from lineage_bridge.graph.carried import FrameKind
 from lineage_bridge.graph.ids import event_id
+from lineage_bridge.openlineage.verdict import MAX_BYTES
 
 EVENT = run_event(inputs=[dataset("in")], outputs=[dataset("out")])
 OTHER = run_event(job="other")
@@ -223,7 +225,24 @@ def test_a_body_over_the_limit_is_413_and_a_sample_is_kept(server: Server, path:
     assert (frame.kind, frame.body) == (FrameKind.REJECTED, over[:SAMPLE_BYTES])
 
 
-def test_a_bomb_is_not_unpacked(server: Server) -> None:
+def test_an_event_over_the_limit_within_a_larger_body_is_413(server: Server) -> None:
+    over = EVENT.ljust(MAX_BYTES + 1)
+    client = server.client_of(max_body_bytes=MAX_BYTES + 10)
+    assert client.post(LINEAGE, content=over).json()["code"] == "too_large"
+    assert server.stored()[-1].body == over[:SAMPLE_BYTES]
+
+
+def test_a_bomb_is_unpacked_no_further_than_the_limit() -> None:
+    bomb = gzip.compress(bytes(50_000_000))
+    tracemalloc.start()
+    pieces = cut(Body(bomb, packed=True, over=False, limit=1_000_000, ndjson=False), 10)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert pieces.problem is not None
+    assert peak < 10_000_000
+
+
+def test_a_bomb_is_413(server: Server) -> None:
     client = server.client_of(max_body_bytes=1_000_000)
     bomb = gzip.compress(bytes(200_000_000))
     assert len(bomb) < 1_000_000
@@ -258,6 +277,8 @@ def test_too_many_events_are_refused_as_one(server: Server) -> None:
     answer = client.post(LINEAGE, content=b"[1,2,3]")
     assert (answer.status_code, answer.json()["code"]) == (413, "too_many")
     assert (server.stored()[-1].kind, server.stored()[-1].body) == (FrameKind.REJECTED, b"[1,2,3]")
+    client.post(LINEAGE, content=b"[1,2,3" + b" " * SAMPLE_BYTES + b"]")
+    assert len(server.stored()[-1].body) == SAMPLE_BYTES
 
 
 def test_secrets_are_masked_before_anything_is_written(server: Server) -> None:
@@ -346,5 +367,6 @@ def test_a_position_covers_what_was_sent(server: Server) -> None:
     server.fold()
     with server.pool.reader() as reader:
         assert position.covers(reader.position(), sent)
-    assert not position.covers({("log", 0): sent["log", 0] - 1}, sent)
+    *_, (place, _) = server.frames.read(0, server.frames.durable_end())
+    assert not position.covers({("log", 0): place}, sent)
     assert not position.covers({}, sent)

@@ -4,9 +4,9 @@ import gzip
 import io
 import json
 import sys
+from pathlib import Path
 
 import pytest
-
 from tests.cli.conftest import Server
 
 PRODUCER, SCHEMA = "https://example.org/test", "https://openlineage.io/spec/2-0-2/OpenLineage.json"
@@ -55,10 +55,10 @@ def test_events_of_files_are_accepted_with_their_outcomes(call, server: Server, 
     assert outcome["position"]
 
 
-def test_standard_input_is_a_file_too(call, server: Server, monkeypatch, tmp_path, write):
-    with open(write("piped.json", event(4)), "rb") as piped:
+def test_standard_input_is_a_file_too(call, server: Server, monkeypatch, write):
+    with Path(write("piped.json", event(4))).open("rb") as piped:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(piped))
-        assert "1 events sent: 1 accepted" in call("send", "-", "--url", server.url).out
+        assert "1 event sent: 1 accepted" in call("send", "-", "--url", server.url).out
 
 
 def test_a_rejected_event_is_told_with_its_place_and_reason_and_code_1(call, server: Server, write):
@@ -135,7 +135,6 @@ def test_export_and_verify_read_the_store(call, server: Server, write):
     said = call("verify", "--data-dir", folder)
     assert said.code == 0, said.out
     lines = [json.loads(line) for line in call("export", "--data-dir", folder, "--only", "dataset").out.splitlines()]
-    assert {"type": "dataset", "namespace": "db", "name": "orders", "state": "current"}.items() >= lines[0].items() or lines
     assert {line["type"] for line in lines} == {"dataset"}
     assert ("db", "orders") in {(line["namespace"], line["name"]) for line in lines}
     assert call("export", "--data-dir", folder, "--as-of", "2020-01-01T00:00:00Z").out == ""

@@ -102,7 +102,8 @@ def judge_one(raw: bytes, arrival_us: int, channel: str = CHANNEL) -> Judged:
     masked = mask(raw)
     verdict = judge(masked, arrival_us)
     if isinstance(verdict, Rejected):
-        return _kept_aside(masked, verdict, arrival_us, channel)
+        kept = masked[:SAMPLE_BYTES] if verdict.code == "too_large" else masked
+        return _kept_aside(kept, verdict, arrival_us, channel)
     return Judged(verdict, Frame(FrameKind.EVENT, event_id(masked), arrival_us, channel, "", b"", masked))
 
 
@@ -112,8 +113,7 @@ def _judge_all(pieces: Pieces, arrival_us: int) -> list[Judged]:
     return [judge_one(raw, arrival_us) for raw in pieces.events]
 
 
-def _kept_aside(masked: bytes, verdict: Rejected, arrival_us: int, channel: str) -> Judged:
-    body = masked[:SAMPLE_BYTES] if verdict.code == "too_large" else masked
+def _kept_aside(body: bytes, verdict: Rejected, arrival_us: int, channel: str) -> Judged:
     reason = {"code": verdict.code, "path": verdict.path, "message": verdict.message}
     note = msgspec.json.encode({name: text[:_NOTE_CHARACTERS] for name, text in reason.items()})
     return Judged(verdict, Frame(FrameKind.REJECTED, event_id(body), arrival_us, channel, "", note, body))

@@ -15,6 +15,11 @@ def console(*, err: bool = False) -> Console:
     return Console(stderr=err, highlight=False, markup=False, emoji=False, soft_wrap=not terminal, width=None if terminal else 10_000)
 
 
+def counted(count: int, thing: str) -> str:
+    """A number of things, as "1 event" or "2 events"."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
 def say(text: str) -> None:
     """A line for the user to read, on standard error; results go to standard output."""
     click.echo(text, err=True)

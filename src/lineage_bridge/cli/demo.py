@@ -23,7 +23,10 @@ DASHBOARD = ("looker://acme.cloud.looker.com", "Executive Revenue Dashboard")
 
 @click.group(cls=Group, examples=("demo load",))
 def demo() -> None:
-    """A made-up shop's pipeline, from its database to its revenue dashboard."""
+    """Load a demo pipeline, or take it out again.
+
+    It is that of a made-up shop, from its database to its revenue dashboard.
+    """
 
 
 @demo.command(examples=("demo load",))

@@ -27,9 +27,9 @@ from lineage_bridge.wiring import differences, export_lines
 @click.option("-o", "--output", type=click.File("wb", atomic=True), default="-", metavar="FILE", help="write to a file")
 @with_settings("data_dir")
 def export(settings: Settings, as_of: str | None, only: tuple[str, ...], no_demo: bool, output: BinaryIO) -> None:
-    """Write the graph as sorted NDJSON by names: the form in which graphs are compared.
+    """Write the graph as sorted NDJSON by names.
 
-    Reads the store in the data folder; a server may run or not.
+    This is the form in which graphs are compared. Reads the store in the data folder; a server may run or not.
     """
     unknown = sorted(set(only) - set(TYPES))
     if unknown:
@@ -43,7 +43,10 @@ def export(settings: Settings, as_of: str | None, only: tuple[str, ...], no_demo
 @with_settings("data_dir")
 @click.pass_context
 def verify(context: click.Context, settings: Settings, as_json: bool) -> None:
-    """Compute every derived table of the graph again and compare. The exit code is 1 if one differs."""
+    """Compute the derived tables again and compare.
+
+    The exit code is 1 if one of them differs. Reads the store in the data folder; a server may run or not.
+    """
     found = differences(settings)
     wrong = [table for table in found if table.surplus or table.missing]
     if as_json:

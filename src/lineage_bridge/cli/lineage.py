@@ -40,7 +40,9 @@ class Wanted:
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
 def lineage(settings: Settings, names: tuple[str, ...], direction: str, depth: int, columns: bool, kind: str | None, as_json: bool) -> None:
-    """Print the way that data takes to a dataset or a job, or from it on.
+    """Print where data comes from, or where it goes.
+
+    Follows flows from a dataset or a job, through every job on the way, as a tree.
 
     NAME alone will do if only one dataset or job is named so.
     """

@@ -6,7 +6,7 @@ import click
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Group
-from lineage_bridge.cli.console import say, write, write_json, write_table
+from lineage_bridge.cli.console import counted, say, write, write_json, write_table
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.config import Settings
 
@@ -16,7 +16,7 @@ _json_flag = click.option("--json", "as_json", is_flag=True, help="print the ser
 
 @click.group(cls=Group, examples=("quarantine list --code not_json",))
 def quarantine() -> None:
-    """Events that are kept and not used, with the reason."""
+    """See and retry events that are kept and not used."""
 
 
 @quarantine.command(name="list", examples=("quarantine list --limit 5",))
@@ -67,7 +67,7 @@ def retry(context: click.Context, settings: Settings, event_ids: tuple[str, ...]
     with Client(settings.address) as client:
         ids = _ids(client, code) if every else list(event_ids)
         rejected = sum(not _retry(client, event_id) for event_id in ids)
-    write(f"{len(ids)} events judged again: {len(ids) - rejected} accepted, {rejected} rejected")
+    write(f"{counted(len(ids), 'event')} judged again: {len(ids) - rejected} accepted, {rejected} rejected")
     if rejected:
         context.exit(1)
 

@@ -24,7 +24,10 @@ from lineage_bridge.config import Settings
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
 def runs(settings: Settings, names: tuple[str, ...], limit: int, as_json: bool) -> None:
-    """List the runs of a job, newest first; or tell of one run by its id."""
+    """List the runs of a job, or tell of one run.
+
+    The runs of a job come newest first; a run is named by its id.
+    """
     if len(names) > 2:
         raise click.UsageError("name a job by NAMESPACE NAME, or a run by its id")
     with Client(settings.address) as client:

@@ -16,7 +16,10 @@ from lineage_bridge.config import Settings
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
 def search(settings: Settings, text: str, kind: str | None, limit: int, as_json: bool) -> None:
-    """Find datasets and jobs whose name or namespace contains every word of TEXT."""
+    """Find datasets and jobs by parts of their names.
+
+    Name or namespace contain every word of TEXT.
+    """
     with Client(settings.address) as client:
         said = client.get("/api/v1/search", q=text, kind=kind, limit=limit)
     if as_json:

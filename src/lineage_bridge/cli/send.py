@@ -11,7 +11,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_r
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import console, say, write, write_json
+from lineage_bridge.cli.console import console, counted, say, write, write_json
 from lineage_bridge.cli.files import STDIN, EventBatch, batches, read_events
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.config import Settings
@@ -113,6 +113,6 @@ def _tell(tally: Tally) -> None:
             place = f"{outcome['source']}[{outcome['index']}]"
             say(f"rejected {place}: {outcome['code']} at {outcome['path']}: {outcome['message']}")
     repaired = f" ({tally.repaired} of them repaired)" if tally.repaired else ""
-    write(f"{len(tally.outcomes)} events sent: {tally.count('accepted')} accepted{repaired}, {tally.count('rejected')} rejected")
+    write(f"{counted(len(tally.outcomes), 'event')} sent: {tally.count('accepted')} accepted{repaired}, {tally.count('rejected')} rejected")
     if tally.count("rejected"):
         say("The rejected ones are kept; see: lineage-bridge quarantine list")

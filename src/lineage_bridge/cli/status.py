@@ -15,7 +15,10 @@ from lineage_bridge.config import Settings
 @with_settings(*CLIENT)
 @click.pass_context
 def status(context: click.Context, settings: Settings, as_json: bool) -> None:
-    """Tell whether the server is ready, and how each part stands. The exit code is 1 if it is not ready."""
+    """Tell whether the server is ready, part by part.
+
+    The exit code is 1 if it is not ready.
+    """
     with Client(settings.address) as client:
         said = client.readiness()
     if as_json:

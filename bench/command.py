@@ -1,0 +1,90 @@
+"""The command line of the benchmarks."""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import duckdb
+import psutil
+import pyspark
+
+from bench import fold, freshness, http, hubs, processes, walks
+from bench.meter import Result, calibrate
+from bench.tell import tell
+
+NAMES = ("fold", "http", "freshness", "walks", "hubs", "processes")
+SIZES = "10000,100000,1000000"
+QUICK_SIZES = "2000,10000"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run what was asked for; 1 if a figure could not be had. The others are printed all the same."""
+    asked = _parser().parse_args(arguments)
+    sizes = [int(size) for size in (asked.events or (QUICK_SIZES if asked.quick else SIZES)).split(",")]
+    names = asked.only or NAMES
+    work = Path(tempfile.mkdtemp(prefix="lineage-bridge-bench-", dir=asked.work))
+    figures: Result = {"machine": _machine(), "figures": {}}
+    try:
+        for name in names:
+            tell(name)
+            (work / name).mkdir()
+            figures["figures"][name] = _figure(_runs(sizes, asked.quick)[name], work / name)
+            shutil.rmtree(work / name, ignore_errors=True)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    text = json.dumps(figures, indent=2)
+    print(text)
+    if asked.output:
+        asked.output.write_text(text + "\n", encoding="utf-8")
+    return int(any("failed" in figure for figure in figures["figures"].values()))
+
+
+def _runs(sizes: list[int], quick: bool) -> dict[str, Callable[[Path], Result]]:
+    return {
+        "fold": lambda work: fold.run(work, sizes),
+        "http": lambda work: http.run(work, quick=quick),
+        "freshness": lambda work: freshness.run(work, quick=quick),
+        "walks": lambda work: walks.run(work, quick=quick),
+        "hubs": lambda work: hubs.run(work, quick=quick),
+        "processes": processes.run,
+    }
+
+
+def _figure(run: Callable[[Path], Result], work: Path) -> Result:
+    before = calibrate()
+    try:
+        figure = run(work)
+    except Exception as error:  # noqa: BLE001 - one figure that fails is told beside the others
+        tell(f"failed: {error}")
+        return {"failed": f"{type(error).__name__}: {error}"}
+    return {"calibration": {"before": before, "after": calibrate()}, **figure}
+
+
+def _machine() -> Result:
+    return {
+        "processors": os.cpu_count(),
+        "memory_mb": psutil.virtual_memory().total >> 20,
+        "load": [round(load, 2) for load in os.getloadavg()],
+        "python": platform.python_version(),
+        "sqlite": sqlite3.sqlite_version,
+        "pyspark": pyspark.__version__,
+        "duckdb": duckdb.__version__,
+        "calibration": {"rounds_per_cpu_s": calibrate(1.0)},
+    }
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=sys.modules["bench"].__doc__)
+    parser.add_argument("--only", action="append", choices=NAMES, help="this figure alone; may be given again")
+    parser.add_argument("--events", help=f"sizes for fold, separated by commas ({SIZES})")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that everything runs")
+    parser.add_argument("--work", type=Path, help="folder for temporary files (the system's)")
+    parser.add_argument("-o", "--output", type=Path, help="also write the document to this file")
+    return parser

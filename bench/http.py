@@ -1,0 +1,38 @@
+"""http: how many events a real API process accepts a second, durable before each answer, and what that costs it."""
+
+from itertools import islice
+from pathlib import Path
+
+from bench.generator import Corpus, generate
+from bench.load import Answers, batches, fire, single
+from bench.meter import Clock, Result, calibrate, per_event, quantiles
+from bench.server import Running, started
+from bench.tell import tell
+
+CONNECTIONS = (1, 16, 64)
+BATCH = 100
+
+
+def run(work: Path, *, quick: bool = False) -> Result:
+    """One entry for single events and one for arrays of 100, at 1, 16 and 64 connections. No pipeline runs beside it."""
+    share = 10 if quick else 1
+    bodies = [sent.body for sent in islice(generate(Corpus(60_000 // share)), 60_000 // share)]
+    out: Result = {"bytes_per_event": round(sum(map(len, bodies)) / len(bodies))}
+    with started("api", work / "data") as api:
+        api.wait("/api/v1/health")
+        fire(single(bodies[:500], api.port), api.port, 4)
+        for connections in CONNECTIONS:
+            tell(f"http: {connections} connections")
+            events = bodies[: (2_000 if connections == 1 else 8_000) // share]
+            out[f"single_{connections}"] = _figure(api, single(events, api.port), len(events), connections)
+            events = bodies[: (20_000 if connections == 1 else 60_000) // share]
+            out[f"batch_{BATCH}_{connections}"] = _figure(api, batches(events, api.port, BATCH), len(events), connections)
+    return out
+
+
+def _figure(api: Running, requests: list[bytes], events: int, connections: int) -> Result:
+    clock = Clock(api.process).start()
+    answers: Answers = fire(requests, api.port, connections)
+    cpu, _ = clock.read()
+    statuses = {str(status): count for status, count in sorted(answers.statuses.items())}
+    return {**per_event(events, cpu, answers.wall_s, calibrate()), "answers": statuses, "request": quantiles(answers.seconds)}

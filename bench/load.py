@@ -1,0 +1,64 @@
+"""A cheap HTTP client that keeps many connections busy: requests are made ahead, answers are read no further than needed."""
+
+import asyncio
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+CALL = "/api/v1/lineage"
+
+
+@dataclass
+class Answers:
+    """What came back: seconds of each request, and how often each status."""
+
+    seconds: list[float] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+    wall_s: float = 0.0
+
+
+def single(bodies: list[bytes], port: int) -> list[bytes]:
+    """One request for each event."""
+    return [_request(body, port, "application/json") for body in bodies]
+
+
+def batches(bodies: list[bytes], port: int, size: int = 100) -> list[bytes]:
+    """Arrays of `size` events."""
+    return [_request(b"[" + b",".join(bodies[at : at + size]) + b"]", port, "application/json") for at in range(0, len(bodies), size)]
+
+
+def _request(body: bytes, port: int, kind: str) -> bytes:
+    head = f"POST {CALL} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+def fire(requests: list[bytes], port: int, connections: int) -> Answers:
+    """Send all requests over this many connections, each waiting for its answer before the next."""
+    return asyncio.run(_fire(requests, port, connections))
+
+
+async def _fire(requests: list[bytes], port: int, connections: int) -> Answers:
+    answers, waiting = Answers(), iter(requests)
+    lanes = [await asyncio.open_connection("127.0.0.1", port) for _ in range(connections)]
+    began = time.monotonic()
+
+    async def lane(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for request in waiting:
+            sent = time.monotonic()
+            writer.write(request)
+            answers.statuses[await _answer(reader)] += 1
+            answers.seconds.append(time.monotonic() - sent)
+
+    await asyncio.gather(*(lane(*pair) for pair in lanes))
+    answers.wall_s = time.monotonic() - began
+    for _, writer in lanes:
+        writer.close()
+    return answers
+
+
+async def _answer(reader: asyncio.StreamReader) -> int:
+    """Read one answer; its status."""
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    length = int(head.split(b"content-length:", 1)[1].split(b"\r\n", 1)[0])
+    await reader.readexactly(length)
+    return int(head.split(b" ", 2)[1])

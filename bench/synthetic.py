@@ -1,0 +1,59 @@
+"""Events made to measure, for stores of a certain shape, and the plain way to fold them."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from uuid import UUID
+
+from bench.engines import KEY
+from bench.generator import BASE_US
+from lineage_bridge.graph.carried import Carried, FrameKind
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.ids import event_id
+from lineage_bridge.ports import LOG_SOURCE, Batch, Budget
+from lineage_bridge.store.apply import GraphWriter
+
+NAMESPACE = "bench://made"
+JOBS = "bench"
+_BATCH = 20_000
+
+
+def complete(job: str, run: int, inputs: Iterable[str], outputs: Iterable[str]) -> bytes:
+    """One COMPLETE event of the `run`-th run."""
+    sides = (",".join(f'{{"namespace":"{NAMESPACE}","name":"{name}"}}' for name in names) for names in (inputs, outputs))
+    return (
+        f'{{"eventType":"COMPLETE","eventTime":"2026-01-01T00:00:00Z","run":{{"runId":"{UUID(int=run, version=4)}"}},'
+        f'"job":{{"namespace":"{JOBS}","name":"{job}"}},"inputs":[{next(sides)}],"outputs":[{next(sides)}],"producer":"b","schemaURL":"b"}}'
+    ).encode()
+
+
+class Folder:
+    """Folds events into a store, without Spark and without a log."""
+
+    def __init__(self, path: Path) -> None:
+        self.names = Names(KEY)
+        self.store = GraphWriter(path, self.names)
+        self.place = self.store.position(LOG_SOURCE).get(0, 0)
+
+    def fold(self, bodies: Iterable[bytes]) -> None:
+        """In batches of the product's size; all is derived at the end."""
+        waiting = iter(bodies)
+        while batch := list(islice(waiting, _BATCH)):
+            self.one_batch(batch)
+        while self.store.settle(Budget(100_000)):
+            continue
+
+    def one_batch(self, bodies: list[bytes]) -> None:
+        """One batch with the product's budget; what it leaves is not derived."""
+        tables = fold_frames(self._carried(bodies), self.names)
+        self.store.apply(Batch({(LOG_SOURCE, 0): (self.place, self.place + len(bodies))}, dict(flat(tables))), Budget(5_000))
+        self.place += len(bodies)
+
+    def _carried(self, bodies: list[bytes]) -> Iterator[Carried]:
+        for number, body in enumerate(bodies):
+            yield Carried(LOG_SOURCE, 0, self.place + number, int(FrameKind.EVENT), event_id(body), BASE_US, "http", "", b"", body)
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()

@@ -1,0 +1,142 @@
+"""`serve` as a user starts it: everything comes up, answers, survives what is killed, and stops in order."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from tests.cli.conftest import COMMAND, free_port
+
+from lineage_bridge.cli.client import Client
+
+pytestmark = pytest.mark.spark
+START_S = 180
+
+
+@dataclass(frozen=True)
+class Serving:
+    """A supervisor with its parts."""
+
+    process: "subprocess.Popen[str]"
+    url: str
+    folder: Path
+
+    def pipeline(self) -> dict[str, Any]:
+        status: dict[str, Any] = json.loads((self.folder / "pipeline.json").read_bytes())
+        return status
+
+    def child(self, part: str) -> psutil.Process:
+        (found,) = (child for child in psutil.Process(self.process.pid).children() if part in child.cmdline())
+        return found
+
+
+def until(holds: Callable[[], bool], within_s: float) -> None:
+    deadline = time.monotonic() + within_s
+    while not holds():
+        assert time.monotonic() < deadline, f"did not hold within {within_s} s"
+        time.sleep(0.1)
+
+
+def lines(*arguments: str, code: int = 0) -> list[str]:
+    done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    folder, port = tmp_path_factory.mktemp("served"), free_port()
+    command = [*COMMAND, "serve", "--demo", "--port", str(port), "--data-dir", str(folder), "--spark-master", "local[2]"]
+    with (folder / "said").open("w+") as said:
+        process = subprocess.Popen(command, stderr=said, text=True)
+        found = Serving(process, f"http://127.0.0.1:{port}", folder)
+        with Client(found.url) as client:
+            until(lambda: client.answers("/api/v1/ready"), START_S)
+        yield found
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def client(serving: Serving) -> Iterator[Client]:
+    with Client(serving.url) as client:
+        yield client
+
+
+def test_the_demo_is_loaded_and_answered(serving: Serving):
+    lines("demo", "load", "--url", serving.url, "--data-dir", str(serving.folder))
+    tree = lines("lineage", "Executive Revenue Dashboard", "--url", serving.url)
+    assert "looker" in tree[0]
+    assert any("postgres" in line for line in tree)
+
+
+def test_an_event_that_is_sent_is_answered(serving: Serving, tmp_path):
+    event = {
+        "eventType": "COMPLETE",
+        "eventTime": "2026-01-01T00:00:00Z",
+        "producer": "https://example.org/test",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": "0198c0de-0000-7000-8000-000000000001"},
+        "job": {"namespace": "jobs", "name": "served"},
+        "inputs": [{"namespace": "db", "name": "raw"}],
+        "outputs": [{"namespace": "db", "name": "cooked"}],
+    }
+    path = tmp_path / "event.json"
+    path.write_text(json.dumps(event))
+    lines("send", str(path), "--wait", "--url", serving.url)
+    assert [line.split()[-2] for line in lines("lineage", "db", "cooked", "--url", serving.url)] == ["cooked", "served", "raw"]
+
+
+@pytest.mark.parametrize("victim", ["pipeline", "spark"])
+def test_a_killed_pipeline_is_told_and_started_again_while_events_go_on(serving: Serving, client: Client, victim: str, tmp_path):
+    before = serving.pipeline()
+    os.kill(before["pid"] if victim == "pipeline" else before["spark_pid"], signal.SIGKILL)
+    until(lambda: not client.answers("/api/v1/ready"), 5)
+    path = tmp_path / "event.json"
+    path.write_text(json.dumps({"eventTime": "2026-01-01T00:00:00Z"}))
+    lines("send", str(path), "--url", serving.url, code=1)
+    until(lambda: client.answers("/api/v1/ready"), START_S)
+    after = serving.pipeline()
+    assert after["pid"] != before["pid"]
+    assert after["spark_pid"] != before["spark_pid"]
+    until(lambda: not psutil.pid_exists(before["spark_pid"]), 30)
+
+
+def test_a_killed_api_is_started_again_and_refuses_nobody(serving: Serving, client: Client):
+    serving.child("api").kill()
+    assert client.get("/api/v1/health")["status"] == "ok"
+
+
+def test_a_second_one_says_where_the_first_is(serving: Serving):
+    done = subprocess.run([*COMMAND, "serve", "--data-dir", str(serving.folder)], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == f"error: LineageBridge is already running at {serving.url} (process {serving.process.pid})\n"
+
+
+def test_the_demo_goes_without_a_trace(serving: Serving):
+    lines("demo", "remove", "--url", serving.url, "--data-dir", str(serving.folder))
+    assert lines("search", "Executive", "--url", serving.url) == []
+    assert not [line for line in lines("export", "--data-dir", str(serving.folder)) if "acme" in line]
+    assert lines("demo", "remove", "--url", serving.url, "--data-dir", str(serving.folder)) == ["no demo is loaded"]
+
+
+def test_it_stops_in_order_and_leaves_nothing_running(serving: Serving):
+    family = psutil.Process(serving.process.pid).children(recursive=True)
+    serving.process.send_signal(signal.SIGINT)
+    assert serving.process.wait(60) == 0
+    _, alive = psutil.wait_procs(family, timeout=10)
+    assert alive == []
+    assert not (serving.folder / "serve.json").exists()
+    assert not (serving.folder / "pipeline.json").exists()
+    assert list((serving.folder / "spark").iterdir()) == []
+    said = (serving.folder / "said").read_text()
+    assert "Traceback" not in said
+    assert "Ready." in said

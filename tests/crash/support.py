@@ -1,0 +1,360 @@
+"""Processes to kill, producers that never give up, and the audit of what they leave."""
+
+import json
+import os
+import queue
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+import psutil
+from tests.cli.conftest import free_port
+from tests.events import columns, dataset, job_event, run_event, schema
+
+from lineage_bridge.api.position import decode
+from lineage_bridge.config import Settings
+from lineage_bridge.graph.carried import Carried
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.relations import BY_NAME
+from lineage_bridge.log.reader import LogReader
+from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Frame
+from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.export import Export
+from lineage_bridge.wiring import control, differences, now_us
+
+PROCESSES = Path(__file__).with_name("processes.py")
+LINEAGE = "/api/v1/lineage"
+SPARK_S, SOON_S = 120.0, 30.0
+STREAM = (LOG_SOURCE, 0)
+
+
+def settings_in(folder: Path, **more: Any) -> Settings:
+    """Small batches and small segments, on a free port."""
+    return Settings(data_dir=folder, port=free_port(), spark_master="local[2]", trigger_ms=100, batch_frames=150, segment_bytes=150_000, **more)
+
+
+def until(holds: Callable[[], object], within_s: float, what: str = "it") -> None:
+    deadline = time.monotonic() + within_s
+    while not holds():
+        assert time.monotonic() < deadline, f"{what} did not hold within {within_s} s"
+        time.sleep(0.05)
+
+
+# processes
+
+
+class Process:
+    """A process of `processes.py`. What it logs is in `said`."""
+
+    def __init__(self, part: str, settings: Settings) -> None:
+        self.part, self.said = part, settings.data_dir / f"said-{part}"
+        self._reports: queue.Queue[dict[str, str]] = queue.Queue()
+        with self.said.open("ab") as said:
+            self.process = subprocess.Popen(
+                [sys.executable, str(PROCESSES), part],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                env={**os.environ, **settings.environment()},
+                start_new_session=True,
+            )
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._reports.put(json.loads(line))
+
+    def tell(self, word: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(word.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def reached(self, point: str) -> str:
+        """Wait until it stands still at the point it was told; what it says of the place."""
+        report = self._reports.get(timeout=SOON_S)
+        assert report["point"] == point
+        return report["detail"]
+
+    def kill(self) -> None:
+        self.process.kill()
+        assert self._end() == -signal.SIGKILL
+
+    def stop(self) -> None:
+        """End it in order."""
+        self.process.terminate()
+        assert self._end() == 0, self.said.read_text()
+
+    def _end(self) -> int:
+        code = self.process.wait(60)
+        self._listener.join()
+        for pipe in (self.process.stdin, self.process.stdout):
+            assert pipe is not None
+            with suppress(BrokenPipeError):
+                pipe.close()
+        return code
+
+
+def processes_of(folder: Path) -> list[psutil.Process]:
+    """All that run over a data folder, whoever their parent is now: their environment names it."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.environ().get("LINEAGE_BRIDGE_DATA_DIR") == str(folder) and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+@contextmanager
+def nothing_left(folder: Path) -> Iterator[None]:
+    """Whatever runs over a data folder is ended afterwards."""
+    try:
+        yield
+    finally:
+        for process in processes_of(folder):
+            with suppress(psutil.Error):
+                process.kill()
+        until(lambda: not processes_of(folder), SOON_S, "the end of all processes")
+
+
+def pipeline_status(settings: Settings) -> dict[str, Any]:
+    try:
+        status: dict[str, Any] = json.loads(settings.paths.pipeline_status.read_bytes())
+    except FileNotFoundError:
+        return {}
+    return status
+
+
+def is_running(settings: Settings, pid: int | None = None) -> bool:
+    """Whether the pipeline (of this process id) streams."""
+    status = pipeline_status(settings)
+    return status.get("state") == "running" and (pid is None or status["pid"] == pid)
+
+
+# what is asked of a server
+
+
+class Asking:
+    """Questions to the API of a data folder, that wait for it to be there."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.http = httpx.Client(base_url=settings.address, timeout=SOON_S, trust_env=False)
+
+    def close(self) -> None:
+        self.http.close()
+
+    def answers(self) -> bool:
+        with suppress(httpx.TransportError):
+            return self.http.get("/api/v1/health").is_success
+        return False
+
+    def ready(self) -> tuple[int, dict[str, Any]]:
+        """Status and body of the readiness."""
+        answer = self.http.get("/api/v1/ready")
+        return answer.status_code, answer.json()
+
+    def applied(self) -> int:
+        """Up to where the store has the log."""
+        return decode(self.ready()[1]["lag"]["applied"]).get(STREAM, 0)
+
+    def caught_up(self) -> bool:
+        return bool(self.ready()[1]["lag"]["caught_up"])
+
+    def post(self, *bodies: bytes) -> int:
+        """Send events; the place behind the last of them."""
+        answer = self.http.post(LINEAGE, content=b"\n".join(bodies), headers={"Content-Type": "application/x-ndjson"})
+        assert answer.status_code == 201, answer.text
+        return decode(answer.json()["position"])[STREAM]
+
+
+# producers
+
+
+def event_of(number: int, chance: random.Random) -> bytes:
+    """One of the events of a small world, told apart by its number: a few are of design time, a few a day or more ahead of the clock."""
+    ahead = 2_000_000_000_000_000 if chance.random() < 0.05 else 0
+    time_us = 1_700_000_000_000_000 + number * 1_000_000 + ahead
+    inputs = [dataset(f"in-{chance.randrange(20)}", schema=schema("id", f"c{chance.randrange(3)}")) for _ in range(chance.randrange(1, 3))]
+    source = inputs[0]["name"]
+    output = dataset(f"out-{chance.randrange(20)}", schema=schema("id", "total"), columnLineage=columns(id=[("ns", source, "id")]))
+    job = f"job-{chance.randrange(30)}"
+    if chance.random() < 0.1:
+        return job_event(job, time_us, inputs=inputs, outputs=[output])
+    kind = chance.choice(["START", "RUNNING", "COMPLETE", "FAIL", None])
+    return run_event(kind, str(UUID(int=number // 3 + 1)), job, time_us, inputs, [output], namespace=f"team-{chance.randrange(3)}", number=number)
+
+
+@dataclass
+class Acknowledged:
+    """What answers with 201 told: accepted event ids; of each answer the place of its last event, and that event's id.
+
+    `unanswered` counts posts of which nothing came back.
+    """
+
+    events: list[str] = field(default_factory=list)
+    places: list[tuple[int, str]] = field(default_factory=list)
+    unanswered: int = 0
+
+
+class Producer(threading.Thread):
+    """Posts events of its own until told to stop. Every tenth post holds a damaged event beside good ones.
+
+    A post that is not answered is sent again, the same bytes, until it is; one of a producer that is not `stubborn` only once.
+    """
+
+    def __init__(self, url: str, first: int, pause_s: float, *, stubborn: bool) -> None:
+        super().__init__(name=f"producer-{first}", daemon=True)
+        self.url, self.number, self.pause_s, self.stubborn = url, first, pause_s, stubborn
+        self.chance = random.Random(first)
+        self.enough = threading.Event()
+        self.told = Acknowledged()
+        self.failure: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            with httpx.Client(base_url=self.url, timeout=SOON_S, trust_env=False) as http:
+                while not self.enough.wait(self.pause_s):
+                    self._post(http, *self._body())
+        except BaseException as error:  # noqa: BLE001 - told to the test when it joins
+            self.failure = error
+
+    def finish(self) -> Acknowledged:
+        """Stop after the post under way; all that was acknowledged."""
+        self.enough.set()
+        self.join(SPARK_S)
+        assert not self.is_alive()
+        if self.failure is not None:
+            raise self.failure
+        return self.told
+
+    def _body(self) -> tuple[bytes, int]:
+        """The next post, and how many good events it holds."""
+        events = []
+        for _ in range(self.chance.choice([1, 1, 1, 2, 5])):
+            self.number += 1
+            events.append(event_of(self.number, self.chance))
+        good = len(events)
+        if self.chance.random() < 0.1:
+            events.insert(0, json.dumps({"eventTime": "2026-01-01T00:00:00Z", "number": self.number}).encode())
+        if len(events) == 1:
+            return events[0], good
+        return b"[" + b",".join(events) + b"]", good
+
+    def _post(self, http: httpx.Client, body: bytes, good: int) -> None:
+        while True:
+            try:
+                answer = http.post(LINEAGE, content=body, headers={"Content-Type": "application/json"})
+            except httpx.TransportError:
+                self.told.unanswered += 1
+                time.sleep(0.05)
+            else:
+                assert answer.status_code == 201, answer.text
+                self._note(answer.json(), good)
+                return
+            if not self.stubborn:
+                return
+
+    def _note(self, said: dict[str, Any], good: int) -> None:
+        events = said.get("events", [said])
+        accepted = [event["event_id"] for event in events if event["status"] == "accepted"]
+        assert len(accepted) == good
+        self.told.events += accepted
+        self.told.places.append((decode(said["position"])[STREAM] - 1, events[-1]["event_id"]))
+
+
+@contextmanager
+def producing(settings: Settings, threads: int, pause_s: float, *, stubborn: bool = True) -> Iterator[list[Producer]]:
+    """Producers at work, who are stopped afterwards in any case."""
+    producers = [Producer(settings.address, 1_000_000 * (number + 1), pause_s, stubborn=stubborn) for number in range(threads)]
+    for producer in producers:
+        producer.start()
+    try:
+        yield producers
+    finally:
+        for producer in producers:
+            producer.enough.set()
+
+
+def all_told(producers: Sequence[Producer]) -> Acknowledged:
+    """Stop producers, and put together what they were told."""
+    told = [producer.finish() for producer in producers]
+    return Acknowledged(
+        [event for one in told for event in one.events],
+        [place for one in told for place in one.places],
+        sum(one.unanswered for one in told),
+    )
+
+
+# the audit
+
+
+def frames_of(settings: Settings) -> dict[int, Frame]:
+    reader = LogReader(settings.paths.log)
+    return dict(reader.read(0, reader.durable_end()))
+
+
+def audit_log(settings: Settings, told: Acknowledged) -> dict[int, Frame]:
+    """Every answer's place is an own frame of the log, and holds the event it was given for. The frames."""
+    frames = frames_of(settings)
+    assert not [place for place, times in Counter(place for place, _ in told.places).items() if times > 1]
+    assert {place: frames[place].event_id.hex() for place, _ in told.places} == dict(told.places)
+    assert {frame.event_id.hex() for frame in frames.values()} >= set(told.events)
+    return frames
+
+
+def audit(settings: Settings, told: Acknowledged) -> dict[int, Frame]:
+    """What was acknowledged is in log and store, once; the store is the plain fold of the log. No process may run. The frames of the log."""
+    frames = audit_log(settings, told)
+    names = Names(control(settings).key())
+    store = GraphWriter(settings.paths.graph, names)
+    plain = GraphWriter(settings.data_dir / "plain.db", names)
+    carried = (
+        Carried(LOG_SOURCE, 0, place, int(f.kind), f.event_id, f.arrival_us, f.channel, f.principal, f.note, f.body)
+        for place, f in frames.items()
+    )
+    plain.apply(Batch({}, dict(flat(fold_frames(carried, names)))), Budget(10**9))
+    try:
+        assert store.position(LOG_SOURCE) == {0: LogReader(settings.paths.log).durable_end()}
+        _audit_once(store, told, frames)
+        for name in sorted(BY_NAME):
+            assert _rows(store, name) == _rows(plain, name), name
+        now = now_us()
+        assert list(Export(store.connection, now).lines()) == list(Export(plain.connection, now).lines())
+    finally:
+        store.close()
+        plain.close()
+    assert [found for found in differences(settings) if found.surplus or found.missing] == []
+    return frames
+
+
+def _audit_once(store: GraphWriter, told: Acknowledged, frames: dict[int, Frame]) -> None:
+    times = dict(store.connection.execute("SELECT lower(hex(event)), count(*) FROM event GROUP BY event").fetchall())
+    assert {event: times.get(event, 0) for event in told.events} == dict.fromkeys(told.events, 1)
+    assert set(times.values()) == {1}
+    kept = "SELECT source, part, place FROM event_copy UNION ALL SELECT source, part, place FROM quarantine ORDER BY place"
+    assert store.connection.execute(kept).fetchall() == [(LOG_SOURCE, 0, place) for place in sorted(frames)]
+
+
+def _rows(store: GraphWriter, table: str) -> set[tuple[object, ...]]:
+    return {tuple(row) for row in store.connection.execute(f'SELECT * FROM "{table}"')}
