@@ -110,4 +110,5 @@ def _node(row: tuple[int, int, str, str]) -> Node:
 
 
 def _quoted(word: str) -> str:
-    return '"' + word.replace('"', '""') + '"'
+    """A word as the full-text index takes it literally; names hold U+FFFD where NUL was sent."""
+    return '"' + word.replace("\x00", "\ufffd").replace('"', '""') + '"'

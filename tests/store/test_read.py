@@ -1,0 +1,280 @@
+"""Questions to the store."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.events import KEY, RUNS, T0, columns, dataset, facet, frames_of, job_event, run_event
+
+from lineage_bridge.errors import StoreMissingError, StoreVersionError
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.graph.labels import Label
+from lineage_bridge.graph.relations import Side
+from lineage_bridge.ports import Batch, Budget, EventFilter, Node, WalkLimits
+from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.read import ReaderPool, SqliteReader
+from lineage_bridge.store.sqlite import connect_reader
+
+NAMES = Names(KEY)
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[GraphWriter]:
+    made = GraphWriter(tmp_path / "graph.db", Names(KEY))
+    yield made
+    made.close()
+
+
+def add(writer: GraphWriter, *bodies: bytes, arrival: int = T0 + 400 * DAY_US) -> None:
+    writer.apply(Batch({}, dict(flat(fold_frames(frames_of(list(bodies), arrival=arrival), NAMES)))), Budget(10**6))
+
+
+def reader(writer: GraphWriter) -> SqliteReader:
+    return SqliteReader(writer.connection)
+
+
+def found(reader_: SqliteReader, name: str, kind: NodeKind = NodeKind.DATASET) -> Node:
+    node = reader_.find(kind, "ns" if kind == NodeKind.DATASET else "jobs", name)
+    assert node is not None
+    return node
+
+
+def chain(length: int) -> list[bytes]:
+    return [
+        run_event(run=f"run {number}", job=f"j{number}", inputs=[dataset(f"d{number}")], outputs=[dataset(f"d{number + 1}")])
+        for number in range(length)
+    ]
+
+
+def names(nodes: tuple[Node, ...]) -> set[str]:
+    return {node.name for node in nodes}
+
+
+def walked(writer: GraphWriter, name: str, direction: str, depth: int, **limits: int) -> tuple[set[str], set[tuple[str, str, str]]]:
+    r = reader(writer)
+    walk = r.walk(found(r, name), direction, depth, WalkLimits(**limits), now_us=T0)
+    return names(walk.nodes), {(e.source.name, e.job.name, e.target.name) for e in walk.edges}
+
+
+def test_a_walk_goes_as_far_as_asked(writer: GraphWriter) -> None:
+    add(writer, *chain(5))
+    assert walked(writer, "d2", "upstream", 1)[0] == {"d1", "d2"}
+    assert walked(writer, "d2", "downstream", 2)[0] == {"d2", "d3", "d4"}
+    assert walked(writer, "d2", "both", 50)[0] == {f"d{number}" for number in range(6)}
+    assert walked(writer, "d2", "upstream", 1)[1] == {("d1", "j1", "d2")}
+
+
+def test_both_is_the_union_of_up_and_down_not_an_undirected_walk(writer: GraphWriter) -> None:
+    add(
+        writer,
+        run_event(run=RUNS[0], job="j", inputs=[dataset("a")], outputs=[dataset("b")]),
+        run_event(run=RUNS[1], job="k", inputs=[dataset("a")], outputs=[dataset("sibling")]),
+    )
+    assert walked(writer, "b", "both", 10)[0] == {"a", "b"}
+
+
+def test_a_cycle_ends(writer: GraphWriter) -> None:
+    add(
+        writer,
+        run_event(run=RUNS[0], job="j", inputs=[dataset("a")], outputs=[dataset("b")]),
+        run_event(run=RUNS[1], job="k", inputs=[dataset("b")], outputs=[dataset("a")]),
+    )
+    nodes, edges = walked(writer, "a", "downstream", 50)
+    assert nodes == {"a", "b"}
+    assert edges == {("a", "j", "b"), ("b", "k", "a")}
+
+
+def test_a_walk_that_stops_early_says_so(writer: GraphWriter) -> None:
+    add(writer, run_event(inputs=[dataset("a")], outputs=[dataset(f"o{number}") for number in range(20)]))
+    r = reader(writer)
+    walk = r.walk(found(r, "a"), "downstream", 5, WalkLimits(nodes=10), now_us=T0)
+    assert walk.truncated == "nodes"
+    assert len(walk.nodes) == 10
+    assert walk.hidden == 20 - len(walk.edges)
+    assert reader(writer).walk(found(r, "a"), "downstream", 5, WalkLimits(edges=5), now_us=T0).truncated == "edges"
+
+
+def test_inputs_do_not_lead_to_outputs_but_flows_do(writer: GraphWriter) -> None:
+    loader = [
+        run_event(run=f"load {number}", job="loader", inputs=[dataset(f"src{number}")], outputs=[dataset(f"dst{number}")])
+        for number in range(5)
+    ]
+    add(writer, *loader)
+    assert walked(writer, "src3", "downstream", 5)[0] == {"src3", "dst3"}
+    assert writer.connection.execute("SELECT count(*) FROM flow").fetchone() == (5,)
+
+
+def test_a_job_that_only_reads_is_met_as_a_port(writer: GraphWriter) -> None:
+    add(writer, run_event(job="sink", inputs=[dataset("a")]))
+    r = reader(writer)
+    walk = r.walk(found(r, "a"), "downstream", 3, WalkLimits(), now_us=T0)
+    assert [(port.job.name, port.side) for port in walk.ports] == [("sink", Side.INPUT)]
+    assert walk.edges == ()
+
+
+def test_a_walk_may_begin_at_a_job(writer: GraphWriter) -> None:
+    add(writer, *chain(3))
+    r = reader(writer)
+    assert names(r.walk(found(r, "j1", NodeKind.JOB), "downstream", 1, WalkLimits(), now_us=T0).nodes) == {"j1", "d2"}
+    assert names(r.walk(found(r, "j1", NodeKind.JOB), "upstream", 2, WalkLimits(), now_us=T0).nodes) == {"j1", "d1", "d0"}
+
+
+def test_a_walk_crosses_the_names_of_one_dataset(writer: GraphWriter) -> None:
+    linked = dataset("path", namespace="s3://lake", symlinks=facet(identifiers=[{"namespace": "hive://h:1", "name": "t", "type": "TABLE"}]))
+    add(
+        writer,
+        run_event(run=RUNS[0], job="writer", inputs=[dataset("a")], outputs=[linked]),
+        run_event(run=RUNS[1], job="reader", inputs=[dataset("t", namespace="hive://h:1")], outputs=[dataset("z")]),
+    )
+    assert walked(writer, "a", "downstream", 5)[0] == {"a", "path", "t", "z"}
+    assert walked(writer, "z", "upstream", 5)[0] == {"a", "path", "t", "z"}
+
+
+def test_columns_of_a_walk(writer: GraphWriter) -> None:
+    target = dataset("b", columnLineage=columns(total=[("ns", "a", "amount"), ("ns", "a", "tax")]))
+    add(writer, run_event(inputs=[dataset("a")], outputs=[target]))
+    r = reader(writer)
+    walk = r.walk(found(r, "b"), "upstream", 1, WalkLimits(), now_us=T0, columns=True)
+    assert {(c.source_field, c.target_field, c.transformations) for c in walk.columns} == {
+        ("amount", "total", (("DIRECT", "IDENTITY", False),)),
+        ("tax", "total", (("DIRECT", "IDENTITY", False),)),
+    }
+
+
+def test_a_hub_is_crossed_without_its_pairs(writer: GraphWriter) -> None:
+    add(writer, run_event(inputs=[dataset(f"i{number}") for number in range(600)], outputs=[dataset("o1"), dataset("o2")]))
+    assert writer.connection.execute("SELECT count(*) FROM flow").fetchone() == (0,)
+    nodes, edges = walked(writer, "i7", "downstream", 2)
+    assert nodes == {"i7", "o1", "o2"}
+    assert edges == {("i7", "job", "o1"), ("i7", "job", "o2")}
+    assert len(walked(writer, "o1", "upstream", 1)[0]) == 601
+
+
+def test_start_and_complete_make_one_flow(writer: GraphWriter) -> None:
+    add(writer, run_event("START", inputs=[dataset("a")]), run_event("RUNNING"), run_event("COMPLETE", outputs=[dataset("b")]))
+    assert walked(writer, "a", "downstream", 1)[1] == {("a", "job", "b")}
+
+
+def test_an_edge_that_three_newer_runs_lack_is_superseded(writer: GraphWriter) -> None:
+    bodies = [run_event(run="old", time_us=T0, inputs=[dataset("old")], outputs=[dataset("z")])]
+    bodies += [
+        run_event(run=f"new {number}", time_us=T0 + number * 1000, inputs=[dataset("new")], outputs=[dataset("z")])
+        for number in range(1, 4)
+    ]
+    add(writer, *bodies[:3])
+    r = reader(writer)
+    assert {e.source.name: e.label for e in r.walk(found(r, "z"), "upstream", 1, WalkLimits(), now_us=T0).edges} == {
+        "old": Label.CURRENT,
+        "new": Label.CURRENT,
+    }
+    add(writer, bodies[3])
+    r = reader(writer)
+    walk = r.walk(found(r, "z"), "upstream", 1, WalkLimits(), now_us=T0)
+    assert {e.source.name: e.label for e in walk.edges} == {"old": Label.SUPERSEDED, "new": Label.CURRENT}
+    stale = r.walk(found(r, "z"), "upstream", 1, WalkLimits(), now_us=T0 + 31 * DAY_US)
+    assert {e.source.name: e.label for e in stale.edges} == {"old": Label.SUPERSEDED, "new": Label.STALE}
+
+
+def test_a_heartbeat_keeps_an_edge_fresh(writer: GraphWriter) -> None:
+    streaming = {"jobType": facet(processingType="STREAMING", integration="TEST")}
+    add(
+        writer,
+        run_event("START", time_us=T0, inputs=[dataset("a")], outputs=[dataset("b")], job_facets=streaming),
+        run_event("RUNNING", time_us=T0 + 300 * DAY_US),
+    )
+    r = reader(writer)
+    (edge,) = r.walk(found(r, "a"), "downstream", 1, WalkLimits(), now_us=T0 + 301 * DAY_US).edges
+    assert (edge.label, edge.last) == (Label.CURRENT, T0 + 300 * DAY_US)
+
+
+def test_the_newest_run_with_datasets(writer: GraphWriter) -> None:
+    add(
+        writer,
+        run_event("START", run=RUNS[0], inputs=[dataset("a")], outputs=[dataset("b")]),
+        run_event("START", run=RUNS[1], time_us=T0 + 5),
+    )
+    r = reader(writer)
+    job = found(r, "job", NodeKind.JOB)
+    newest, named = r.latest_run(job, with_datasets=False), r.latest_run(job, with_datasets=True)
+    assert newest is not None
+    assert named is not None
+    assert (newest.run_id, named.run_id) == (RUNS[1], RUNS[0])
+    assert (names(named.inputs), names(named.outputs)) == ({"a"}, {"b"})
+    assert [run.run_id for run in r.runs(job, 10, 0)] == [RUNS[1], RUNS[0]]
+
+
+def test_a_run_is_found_by_the_id_that_was_sent(writer: GraphWriter) -> None:
+    add(writer, run_event(run="external-run-1"), run_event(run=RUNS[2].upper()))
+    (record,) = reader(writer).find_runs("external-run-1")
+    assert record.raw_id == "external-run-1"
+    assert [run.run_id for run in reader(writer).find_runs(record.run_id)] == [record.run_id]
+    assert [run.raw_id for run in reader(writer).find_runs(RUNS[2])] == [None]
+    assert reader(writer).find_runs("never seen") == []
+
+
+def test_a_declared_job_has_its_edges(writer: GraphWriter) -> None:
+    add(writer, job_event(inputs=[dataset("a")], outputs=[dataset("b")]))
+    add(writer, job_event(time_us=T0 + 1, inputs=[dataset("c")], outputs=[dataset("b")]))
+    assert walked(writer, "b", "upstream", 1)[1] == {("c", "job", "b")}
+
+
+def test_events_are_listed_by_time_and_job(writer: GraphWriter) -> None:
+    add(writer, *(run_event(run=f"r{number}", job=f"j{number % 3}", time_us=T0 + number) for number in range(9)))
+    r = reader(writer)
+    assert [event.time - T0 for event in r.events(EventFilter())] == [8, 7, 6, 5, 4, 3, 2, 1, 0]
+    assert [event.time - T0 for event in r.events(EventFilter(job="j[01]", ascending=True, limit=3, offset=1))] == [1, 3, 4]
+    assert [event.time - T0 for event in r.events(EventFilter(since=T0 + 2, until=T0 + 5))] == [4, 3, 2]
+    assert r.events(EventFilter(namespace="nowhere*")) == []
+    (only,) = r.run_events("r4")
+    assert only.time == T0 + 4
+
+
+def test_current_facets_leave_out_deleted_ones(writer: GraphWriter) -> None:
+    add(writer, run_event(job_facets={"documentation": facet(description="x"), "sql": facet(query="select 1")}))
+    r = reader(writer)
+    assert set(r.facets(found(r, "job", NodeKind.JOB))) == {"documentation", "sql"}
+    add(writer, run_event(time_us=T0 + 1, job_facets={"sql": facet(_deleted=True)}))
+    assert set(reader(writer).facets(found(r, "job", NodeKind.JOB))) == {"documentation"}
+
+
+@pytest.mark.parametrize("text", ["orders", "ord", "or", 'a"b', "100%", "a\x00b", "*", "NEAR(", "😀"])
+def test_search_bears_any_text(writer: GraphWriter, text: str) -> None:
+    add(writer, run_event(inputs=[dataset("public.orders"), dataset('x a"b y'), dataset("100% 😀 *")]))
+    assert isinstance(reader(writer).search(text, None, 10, 0), list)
+
+
+def test_search_finds_parts_of_names_exact_ones_first(writer: GraphWriter) -> None:
+    add(writer, run_event(inputs=[dataset("public.orders"), dataset("orders"), dataset("orders_2")]))
+    assert reader(writer).search("orders", None, 10, 0)[0].name == "orders"
+    assert {node.name for node in reader(writer).search("orders", NodeKind.DATASET, 10, 0)} == {"public.orders", "orders", "orders_2"}
+    assert reader(writer).search("orders", NodeKind.JOB, 10, 0) == []
+    assert reader(writer).near(NodeKind.DATASET, "ns", "publik.orders")[0].name == "public.orders"
+
+
+def test_a_reader_sees_one_moment(writer: GraphWriter, tmp_path: Path) -> None:
+    add(writer, run_event(inputs=[dataset("a")]))
+    pool = ReaderPool(tmp_path / "graph.db")
+    with pool.reader() as before:
+        assert before.count(NodeKind.DATASET) == 1
+        add(writer, run_event(inputs=[dataset("b")]))
+        assert before.count(NodeKind.DATASET) == 1
+    with pool.reader() as after:
+        assert after.count(NodeKind.DATASET) == 2
+    pool.close()
+
+
+def test_a_missing_or_newer_store_is_told(tmp_path: Path) -> None:
+    with pytest.raises(StoreMissingError), ReaderPool(tmp_path / "no.db").reader():
+        pass
+    connection = sqlite3.connect(tmp_path / "newer.db")
+    connection.execute("CREATE TABLE alembic_version (version_num TEXT)")
+    connection.execute("INSERT INTO alembic_version VALUES ('9999')")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StoreVersionError):
+        connect_reader(tmp_path / "newer.db")
+    with pytest.raises(StoreVersionError):
+        GraphWriter(tmp_path / "newer.db", NAMES)
