@@ -7,11 +7,12 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean
+from typing import NamedTuple
 
 from pyspark.sql.streaming.query import StreamingQuery
 
 from bench.corpus import append_corpus
-from bench.meter import Clock, Result, calibrate, cpu_by_kind, per_event
+from bench.meter import Clock, Result, cpu_by_kind, per_event
 from lineage_bridge.config import load_settings
 from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.facts import Names
@@ -40,6 +41,15 @@ def row_counts(store: GraphWriter) -> dict[str, int]:
     return {name: int(store.connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]) for name in names}
 
 
+class Sample(NamedTuple):
+    """After a batch: events so far, processor and wall seconds so far, the calibration loop's rate just then."""
+
+    events: int
+    cpu: float
+    wall: float
+    rate: float
+
+
 class _Gate:
     """Counts what is committed, and holds the stream after the warm-up until the clock may start."""
 
@@ -47,7 +57,7 @@ class _Gate:
         self.warm, self.events, self.batches = warm, 0, 0
         self.warmed, self.opened, self.moved = threading.Event(), threading.Event(), threading.Condition()
         self.clock = Clock()
-        self.samples: list[tuple[int, float, float]] = []
+        self.samples: list[Sample] = []
 
     def done(self, batch: Batch, workers: list[int]) -> None:  # noqa: ARG002 - who folded does not matter here
         """Called after each commit, within the batch."""
@@ -55,7 +65,7 @@ class _Gate:
             self.events += len(batch.rows.get("event_copy", ())) + len(batch.rows.get("quarantine", ()))
             self.batches += 1
             if self.opened.is_set():
-                self.samples.append((self.events - self.warm, *self.clock.read()))
+                self.samples.append(Sample(self.events - self.warm, *self.clock.read(), self.clock.calibrate()))
             self.moved.notify_all()
         if self.events >= self.warm and not self.opened.is_set():
             self.warmed.set()
@@ -84,7 +94,7 @@ def fold_on_spark(folder: Path, warm: Path, corpus: Path, warm_events: int, even
         gate.wait_for(warm_events, query)
         gate.warmed.wait(WAIT_S)
         append_corpus(log, corpus)
-        calibration = calibrate()
+        gate.clock.calibrate()
         by_kind = cpu_by_kind(gate.clock.start().process)
         gate.opened.set()
         gate.wait_for(warm_events + events, query)
@@ -92,11 +102,10 @@ def fold_on_spark(folder: Path, warm: Path, corpus: Path, warm_events: int, even
             continue
         cpu, wall = gate.clock.read()
         by_kind = {kind: round((spent - by_kind[kind]) / events * 1e6, 1) for kind, spent in cpu_by_kind(gate.clock.process).items()}
-        calibration = mean((calibration, calibrate()))
         progress = [dict(p["durationMs"]) for p in query.recentProgress]
         query.stop()
         session.stop()
-    result = per_event(events, cpu, wall, calibration)
+    result = per_event(events, cpu, wall, gate.clock.calibration)
     return {
         **result,
         "cpu_us_per_event_by_process": by_kind,
@@ -108,17 +117,20 @@ def fold_on_spark(folder: Path, warm: Path, corpus: Path, warm_events: int, even
     }
 
 
-def _slices(samples: list[tuple[int, float, float]], parts: int = 10) -> list[dict[str, float]]:
+def _slices(samples: list[Sample], parts: int = 10) -> list[dict[str, float]]:
     """The cost by tenths of the corpus, to see whether a growing store costs more. Cut at batches."""
     out: list[dict[str, float]] = []
-    total = samples[-1][0]
-    begin: tuple[int, float, float] = (0, 0.0, 0.0)
+    begin, rates = Sample(0, 0.0, 0.0, 0.0), []
     for sample in samples:
-        if sample[0] * parts >= total * (len(out) + 1):
-            events = sample[0] - begin[0]
-            cost = (sample[1] - begin[1]) / events * 1e6
-            out.append({"up_to": sample[0], "cpu_us_per_event": round(cost, 1), "wall_s": round(sample[2] - begin[2], 2)})
-            begin = sample
+        rates.append(sample.rate)
+        if sample.events * parts >= samples[-1].events * (len(out) + 1):
+            events, cost = sample.events - begin.events, (sample.cpu - begin.cpu) / (sample.events - begin.events)
+            rounds = round(cost * mean(rates), 4)
+            wall = round((sample.wall - begin.wall) / events * 1e6, 1)
+            out.append(
+                {"up_to": sample.events, "cpu_us_per_event": round(cost * 1e6, 1), "rounds_per_event": rounds, "wall_us_per_event": wall}
+            )
+            begin, rates = sample, []
     return out
 
 
@@ -130,27 +142,29 @@ def fold_plainly(folder: Path, warm: Path, corpus: Path, warm_events: int, event
         warmed = log.end()
         append_corpus(log, corpus)
         end = log.end()
-    reader, names = LogReader(folder / "log"), Names(KEY)
-    place = _apply_up_to(store, reader, names, limits, 0, warmed)
-    calibration = calibrate()
-    clock = Clock().start()
-    _apply_up_to(store, reader, names, limits, place, end)
-    cpu, wall = clock.read()
-    calibration = mean((calibration, calibrate()))
-    counts = row_counts(store)
-    assert counts["event_copy"] + counts["quarantine"] == warm_events + events
-    return {**per_event(events, cpu, wall, calibration), "store_bytes": store_size(store.path), "rows": counts}
-
-
-def _apply_up_to(store: GraphWriter, reader: LogReader, names: Names, limits: Limits, place: int, end: int) -> int:
+    reader, names, clock = LogReader(folder / "log"), Names(KEY), Clock()
+    _apply_one(store, reader, names, limits, 0, warmed)
+    clock.start().calibrate()
+    place, samples, done = warmed, list[Sample](), 0
     while place < end:
         cut = min(end, reader.cut(place, limits.batch_bytes, limits.batch_frames))
-        tables = fold_frames(carried(reader, place, cut), names)
-        store.apply(Batch({(LOG_SOURCE, 0): (place, cut)}, dict(flat(tables))), Budget(limits.derived_rows))
+        done += _apply_one(store, reader, names, limits, place, cut)
+        samples.append(Sample(done, *clock.read(), clock.calibrate()))
         place = cut
     while store.settle(Budget(limits.derived_rows)):
         continue
-    return place
+    cpu, wall = clock.read()
+    counts = row_counts(store)
+    assert counts["event_copy"] + counts["quarantine"] == warm_events + events
+    figure = per_event(events, cpu, wall, clock.calibration)
+    return {**figure, "store_bytes": store_size(store.path), "rows": counts, "slices": _slices(samples)}
+
+
+def _apply_one(store: GraphWriter, reader: LogReader, names: Names, limits: Limits, start: int, end: int) -> int:
+    """One batch; how many events it had."""
+    tables = fold_frames(carried(reader, start, end), names)
+    store.apply(Batch({(LOG_SOURCE, 0): (start, end)}, dict(flat(tables))), Budget(limits.derived_rows))
+    return len(tables["event_copy"]) + len(tables["quarantine"])
 
 
 def carried(reader: LogReader, start: int, end: int) -> Iterator[Carried]:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from multiprocessing.connection import Connection
+from statistics import mean
 from threading import Event, Thread
 from typing import Any
 
@@ -81,6 +82,7 @@ class Clock:
     process: psutil.Process = field(default_factory=psutil.Process)
     cpu: float = 0.0
     wall: float = 0.0
+    rates: list[float] = field(default_factory=list)
 
     def start(self) -> "Clock":
         """Begin here."""
@@ -90,6 +92,19 @@ class Clock:
     def read(self) -> tuple[float, float]:
         """(processor seconds, wall seconds) since `start`."""
         return cpu_seconds(self.process) - self.cpu, time.monotonic() - self.wall
+
+    def calibrate(self, seconds: float = 0.1) -> float:
+        """Measure the machine between two pieces of the work; what that takes does not count as the work's."""
+        cpu, wall = time.process_time(), time.monotonic()
+        self.rates.append(calibrate(seconds))
+        self.cpu += time.process_time() - cpu
+        self.wall += time.monotonic() - wall
+        return self.rates[-1]
+
+    @property
+    def calibration(self) -> float:
+        """The mean of the rates measured so far."""
+        return mean(self.rates)
 
 
 def per_event(events: int, cpu: float, wall: float, calibration: float) -> Result:

@@ -112,6 +112,7 @@ def supervise(parts: Sequence[Part], environment: Mapping[str, str], stop: threa
             for child in children:
                 child.tend(time.monotonic())
     finally:
+        log.info("stopping")
         for child in children:
             child.stop(hurry)
 

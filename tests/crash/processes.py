@@ -140,7 +140,9 @@ class StallingStore:
 
     def apply(self, batch: Batch, budget: Budget) -> None:
         end = batch.spans[LOG_SOURCE, 0][1]
-        with _before_commit(self.writer.connection, lambda: self.points.reach("commit", f"write and commit of batch ending at place {end}")):
+        with _before_commit(
+            self.writer.connection, lambda: self.points.reach("commit", f"write and commit of batch ending at place {end}")
+        ):
             self.writer.apply(batch, budget)
         self.points.reach("committed", f"commit and report of batch ending at place {end}")
 

@@ -42,7 +42,9 @@ STREAM = (LOG_SOURCE, 0)
 
 def settings_in(folder: Path, **more: Any) -> Settings:
     """Small batches and small segments, on a free port."""
-    return Settings(data_dir=folder, port=free_port(), spark_master="local[2]", trigger_ms=100, batch_frames=150, segment_bytes=150_000, **more)
+    return Settings(
+        data_dir=folder, port=free_port(), spark_master="local[2]", trigger_ms=100, batch_frames=150, segment_bytes=150_000, **more
+    )
 
 
 def until(holds: Callable[[], object], within_s: float, what: str = "it") -> None:
@@ -202,7 +204,9 @@ def event_of(number: int, chance: random.Random) -> bytes:
     if chance.random() < 0.1:
         return job_event(job, time_us, inputs=inputs, outputs=[output])
     kind = chance.choice(["START", "RUNNING", "COMPLETE", "FAIL", None])
-    return run_event(kind, str(UUID(int=number // 3 + 1)), job, time_us, inputs, [output], namespace=f"team-{chance.randrange(3)}", number=number)
+    return run_event(
+        kind, str(UUID(int=number // 3 + 1)), job, time_us, inputs, [output], namespace=f"team-{chance.randrange(3)}", number=number
+    )
 
 
 @dataclass

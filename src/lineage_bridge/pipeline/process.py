@@ -35,6 +35,9 @@ class SparkProcess:
         if gateway is None:
             raise UnavailableError("Spark runs in no process of ours", "unset SPARK_REMOTE and SPARK_CONNECT_MODE")
         self.java: subprocess.Popen[bytes] = gateway.proc
+        # What a dying Java process does to Spark's Python side would be printed as a traceback; `check` says it better.
+        listener = self.session.sparkContext._accumulatorServer  # noqa: SLF001 - as above
+        listener.handle_error = _pass_over  # type: ignore[method-assign]  # of this one object
 
     def check(self) -> None:
         """Raise UnavailableError if the process has ended."""
@@ -60,6 +63,10 @@ class SparkProcess:
     def _stop(self) -> None:
         with suppress(*SPARK_ERRORS):
             self.session.stop()
+
+
+def _pass_over(request: object, address: object) -> None:
+    """Say nothing of a connection that broke."""
 
 
 def _fresh(folder: Path) -> Path:

@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, redirect_stderr, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 
 from filelock import FileLock, Timeout
 from pyspark.sql.streaming.query import StreamingQuery
@@ -59,8 +59,6 @@ def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile) 
             log.info("starting Spark (%s, %s)", settings.spark_master, settings.spark_memory)
             spark = SparkProcess(paths.spark, paths.logs / SPARK_LOG, master=settings.spark_master, memory=settings.spark_memory)
             stack.callback(spark.end)
-            # Spark's Python side prints what a dying Java process does to it.
-            stack.enter_context(redirect_stderr(stack.enter_context((paths.logs / SPARK_LOG).open("a", encoding="utf-8"))))
             # Spark takes SIGINT for itself when it starts.
             _on_signals(_leave)
             status.change(spark_pid=spark.java.pid)
