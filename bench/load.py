@@ -5,6 +5,8 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
+import msgspec
+
 CALL = "/api/v1/lineage"
 
 
@@ -23,8 +25,17 @@ def single(bodies: list[bytes], port: int) -> list[bytes]:
 
 
 def batches(bodies: list[bytes], port: int, size: int = 100) -> list[bytes]:
-    """Arrays of `size` events."""
+    """Arrays of `size` events. An event that is no JSON cannot be part of one, so those are left out."""
+    bodies = [body for body in bodies if _is_json(body)]
     return [_request(b"[" + b",".join(bodies[at : at + size]) + b"]", port, "application/json") for at in range(0, len(bodies), size)]
+
+
+def _is_json(body: bytes) -> bool:
+    try:
+        msgspec.json.decode(body, type=msgspec.Raw)
+    except msgspec.DecodeError:
+        return False
+    return True
 
 
 def _request(body: bytes, port: int, kind: str) -> bytes:

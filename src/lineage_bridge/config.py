@@ -22,7 +22,7 @@ from lineage_bridge.errors import ConfigError
 if sys.version_info >= (3, 11):
     import tomllib
 else:
-    import tomli as tomllib
+    import tomli as tomllib  # type: ignore[import-not-found,unused-ignore]  # installed before Python 3.11 only
 
 PREFIX = "LINEAGE_BRIDGE_"
 CONFIG_VARIABLE = "LINEAGE_BRIDGE_CONFIG"
@@ -58,22 +58,22 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    host: Annotated[str, AfterValidator(_loopback)] = Field("127.0.0.1", description="address the API listens on")
-    port: int = Field(8000, ge=0, le=65_535, description="port the API listens on; 0 takes a free one")
+    host: Annotated[str, AfterValidator(_loopback)] = Field(default="127.0.0.1", description="address the API listens on")
+    port: int = Field(default=8000, ge=0, le=65_535, description="port the API listens on; 0 takes a free one")
     data_dir: Annotated[Path, BeforeValidator(_not_empty), AfterValidator(_absolute)] = Field(
         default_factory=lambda: platformdirs.user_data_path("lineage-bridge"),
         description="folder of the log, the graph and all else that is kept",
     )
-    url: str = Field("", pattern="^(https?://.+)?$", description="server that commands speak to; empty: host and port")
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least level that is told")
-    spark_master: str = Field("local[*]", min_length=1, description="where Spark runs")
-    spark_memory: str = Field("1g", pattern="^[1-9][0-9]*[kmgKMG]$", description="heap of Spark's driver, as Java says")
-    trigger_ms: int = Field(250, ge=1, le=60_000, description="time between two batches")
-    batch_bytes: int = Field(48 * MIB, ge=1, description="most bytes in one batch, if it has more than one frame")
-    batch_frames: int = Field(20_000, ge=1, description="most frames in one batch")
-    derived_rows: int = Field(5_000, ge=1, description="rows a batch may spend on deriving what earlier ones left")
-    segment_bytes: int = Field(64 * MIB, ge=4096, le=1024 * MIB, description="size at which the log begins a new file")
-    pending_bytes: int = Field(256 * MIB, ge=1, le=1024 * MIB, description="bytes that may wait for the log's disk")
+    url: str = Field(default="", pattern="^(https?://.+)?$", description="server that commands speak to; empty: host and port")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="least level that is told")
+    spark_master: str = Field(default="local[*]", min_length=1, description="where Spark runs")
+    spark_memory: str = Field(default="1g", pattern="^[1-9][0-9]*[kmgKMG]$", description="heap of Spark's driver, as Java says")
+    trigger_ms: int = Field(default=250, ge=1, le=60_000, description="time between two batches")
+    batch_bytes: int = Field(default=48 * MIB, ge=1, description="most bytes in one batch, if it has more than one frame")
+    batch_frames: int = Field(default=20_000, ge=1, description="most frames in one batch")
+    derived_rows: int = Field(default=5_000, ge=1, description="rows a batch may spend on deriving what earlier ones left")
+    segment_bytes: int = Field(default=64 * MIB, ge=4096, le=1024 * MIB, description="size at which the log begins a new file")
+    pending_bytes: int = Field(default=256 * MIB, ge=1, le=1024 * MIB, description="bytes that may wait for the log's disk")
 
     @property
     def address(self) -> str:

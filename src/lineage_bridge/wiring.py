@@ -146,12 +146,14 @@ def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _
     """Answer on `listener` until a signal; requests under way are finished first."""
     import uvicorn  # noqa: PLC0415  # the web server
 
+    from lineage_bridge.api.protocol import Protocol  # noqa: PLC0415  # of the same part
+
     with api(settings, log_disk) as app:
         server = uvicorn.Server(
             uvicorn.Config(
                 app,
                 loop="uvloop",
-                http="httptools",
+                http=Protocol,
                 log_config=None,
                 access_log=False,
                 timeout_graceful_shutdown=DRAIN_S,

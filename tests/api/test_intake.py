@@ -289,3 +289,11 @@ def test_a_position_covers_what_was_sent(server: Server) -> None:
     *_, (place, _) = server.frames.read(0, server.frames.durable_end())
     assert not position.covers({("log", 0): place}, sent)
     assert not position.covers({}, sent)
+
+
+@pytest.mark.parametrize("path", ["", "/batch", "/events"])
+def test_a_slash_at_the_end_is_no_other_address(server: Server, path: str) -> None:
+    answers = [server.client.post(LINEAGE + path + end, content=b"[" + EVENT + b"]", follow_redirects=False) for end in ("", "/")]
+    assert answers[0].is_success
+    assert answers[0].status_code == answers[1].status_code
+    assert [frame.body for frame in server.stored()] == [EVENT, EVENT]

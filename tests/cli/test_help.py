@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -93,3 +94,11 @@ def test_a_reader_that_goes_away_is_no_failure_to_tell():
     line = f"{sys.executable} -m lineage_bridge.cli.main --help | head -c 1"
     done = subprocess.run(["sh", "-c", line], check=True, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("U", "")
+
+
+@pytest.mark.parametrize("line", LINES, ids=" ".join)
+def test_every_command_is_documented(line):
+    if line[0] in GROUPS and len(line) == 1:
+        return
+    text = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
+    assert f"\nlineage-bridge {' '.join(line)}" in text or f"| lineage-bridge {' '.join(line)}" in text

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.events import KEY, T0, carried, dataset, frames_of, run_event
+from tests.events import KEY, RUNS, T0, carried, dataset, frames_of, run_event
 
 from lineage_bridge.errors import CollisionError, PositionError
 from lineage_bridge.graph.carried import Carried
@@ -155,3 +155,15 @@ def test_two_new_names_with_one_id_refuse_the_greater() -> None:
         with pytest.raises(CollisionError) as refused:
             writer.apply(Batch({("log", 0): (0, 1)}, rows), Budget(1))
         assert refused.value.names == ((1, "ns", "b"),)
+
+
+def test_two_jobs_may_leave_one_shape_in_one_batch() -> None:
+    started = [run_event("START", RUNS[n], f"j{n}", outputs=[dataset("a")]) for n in range(2)]
+    grown = [run_event("COMPLETE", RUNS[n], f"j{n}", inputs=[dataset("b")]) for n in range(2)]
+    with opened() as writer, opened() as at_once:
+        apply(writer, frames_of(started))
+        apply(writer, frames_of(grown))
+        apply(at_once, frames_of(started + grown))
+        assert exported(writer) == exported(at_once)
+        assert all(d.surplus == d.missing == 0 for d in verify(writer.connection, NAMES))
+        assert contents(writer, "shape") == contents(at_once, "shape")

@@ -169,10 +169,11 @@ def _outcomes(events: Sequence[Judged]) -> list[EventOutcome]:
 
 
 def routes(intake: Intake) -> APIRouter:
-    """The calls that bring events."""
+    """The calls that bring events. A slash at the end is taken, too: not every producer sends its body again after a redirect."""
     router = APIRouter(tags=["intake"])
     refused = {400: RejectedAnswer, 413: RejectedAnswer}
 
+    @router.post("/lineage/", response_model=None, include_in_schema=False)
     @router.post(
         "/lineage",
         response_model=None,
@@ -184,6 +185,7 @@ def routes(intake: Intake) -> APIRouter:
         receipt = await intake.take(request)
         return one_answer(receipt) if receipt.single else many_answer(receipt)
 
+    @router.post("/lineage/batch/", response_model=None, include_in_schema=False)
     @router.post(
         "/lineage/batch",
         response_model=None,
@@ -195,6 +197,7 @@ def routes(intake: Intake) -> APIRouter:
         receipt = await intake.take(request)
         return one_answer(receipt) if receipt.refused_whole else batch_answer(receipt)
 
+    @router.post("/lineage/events/", response_model=None, include_in_schema=False)
     @router.post(
         "/lineage/events",
         response_model=None,

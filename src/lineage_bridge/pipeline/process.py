@@ -37,7 +37,7 @@ class SparkProcess:
         self.java: subprocess.Popen[bytes] = gateway.proc
         # What a dying Java process does to Spark's Python side would be printed as a traceback; `check` says it better.
         listener = self.session.sparkContext._accumulatorServer  # noqa: SLF001 - as above
-        listener.handle_error = _pass_over  # type: ignore[method-assign]  # of this one object
+        listener.handle_error = _pass_over  # type: ignore[method-assign,assignment]  # of this one object
 
     def check(self) -> None:
         """Raise UnavailableError if the process has ended."""

@@ -208,11 +208,13 @@ class Presence:
         """Recompute (job, shape, day) that subjects have left; what only they supported goes. Returns how many rows that took."""
         for job, shape, day in sorted(left):
             self._respan(job, shape, day)
-        return sum(
-            self._lose(job, shape, successors.get((job, shape), set()))
-            for job, shape in sorted({key[:2] for key in left})
-            if not self._has(job, shape)
-        )
+        lost = [(job, shape) for job, shape in sorted({key[:2] for key in left}) if not self._has(job, shape)]
+        cost = sum(self._lose(job, shape, successors.get((job, shape), set())) for job, shape in lost)
+        # Several jobs may have lost one shape: it goes when all of them have been seen to.
+        for shape in sorted({shape for _, shape in lost}):
+            if not self._one("SELECT 1 FROM job_shape WHERE shape = ? LIMIT 1", shape):
+                self._drop(shape)
+        return cost
 
     def _respan(self, job: int, shape: int, day: int) -> None:
         where, key = "WHERE job = ? AND shape = ? AND day = ?", (job, shape, day)
@@ -224,7 +226,7 @@ class Presence:
         self.connection.execute(f"UPDATE job_shape SET first = ?, last = ? {where}", (first, last, *key))
 
     def _lose(self, job: int, shape: int, successors: set[int]) -> int:
-        origin, hubs = self.connection.execute("SELECT origin, hubs FROM shape WHERE shape = ?", (shape,)).fetchone()
+        origin = self.connection.execute("SELECT origin FROM shape WHERE shape = ?", (shape,)).fetchone()[0]
         cost = 0
         for source, target, evidence in self._rows("shape_flow", "source, target, evidence", shape):
             cost += 1
@@ -251,10 +253,8 @@ class Presence:
                     "DELETE FROM job_statement WHERE job = ? AND carrier = ? AND meaning = ? AND origin = ?",
                     (job, carrier, meaning, origin),
                 )
-        for place in range(hubs):
-            self.connection.execute("DELETE FROM hub WHERE hub = ? AND job = ?", (hub_id(shape, place), job))
-        if not self._one("SELECT 1 FROM job_shape WHERE shape = ? LIMIT 1", shape):
-            self._drop(shape, hubs)
+        for hub in self._hubs(shape):
+            self.connection.execute("DELETE FROM hub WHERE hub = ? AND job = ?", (hub, job))
         return cost
 
     def _other_flow(self, source: int, target: int, job: int, origin: int, evidence: int) -> bool:
@@ -276,8 +276,8 @@ class Presence:
         where = " AND ".join(f"{column} = ?" for column in columns)
         return any(self._one(f"SELECT 1 FROM {table} WHERE shape = ? AND {where}", shape, *columns.values()) for shape in shapes)
 
-    def _drop(self, shape: int, hubs: int) -> None:
+    def _drop(self, shape: int) -> None:
+        for hub in self._hubs(shape):
+            self.connection.execute("DELETE FROM hub_io WHERE hub = ?", (hub,))
         for table in ("shape", "shape_io", "shape_statement", "shape_flow"):
             self.connection.execute(f"DELETE FROM {table} WHERE shape = ?", (shape,))
-        for place in range(hubs):
-            self.connection.execute("DELETE FROM hub_io WHERE hub = ?", (hub_id(shape, place),))

@@ -1,0 +1,102 @@
+"""Requests on a real connection, byte by byte, as clients send them that offer another protocol."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import uvicorn
+
+from lineage_bridge.api.protocol import Protocol
+
+BODY = b'{"an": "event"}'
+JAVA = b"Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAEAAEAAAAIAAAAAAAMAAAAAAAQBAAAAAAUAAEAAAAYABgAA\r\nUpgrade: h2c\r\n"
+"""What Java's own client adds to the first request of a connection."""
+
+
+async def echo(scope: Any, receive: Any, send: Any) -> None:
+    """Answers what it was asked."""
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body, more = body + message.get("body", b""), message.get("more_body", False)
+    headers = {name.decode(): value.decode() for name, value in scope["headers"]}
+    said = json.dumps({"method": scope["method"], "path": scope["path"], "headers": headers, "body": body.decode()}).encode()
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(said))]})
+    await send({"type": "http.response.body", "body": said})
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = uvicorn.Server(uvicorn.Config(echo, loop="asyncio", http=Protocol, lifespan="off", log_config=None))
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        yield listener.getsockname()[1]
+        server.should_exit = True
+        thread.join()
+
+
+def request(extra: bytes = JAVA, body: bytes = BODY, method: bytes = b"POST") -> bytes:
+    length = b"Content-Length: %d\r\n" % len(body) if body else b""
+    return method + b" /lineage?x=1 HTTP/1.1\r\nHost: here\r\n" + extra + length + b"X-Mine: Connection, Upgrade\r\n\r\n" + body
+
+
+def answers(port: int, *pieces: bytes, number: int = 1) -> list[Any]:
+    """What is answered, in `number` answers, to bytes that come in pieces."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection, connection.makefile("rb") as read:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for piece in pieces:
+            connection.sendall(piece)
+            if len(pieces) > 1:
+                time.sleep(0.002)
+        return [answer(read) for _ in range(number)]
+
+
+def answer(read: Any) -> Any:
+    assert read.readline().split()[1] == b"200"
+    length = 0
+    while (line := read.readline().strip()) != b"":
+        name, _, value = line.partition(b":")
+        length = int(value) if name.lower() == b"content-length" else length
+    return json.loads(read.read(length))
+
+
+def test_a_body_behind_an_offer_is_read_and_the_offer_is_gone(port: int) -> None:
+    (said,) = answers(port, request())
+    assert (said["method"], said["path"], said["body"]) == ("POST", "/lineage", BODY.decode())
+    assert said["headers"] == {"host": "here", "connection": "", "content-length": str(len(BODY)), "x-mine": "Connection, Upgrade"}
+
+
+@pytest.mark.parametrize("at", range(0, len(request()), 9))
+def test_a_request_may_come_in_any_pieces(port: int, at: int) -> None:
+    whole = request()
+    (said,) = answers(port, whole[:at], whole[at : at + 1], whole[at + 1 :])
+    assert said["body"] == BODY.decode()
+
+
+def test_every_request_of_a_connection_may_carry_an_offer(port: int) -> None:
+    said = answers(port, request() + request(b"") + request(body=b"{}") + request(method=b"GET", body=b""), number=4)
+    assert [each["body"] for each in said] == [BODY.decode(), BODY.decode(), "{}", ""]
+
+
+def test_a_body_in_chunks_is_read(port: int) -> None:
+    head = b"POST / HTTP/1.1\r\nHost: here\r\n" + JAVA + b"Transfer-Encoding: chunked\r\n\r\n"
+    (said,) = answers(port, head, b'4\r\n{"an\r\n', b'b\r\n": "event"}\r\n0\r\n\r\n')
+    assert said["body"] == BODY.decode()
+
+
+def test_an_offer_of_another_protocol_is_declined_too(port: int) -> None:
+    for offer in (b"websocket", b"TLS/1.2"):
+        (said,) = answers(port, request(b"Connection: keep-alive, Upgrade\r\nUpgrade: " + offer + b"\r\n"))
+        assert (said["body"], said["headers"]["connection"]) == (BODY.decode(), "keep-alive")
+
+
+def test_what_is_no_request_is_refused_and_the_connection_closed(port: int) -> None:
+    for bad in (b"CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n", b"no request\r\n\r\n", JAVA + b"\r\n"):
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            connection.sendall(bad)
+            assert connection.makefile("rb").read().startswith(b"HTTP/1.1 400 ")

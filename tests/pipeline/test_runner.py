@@ -1,0 +1,71 @@
+"""What the pipeline's process tells of itself."""
+
+import json
+import os
+import threading
+
+import pytest
+
+from lineage_bridge.pipeline.runner import gist
+from lineage_bridge.pipeline.status import StatusFile, replace_file
+
+RAISED = """An exception was raised by the Python Proxy. Return Message: Traceback (most recent call last):
+  File "x.py", line 1, in apply
+    raise PositionError("at 5: not at 4")
+lineage_bridge.errors.PositionError: at 5: not at 4
+
+\tat org.apache.spark.Somewhere.run(Somewhere.scala:1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (RAISED, "lineage_bridge.errors.PositionError: at 5: not at 4"),
+        ("\n  Job aborted.\n\tat x.y\n", "Job aborted."),
+        ("", ""),
+    ],
+)
+def test_of_an_error_that_line_is_told_that_says_most(text, said):
+    assert gist(text) == said
+
+
+def test_the_status_is_told_as_of_its_beat(tmp_path):
+    now = iter(range(100, 200))
+    status = StatusFile(tmp_path / "pipeline.json", lambda: next(now))
+    status.change(workers=[7], position={"log/0": 5})
+    status.write(state="running")
+    said = json.loads(status.path.read_bytes())
+    assert said == {
+        "state": "running",
+        "pid": os.getpid(),
+        "started_us": 100,
+        "beat_us": 101,
+        "spark_pid": None,
+        "workers": [7],
+        "batches": 0,
+        "position": {"log/0": 5},
+        "left": 0,
+        "error": None,
+    }
+    status.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_never_sees_a_part_of_a_file(tmp_path):
+    path, done = tmp_path / "file", threading.Event()
+    contents = {bytes([number]) * 100_000 for number in range(3)}
+    replace_file(path, min(contents))
+
+    def write() -> None:
+        while not done.is_set():
+            for content in sorted(contents):
+                replace_file(path, content)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        assert {path.read_bytes() for _ in range(500)} <= contents
+    finally:
+        done.set()
+        writer.join()
