@@ -5,12 +5,10 @@ the pipeline never a web server, and the command line neither.
 """
 
 import json
-import logging
 import os
 import shutil
 import signal
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -42,14 +40,6 @@ if TYPE_CHECKING:
 DRAIN_S = 10
 BACKLOG = 512
 _LOCAL_DISK = LocalDisk()
-_FORMAT = "%(asctime)s %(levelname)-7s {part}: %(message)s"
-_QUIET = {
-    "py4j": logging.CRITICAL,
-    "pyspark": logging.ERROR,
-    "httpx": logging.WARNING,
-    "alembic": logging.WARNING,
-    "uvicorn": logging.WARNING,
-}
 
 
 def version() -> str:
@@ -60,13 +50,6 @@ def version() -> str:
 def now_us() -> int:
     """The time now in UTC microseconds."""
     return time.time_ns() // 1000
-
-
-def tell_logs(settings: Settings, part: str) -> None:
-    """Write what this process logs to standard error, each line naming the part."""
-    logging.basicConfig(stream=sys.stderr, level=settings.log_level.upper(), format=_FORMAT.format(part=part))
-    for name, level in sorted(_QUIET.items()):
-        logging.getLogger(name).setLevel(level)
 
 
 # the pipeline's process

@@ -18,19 +18,15 @@ HUB_PAIRS = 1000
 
 
 class Shape(NamedTuple):
-    """Sorted members (side, dataset) and statements (carrier, meaning id) of a run or a design-time statement."""
+    """Sorted members (side, dataset) and statements (carrier, meaning id) of a run or a design-time statement.
 
+    `id` is a signed 64-bit hash of the rest.
+    """
+
+    id: int
     origin: int
     members: tuple[tuple[int, int], ...]
     statements: tuple[tuple[int, bytes], ...]
-
-    @property
-    def id(self) -> int:
-        """The signed 64-bit id: a hash of the whole."""
-        if not self.members and not self.statements:
-            return NO_SHAPE
-        digest = blake2b(repr(tuple(self)).encode(), digest_size=8, person=b"shape").digest()
-        return int.from_bytes(digest, "big", signed=True) or 1
 
 
 class Flow(NamedTuple):
@@ -57,7 +53,13 @@ class Expansion(NamedTuple):
 
 def make_shape(origin: Origin, members: Iterable[tuple[int, int]], statements: Iterable[tuple[int, bytes]]) -> Shape:
     """The shape of members (side, dataset) and statements (carrier, meaning id), in any order, with any repeats."""
-    return Shape(int(origin), tuple(sorted(set(members))), tuple(sorted(set(statements))))
+    what = int(origin), tuple(sorted(set(members))), tuple(sorted(set(statements)))
+    return Shape(_shape_id(what) if what[1] or what[2] else NO_SHAPE, *what)
+
+
+def _shape_id(what: tuple[int, tuple[tuple[int, int], ...], tuple[tuple[int, bytes], ...]]) -> int:
+    digest = blake2b(repr(what).encode(), digest_size=8, person=b"shape").digest()
+    return int.from_bytes(digest, "big", signed=True) or 1
 
 
 def expand(shape: Shape, meanings: dict[bytes, Meaning]) -> Expansion:
