@@ -35,6 +35,7 @@ def run(work: Path, *, quick: bool = False) -> Result:
         light = _measure(server, "light", samples)
         stop.set()
         sender.join()
+        time.sleep(5)
         resting = Clock(server.process).start()
         time.sleep(2 if quick else 10)
         rest = resting.read()

@@ -1,4 +1,4 @@
-"""Fixtures of the whole suite: one Spark session a run."""
+"""Fixtures of the whole suite: one Spark session and one server a run."""
 
 from collections.abc import Iterator
 
@@ -7,6 +7,7 @@ from hypothesis import Phase, settings
 from pyspark.sql import SparkSession
 
 from lineage_bridge.pipeline.session import start_session
+from tests.serving import Served, serving
 
 settings.register_profile("quick", phases=[Phase.explicit, Phase.reuse, Phase.generate], print_blob=False)
 
@@ -17,3 +18,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = start_session(tmp_path_factory.mktemp("spark"), master="local[2]", memory="1g")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The one running LineageBridge of the run. Tests share its graph: each speaks of names of its own."""
+    with serving(tmp_path_factory.mktemp("served")) as server:
+        yield server

@@ -114,6 +114,8 @@ supervise([part], os.environ, threading.Event(), threading.Event())
 """
     pid = os.spawnv(os.P_NOWAIT, sys.executable, [sys.executable, "-c", code])
     noted(notes, 1)
+    time.sleep(0.5)
+    assert len(noted(notes, 1)) == 1
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     assert noted(notes, 2)[1][0] == "orphaned"

@@ -5,10 +5,12 @@ the pipeline never a web server, and the command line neither.
 """
 
 import json
+import logging
 import os
 import shutil
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -42,6 +44,10 @@ BACKLOG = 512
 _LOCAL_DISK = LocalDisk()
 
 
+_FORMAT = "%(asctime)s %(levelname)-7s {part}: %(message)s"
+_QUIET = {"alembic": logging.WARNING, "httpx": logging.WARNING, "pyspark": logging.ERROR, "uvicorn": logging.WARNING}
+
+
 def version() -> str:
     """This program's version."""
     return version_of("lineage-bridge")
@@ -50,6 +56,20 @@ def version() -> str:
 def now_us() -> int:
     """The time now in UTC microseconds."""
     return time.time_ns() // 1000
+
+
+def tell_logs(settings: Settings, part: str) -> None:
+    """Write what this process logs to standard error, each line naming the part."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(_is_worth_telling)
+    logging.basicConfig(handlers=[handler], level=settings.log_level.upper(), format=_FORMAT.format(part=part))
+    for name, level in sorted(_QUIET.items()):
+        logging.getLogger(name).setLevel(level)
+
+
+def _is_worth_telling(record: logging.LogRecord) -> bool:
+    """Not what Spark's bridge says of connections, under its own name or none: the pipeline says itself when Spark is gone."""
+    return "py4j" not in record.pathname
 
 
 # the pipeline's process

@@ -7,6 +7,7 @@ on from there; on standard output a line of JSON when the point is reached. The 
 """
 
 import json
+import logging
 import os
 import signal
 import sqlite3
@@ -21,7 +22,7 @@ from lineage_bridge.graph.facts import Names
 from lineage_bridge.log.disk import LocalDisk
 from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, GraphStore
 from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.wiring import listen, run_pipeline, serve_api, tell_logs
+from lineage_bridge.wiring import listen, run_pipeline, serve_api
 
 MARK = "durable"
 CACHE_PAGES = 16
@@ -167,7 +168,7 @@ def _before_commit(connection: sqlite3.Connection, act: Callable[[], None]) -> I
 
 def main(part: str) -> None:
     settings = load_settings({}, os.environ, Path.cwd())
-    tell_logs(settings, part)
+    logging.basicConfig(stream=sys.stderr, level="WARNING")
     points = Points()
 
     @contextmanager

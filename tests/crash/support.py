@@ -43,7 +43,7 @@ STREAM = (LOG_SOURCE, 0)
 def settings_in(folder: Path, **more: Any) -> Settings:
     """Small batches and small segments, on a free port."""
     return Settings(
-        data_dir=folder, port=free_port(), spark_master="local[2]", trigger_ms=100, batch_frames=150, segment_bytes=150_000, **more
+        data_dir=folder, port=free_port(), spark_master="local[2]", trigger_ms=100, batch_frames=50, segment_bytes=40_000, **more
     )
 
 
@@ -148,10 +148,10 @@ def pipeline_status(settings: Settings) -> dict[str, Any]:
     return status
 
 
-def is_running(settings: Settings, pid: int | None = None) -> bool:
-    """Whether the pipeline (of this process id) streams."""
+def is_running(settings: Settings, pid: int, batches: int = 0) -> bool:
+    """Whether the pipeline of this process id streams, and has applied so many batches."""
     status = pipeline_status(settings)
-    return status.get("state") == "running" and (pid is None or status["pid"] == pid)
+    return status.get("state") == "running" and status["pid"] == pid and status["batches"] >= batches
 
 
 # what is asked of a server

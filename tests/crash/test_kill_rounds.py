@@ -71,7 +71,7 @@ class Rounds:
         self.running[part] = Process(part, self.settings)
 
     def _standing_at(self, victim: Process, point: str) -> str:
-        self.wait_for(victim)
+        self.wait_for(victim, batches=self.chance.randrange(4))
         victim.tell(point)
         where = victim.reached(point)
         return f"in {where}" if victim.part == "api" else f"between {where}"
@@ -83,13 +83,12 @@ class Rounds:
         time.sleep(self.chance.random())
         return f"at a random moment, after {time.monotonic() - began:.3f} s"
 
-    def wait_for(self, process: Process) -> None:
-        """Until it works."""
-        assert process.alive, process.said.read_text()
+    def wait_for(self, process: Process, batches: int = 0) -> None:
+        """Until it works; until a pipeline has applied so many batches."""
         if process.part == "api":
             until(self.asking.answers, SOON_S, "the API")
         else:
-            until(lambda: is_running(self.settings, process.pid) or not process.alive, SPARK_S, "the pipeline")
+            until(lambda: is_running(self.settings, process.pid, batches) or not process.alive, SPARK_S, "the pipeline")
         assert process.alive, process.said.read_text()
 
     def settle(self) -> None:
@@ -126,7 +125,7 @@ def test_kill_9_in_20_rounds(folder: Path, say: Callable[[str], None]):
     began = time.monotonic()
     with ExitStack() as stack:
         rounds = Rounds(settings, lambda line: say(f"round {reached.total() + 1}: {line}"))
-        producers = stack.enter_context(producing(settings, threads=3, pause_s=0.1))
+        producers = stack.enter_context(producing(settings, threads=3, pause_s=0.3))
         for part, point in ROUNDS:
             rounds.kill(part, point)
             reached[part, point] += 1

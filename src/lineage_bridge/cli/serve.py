@@ -9,11 +9,10 @@ import click
 
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.greeting import Greeting, called_as
-from lineage_bridge.cli.logs import tell_logs
 from lineage_bridge.cli.options import FOLDER, LOG, SERVER, SPARK, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.supervisor import serve as supervise
-from lineage_bridge.wiring import end_with_parent, listen, run_pipeline, serve_api
+from lineage_bridge.wiring import end_with_parent, listen, run_pipeline, serve_api, tell_logs
 
 _attached = click.option("--attached", is_flag=True, hidden=True, help="end when standard input ends")
 

@@ -1,0 +1,87 @@
+"""A running LineageBridge: `serve` as a user starts it, over a fresh data folder, with its real API and pipeline."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from lineage_bridge.cli.client import Client
+from lineage_bridge.config import PREFIX, Paths
+
+COMMAND = (sys.executable, "-m", "lineage_bridge.cli.main")
+START_S, STOP_S = 180.0, 60.0
+
+
+@dataclass(frozen=True)
+class Served:
+    """Where the server answers, where its data lies, and a client of it."""
+
+    url: str
+    paths: Paths
+    client: Client
+
+    def ask(self, path: str, **parameters: Any) -> Any:
+        """The JSON of an answer to a GET under /api/v1 that reflects everything the server has taken in."""
+        newest = self.client.readiness()["lag"]["log_end"]
+        self.client.wait_for(newest)
+        return self.client.get("/api/v1" + path, **parameters)
+
+    def command(self, *arguments: str | Path) -> str:
+        """What a command line prints that speaks to this server and succeeds."""
+        command = [*COMMAND, *map(str, arguments), "--url", self.url]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=bare_environment(), cwd=self.paths.data_dir)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+def bare_environment() -> dict[str, str]:
+    """The environment without settings of LineageBridge or of an OpenLineage producer."""
+    return {name: value for name, value in os.environ.items() if not name.startswith((PREFIX, "OPENLINEAGE_"))}
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Served]:
+    """A server that is ready; afterwards it has stopped in order, and nothing of it runs any more."""
+    paths, said = Paths(folder), folder / "said"
+    command = [*COMMAND, "serve", "--port", "0", "--data-dir", str(folder), "--spark-master", "local[2]"]
+    with said.open("wb") as told:
+        process = subprocess.Popen(command, stderr=told, env=bare_environment(), cwd=folder)
+    try:
+        url = f"http://127.0.0.1:{_port(process, paths)}"
+        with Client(url) as client:
+            _until_ready(process, client, said)
+            yield Served(url, paths, client)
+        family = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(STOP_S) == 0, said.read_text()
+        _, alive = psutil.wait_procs(family, timeout=10)
+        assert alive == []
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _port(process: "subprocess.Popen[bytes]", paths: Paths) -> int:
+    deadline = time.monotonic() + START_S
+    while not paths.serve_status.exists():
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return int(json.loads(paths.serve_status.read_bytes())["port"])
+
+
+def _until_ready(process: "subprocess.Popen[bytes]", client: Client, said: Path) -> None:
+    deadline = time.monotonic() + START_S
+    while not client.answers("/api/v1/ready"):
+        assert process.poll() is None, said.read_text()
+        assert time.monotonic() < deadline, said.read_text()
+        time.sleep(0.2)
