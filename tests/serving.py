@@ -29,18 +29,31 @@ class Served:
     paths: Paths
     client: Client
 
+    def catch_up(self) -> None:
+        """Wait until answers reflect everything that the server has taken in."""
+        self.client.wait_for(self.client.readiness()["lag"]["log_end"])
+
     def ask(self, path: str, **parameters: Any) -> Any:
-        """The JSON of an answer to a GET under /api/v1 that reflects everything the server has taken in."""
-        newest = self.client.readiness()["lag"]["log_end"]
-        self.client.wait_for(newest)
+        """The JSON of an answer to a GET under /api/v1 that reflects everything that the server has taken in."""
+        self.catch_up()
         return self.client.get("/api/v1" + path, **parameters)
 
-    def command(self, *arguments: str | Path) -> str:
-        """What a command line prints that speaks to this server and succeeds."""
-        command = [*COMMAND, *map(str, arguments), "--url", self.url]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=bare_environment(), cwd=self.paths.data_dir)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+    def command(self, name: str, *arguments: str | Path) -> str:
+        """What a command prints that speaks to this server and succeeds."""
+        return run(name, "--url", self.url, *arguments)
+
+    def export(self, kind: str) -> list[dict[str, Any]]:
+        """The lines of one type of the exported graph."""
+        self.catch_up()
+        return [json.loads(line) for line in run("export", "--data-dir", self.paths.data_dir, "--only", kind).splitlines()]
+
+
+def run(*arguments: str | Path) -> str:
+    """What a command line prints that succeeds."""
+    command = [*COMMAND, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=bare_environment())
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def bare_environment() -> dict[str, str]:

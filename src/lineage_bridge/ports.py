@@ -145,6 +145,8 @@ class ColumnEdge:
 class Walk:
     """What lies up- or downstream of `origin`. `distances` is node id to hops (flows, 0 for the origin's group).
 
+    `canonical` maps those nodes that are one of several names of a dataset to the name it goes by.
+
     `truncated` names the limit that ended it early, or is empty; `hidden` counts the edges not followed for it.
     """
 
@@ -154,6 +156,7 @@ class Walk:
     depth: int
     nodes: tuple[Node, ...]
     distances: Mapping[int, int]
+    canonical: Mapping[int, int]
     edges: tuple[Edge, ...]
     ports: tuple[Port, ...]
     columns: tuple[ColumnEdge, ...]

@@ -131,6 +131,10 @@ def test_a_walk_crosses_the_names_of_one_dataset(writer: GraphWriter) -> None:
     )
     assert walked(writer, "a", "downstream", 5)[0] == {"a", "path", "t", "z"}
     assert walked(writer, "z", "upstream", 5)[0] == {"a", "path", "t", "z"}
+    r = reader(writer)
+    walk = r.walk(found(r, "a"), "downstream", 5, WalkLimits(), now_us=T0)
+    by_name = {node.name: node.id for node in walk.nodes}
+    assert walk.canonical == {by_name["path"]: by_name["t"], by_name["t"]: by_name["t"]}
 
 
 def test_columns_of_a_walk(writer: GraphWriter) -> None:

@@ -192,9 +192,10 @@ class GraphNode(Struct, frozen=True):
 
 
 class WalkNode(GraphNode, frozen=True, omit_defaults=True):
-    """`distance` counts hops of flows from the origin."""
+    """`distance` counts hops of flows from the origin. `canonical` is the id of the name a dataset of several names goes by."""
 
     distance: int | UnsetType = UNSET
+    canonical: str | UnsetType = UNSET
 
 
 class GraphEdge(Struct, frozen=True, omit_defaults=True):

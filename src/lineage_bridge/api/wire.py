@@ -39,7 +39,12 @@ def names(nodes: Iterable[Node]) -> list[Name]:
 
 def id_of(node: Node) -> str:
     """A node's id in answers: 16 hexadecimal digits."""
-    return f"{node.id & 0xFFFF_FFFF_FFFF_FFFF:016x}"
+    return id_text(node.id)
+
+
+def id_text(id_: int) -> str:
+    """The same of an id alone."""
+    return f"{id_ & 0xFFFF_FFFF_FFFF_FFFF:016x}"
 
 
 def graph_node(node: Node) -> GraphNode:
@@ -111,7 +116,17 @@ def walk_nodes(walk: Walk) -> list[WalkNode]:
     ends = {end for edge in walk.edges for end in (edge.source, edge.target)}
     every = {node.id: node for node in (*walk.nodes, *jobs, *datasets, *ends)}
     ordered = sorted(every.values(), key=lambda node: (node.kind, node.namespace, node.name))
-    return [WalkNode(id_of(n), n.kind.name.lower(), n.namespace, n.name, walk.distances.get(n.id, UNSET)) for n in ordered]
+    return [
+        WalkNode(
+            id_of(n),
+            n.kind.name.lower(),
+            n.namespace,
+            n.name,
+            walk.distances.get(n.id, UNSET),
+            id_text(walk.canonical[n.id]) if n.id in walk.canonical else UNSET,
+        )
+        for n in ordered
+    ]
 
 
 def graph_edge(edge: Edge) -> GraphEdge:

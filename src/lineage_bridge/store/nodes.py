@@ -95,6 +95,11 @@ class Nodes:
         nodes = sorted((self.by_id(member[0]) for member in members), key=lambda n: (n.namespace, n.name))
         return self.by_id(row[0]), tuple(nodes)
 
+    def canonical(self, ids: Iterable[int]) -> dict[int, int]:
+        """The ids among these that belong to a group, each with the id of its canonical node."""
+        rows = ((id_, self.connection.execute("SELECT canonical FROM identity WHERE node = ?", (id_,)).fetchone()) for id_ in ids)
+        return {id_: row[0] for id_, row in rows if row}
+
     def expand(self, ids: Iterable[int]) -> set[int]:
         """Ids with all members of their groups."""
         out = set(ids)

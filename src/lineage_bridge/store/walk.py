@@ -57,6 +57,7 @@ class Walker:
             depth=depth,
             nodes=tuple(sorted((self.nodes.by_id(id_) for id_ in distances), key=lambda n: (n.kind, n.namespace, n.name))),
             distances=distances,
+            canonical=self.nodes.canonical(distances),
             edges=tuple(self._edge(edge, labels) for edge in raw),
             ports=tuple(self._port(port, labels) for port in sorted(up.ports | down.ports)),
             columns=tuple(self._columns(raw)) if columns else (),
