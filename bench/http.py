@@ -4,7 +4,7 @@ from itertools import islice
 from pathlib import Path
 
 from bench.generator import Corpus, generate
-from bench.load import Answers, batches, fire, single
+from bench.load import Answers, batches, fire, is_json, single
 from bench.meter import Clock, Result, calibrate, per_event, quantiles
 from bench.server import Running, started
 from bench.tell import tell
@@ -25,7 +25,7 @@ def run(work: Path, *, quick: bool = False) -> Result:
             tell(f"http: {connections} connections")
             events = bodies[: (2_000 if connections == 1 else 8_000) // share]
             out[f"single_{connections}"] = _figure(api, single(events, api.port), len(events), connections)
-            events = bodies[: (20_000 if connections == 1 else 60_000) // share]
+            events = [body for body in bodies[: (20_000 if connections == 1 else 60_000) // share] if is_json(body)]
             out[f"batch_{BATCH}_{connections}"] = _figure(api, batches(events, api.port, BATCH), len(events), connections)
     return out
 

@@ -24,13 +24,13 @@ def single(bodies: list[bytes], port: int) -> list[bytes]:
     return [_request(body, port, "application/json") for body in bodies]
 
 
-def batches(bodies: list[bytes], port: int, size: int = 100) -> list[bytes]:
-    """Arrays of `size` events. An event that is no JSON cannot be part of one, so those are left out."""
-    bodies = [body for body in bodies if _is_json(body)]
+def batches(bodies: list[bytes], port: int, size: int) -> list[bytes]:
+    """Arrays of `size` events, which must be JSON."""
     return [_request(b"[" + b",".join(bodies[at : at + size]) + b"]", port, "application/json") for at in range(0, len(bodies), size)]
 
 
-def _is_json(body: bytes) -> bool:
+def is_json(body: bytes) -> bool:
+    """Whether an event can be part of an array."""
     try:
         msgspec.json.decode(body, type=msgspec.Raw)
     except msgspec.DecodeError:

@@ -92,7 +92,7 @@ class StallingDisk(LocalDisk):
 
 
 class PowerDisk(LocalDisk):
-    """A disk whose segments, as the power loss of a machine leaves them, hold only what was synced. The mark holds all, or nothing new would be read."""
+    """A disk whose segments hold only what was synced, as a power loss leaves them. The mark is written through: readers look at it."""
 
     def __init__(self) -> None:
         self.held: dict[int, list[tuple[int, bytes]]] = {}

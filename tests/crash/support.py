@@ -328,7 +328,7 @@ def audit_log(settings: Settings, told: Acknowledged) -> dict[int, Frame]:
 
 
 def audit(settings: Settings, told: Acknowledged) -> dict[int, Frame]:
-    """What was acknowledged is in log and store, once; the store is the plain fold of the log. No process may run. The frames of the log."""
+    """What was acknowledged is in log and store, once; the store is the plain fold of the log. Returns its frames. No process may run."""
     frames = audit_log(settings, told)
     names = Names(control(settings).key())
     store = GraphWriter(settings.paths.graph, names)

@@ -1,4 +1,4 @@
-"""`kill -9` of API and pipeline, again and again over one data folder, while producers go on: what was acknowledged is in the store once."""
+"""`kill -9` of API and pipeline, over and over, while producers go on: what was acknowledged is in the store once."""
 
 import random
 import time

@@ -62,14 +62,15 @@ def test_no_event_is_rejected(sent: dict[str, Any]) -> None:
 
 
 @pytest.mark.usefixtures("sent")
-def test_every_event_is_told_again_as_it_was_sent(served: Served) -> None:
-    by_run: dict[str, list[dict[str, Any]]] = {}
+def test_every_event_is_told_again_as_it_was_sent_but_for_a_password(served: Served) -> None:
+    by_run: dict[str, list[str]] = {}
     for event in recorded():
-        by_run.setdefault(event["run"]["runId"], []).append(event)
+        by_run.setdefault(event["run"]["runId"], []).append(
+            json.dumps(event).replace("food_delivery:food_delivery@", "food_delivery:********@")
+        )
     served.catch_up()
     for run, events in by_run.items():
-        told = served.client.get(f"/api/v1/lineage/events/{run}")
-        assert sorted(map(json.dumps, told)) == sorted(map(json.dumps, events))
+        assert sorted(map(json.dumps, served.client.get(f"/api/v1/lineage/events/{run}"))) == sorted(events)
 
 
 # Debezium
@@ -105,7 +106,7 @@ def test_a_copied_table_leads_back_through_both_connectors(served: Served) -> No
 @pytest.mark.usefixtures("sent")
 def test_a_failure_that_debezium_recovered_from_is_not_the_end(served: Served) -> None:
     types = [event["eventType"] for event in recorded("debezium/") if event["run"]["runId"] == TRIED_AGAIN]
-    assert types.count("FAIL") == 27
+    assert types.count("FAIL") == 28
     assert types[-7:] == ["RUNNING"] * 6 + ["COMPLETE"]
     run = one_run(served, TRIED_AGAIN)
     assert (run["state"], run["conflict"], run["ended_at"]) == ("COMPLETE", True, "2026-11-20T23:59:24.813880Z")

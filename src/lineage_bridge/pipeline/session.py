@@ -17,6 +17,7 @@ _SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
     "spark.python.worker.reuse": "true",
+    "spark.python.daemon.module": "lineage_bridge.pipeline.workers",
     "spark.sql.streaming.minBatchesToRetain": "20",
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.numRecentProgressUpdates": "5",
