@@ -60,7 +60,7 @@ def test_what_the_client_emits_is_in_the_graph(served: Served, job: str, tmp_pat
     orders, rates, sales = (here, "orders"), (here, "währungskurse"), (here, "daily_sales")
 
     around = Around(served.ask("/graph/neighbourhood", namespace=here, name="daily_sales", columns=True))
-    assert around.flows == {Flow(orders, sales, by, "column"), Flow(rates, sales, by, "co_occurrence")}
+    assert around.flows == {Flow(orders, sales, by, "column"), Flow(rates, sales, by, "co-occurrence")}
     assert around.columns == {Column((*orders, "amount"), (*sales, "revenue"), by, ("DIRECT AGGREGATION",))}
 
     lineage = served.ask("/lineage/datasets/lineage", namespace=here, name="orders", direction="downstream")

@@ -136,7 +136,7 @@ def graph_edge(edge: Edge) -> GraphEdge:
         target=id_of(edge.target),
         job=id_of(edge.job),
         origin=edge.origin.name.lower(),
-        evidence=edge.evidence.name.lower(),
+        evidence=edge.evidence.word,
         label=edge.label.value,
         last_seen=moment(edge.last),
         hub=edge.hub,

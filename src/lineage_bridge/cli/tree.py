@@ -72,7 +72,7 @@ def marks(edge: Said) -> str:
     """What is unusual about a flow: that it is not current, not seen to happen, or merely likely."""
     said = [edge["label"]] if edge["label"] != "current" else []
     said += [edge["origin"]] if edge["origin"] != "observed" else []
-    said += ["by co-occurrence"] if edge["evidence"] == "co_occurrence" else []
+    said += ["by co-occurrence"] if edge["evidence"] == "co-occurrence" else []
     said += ["stitched"] if edge["evidence"] == "stitched" else []
     return f"[{', '.join(said)}]" if said else ""
 

@@ -50,6 +50,11 @@ class Evidence(IntEnum):
     CO_OCCURRENCE = 3
     STITCHED = 4
 
+    @property
+    def word(self) -> str:
+        """How answers write it."""
+        return self.name.lower().replace("_", "-")
+
 
 class Type(Enum):
     """The type of a column."""

@@ -144,7 +144,7 @@ class Export:
                 "job": self.name(job),
                 "target": self.end(target),
                 "origin": _origin(origin),
-                "evidence": Evidence(evidence).name.lower().replace("_", "-"),
+                "evidence": Evidence(evidence).word,
                 "state": best(labels).value,
             }
 

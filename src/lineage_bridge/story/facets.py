@@ -79,9 +79,15 @@ def source_code_location(repository: str, path: str, version: str) -> Json:
     """Where a job's code lies in git."""
     url = f"{repository}/blob/{version}/{path}"
     return _facet(
-        "1-1-0", "SourceCodeLocationJobFacet",
-        type="git", url=url, repoUrl=repository, path=path, version=version, branch="main",
-    )  # fmt: skip
+        "1-1-0",
+        "SourceCodeLocationJobFacet",
+        type="git",
+        url=url,
+        repoUrl=repository,
+        path=path,
+        version=version,
+        branch="main",
+    )
 
 
 def processing_engine(name: str, version: str) -> Json:
@@ -102,9 +108,7 @@ def parent(run_id: str, job: Json) -> Json:
 
 def error_message(message: str, stack_trace: str) -> Json:
     """Why a run failed."""
-    return _facet(
-        "1-0-1", "ErrorMessageRunFacet", message=message, programmingLanguage="JAVA", stackTrace=stack_trace
-    )  # fmt: skip
+    return _facet("1-0-1", "ErrorMessageRunFacet", message=message, programmingLanguage="JAVA", stackTrace=stack_trace)
 
 
 def _facet(version: str, name: str, /, **members: object) -> Json:
