@@ -5,6 +5,7 @@ import os
 import queue
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -79,7 +80,6 @@ class Process:
     def pid(self) -> int:
         return self.process.pid
 
-    @property
     def alive(self) -> bool:
         return self.process.poll() is None
 
@@ -101,14 +101,15 @@ class Process:
 
     def kill(self) -> None:
         self.process.kill()
-        assert self._end() == -signal.SIGKILL
+        assert self.wait() == -signal.SIGKILL
 
     def stop(self) -> None:
         """End it in order."""
         self.process.terminate()
-        assert self._end() == 0, self.said.read_text()
+        assert self.wait() == 0, self.said.read_text()
 
-    def _end(self) -> int:
+    def wait(self) -> int:
+        """Its exit code, when it has ended."""
         code = self.process.wait(60)
         self._listener.join()
         for pipe in (self.process.stdin, self.process.stdout):
@@ -188,6 +189,41 @@ class Asking:
         answer = self.http.post(LINEAGE, content=b"\n".join(bodies), headers={"Content-Type": "application/x-ndjson"})
         assert answer.status_code == 201, answer.text
         return decode(answer.json()["position"])[STREAM]
+
+
+class Pair:
+    """The API and the pipeline over one data folder."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.running = {part: Process(part, settings) for part in ("api", "pipeline")}
+        self.asking = Asking(settings)
+
+    def start(self, part: str) -> None:
+        """Start one of them that has ended."""
+        self.running[part].wait()
+        self.running[part] = Process(part, self.settings)
+
+    def wait_for(self, process: Process, batches: int = 0) -> None:
+        """Until it works; until a pipeline has applied so many batches."""
+        if process.part == "api":
+            until(self.asking.answers, SOON_S, "the API")
+        else:
+            until(lambda: is_running(self.settings, process.pid, batches) or not process.alive(), SPARK_S, "the pipeline")
+        assert process.alive(), process.said.read_text()
+
+    def settle(self) -> None:
+        """Until the store has all of the log."""
+        self.wait_for(self.running["api"])
+        self.wait_for(self.running["pipeline"])
+        until(self.asking.caught_up, SPARK_S, "the store")
+
+    def stop(self) -> None:
+        """End both in order; nothing of them runs any more."""
+        self.asking.close()
+        for process in self.running.values():
+            process.stop()
+        until(lambda: not processes_of(self.settings.data_dir), SOON_S, "the end of all processes")
 
 
 # producers
@@ -288,9 +324,9 @@ class Producer(threading.Thread):
 
 
 @contextmanager
-def producing(settings: Settings, threads: int, pause_s: float, *, stubborn: bool = True) -> Iterator[list[Producer]]:
+def producing(url: str, threads: int, pause_s: float, *, stubborn: bool = True) -> Iterator[list[Producer]]:
     """Producers at work, who are stopped afterwards in any case."""
-    producers = [Producer(settings.address, 1_000_000 * (number + 1), pause_s, stubborn=stubborn) for number in range(threads)]
+    producers = [Producer(url, 1_000_000 * (number + 1), pause_s, stubborn=stubborn) for number in range(threads)]
     for producer in producers:
         producer.start()
     try:
@@ -340,7 +376,9 @@ def audit(settings: Settings, told: Acknowledged) -> dict[int, Frame]:
     plain.apply(Batch({}, dict(flat(fold_frames(carried, names)))), Budget(10**9))
     try:
         assert store.position(LOG_SOURCE) == {0: LogReader(settings.paths.log).durable_end()}
-        _audit_once(store, told, frames)
+        audit_events(store.connection, told)
+        kept = "SELECT source, part, place FROM event_copy UNION ALL SELECT source, part, place FROM quarantine ORDER BY place"
+        assert store.connection.execute(kept).fetchall() == [(LOG_SOURCE, 0, place) for place in sorted(frames)]
         for name in sorted(BY_NAME):
             assert _rows(store, name) == _rows(plain, name), name
         now = now_us()
@@ -352,12 +390,11 @@ def audit(settings: Settings, told: Acknowledged) -> dict[int, Frame]:
     return frames
 
 
-def _audit_once(store: GraphWriter, told: Acknowledged, frames: dict[int, Frame]) -> None:
-    times = dict(store.connection.execute("SELECT lower(hex(event)), count(*) FROM event GROUP BY event").fetchall())
+def audit_events(connection: sqlite3.Connection, told: Acknowledged) -> None:
+    """What was acknowledged is in the store once, and nothing is twice."""
+    times = dict(connection.execute("SELECT lower(hex(event)), count(*) FROM event GROUP BY event").fetchall())
     assert {event: times.get(event, 0) for event in told.events} == dict.fromkeys(told.events, 1)
     assert set(times.values()) == {1}
-    kept = "SELECT source, part, place FROM event_copy UNION ALL SELECT source, part, place FROM quarantine ORDER BY place"
-    assert store.connection.execute(kept).fetchall() == [(LOG_SOURCE, 0, place) for place in sorted(frames)]
 
 
 def _rows(store: GraphWriter, table: str) -> set[tuple[object, ...]]:

@@ -2,7 +2,7 @@
 
 import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -28,7 +28,7 @@ def test_archives_of_spark_are_told_from_other_entries(entry: str, expected: boo
 
 @pytest.mark.spark
 def test_a_task_reads_no_archive_and_imports_nothing(spark: SparkSession) -> None:
-    def look(_: Iterator[int]) -> Iterator[tuple[list[str], list[str], int]]:
+    def look(_: Iterable[int]) -> Iterator[tuple[list[str], list[str], int]]:
         archives = [entry for entry in sys.path_importer_cache if Path(entry).suffix in {".zip", ".jar"} and Path(entry).is_file()]
         yield archives, [name for name in PRELOADED if name not in sys.modules], gc.get_freeze_count()
 

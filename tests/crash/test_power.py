@@ -1,0 +1,32 @@
+"""A power loss while many producers post: what the API acknowledged before is in the log, once, where the answer said."""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.crash.support import SOON_S, Asking, Process, all_told, audit_log, producing, settings_in, until
+
+LOSSES, CONNECTIONS = 3, 8
+
+
+def test_a_power_loss_takes_back_nothing_acknowledged(folder: Path, say: Callable[[str], None]):
+    settings = settings_in(folder)
+    asking = Asking(settings)
+    api = Process("power", settings)
+    with producing(settings.address, CONNECTIONS, pause_s=0.001, stubborn=False) as producers:
+        for number in range(LOSSES):
+            until(asking.answers, SOON_S, "the API")
+            time.sleep(1.5)
+            api.kill()
+            say(f"loss {number + 1}: killed api (pid {api.pid}) and what its disk had not synced, {CONNECTIONS} connections posting")
+            api = Process("power", settings)
+        until(asking.answers, SOON_S, "the API")
+        told = all_told(producers)
+    asking.close()
+    api.stop()
+    frames = audit_log(settings, told)
+    say(f"{len(told.events)} events acknowledged, {told.unanswered} posts not answered, {len(frames)} frames in the log")
+    assert told.unanswered >= LOSSES
+    times = Counter(frame.event_id.hex() for frame in frames.values())
+    assert {event: times[event] for event in told.events} == dict.fromkeys(told.events, 1)
