@@ -57,8 +57,7 @@ def test_kill_9_in_20_rounds(folder: Path, say: Callable[[str], None]):
     reached: Counter[tuple[str, str]] = Counter()
     chance = random.Random(20)
     began = time.monotonic()
-    pair = Pair(settings_in(folder))
-    with producing(pair.settings.address, threads=3, pause_s=0.3) as producers:
+    with Pair(settings_in(folder)) as pair, producing(pair.settings.address, threads=3, pause_s=0.3) as producers:
         for part, point in ROUNDS:
             victim = pair.running[part]
             if point == "any":
@@ -70,8 +69,8 @@ def test_kill_9_in_20_rounds(folder: Path, say: Callable[[str], None]):
             say(f"round {reached.total()}: killed {part} (pid {victim.pid}) {where}")
             pair.start(part)
         told = all_told(producers)
-    pair.settle()
-    pair.stop()
+        pair.settle()
+        pair.stop()
     frames = audit(pair.settings, told)
     say(f"{len(told.events)} events acknowledged, {told.unanswered} posts sent again, {len(frames)} frames in the log")
     say(f"{reached.total()} rounds in {time.monotonic() - began:.0f} s")

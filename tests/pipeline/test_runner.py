@@ -16,12 +16,27 @@ lineage_bridge.errors.PositionError: at 5: not at 4
 
 \tat org.apache.spark.Somewhere.run(Somewhere.scala:1)
 """
+CRASHED = """An exception was raised by the Python Proxy. Return Message: Traceback (most recent call last):
+  File "x.py", line 2, in collect
+    raise Py4JJavaError(
+py4j.protocol.Py4JJavaError: An error occurred while calling o407.getResult.
+: org.apache.spark.SparkException: Exception thrown in awaitResult:
+\tat org.apache.spark.Somewhere.run(Somewhere.scala:1)
+Caused by: org.apache.spark.SparkException: Python worker exited unexpectedly (crashed).
+\tat org.apache.spark.Somewhere.run(Somewhere.scala:1)
+Caused by: java.net.SocketException: Connection reset
+\t... 57 more
+
+=== Streaming Query ===
+Identifier: serve [id = 1, runId = 2]
+"""
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         (RAISED, "lineage_bridge.errors.PositionError: at 5: not at 4"),
+        (CRASHED, "org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)."),
         ("\n  Job aborted.\n\tat x.y\n", "Job aborted."),
         ("", ""),
     ],

@@ -24,7 +24,9 @@ from lineage_bridge.ports import LOG_SOURCE, Batch, GraphStore
 
 TICK_S, BEAT_S = 0.2, 1.0
 SPARK_LOG = "spark.log"
-_RAISED = re.compile(r"^[A-Za-z_][\w.]*: \S.*$", re.MULTILINE)
+_RAISED = re.compile(r"^(?:Caused by: )?(?!py4j\.|java\.)([A-Za-z_][\w.]*: \S.*)$", re.MULTILINE)
+_QUERY = "=== Streaming Query ==="
+"""Behind it Spark tells of the query, not of its failure."""
 log = logging.getLogger(__name__)
 
 
@@ -193,7 +195,8 @@ def _failed(error: Exception, status: StatusFile, paths: Paths) -> LineageBridge
 
 
 def gist(text: str) -> str:
-    """The line of an error's text that says most: of a Python traceback the error that was raised, else the first line."""
+    """The line of an error's text that says most: behind a Python traceback the error at its root, else the first line."""
+    text = text.partition(_QUERY)[0]
     raised = _RAISED.findall(text) if "Traceback" in text else []
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return str(raised[-1]) if raised else lines[0] if lines else ""
