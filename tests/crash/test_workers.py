@@ -126,7 +126,7 @@ class Vain:
     def position(self, source: str) -> dict[int, int]:
         return self.store.position(source)
 
-    def apply(self, batch: Batch, budget: Budget) -> None:
+    def apply(self, batch: Batch, budget: Budget) -> None:  # noqa: ARG002 - it keeps nothing
         self.folded += 1
         if self.folded < FOLDS:
             raise CollisionError(())
