@@ -1,6 +1,6 @@
 # Each target sets up what it needs; all it asks of a machine is checked by tools/prerequisites.sh.
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench jars lock clean
+.PHONY: help run test check format bench jars lock migration clean
 ARGS ?=
 
 IN_RUN := sh tools/environment.sh run
@@ -31,6 +31,9 @@ jars: ## fetch the Java archives the tests of real producers need, into the user
 
 lock: ## write requirements/ anew from pyproject.toml (ARGS=--upgrade for the newest versions)
 	@$(IN_DEV) sh tools/lock.sh $(ARGS)
+
+migration: ## write the newest migration of the graph store anew from its tables
+	@$(IN_DEV) .venv/bin/python tools/migration.py
 
 clean: ## remove all that was made here
 	@rm -rf .venv .venv.lock build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,5 +1,6 @@
 """The migrations make exactly the tables that the code speaks of."""
 
+import sqlite3
 from pathlib import Path
 
 from alembic.autogenerate import compare_metadata
@@ -29,3 +30,17 @@ def test_migrations_make_the_schema(tmp_path: Path) -> None:
 def test_rows_come_in_the_order_the_law_declares() -> None:
     for relation in RELATIONS:
         assert tuple(column.name for column in METADATA.tables[relation.name].columns) == relation.names
+
+
+def test_a_store_of_an_older_schema_is_emptied_so_that_the_log_is_folded_again(tmp_path: Path) -> None:
+    path = tmp_path / "graph.db"
+    migrate(path, "0001")
+    with sqlite3.connect(path) as connection:
+        connection.execute("INSERT INTO node VALUES (1, 1, 'kafka://k:9092', 'orders')")
+        connection.execute("INSERT INTO position VALUES ('log', 0, 4096)")
+    migrate(path)
+    assert version(path) == VERSION
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT count(*) FROM node").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM position").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM node_search").fetchone() == (0,)

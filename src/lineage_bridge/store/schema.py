@@ -142,4 +142,6 @@ _table("identity", {"node": _INT}, {"canonical": _INT}, Index("identity_members"
 
 # the store itself
 _table("position", {"source": _TEXT, "part": _INT}, {"place": _INT})
-_table("meta", {"key": _TEXT}, {"value": _TEXT})
+
+SQLITE_SEARCH = ("CREATE VIRTUAL TABLE node_search USING fts5(namespace, name, content='node', content_rowid='id', tokenize='trigram')",)
+"""The indexes that search reads, in SQLite's own words."""

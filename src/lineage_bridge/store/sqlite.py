@@ -6,7 +6,7 @@ from pathlib import Path
 from lineage_bridge.errors import StoreError, StoreMissingError, StoreVersionError
 
 MINIMUM = (3, 35, 0)
-VERSION = "0001"
+VERSION = "0002"
 """The revision of the schema this code reads and writes: the newest under migrations/versions."""
 
 _WRITER = """
@@ -26,8 +26,8 @@ PRAGMA busy_timeout = 5000;
 """
 
 
-def migrate(path: Path) -> None:
-    """Bring the store file at `path` to VERSION, making it if there is none. Raises StoreVersionError for a newer one."""
+def migrate(path: Path, to: str = VERSION) -> None:
+    """Bring the store file at `path` to a revision, making it if there is none. Raises StoreVersionError for a newer one."""
     # Alembic and SQLAlchemy take most of a second to import, and only the process that migrates needs them.
     from alembic import command  # noqa: PLC0415 - as above
     from alembic.config import Config  # noqa: PLC0415 - as above
@@ -36,7 +36,7 @@ def migrate(path: Path) -> None:
     from sqlalchemy.pool import NullPool  # noqa: PLC0415 - as above
 
     found = version(path)
-    if found == VERSION:
+    if found == to:
         return
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
@@ -47,7 +47,7 @@ def migrate(path: Path) -> None:
     engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(path, timeout=30), poolclass=NullPool)
     with engine.connect() as connection:
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        command.upgrade(config, to)
         connection.commit()
     engine.dispose()
 

@@ -1,0 +1,14 @@
+"""A store without tables, for a migration that has the log folded again."""
+
+import sqlalchemy as sa
+
+
+def drop_everything(connection: sa.Connection) -> None:
+    """Drop every table but the one that tells the revision; virtual ones first, which take their shadows with them."""
+    if connection.dialect.name == "sqlite":
+        virtual = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'").fetchall()
+        for (name,) in virtual:
+            connection.exec_driver_sql(f'DROP TABLE "{name}"')
+    for name in sa.inspect(connection).get_table_names():
+        if name != "alembic_version":
+            connection.exec_driver_sql(f'DROP TABLE "{name}"')

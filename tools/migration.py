@@ -1,0 +1,55 @@
+"""Writes the newest migration of the graph store anew from the tables the code speaks of (store/schema.py).
+
+What the store holds is computed from the event log, so a change of its tables empties it, and the pipeline folds the log again.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from alembic.autogenerate import produce_migrations, render_python_code
+from alembic.migration import MigrationContext
+from sqlalchemy import create_engine
+
+from lineage_bridge.store.schema import METADATA, SQLITE_SEARCH
+from lineage_bridge.store.sqlite import VERSION
+
+VERSIONS = Path("src/lineage_bridge/store/migrations/versions")
+HEAD = '''"""The tables of the graph store, filled by folding the log again."""
+
+import sqlalchemy as sa
+from alembic import op
+
+from lineage_bridge.store.migrations.emptied import drop_everything
+
+revision = "{version}"
+down_revision = "{before}"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:  # noqa: PLR0915 - one statement a table
+    """Take out what an older version made, and create every table."""
+    drop_everything(op.get_bind())
+'''
+
+
+def main() -> None:
+    """Write versions/<VERSION>_*.py."""
+    engine = create_engine("sqlite://")
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection)
+        operations = produce_migrations(context, METADATA).upgrade_ops
+        body = render_python_code(operations) if operations else ""
+    search = "".join(f"        op.execute({statement!r})\n" for statement in SQLITE_SEARCH)
+    text = HEAD.format(version=VERSION, before=f"{int(VERSION) - 1:04d}")
+    text += "".join(f"    {line.strip()}\n" for line in body.splitlines() if line.strip() and not line.strip().startswith("#"))
+    text += f'    if op.get_bind().dialect.name == "sqlite":\n{search}'
+    target = next(iter(VERSIONS.glob(f"{VERSION}_*.py")), VERSIONS / f"{VERSION}_tables.py")
+    target.write_text(text, encoding="utf-8")
+    for command in (["format", "--quiet"], ["check", "--fix", "--quiet"], ["format", "--quiet"]):
+        subprocess.run([str(Path(sys.executable).with_name("ruff")), *command, str(target)], check=True)
+
+
+if __name__ == "__main__":
+    main()
