@@ -1,6 +1,7 @@
 """The OpenAPI description: shapes of answers from our own models, in version 3.0, which the offline page can show."""
 
 import inspect
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -54,14 +55,20 @@ def describe(app: FastAPI) -> dict[str, Any]:
         description=app.description,
         routes=app.routes,
     )
-    shapes = [shape for _, shape in inspect.getmembers(models, inspect.isclass) if issubclass(shape, msgspec.Struct)]
-    _, components = msgspec.json.schema_components(shapes, ref_template=_REFERENCE)
+    _, components = msgspec.json.schema_components(_shapes(), ref_template=_REFERENCE)
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     schemas.update(components)
     for operations in document["paths"].values():
         for operation in operations.values():
             _drop_framework_errors(operation, schemas)
     return {key: _in_3_0(member) for key, member in document.items()}
+
+
+def _shapes() -> list[type[msgspec.Struct]]:
+    """Every shape of our answers: those of models.py, and of each models_*.py that a route has imported."""
+    modules = [module for name, module in sorted(sys.modules.items()) if name.startswith(models.__name__)]
+    members = {shape for module in modules for _, shape in inspect.getmembers(module, inspect.isclass)}
+    return sorted((s for s in members if issubclass(s, msgspec.Struct)), key=lambda s: (s.__module__, s.__name__))
 
 
 def _content(shape: object) -> dict[str, Any]:
