@@ -12,6 +12,7 @@ from queue import Empty, LifoQueue
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.ports import EventFilter, EventRecord, Node, Port, QuarantineRecord, RunRecord, Walk, WalkLimits
+from lineage_bridge.store.flows import CurrentFlows
 from lineage_bridge.store.labels import Labels
 from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.runs import Runs
@@ -79,7 +80,7 @@ class SqliteReader:
     def walk(self, node: Node, direction: str, depth: int, limits: WalkLimits, *, now_us: int, columns: bool = False) -> Walk:
         """Follow flows from a node, hop by hop."""
         began = time.monotonic()
-        walker = Walker(self.connection, self._nodes, limits, lambda: time.monotonic() - began)
+        walker = Walker(CurrentFlows(self.connection, self._nodes), self._nodes, limits, lambda: time.monotonic() - began)
         return walker.walk(node, direction, depth, Labels(self.connection, self._runs, now_us), columns=columns)
 
     def latest_run(self, job: Node, *, with_datasets: bool) -> RunRecord | None:

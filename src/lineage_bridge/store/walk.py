@@ -1,27 +1,15 @@
 """Walks: hop by hop over flows, with a visited set and limits. A job's inputs do not lead to its outputs; only its flows do."""
 
-import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.graph.statements import NO_SOURCE, Statement
 from lineage_bridge.ports import ColumnEdge, Edge, Node, Port, Walk, WalkLimits
+from lineage_bridge.store.flows import Direction, Flows, RawEdge, RawPort, RawStatement
 from lineage_bridge.store.labels import Labels
 from lineage_bridge.store.nodes import Nodes
-
-_DOWN = "SELECT source, target, job, origin, min(evidence), 0 FROM flow WHERE source = ? GROUP BY source, target, job, origin"
-_UP = "SELECT source, target, job, origin, min(evidence), 0 FROM flow WHERE target = ? GROUP BY source, target, job, origin"
-_HUB_DOWN = """SELECT a.dataset, b.dataset, h.job, h.origin, 3, h.hub FROM hub_io a JOIN hub h ON h.hub = a.hub
-JOIN hub_io b ON b.hub = a.hub AND b.side = 1 WHERE a.dataset = ? AND a.side = 0"""
-_HUB_UP = """SELECT b.dataset, a.dataset, h.job, h.origin, 3, h.hub FROM hub_io a JOIN hub h ON h.hub = a.hub
-JOIN hub_io b ON b.hub = a.hub AND b.side = 0 WHERE a.dataset = ? AND a.side = 1"""
-_STATEMENTS = """SELECT s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking, j.carrier, j.origin
-FROM job_statement j JOIN statement s ON s.meaning = j.meaning WHERE j.job = :job AND j.carrier IN (:target, :job)"""
-
-RawEdge = tuple[int, int, int, int, int, int]
-"""source, target, job, origin, evidence, hub (0: none)"""
 
 
 @dataclass
@@ -30,21 +18,21 @@ class Found:
 
     distances: dict[int, int] = field(default_factory=dict)
     edges: dict[tuple[int, int, int, int], RawEdge] = field(default_factory=dict)
-    ports: set[tuple[int, int, int, int]] = field(default_factory=set)
+    ports: set[RawPort] = field(default_factory=set)
     truncated: str = ""
     hidden: int = 0
 
 
 class Walker:
-    """Walks over one connection. `elapsed` gives seconds since the walk began."""
+    """Walks over the flows of one moment. `elapsed` gives seconds since the walk began."""
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Nodes, limits: WalkLimits, elapsed: Callable[[], float]) -> None:
-        self.connection, self.nodes, self.limits, self.elapsed = connection, nodes, limits, elapsed
+    def __init__(self, flows: Flows, nodes: Nodes, limits: WalkLimits, elapsed: Callable[[], float]) -> None:
+        self.flows, self.nodes, self.limits, self.elapsed = flows, nodes, limits, elapsed
 
     def walk(self, node: Node, direction: str, depth: int, labels: Labels, *, columns: bool) -> Walk:
         """Up, down, or both: then the union of the two walks."""
-        down = self._follow(node, depth, _DOWN, _HUB_DOWN, Side.INPUT) if direction != "upstream" else Found()
-        up = self._follow(node, depth, _UP, _HUB_UP, Side.OUTPUT) if direction != "downstream" else Found()
+        down = self._follow(node, depth, Direction.DOWN) if direction != Direction.UP.value else Found()
+        up = self._follow(node, depth, Direction.UP) if direction != Direction.DOWN.value else Found()
         raw = sorted({**up.edges, **down.edges}.values())
         distances = {**down.distances, **up.distances}
         for id_, distance in down.distances.items():
@@ -65,50 +53,38 @@ class Walker:
             hidden=up.hidden + down.hidden,
         )
 
-    def _follow(self, node: Node, depth: int, flows: str, hubs: str, near: Side) -> Found:
-        """Breadth first; `near` is the side by which a job that is met names the dataset it was met at."""
-        found = Found(distances=dict.fromkeys(self.nodes.expand([node.id]), 0))
+    def _follow(self, node: Node, depth: int, direction: Direction) -> Found:
+        """Breadth first, hop by hop."""
+        found = Found(distances=dict.fromkeys(self.flows.expand([node.id]), 0))
         frontier = set(found.distances)
         hop = 0
         if node.kind == NodeKind.JOB and depth:
-            hop, frontier = 1, frontier | self._own_ports(node.id, near, found)
+            hop, frontier = 1, frontier | self._own_ports(node.id, direction, found)
         while frontier and hop < depth and not found.truncated:
             hop += 1
-            reached = self._hop(frontier, found, flows, hubs, near)
-            frontier = {id_ for id_ in self.nodes.expand(reached) if id_ not in found.distances}
+            reached = self._hop(frontier, found, direction)
+            frontier = {id_ for id_ in self.flows.expand(reached) if id_ not in found.distances}
             found.distances.update(dict.fromkeys(frontier, hop))
         return found
 
-    def _own_ports(self, job: int, near: Side, found: Found) -> set[int]:
+    def _own_ports(self, job: int, direction: Direction, found: Found) -> set[int]:
         """A walk that begins at a job begins at what it writes (down) or reads (up)."""
-        far = Side.OUTPUT if near == Side.INPUT else Side.INPUT
-        rows = self.connection.execute(
-            "SELECT job, dataset, side, origin FROM job_io WHERE job = ? AND side = ?", (job, int(far))
-        ).fetchall()
+        rows = self.flows.job_ports(job, direction.far)
         found.ports |= set(rows)
-        reached = self.nodes.expand(row[1] for row in rows)
+        reached = self.flows.expand(row[1] for row in rows)
         found.distances.update({id_: 1 for id_ in reached if id_ not in found.distances})
         return reached
 
-    def _hop(self, frontier: set[int], found: Found, flows: str, hubs: str, near: Side) -> set[int]:
+    def _hop(self, frontier: set[int], found: Found, direction: Direction) -> set[int]:
         reached: set[int] = set()
-        for id_ in sorted(frontier):
-            ports = self.connection.execute(
-                "SELECT job, dataset, side, origin FROM job_io WHERE dataset = ? AND side = ? LIMIT ?",
-                (id_, int(near), self.limits.edges),
-            )
-            found.ports |= set(ports.fetchall())
-            for edge in self._edges_at(id_, flows, hubs):
-                if found.truncated or self._over(found, reached):
-                    found.hidden += 1
-                    continue
-                found.edges.setdefault(edge[:4], edge)
-                reached.add(edge[1] if near == Side.INPUT else edge[0])
+        found.ports.update(self.flows.ports(frontier, direction.near, self.limits.edges))
+        for edge in self.flows.around(frontier, direction):
+            if found.truncated or self._over(found, reached):
+                found.hidden += 1
+                continue
+            found.edges.setdefault(edge[:4], edge)
+            reached.add(direction.ahead(edge))
         return reached
-
-    def _edges_at(self, id_: int, flows: str, hubs: str) -> Iterator[RawEdge]:
-        yield from self.connection.execute(flows, (id_,)).fetchall()
-        yield from self.connection.execute(hubs, (id_,)).fetchall()
 
     def _over(self, found: Found, reached: set[int]) -> bool:
         if len(found.distances) + len(reached) >= self.limits.nodes:
@@ -125,7 +101,7 @@ class Walker:
         by_id = self.nodes.by_id
         return Edge(by_id(source), by_id(target), by_id(job), Origin(origin), Evidence(evidence), label, last, bool(hub))
 
-    def _port(self, port: tuple[int, int, int, int], labels: Labels) -> Port:
+    def _port(self, port: RawPort, labels: Labels) -> Port:
         job, dataset, side, origin = port
         label, last = labels.port(job, dataset, Side(side), origin)
         return Port(self.nodes.by_id(job), self.nodes.by_id(dataset), Side(side), Origin(origin), label, last)
@@ -135,9 +111,9 @@ class Walker:
         met = {(source, target, job) for source, target, job, *_ in edges}
         found: dict[tuple[int, str, int, str, int, int], set[tuple[str, str, bool]]] = {}
         for target, job in sorted({edge[1:3] for edge in met}):
-            for row in self.connection.execute(_STATEMENTS, {"job": job, "target": target}):
-                statement, origin = Statement(*row[:-2]), row[-1]
-                source, to = statement.source or job, statement.target or row[-2]
+            for row in self._said_of(target, job):
+                statement, carrier, origin = Statement(*row[:7]), row[7], row[8]
+                source, to = statement.source or job, statement.target or carrier
                 named = statement.source_field or statement.target_field
                 if statement.type != NO_SOURCE and named and (source, to, job) in met and to == target:
                     key = source, statement.source_field, to, statement.target_field, job, origin
@@ -153,3 +129,8 @@ class Walker:
                 Origin(origin),
                 tuple(sorted(changes)),
             )
+
+    def _said_of(self, target: int, job: int) -> Iterable[RawStatement]:
+        """What a job says of a target's columns: beside the target itself, and in its own lineage."""
+        for carrier in {target, job}:
+            yield from self.flows.statements(job, carrier)
