@@ -13,7 +13,9 @@ PAIRS = st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=24)
 def all_paths(origin: int, target: int, edges: dict[int, set[int]], seen: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
     if origin == target and seen:
         return [(*seen, origin)]
-    return [p for far in sorted(edges.get(origin, ())) if far not in (*seen, origin) for p in all_paths(far, target, edges, (*seen, origin))]
+    return [
+        p for far in sorted(edges.get(origin, ())) if far not in (*seen, origin) for p in all_paths(far, target, edges, (*seen, origin))
+    ]
 
 
 @given(PAIRS, st.sets(st.integers(1, 7)))

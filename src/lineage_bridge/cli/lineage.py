@@ -1,7 +1,5 @@
 """`lineage`: where a dataset comes from, and what comes from it."""
 
-from dataclasses import dataclass
-
 import click
 from rich.tree import Tree
 
@@ -10,19 +8,8 @@ from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import console, say, write_json
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.cli.tree import column_tree, flow_tree
+from lineage_bridge.cli.wanted import KINDS, ask, find_wanted
 from lineage_bridge.config import Settings
-from lineage_bridge.errors import NotFoundError
-
-KINDS = ("dataset", "job")
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """The node that is asked for: its name, and what it may be, in the order to try."""
-
-    kinds: tuple[str, ...]
-    namespace: str
-    name: str
 
 
 @click.command(
@@ -46,44 +33,15 @@ def lineage(settings: Settings, names: tuple[str, ...], direction: str, depth: i
 
     NAME alone will do if only one dataset or job is named so.
     """
-    if len(names) > 2:
-        raise click.UsageError("give a namespace and a name; quote what holds spaces")
     with Client(settings.address) as client:
-        which = _unique(client, names[0], kind) if len(names) == 1 else Wanted((kind,) if kind else KINDS, names[0], names[1])
-        said = _ask(client, which, direction=direction, depth=depth, columns=columns)
+        which = find_wanted(client, names, kind)
+        said = ask(client, "/api/v1/graph/neighbourhood", which, direction=direction, depth=depth, columns=columns)
     if as_json:
         write_json(said)
         return
     for tree in _trees(said, direction, columns=columns):
         console().print(tree)
     _tell_limits(said)
-
-
-def _ask(client: Client, which: Wanted, **parameters: str | int) -> Json:
-    """The neighbourhood of the node. Raises NotFoundError with names that come close."""
-    kind, *others = which.kinds
-    try:
-        return client.get("/api/v1/graph/neighbourhood", kind=kind, namespace=which.namespace, name=which.name, **parameters)
-    except NotFoundError as error:
-        if not others:
-            raise
-        first = error
-    try:
-        return _ask(client, Wanted(tuple(others), which.namespace, which.name), **parameters)
-    except NotFoundError as error:
-        raise first if first.near or not error.near else error from None
-
-
-def _unique(client: Client, name: str, kind: str | None) -> Wanted:
-    """The one node of this name, or else the one whose name contains it. Raises NotFoundError."""
-    found = client.get("/api/v1/search", q=name, kind=kind, limit=50)["results"]
-    exact = [node for node in found if node["name"] == name] or found
-    if len(exact) == 1:
-        return Wanted((exact[0]["kind"],), exact[0]["namespace"], exact[0]["name"])
-    if not exact:
-        raise NotFoundError(f"nothing is named like {name!r}", "lineage-bridge search TEXT finds names")
-    some = " or ".join(f"{node['kind']} {node['namespace']} {node['name']}" for node in exact[:5])
-    raise NotFoundError(f"{len(exact)} datasets and jobs are named like {name!r}", f"say which: {some}")
 
 
 def _trees(said: Json, direction: str, *, columns: bool) -> list[Tree]:

@@ -16,7 +16,7 @@ MOST_PATHS = 2**53 - 1
 
 
 class Reached(NamedTuple):
-    """One node behind the origin. `distance` is the fewest hops, `paths` the number of ways (at most MOST_PATHS), cycles taken as one place.
+    """One node behind the origin. `distance` is the fewest hops, `paths` the number of ways (at most MOST_PATHS); a cycle is one place.
 
     `wholly`: whatever reaches the node has come through the origin, so without it the node gets nothing.
     """
@@ -80,7 +80,7 @@ def _count(origin: int, edges: Edges) -> dict[int, int]:
 
 
 def components(origin: int, edges: Edges) -> list[frozenset[int]]:
-    """The strongly connected components of what edges lead to from `origin`, each before those that lead to it (Tarjan 1972, without recursion)."""
+    """The strongly connected components behind `origin`, each before those that lead to it (Tarjan 1972, without recursion)."""
     order: dict[int, int] = {origin: 0}
     low: dict[int, int] = {origin: 0}
     open_, is_open, found = [origin], {origin}, []

@@ -3,7 +3,7 @@
 import heapq
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -11,12 +11,27 @@ from queue import Empty, LifoQueue
 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Origin, Side
-from lineage_bridge.ports import EventFilter, EventRecord, Node, Port, QuarantineRecord, RunRecord, Walk, WalkLimits
+from lineage_bridge.ports import (
+    EventFilter,
+    EventRecord,
+    Impact,
+    Node,
+    Paths,
+    Port,
+    QuarantineRecord,
+    RunRecord,
+    Trace,
+    TraceOptions,
+    Walk,
+    WalkLimits,
+)
 from lineage_bridge.store.flows import CurrentFlows
+from lineage_bridge.store.impact import Reacher
 from lineage_bridge.store.labels import Labels
 from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.runs import Runs
 from lineage_bridge.store.sqlite import connect_reader
+from lineage_bridge.store.trace import Tracer
 from lineage_bridge.store.walk import Walker
 
 _FACETS = """SELECT c.key, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
@@ -83,6 +98,21 @@ class SqliteReader:
         walker = Walker(CurrentFlows(self.connection, self._nodes), self._nodes, limits, lambda: time.monotonic() - began)
         return walker.walk(node, direction, depth, Labels(self.connection, self._runs, now_us), columns=columns)
 
+    def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits) -> Impact:
+        """What a change of a node reaches, or what a node depends on."""
+        return self._reacher(limits).impact(node, direction, depth)
+
+    def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits) -> Paths:
+        """The ways that data takes from one node to another."""
+        return self._reacher(limits).paths(source, target, depth, most)
+
+    def _reacher(self, limits: WalkLimits) -> Reacher:
+        return Reacher(self._nodes, CurrentFlows(self.connection, self._nodes), limits, _stopwatch())
+
+    def trace(self, node: Node, options: TraceOptions, limits: WalkLimits) -> Trace:
+        """Where a column comes from, or ends up."""
+        return Tracer(self.connection, self._nodes, CurrentFlows(self.connection, self._nodes), limits, _stopwatch()).trace(node, options)
+
     def latest_run(self, job: Node, *, with_datasets: bool) -> RunRecord | None:
         """The newest run of a job, if asked the newest that named a dataset."""
         return self._runs.latest(job.id, with_datasets=with_datasets)
@@ -148,6 +178,12 @@ class SqliteReader:
     def quarantine_counts(self) -> dict[str, int]:
         """Reason code to number."""
         return dict(self.connection.execute(_QUARANTINE_COUNTS).fetchall())
+
+
+def _stopwatch() -> Callable[[], float]:
+    """Seconds since now."""
+    began = time.monotonic()
+    return lambda: time.monotonic() - began
 
 
 class ReaderPool:

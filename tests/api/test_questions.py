@@ -1,0 +1,56 @@
+"""Impact, paths and traces over HTTP."""
+
+from tests.api.support import Server
+from tests.events import RUNS, columns, dataset, run_event
+
+CHAIN = [
+    run_event(run=RUNS[0], job="j1", inputs=[dataset("a")], outputs=[dataset("b", columnLineage=columns(mail=[("ns", "a", "email")]))]),
+    run_event(run=RUNS[1], job="j2", inputs=[dataset("b")], outputs=[dataset("c", columnLineage=columns(contact=[("ns", "b", "mail")]))]),
+    run_event(run=RUNS[2], job="j3", inputs=[dataset("b"), dataset("z")], outputs=[dataset("d")]),
+]
+
+
+def test_impact_is_paged_and_counted_as_a_whole(server: Server) -> None:
+    server.send(*CHAIN)
+    said = server.ask("/graph/impact", namespace="ns", name="a", limit=2)
+    assert said["counts"] == {"datasets": 3, "jobs": 3, "all": 4, "some": 2}
+    assert [(one["node"]["name"], one["distance"], one["extent"], one.get("paths")) for one in said["affected"]] == [
+        ("b", 1, "all", 1),
+        ("j1", 1, "all", None),
+    ]
+    pages = [one for offset in range(0, 6, 2) for one in server.ask("/graph/impact", namespace="ns", name="a", limit=2, offset=offset)["affected"]]
+    assert pages == server.ask("/graph/impact", namespace="ns", name="a")["affected"]
+    assert len(pages) == 6
+    answer = server.client.get("/api/v1/graph/impact", params={"namespace": "ns", "name": "a", "limit": 2})
+    assert 'rel="next"' in answer.headers["link"]
+
+
+def test_paths(server: Server) -> None:
+    server.send(*CHAIN)
+    ends = {"source_namespace": "ns", "source_name": "a", "target_namespace": "ns", "target_name": "c"}
+    said = server.ask("/graph/paths", **ends)
+    assert [[node["name"] for node in path["nodes"]] for path in said["paths"]] == [["a", "b", "c"]]
+    assert [[job["name"] for job in jobs] for jobs in said["paths"][0]["jobs"]] == [["j1"], ["j2"]]
+    assert said["more"] is False
+    assert server.ask("/graph/paths", 404, **{**ends, "target_name": "nowhere"})["error"]
+
+
+def test_a_trace_names_columns_proofs_and_gaps(server: Server) -> None:
+    server.send(*CHAIN)
+    said = server.ask("/graph/trace", namespace="ns", name="a", field="email", direction="downstream")
+    names = {node["id"]: node["name"] for node in said["nodes"]}
+    assert [(names[f["source"]], f["source_field"], names[f["target"]], f["target_field"]) for f in said["flows"]] == [
+        ("a", "email", "b", "mail"),
+        ("b", "mail", "c", "contact"),
+    ]
+    assert {f["proof"]["run_id"] for f in said["flows"]} == {RUNS[0], RUNS[1]}
+    assert (said["coverage"]["told"], said["coverage"]["untold"]) == (2, 1)
+    assert [(names[gap["source"]], names[gap["target"]]) for gap in said["coverage"]["gaps"]] == [("b", "d")]
+    assert server.ask("/graph/trace", 404, namespace="ns", name="nowhere")["near"] is not None
+
+
+def test_every_call_is_described(server: Server) -> None:
+    document = server.client.get("/openapi.json").json()
+    for path in ("impact", "paths", "trace"):
+        assert f"/api/v1/graph/{path}" in document["paths"]
+    assert "TraceAnswer" in document["components"]["schemas"]
