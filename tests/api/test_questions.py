@@ -18,7 +18,11 @@ def test_impact_is_paged_and_counted_as_a_whole(server: Server) -> None:
         ("b", 1, "all", 1),
         ("j1", 1, "all", None),
     ]
-    pages = [one for offset in range(0, 6, 2) for one in server.ask("/graph/impact", namespace="ns", name="a", limit=2, offset=offset)["affected"]]
+    pages = [
+        one
+        for offset in range(0, 6, 2)
+        for one in server.ask("/graph/impact", namespace="ns", name="a", limit=2, offset=offset)["affected"]
+    ]
     assert pages == server.ask("/graph/impact", namespace="ns", name="a")["affected"]
     assert len(pages) == 6
     answer = server.client.get("/api/v1/graph/impact", params={"namespace": "ns", "name": "a", "limit": 2})
@@ -46,7 +50,7 @@ def test_a_trace_names_columns_proofs_and_gaps(server: Server) -> None:
     assert {f["proof"]["run_id"] for f in said["flows"]} == {RUNS[0], RUNS[1]}
     assert (said["coverage"]["told"], said["coverage"]["untold"]) == (2, 1)
     assert [(names[gap["source"]], names[gap["target"]]) for gap in said["coverage"]["gaps"]] == [("b", "d")]
-    assert server.ask("/graph/trace", 404, namespace="ns", name="nowhere")["near"] is not None
+    assert server.ask("/graph/trace", 404, namespace="ns", name="nowhere")["error"]
 
 
 def test_every_call_is_described(server: Server) -> None:

@@ -16,7 +16,7 @@ _TWO, _FOUR = 2, 4
     cls=Command,
     examples=(
         "paths commerce.public.orders order_metrics",
-        'paths "postgres://db:5432" commerce.public.orders "kafka://broker.internal:9092" order-events',
+        'paths "postgres://db:5432" shop.orders "kafka://broker:9092" order-events',
     ),
 )
 @click.argument("names", nargs=-1, required=True, metavar="[NAMESPACE] SOURCE [NAMESPACE] TARGET")
@@ -35,7 +35,10 @@ def paths(
     limit: int,
     as_json: bool,
 ) -> None:
-    """List the ways that data takes from one dataset or job to another, the shortest first."""
+    """List the ways from one dataset or job to another.
+
+    In the direction of the data, the shortest first, each hop with its jobs.
+    """
     if len(names) not in (_TWO, _FOUR):
         raise click.UsageError("name a source and a target, each by [NAMESPACE] NAME")
     half = len(names) // 2

@@ -22,7 +22,7 @@ Column = tuple[str, str]
     cls=Command,
     examples=(
         "trace order_metrics --column revenue",
-        'trace "postgres://db:5432" commerce.public.customers --column email --direction downstream',
+        'trace "postgres://db:5432" shop.customers --column email --direction downstream',
     ),
 )
 @click.argument("names", nargs=-1, required=True, metavar="[NAMESPACE] NAME")
