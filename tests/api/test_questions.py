@@ -1,5 +1,7 @@
 """Impact, paths and traces over HTTP."""
 
+from typing import Any
+
 from tests.api.support import Server
 from tests.events import RUNS, columns, dataset, run_event
 
@@ -31,8 +33,8 @@ def test_impact_is_paged_and_counted_as_a_whole(server: Server) -> None:
 
 def test_paths(server: Server) -> None:
     server.send(*CHAIN)
-    ends = {"source_namespace": "ns", "source_name": "a", "target_namespace": "ns", "target_name": "c"}
-    said = server.ask("/graph/paths", **ends)
+    ends: dict[str, Any] = {"source_namespace": "ns", "source_name": "a", "target_namespace": "ns", "target_name": "c"}
+    said = server.ask("/graph/paths", 200, **ends)
     assert [[node["name"] for node in path["nodes"]] for path in said["paths"]] == [["a", "b", "c"]]
     assert [[job["name"] for job in jobs] for jobs in said["paths"][0]["jobs"]] == [["j1"], ["j2"]]
     assert said["more"] is False
