@@ -9,6 +9,7 @@ from typing import Any
 
 from lineage_bridge.graph.facts import LINEAGE_KEYS, NAMING_KEYS, Names
 from lineage_bridge.graph.fold import Tables
+from lineage_bridge.graph.growth import Growth, Saying, newest_content, of_declaration, of_run
 from lineage_bridge.graph.identity import canonical, component, symlinks
 from lineage_bridge.graph.relations import Origin, Row, Side
 from lineage_bridge.graph.shapes import NO_SHAPE, Expansion, Shape, expand, make_shape
@@ -17,7 +18,9 @@ from lineage_bridge.graph.statements import OWN, Meaning, named_nodes, read_mean
 Derived = dict[str, set[Row]]
 """Derived table to its rows.
 
-present        (subject, job, origin, shape, first, last)        what a run or statement amounts to now
+present        (subject, job, origin, shape, first, last,
+                sprouted, reached, forming)                      what a run or statement amounts to now, and since when (growth.py)
+spoken         (node, job)                                       the nodes that a job's statements ever named; the store may hold more
 job_shape      (job, shape, day, first, last)                    over the subjects whose present shape it is
 job_io         (job, dataset, side, origin)
 flow           (source, target, job, origin, evidence)
@@ -86,27 +89,48 @@ class _Derivation:
 
     def read_subjects(self) -> None:
         members: dict[tuple[bytes, int], set[tuple[int, int]]] = defaultdict(set)
-        statements: dict[tuple[bytes, int], set[tuple[int, bytes]]] = defaultdict(set)
+        statements: dict[tuple[bytes, int], dict[tuple[int, bytes], int]] = defaultdict(dict)
         days: dict[tuple[bytes, int], dict[int, tuple[int, int]]] = defaultdict(dict)
-        newest: dict[tuple[bytes, int], tuple[int, bytes, bytes]] = {}
-        for run, job, dataset, side in self.tables["run_io"]:
+        sayings: dict[tuple[bytes, int], list[Saying]] = defaultdict(list)
+        firsts: dict[tuple[bytes, int], list[int]] = defaultdict(list)
+        for (run, job, dataset, side), (first, _) in self.tables["run_io"].items():
             members[run, job].add((side, dataset))
+            firsts[run, job].append(first)
         origins: dict[tuple[bytes, int], int] = {}
-        for (subject, job, about, side, origin, content, day), (first, _, last, event) in self.tables["said"].items():
+        for (subject, job, about, side, origin, content, day), (first, first_event, last, event) in self.tables["said"].items():
             if job == 0:
                 continue
             if side == Side.SELF and about == job:
                 origins[subject, job] = origin
                 known = days[subject, job].get(day, (first, last))
                 days[subject, job][day] = min(known[0], first), max(known[1], last)
-                newest[subject, job] = max(newest.get((subject, job), (last, event, content)), (last, event, content))
+                sayings[subject, job].append(Saying(first, first_event, last, event, content))
             if origin == Origin.OBSERVED:
-                statements[subject, job].update(self.statements(about, job, side, content))
+                for statement in self.statements(about, job, side, content):
+                    known_first = statements[subject, job].get(statement, first)
+                    statements[subject, job][statement] = min(known_first, first)
         for (subject, job), origin in origins.items():
             key = subject, job
+            self.speak(job, statements[key])
+            growth = of_run([*firsts[key], *statements[key].values()])
             if origin == Origin.DECLARED:
-                members[key], statements[key] = self.declared(job, newest[key][2])
-            self.present(key, make_shape(Origin(origin), members[key], statements[key]), days[key])
+                growth = of_declaration(sayings[key])
+                members[key], statements[key] = self.newest_declared(job, sayings[key])
+            self.present(key, make_shape(Origin(origin), members[key], statements[key]), days[key], growth)
+
+    def speak(self, job: int, statements: Iterable[tuple[int, bytes]]) -> None:
+        for _, meaning in statements:
+            named = {end for statement in self.meanings[meaning].statements for end in (statement.source, statement.target)}
+            self.out["spoken"].update((node, job) for node in named - {OWN})
+
+    def newest_declared(self, job: int, sayings: list[Saying]) -> tuple[set[tuple[int, int]], dict[tuple[int, bytes], int]]:
+        """What the newest content of a design-time statement says; what all of them named is remembered."""
+        for content in {saying.content for saying in sayings}:
+            members, statements = self.declared(job, content)
+            self.speak(job, statements)
+            self.out["spoken"].update((dataset, job) for _, dataset in members)
+        members, statements = self.declared(job, newest_content(sayings) or b"")
+        return members, dict.fromkeys(statements, 0)
 
     def statements(self, about: int, job: int, side: int, content: bytes) -> Iterator[tuple[int, bytes]]:
         for key, carried in carriers(about, job, side):
@@ -124,9 +148,9 @@ class _Derivation:
                 statements.update(self.statements(dataset, job, side, facets))
         return members, statements
 
-    def present(self, key: tuple[bytes, int], shape: Shape, days: dict[int, tuple[int, int]]) -> None:
+    def present(self, key: tuple[bytes, int], shape: Shape, days: dict[int, tuple[int, int]], growth: Growth) -> None:
         first, last = min(d[0] for d in days.values()), max(d[1] for d in days.values())
-        self.out["present"].add((*key, shape.origin, shape.id, first, last))
+        self.out["present"].add((*key, shape.origin, shape.id, first, last, *growth))
         if shape.id != NO_SHAPE:
             self.shapes.setdefault(shape.id, shape)
             for day, span in days.items():

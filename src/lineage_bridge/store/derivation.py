@@ -31,12 +31,14 @@ class Derivation:
         self.connection, self.names = connection, names
         self.presence = Presence(connection)
         self.meaning_of: dict[tuple[bytes, str], bytes | None] = {}
+        self.spoken: set[tuple[int, bytes]] = set()
         connection.execute("CREATE TEMP TABLE in_facet (facet)")
-        connection.execute("CREATE TEMP TABLE in_statement (subject, job, carrier, meaning)")
+        connection.execute("CREATE TEMP TABLE in_statement (subject, job, carrier, meaning, first)")
 
     def forget(self) -> None:
         """Drop what was remembered of a transaction that did not commit."""
         self.meaning_of.clear()
+        self.spoken.clear()
 
     # nodes and texts
 
@@ -70,10 +72,10 @@ class Derivation:
     # what touches a subject
 
     def subjects_with_new_members(self) -> set[Subject]:
-        """The runs in the staged batch that name a dataset they had not named before. Ask before the batch is merged."""
+        """The runs in the staged batch that name a dataset they had not named before, or not so early. Ask before the batch is merged."""
         rows = self.connection.execute(
             "SELECT DISTINCT i.run, i.job FROM in_run_io i LEFT JOIN run_io r ON r.run = i.run AND r.job = i.job "
-            "AND r.dataset = i.dataset AND r.side = i.side WHERE r.run IS NULL"
+            "AND r.dataset = i.dataset AND r.side = i.side WHERE r.run IS NULL OR i.first < r.first"
         )
         return {(run, job) for run, job in rows}
 
@@ -112,26 +114,36 @@ class Derivation:
         bearing = {content: facets for content, facets in contents.items() if not LINEAGE_KEYS.isdisjoint(facets)}
         if not bearing:
             return set()
-        found = {
-            (subject, job, carrier, meaning)
-            for subject, job, about, side, origin, content, *_ in said
-            if content in bearing and origin == Origin.OBSERVED and job
-            for key, carrier in carriers(about, job, side)
-            if key in bearing[content] and (meaning := self.meaning_of[bearing[content][key], key])
-        }
+        found: dict[tuple[bytes, int, int, bytes], int] = {}
+        for subject, job, about, side, origin, content, _, first, *_ in said:
+            for key, carrier in carriers(about, job, side) if content in bearing and origin == Origin.OBSERVED and job else ():
+                meaning = self.meaning_of[bearing[content][key], key] if key in bearing[content] else None
+                if meaning:
+                    place = subject, job, carrier, meaning
+                    found[place] = min(found.get(place, first), first)
+        return self._merge_statements([(*place, first) for place, first in found.items()])
+
+    def _merge_statements(self, found: list[Row]) -> set[Subject]:
         self.connection.execute("DELETE FROM in_statement")
-        self.connection.executemany("INSERT INTO in_statement VALUES (?, ?, ?, ?)", found)
+        self.connection.executemany("INSERT INTO in_statement VALUES (?, ?, ?, ?, ?)", found)
         new = self.connection.execute(
             "SELECT i.* FROM in_statement i LEFT JOIN subject_statement s ON s.subject = i.subject AND s.job = i.job "
-            "AND s.carrier = i.carrier AND s.meaning = i.meaning WHERE s.subject IS NULL"
+            "AND s.carrier = i.carrier AND s.meaning = i.meaning WHERE s.subject IS NULL OR i.first < s.first"
         ).fetchall()
-        self.connection.executemany("INSERT INTO subject_statement VALUES (?, ?, ?, ?)", new)
+        self.connection.executemany(
+            "INSERT INTO subject_statement VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (subject, job, carrier, meaning) DO UPDATE SET first = excluded.first",
+            new,
+        )
+        for job, meaning in sorted({(row[1], row[3]) for row in new} - self.spoken):
+            self.presence.speak(job, (), [meaning])
+            self.spoken.add((job, meaning))
         return {(row[0], row[1]) for row in new}
 
     def _read_meanings(self, wanted: set[tuple[bytes, str]]) -> None:
         """Know the meaning of each (facet, key), reading and storing those met for the first time."""
-        if len(self.meaning_of) > 200_000:
-            self.meaning_of.clear()
+        if len(self.meaning_of) + len(self.spoken) > 200_000:
+            self.forget()
         for facet, key in sorted(wanted - self.meaning_of.keys()):
             row = self.connection.execute("SELECT meaning FROM facet_meaning WHERE facet = ? AND key = ?", (facet, key)).fetchone()
             self.meaning_of[facet, key] = row[0] if row else self._store_meaning(facet, key)

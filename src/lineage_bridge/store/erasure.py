@@ -123,6 +123,7 @@ class Erasure:
                     (node, *row),
                 )
                 self.connection.execute("DELETE FROM node WHERE id = ?", (node,))
+                self.connection.execute("DELETE FROM spoken WHERE node = ?", (node,))
 
     def _parent_jobs(self) -> set[int]:
         """The jobs that a parent facet names."""

@@ -1,10 +1,11 @@
 """What runs and statements amount to now: their shapes, the days they spoke, and the flows of their jobs."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from lineage_bridge.graph.derive import hub_id
+from lineage_bridge.graph.growth import NO_GROWTH, Growth, Saying, newest_content, of_declaration, of_run
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.graph.shapes import NO_SHAPE, Shape, expand, make_shape
 from lineage_bridge.graph.statements import OWN, Meaning, Statement
@@ -15,8 +16,9 @@ MeaningOf = Callable[[bytes, str], bytes | None]
 
 _CHUNK = 500
 
-_SEE = """INSERT INTO present (subject, job, origin, shape, first, last)
-SELECT subject, job, min(origin), 0, min(first), max(last) FROM in_said WHERE side = 2 AND about = job AND job <> 0 GROUP BY subject, job
+_SEE = """INSERT INTO present (subject, job, origin, shape, first, last, sprouted, reached)
+SELECT subject, job, min(origin), 0, min(first), max(last), 0, 0
+FROM in_said WHERE side = 2 AND about = job AND job <> 0 GROUP BY subject, job
 ON CONFLICT (subject, job) DO UPDATE SET first = min(present.first, excluded.first), last = max(present.last, excluded.last)
 WHERE excluded.first < present.first OR excluded.last > present.last"""
 _SEE_DAYS = """INSERT INTO in_day SELECT subject, job, day, min(first), max(last) FROM in_said
@@ -48,6 +50,19 @@ _OTHER_IO = """SELECT 1 FROM job_shape j JOIN shape s ON s.shape = j.shape AND s
 JOIN shape_io i ON i.shape = j.shape AND i.side = ? AND i.dataset = ? WHERE j.job = ? LIMIT 1"""
 _OTHER_STATEMENT = """SELECT 1 FROM job_shape j JOIN shape s ON s.shape = j.shape AND s.origin = ?
 JOIN shape_statement i ON i.shape = j.shape AND i.carrier = ? AND i.meaning = ? WHERE j.job = ? LIMIT 1"""
+
+
+_SPEAK = """INSERT OR IGNORE INTO spoken SELECT source, :job FROM statement WHERE meaning = :meaning AND source <> 0
+UNION SELECT target, :job FROM statement WHERE meaning = :meaning AND target <> 0"""
+
+
+def sayings_of(connection: sqlite3.Connection, subject: bytes, job: int) -> list[Saying]:
+    """What a design-time statement said, day by day."""
+    rows = connection.execute(
+        "SELECT first, first_event, last, last_event, content FROM said WHERE subject = ? AND job = ? AND about = ? AND side = ?",
+        (subject, job, job, int(Side.SELF)),
+    )
+    return [Saying(*row) for row in rows]
 
 
 class Presence:
@@ -83,47 +98,67 @@ class Presence:
         """Reshape some subjects at once; how many rows that took."""
         self.connection.execute("DELETE FROM in_subject")
         self.connection.executemany("INSERT INTO in_subject VALUES (?, ?)", subjects)
-        olds = self._query("SELECT p.subject, p.job, p.origin, p.shape FROM in_subject i CROSS JOIN present p USING (subject, job)")
+        olds = self._query(
+            "SELECT p.subject, p.job, p.origin, p.shape, p.sprouted, p.reached FROM in_subject i CROSS JOIN present p USING (subject, job)"
+        )
+        firsts: dict[Subject, list[int]] = {}
         members: dict[Subject, list[tuple[int, int]]] = {}
         statements: dict[Subject, list[tuple[int, bytes]]] = {}
         cost = len(subjects)
-        for run, job, dataset, side in self.connection.execute(
-            "SELECT r.run, r.job, r.dataset, r.side FROM in_subject i CROSS JOIN run_io r ON r.run = i.subject AND r.job = i.job"
+        for run, job, dataset, side, first in self.connection.execute(
+            "SELECT r.run, r.job, r.dataset, r.side, r.first FROM in_subject i CROSS JOIN run_io r ON r.run = i.subject AND r.job = i.job"
         ):
             members.setdefault((run, job), []).append((side, dataset))
+            firsts.setdefault((run, job), []).append(first)
             cost += 1
-        for subject, job, carrier, meaning in self.connection.execute(
-            "SELECT s.subject, s.job, s.carrier, s.meaning FROM in_subject i CROSS JOIN subject_statement s USING (subject, job)"
+        for subject, job, carrier, meaning, first in self.connection.execute(
+            "SELECT s.subject, s.job, s.carrier, s.meaning, s.first FROM in_subject i CROSS JOIN subject_statement s USING (subject, job)"
         ):
             statements.setdefault((subject, job), []).append((carrier, meaning))
+            firsts.setdefault((subject, job), []).append(first)
             cost += 1
         moves: list[tuple[Subject, int, Shape]] = []
-        for subject, job, origin, old in olds:
+        grown: list[tuple[int, int, int | None, bytes, int]] = []
+        for subject, job, origin, old, *known in olds:
             key = subject, job
             if origin == Origin.DECLARED:
-                shape = self._declared(key, meaning_of)
+                shape, growth = self._declared(key, meaning_of)
             else:
                 shape = make_shape(Origin.OBSERVED, members.get(key, ()), statements.get(key, ()))
+                growth = of_run(firsts.get(key, ()))
             if shape.id != old:
                 moves.append((key, old, shape))
-        return cost + self.move(moves)
+            if [growth.sprouted, growth.reached] != known:
+                grown.append((*growth, subject, job))
+        self.connection.executemany("UPDATE present SET sprouted = ?, reached = ?, forming = ? WHERE subject = ? AND job = ?", grown)
+        return cost + len(grown) + self.move(moves)
 
-    def _query(self, sql: str) -> list[tuple[bytes, int, int, int]]:
+    def _query(self, sql: str) -> list[tuple[bytes, int, int, int, int, int]]:
         return self.connection.execute(sql).fetchall()
 
-    def _declared(self, key: Subject, meaning_of: MeaningOf) -> Shape:
+    def _declared(self, key: Subject, meaning_of: MeaningOf) -> tuple[Shape, Growth]:
         """The shape of a design-time statement: its newest content alone."""
         subject, job = key
-        row = self.connection.execute(
-            "SELECT content FROM said WHERE subject = ? AND job = ? AND about = ? AND side = ? "
-            "ORDER BY last DESC, last_event DESC, content DESC LIMIT 1",
-            (subject, job, job, int(Side.SELF)),
-        ).fetchone()
-        if row is None:
-            return make_shape(Origin.DECLARED, (), ())
-        explicit = meaning_of(row[0], "lineage")
+        sayings = sayings_of(self.connection, subject, job)
+        content = newest_content(sayings)
+        if content is None:
+            return make_shape(Origin.DECLARED, (), ()), NO_GROWTH
+        for said in sorted({saying.content for saying in sayings}):
+            shape = self.declared_shape(job, said, meaning_of)
+            self.speak(job, [dataset for _, dataset in shape.members], [meaning for _, meaning in shape.statements])
+        return self.declared_shape(job, content, meaning_of), of_declaration(sayings)
+
+    def speak(self, job: int, nodes: Iterable[int], meanings: Iterable[bytes]) -> None:
+        """Remember the nodes that a job's statements name, now or earlier: where to look for flows it once had."""
+        many = self.connection.executemany
+        many("INSERT OR IGNORE INTO spoken VALUES (?, ?)", [(node, job) for node in nodes])
+        many(_SPEAK, [{"job": job, "meaning": meaning} for meaning in meanings])
+
+    def declared_shape(self, job: int, content: bytes, meaning_of: MeaningOf) -> Shape:
+        """The shape of one content of a design-time statement."""
+        explicit = meaning_of(content, "lineage")
         statements = [(job, explicit)] if explicit else []
-        declared = self.connection.execute("SELECT side, dataset, facets FROM declared_io WHERE content = ?", (row[0],)).fetchall()
+        declared = self.connection.execute("SELECT side, dataset, facets FROM declared_io WHERE content = ?", (content,)).fetchall()
         for side, dataset, facets in declared:
             meaning = meaning_of(facets, "columnLineage") if side == Side.OUTPUT else None
             if meaning:

@@ -57,8 +57,10 @@ Index("said_about", _said.c.about, _said.c.side, _said.c.day)
 _table(
     "present",
     {"subject": _BYTES, "job": _INT},
-    {"origin": _INT, "shape": _INT, "first": _INT, "last": _INT},
+    {"origin": _INT, "shape": _INT, "first": _INT, "last": _INT, "sprouted": _INT, "reached": _INT, "forming": _INT},
     Index("present_by_job", "job", "last"),
+    Index("present_reached", "job", "shape", "reached"),
+    optional=("forming",),
 )
 _table(
     "present_day",
@@ -67,7 +69,17 @@ _table(
     Index("present_first", "job", "shape", "day", "first"),
     Index("present_last", "job", "shape", "day", "last"),
 )
-_table("subject_statement", {"subject": _BYTES, "job": _INT, "carrier": _INT, "meaning": _BYTES})
+_present = METADATA.tables["present"]
+Index(
+    "present_forming",
+    _present.c.job,
+    _present.c.forming,
+    _present.c.reached,
+    sqlite_where=_present.c.forming.is_not(None),
+    postgresql_where=_present.c.forming.is_not(None),
+)
+_table("subject_statement", {"subject": _BYTES, "job": _INT, "carrier": _INT, "meaning": _BYTES}, {"first": _INT})
+_table("spoken", {"node": _INT, "job": _INT})
 _table("dirty", {"subject": _BYTES, "job": _INT})
 
 # shapes, expanded once

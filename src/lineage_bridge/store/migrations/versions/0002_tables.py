@@ -223,10 +223,22 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sa.Column("shape", sa.BigInteger(), nullable=False),
         sa.Column("first", sa.BigInteger(), nullable=False),
         sa.Column("last", sa.BigInteger(), nullable=False),
+        sa.Column("sprouted", sa.BigInteger(), nullable=False),
+        sa.Column("reached", sa.BigInteger(), nullable=False),
+        sa.Column("forming", sa.BigInteger(), nullable=True),
         sa.PrimaryKeyConstraint("subject", "job"),
         sqlite_with_rowid=False,
     )
     op.create_index("present_by_job", "present", ["job", "last"], unique=False)
+    op.create_index(
+        "present_forming",
+        "present",
+        ["job", "forming", "reached"],
+        unique=False,
+        sqlite_where=sa.text("forming IS NOT NULL"),
+        postgresql_where=sa.text("forming IS NOT NULL"),
+    )
+    op.create_index("present_reached", "present", ["job", "shape", "reached"], unique=False)
     op.create_table(
         "present_day",
         sa.Column("subject", sa.LargeBinary(), autoincrement=False, nullable=False),
@@ -365,6 +377,13 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "spoken",
+        sa.Column("node", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("job", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("node", "job"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "statement",
         sa.Column("meaning", sa.LargeBinary(), autoincrement=False, nullable=False),
         sa.Column("target", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -385,6 +404,7 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sa.Column("job", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("carrier", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("meaning", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.Column("first", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("subject", "job", "carrier", "meaning"),
         sqlite_with_rowid=False,
     )
