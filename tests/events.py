@@ -131,6 +131,16 @@ _columns = st.one_of(
     st.just(facet(_deleted=True)),
     st.just("no facet at all"),
 )
+_lifecycle = st.builds(
+    lambda change, was: facet(lifecycleStateChange=change, **({"previousIdentifier": {"namespace": "ns", "name": was}} if was else {})),
+    st.sampled_from(["CREATE", "DROP", "RENAME"]),
+    st.none() | _names | st.just("formerly"),
+)
+_dependencies = st.builds(
+    lambda job, run: facet(upstream=[{"job": {"namespace": "jobs", "name": job}, **({"run": {"runId": run}} if run else {})}]),
+    _jobs | st.just("first"),
+    st.none() | _runs,
+)
 _entries = st.lists(
     st.fixed_dictionaries(
         {
@@ -159,7 +169,7 @@ _inputs = st.builds(
 _outputs = st.builds(
     lambda name, facets, stats: {**dataset(name, access=("outputFacets", {"outputStatistics": stats})), "facets": facets},
     _names,
-    st.fixed_dictionaries({}, optional={"schema": _schemas, "columnLineage": _columns, "symlinks": _symlinks}),
+    st.fixed_dictionaries({}, optional={"schema": _schemas, "columnLineage": _columns, "symlinks": _symlinks, "lifecycleStateChange": _lifecycle}),
     _statistics,
 )
 _job_facets = st.fixed_dictionaries(
@@ -174,6 +184,7 @@ _run_facets = st.fixed_dictionaries(
     {},
     optional={
         "parent": st.builds(lambda run, job: facet(run={"runId": run}, job={"namespace": "jobs", "name": job}), _runs, _jobs),
+        "jobDependencies": _dependencies,
         "nominalTime": st.just(facet(nominalStartTime="2026-11-20T00:00:00Z")),
     },
 )

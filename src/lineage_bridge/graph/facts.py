@@ -24,8 +24,10 @@ Fact = tuple[str, Row, Row]
 """Relation, key, values."""
 
 NO_CONTENT = bytes(16)
+NO_RUN = b""
+"""The id of a run that is not stated."""
 LINEAGE_KEYS = frozenset({"columnLineage", "lineage"})
-NAMING_KEYS = LINEAGE_KEYS | {"symlinks"}
+NAMING_KEYS = LINEAGE_KEYS | {"symlinks", "lifecycleStateChange", "jobDependencies"}
 """Facets that name nodes besides the one they are about."""
 SAMPLE_CHARACTERS = 2000
 _OF_A_COPY = {"future_time"}
@@ -203,6 +205,7 @@ class _Statement:
         self.said(self.job, _SELF, self.content(job.facets))
         if run.facets:
             self.said(self.job, _RUN, self.content(run.facets))
+            self.control(run, self.job)
         samples: dict[tuple[int, int], list[int | None]] = {}
         for side, access, datasets in (
             (Side.INPUT, Side.INPUT_ACCESS, self.event.inputs),
@@ -245,11 +248,31 @@ class _Statement:
         self.add("run_io", (self.subject, self.job, id_, side_code), self.span)
         if dataset.facets:
             self.said(id_, side_code, self.content(dataset.facets))
+            self.lifecycle(id_, dataset)
         if dataset.access:
             rest = {key: text for key, text in dataset.access.items() if key not in STATISTICS}
             _sample(dataset, side, samples.setdefault((id_, side_code), [None, None, None]))
             if rest:
                 self.said(id_, int(access), self.content(rest))
+
+    def control(self, run: Run, job: int) -> None:
+        """The jobs this run waits for, and those that wait for it."""
+        facet = _run_facet(standard.JobDependenciesRunFacet, "jobDependencies", run)
+        for direction, others in enumerate((facet.upstream, facet.downstream) if facet else ()):
+            for other in others or ():
+                namespace, name = other.job.namespace, other.job.name
+                id_ = run_uuid(namespace, name, other.run.runId) if other.run else NO_RUN
+                words = other.dependency_type or "", other.sequence_trigger_rule or "", other.status_trigger_rule or ""
+                self.add("control", (run.id, job, direction, self.names.job(namespace, name), id_, *words), self.span)
+
+    def lifecycle(self, id_: int, dataset: Dataset) -> None:
+        """What became of the dataset, if that is said."""
+        text = dataset.facets.get("lifecycleStateChange")
+        facet = standard.read_as(standard.LifecycleStateChangeDatasetFacet, "dataset", "lifecycleStateChange", text) if text else None
+        if facet:
+            was = facet.previousIdentifier
+            previous = self.names.dataset(was.namespace, was.name) if was else 0
+            self.add("lifecycle", (self.subject, self.job, id_, facet.lifecycleStateChange, previous), self.said_at)
 
     # design time
 
@@ -257,6 +280,7 @@ class _Statement:
         """What is said of a dataset itself."""
         self.node(self.dataset, _DATASET, dataset)
         self.said(self.dataset, _SELF, self.content(dataset.facets))
+        self.lifecycle(self.dataset, dataset)
 
     def of_declared_job(self, job: Job) -> None:
         """One content for all of it: job, inputs, outputs and lineage are replaced together."""
@@ -268,6 +292,7 @@ class _Statement:
                 facets = self.content(dataset.facets)
                 if dataset.facets:
                     self.said(id_, side, facets)
+                    self.lifecycle(id_, dataset)
                 declared.append((side, id_, facets))
         content, rows = _content(tuple(job.facets.items()), tuple(sorted(set(declared))))
         self.facts += rows

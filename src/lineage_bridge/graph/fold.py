@@ -9,7 +9,7 @@ from lineage_bridge.graph.relations import BY_NAME, RELATIONS, Row
 Tables = dict[str, dict[Row, Row]]
 """Relation to its rows, each as key to values."""
 
-SPOKEN = ("run", "run_event", "run_io", "io_sample", "said")
+SPOKEN = ("run", "run_event", "run_io", "io_sample", "said", "lifecycle", "control")
 """The relations whose key begins with who spoke."""
 
 

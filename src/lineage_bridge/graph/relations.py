@@ -261,6 +261,34 @@ DECLARED_IO = _relation(
 FACET = _relation("facet", _key("facet", Type.BYTES), _same("deleted", Type.INT), _same("text", Type.TEXT))
 """One row per facet text, stored once; `deleted` is 1 for a tombstone."""
 
+LIFECYCLE = _relation(
+    "lifecycle",
+    _key("subject", Type.BYTES),
+    _key("job", Type.INT),
+    _key("dataset", Type.INT),
+    _key("change", Type.TEXT),
+    _key("previous", Type.INT),
+    *_least("first", ("first", Type.INT), ("first_event", Type.BYTES)),
+    *_greatest("last", (), ("last", Type.INT), ("last_event", Type.BYTES)),
+)
+"""What a run, or a design-time statement, said of a dataset's life: ALTER, CREATE, DROP, OVERWRITE, RENAME or TRUNCATE, and when first and
+last. `job` is 0 when none is named, `previous` the dataset's earlier name (0: none stated)."""
+
+CONTROL = _relation(
+    "control",
+    _key("run", Type.BYTES),
+    _key("job", Type.INT),
+    _key("direction", Type.INT),
+    _key("other_job", Type.INT),
+    _key("other_run", Type.BYTES),
+    _key("dependency", Type.TEXT),
+    _key("sequence", Type.TEXT),
+    _key("status", Type.TEXT),
+    *_span(),
+)
+"""What a run said of control flow, which is no data flow: a job, and perhaps a run of it (else empty), that it waits for (`direction` 0,
+upstream) or that waits for it (1, downstream). `dependency`, `sequence` and `status` are the words of the jobDependencies facet, or empty."""
+
 ERASED = _relation("erased", _key("subject", Type.BYTES), Column("since", Type.INT, Law.MIN))
 """Runs that an operator has erased: nothing said under them counts, before or after."""
 
@@ -282,6 +310,8 @@ RELATIONS: tuple[Relation, ...] = (
     FACET,
     ERASED,
     RELEASED,
+    LIFECYCLE,
+    CONTROL,
 )
 BY_NAME = {relation.name: relation for relation in RELATIONS}
 

@@ -61,6 +61,12 @@ def named_nodes(key: str, text: bytes, names: Names) -> tuple[Row, ...]:
     """The nodes, as rows of the relation node, that a facet of NAMING_KEYS, or a run's parent facet, names."""
     if key == "parent":
         return _parents(text, names)
+    if key == "jobDependencies":
+        return _dependencies(text, names)
+    if key == "lifecycleStateChange":
+        change = standard.read_as(standard.LifecycleStateChangeDatasetFacet, "dataset", key, text)
+        was = change.previousIdentifier if change else None
+        return ((names.dataset(was.namespace, was.name), int(NodeKind.DATASET), was.namespace, was.name),) if was else ()
     if key == "symlinks":
         found = {(namespace, name) for namespace, name, _ in symlinks(text)}
         return tuple(sorted((names.dataset(*name), int(NodeKind.DATASET), *name) for name in found))
@@ -72,6 +78,12 @@ def _parents(text: bytes, names: Names) -> tuple[Row, ...]:
     facet = standard.read_as(standard.ParentRunFacet, "run", "parent", text)
     jobs = [facet.job, *([facet.root.job] if facet.root else [])] if facet else []
     return tuple((names.job(job.namespace, job.name), int(NodeKind.JOB), job.namespace, job.name) for job in jobs)
+
+
+def _dependencies(text: bytes, names: Names) -> tuple[Row, ...]:
+    facet = standard.read_as(standard.JobDependenciesRunFacet, "run", "jobDependencies", text)
+    found = {(other.job.namespace, other.job.name) for others in (facet.upstream, facet.downstream) for other in others or ()} if facet else ()
+    return tuple(sorted((names.job(*name), int(NodeKind.JOB), *name) for name in found))
 
 
 class _Reader:

@@ -402,10 +402,15 @@ class ExtractionErrorRunFacet(Facet, frozen=True):
     errors: tuple[ExtractionError, ...]
 
 
+class DependedJob(Part, frozen=True):
+    namespace: Name
+    name: Name
+
+
 class JobDependency(Part, frozen=True):
     """The documentation writes `type` for `dependency_type`."""
 
-    job: JobName
+    job: DependedJob
     run: RunName | None = None
     dependency_type: str | None = None
     type: str | None = None

@@ -19,7 +19,7 @@ _STAGED = ("node", "run_io", "said")
 _DIRECT = tuple(r for r in RELATIONS if r.name not in (*_STAGED, "facet", "erased"))
 
 
-_SUBJECT = {"event": 4, "run": 0, "run_event": 0, "run_io": 0, "io_sample": 0, "said": 0}
+_SUBJECT = {"event": 4, "run": 0, "run_event": 0, "run_io": 0, "io_sample": 0, "said": 0, "lifecycle": 0, "control": 0}
 """Where a row says who spoke."""
 _NODES = {"run_io": (1, 2), "said": (1, 2), "run": (1, 3, 5), "declared_io": (2,), "event": (5, 6)}
 """Where a row names nodes."""

@@ -24,6 +24,10 @@ _CUT = {
     "said": 'SELECT subject, job, about, side, origin, content, day, "first", first_event, '
     'CASE WHEN "last" <= :at THEN "last" ELSE "first" END, CASE WHEN "last" <= :at THEN last_event ELSE first_event END '
     'FROM said WHERE "first" <= :at',
+    "lifecycle": 'SELECT subject, job, dataset, change, previous, "first", first_event, '
+    'CASE WHEN "last" <= :at THEN "last" ELSE "first" END, CASE WHEN "last" <= :at THEN last_event ELSE first_event END '
+    'FROM lifecycle WHERE "first" <= :at',
+    "control": f'SELECT run, job, direction, other_job, other_run, dependency, sequence, status, {_SPAN} FROM control WHERE "first" <= :at',
     "run": "SELECT run, job, "
     "CASE WHEN parent_time <= :at THEN parent_run END, CASE WHEN parent_time <= :at THEN parent_job END, "
     "CASE WHEN parent_time <= :at THEN root_run END, CASE WHEN parent_time <= :at THEN root_job END, parent_time, parent_event, "
@@ -33,7 +37,7 @@ _CUT = {
     "declared_io": "SELECT * FROM declared_io",
     "facet": "SELECT * FROM facet",
 }
-_SPEAKER = {"run_event", "run_io", "io_sample", "said", "run"}
+_SPEAKER = {"run_event", "run_io", "io_sample", "said", "run", "lifecycle", "control"}
 _END_OF_TIME = 2**63 - 1
 
 

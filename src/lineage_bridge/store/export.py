@@ -7,6 +7,7 @@ ended is in.
 import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any
+from uuid import UUID
 
 import msgspec
 
@@ -23,7 +24,7 @@ from lineage_bridge.store.runs import Runs
 
 Line = dict[str, Any]
 
-TYPES = ("dataset", "job", "run", "input", "output", "flow", "hub", "column_flow", "schema", "facet", "alias")
+TYPES = ("dataset", "job", "run", "input", "output", "flow", "hub", "column_flow", "schema", "facet", "alias", "control", "lifecycle")
 """The types of lines, in the order they are written."""
 
 _COLUMN_FLOWS = """SELECT j.job, j.carrier, j.origin, s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking
@@ -59,6 +60,8 @@ class Export:
             "schema": self.schemas,
             "facet": self.facet_lines,
             "alias": self.aliases,
+            "control": self.control_lines,
+            "lifecycle": self.lifecycle_lines,
         }
         for type_ in TYPES:
             if not only or type_ in only:
@@ -211,6 +214,30 @@ class Export:
                 if self.canonical.get(id_, id_) != id_:
                     named = {"namespace": node.namespace, "name": node.name}
                     yield {"entity": "dataset", "node": named, "canonical": self.name(id_), "kind": f"symlink {kind}".strip()}
+
+    # beside data flow
+
+    def control_lines(self) -> Iterator[Line]:
+        """What runs wait for, and what waits for them."""
+        for run, job, direction, other, other_run, *words in self.connection.execute(
+            "SELECT run, job, direction, other_job, other_run, dependency, sequence, status FROM control"
+        ).fetchall():
+            line: Line = {"run_id": str(UUID(bytes=run)), "job": self.name(job), "direction": ("upstream", "downstream")[direction]}
+            line["other"] = self.name(other)
+            if other_run:
+                line["other_run_id"] = str(UUID(bytes=other_run))
+            stated = zip(("dependency_type", "sequence_trigger_rule", "status_trigger_rule"), words, strict=True)
+            yield {**line, **{key: word for key, word in stated if word}}
+
+    def lifecycle_lines(self) -> Iterator[Line]:
+        """What became of datasets, each change by each job with the first time it was said."""
+        for dataset, change, previous, job, first in self.connection.execute(
+            "SELECT dataset, change, previous, job, min(first) FROM lifecycle GROUP BY dataset, change, previous, job"
+        ).fetchall():
+            line: Line = {"dataset": self.name(dataset), "change": change, "at": format_time(first)}
+            if previous:
+                line["previous"] = self.name(previous)
+            yield {**line, "job": self.name(job)} if job else line
 
 
 def _origin(origin: int) -> str:

@@ -52,6 +52,10 @@ _run = RELATION_TABLES["run"]
 Index("run_by_raw_id", _run.c.raw_id, sqlite_where=_run.c.raw_id.is_not(None), postgresql_where=_run.c.raw_id.is_not(None))
 _said = RELATION_TABLES["said"]
 Index("said_about", _said.c.about, _said.c.side, _said.c.day)
+_lifecycle, _control = RELATION_TABLES["lifecycle"], RELATION_TABLES["control"]
+Index("lifecycle_by_dataset", _lifecycle.c.dataset, _lifecycle.c.first)
+Index("lifecycle_by_previous", _lifecycle.c.previous, _lifecycle.c.dataset)
+Index("control_by_other", _control.c.other_job, _control.c.other_run)
 
 # runs and statements as they are now
 _table(

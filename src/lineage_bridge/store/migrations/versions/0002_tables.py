@@ -23,6 +23,22 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "control",
+        sa.Column("run", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.Column("job", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("direction", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("other_job", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("other_run", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.Column("dependency", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("sequence", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("status", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("first", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("last", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("run", "job", "direction", "other_job", "other_run", "dependency", "sequence", "status"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("control_by_other", "control", ["other_job", "other_run"], unique=False)
+    op.create_table(
         "current_facet",
         sa.Column("node", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("job", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -191,6 +207,22 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
     )
     op.create_index("job_statement_by_carrier", "job_statement", ["carrier", "meaning"], unique=False)
     op.create_index("job_statement_by_meaning", "job_statement", ["meaning"], unique=False)
+    op.create_table(
+        "lifecycle",
+        sa.Column("subject", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.Column("job", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("dataset", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("change", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("previous", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("first", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("first_event", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.Column("last", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("last_event", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("subject", "job", "dataset", "change", "previous"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("lifecycle_by_dataset", "lifecycle", ["dataset", "first"], unique=False)
+    op.create_index("lifecycle_by_previous", "lifecycle", ["previous", "dataset"], unique=False)
     op.create_table(
         "meaning",
         sa.Column("meaning", sa.LargeBinary(), autoincrement=False, nullable=False),

@@ -1,0 +1,125 @@
+"""Every section of docs/semantics.md is a rule with an example: its events are folded, in order and reversed, and give what it says.
+
+A section's fences: `json events` (a list of events), `export TYPE ...` (all lines of these types) and `answer PATH` (what the answer to
+GET PATH holds at least). An export is compared by the members that its lines spell out.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from tests.api.support import running
+from tests.events import KEY, frame
+
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.openlineage.times import parse_time
+from lineage_bridge.ports import Batch, Budget
+from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.export import Export
+from lineage_bridge.store.verify import verify
+
+PAGE = Path(__file__).parents[1] / "docs" / "semantics.md"
+NAMES = Names(KEY)
+
+
+class Fence(NamedTuple):
+    head: str
+    words: list[str]
+    text: str
+
+
+class Section(NamedTuple):
+    title: str
+    fences: list[Fence]
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        return [event for fence in self.fences if fence.head == "json" for event in json.loads(fence.text)]
+
+
+def sections() -> Iterator[Section]:
+    for part in re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:]:
+        found = re.findall(r"^```(\w+) ([^\n]+)\n(.*?)^```$", part, flags=re.MULTILINE | re.DOTALL)
+        yield Section(part.partition("\n")[0], [Fence(head, words.split(), text) for head, words, text in found])
+
+
+SECTIONS = list(sections())
+each_section = pytest.mark.parametrize("section", SECTIONS, ids=[s.title for s in SECTIONS])
+
+
+def now_of(section: Section) -> int:
+    times = [parse_time(event["eventTime"]) for event in section.events]
+    return max(time.us for time in times if time)
+
+
+def exported(path: Path, section: Section, bodies: list[bytes], only: frozenset[str]) -> list[dict[str, Any]]:
+    now = now_of(section)
+    writer = GraphWriter(path, NAMES)
+    try:
+        for place, body in enumerate(bodies):
+            rows = dict(flat(fold_frames([frame(body, place=place + 1, arrival=now)], NAMES)))
+            writer.apply(Batch({("log", 0): (place, place + 1)}, rows), Budget(10_000))
+        assert [d for d in verify(writer.connection, NAMES) if d.surplus or d.missing] == []
+        return [json.loads(line) for line in Export(writer.connection, now).lines(only)]
+    finally:
+        writer.close()
+
+
+def spelt_out(lines: list[dict[str, Any]], wanted: list[dict[str, Any]]) -> list[str]:
+    """Lines with the members that the wanted lines of their type have, sorted."""
+    members: dict[str, set[str]] = {}
+    for line in wanted:
+        members.setdefault(line["type"], set()).update(line)
+    return sorted({json.dumps({k: v for k, v in line.items() if k in members.get(line["type"], line)}, sort_keys=True) for line in lines})
+
+
+@each_section
+def test_the_graph_is_as_the_section_says(section: Section, tmp_path: Path) -> None:
+    bodies = [json.dumps(event).encode() for event in section.events]
+    assert bodies, "a rule has an example"
+    assert len(section.fences) > 1, "an example says what it gives"
+    for number, fence in enumerate(f for f in section.fences if f.head == "export"):
+        wanted = [json.loads(line) for line in fence.text.splitlines()]
+        for way, order in enumerate((bodies, [*reversed(bodies), *bodies])):
+            found = exported(tmp_path / f"{number}-{way}.db", section, order, frozenset(fence.words))
+            assert spelt_out(found, wanted) == spelt_out(wanted, wanted)
+
+
+@each_section
+def test_the_answers_are_as_the_section_says(section: Section, tmp_path: Path, empty_store: Path) -> None:
+    asked = [fence for fence in section.fences if fence.head == "answer"]
+    if not asked:
+        return
+    with running(tmp_path, empty_store) as server:
+        server.parts.now_us = now_of(section)
+        server.send(*(json.dumps(event).encode() for event in section.events))
+        for fence in asked:
+            answer = server.client.get(fence.words[-1])
+            assert answer.status_code == 200, answer.text
+            assert holds(answer.json(), json.loads(fence.text)), answer.json()
+
+
+def holds(found: Any, wanted: Any) -> bool:
+    """Whether an answer holds all that is wanted: objects at least the wanted members, lists exactly the wanted elements, in any order."""
+    if isinstance(wanted, dict):
+        return isinstance(found, dict) and all(key in found and holds(found[key], value) for key, value in wanted.items())
+    if isinstance(wanted, list):
+        left = list(found) if isinstance(found, list) else []
+        for value in wanted:
+            match = next((place for place, one in enumerate(left) if holds(one, value)), None)
+            if match is None:
+                return False
+            del left[match]
+        return not left
+    return bool(found == wanted)
+
+
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("store") / "graph.db"
+    GraphWriter(path, NAMES).close()
+    return path
