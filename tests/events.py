@@ -169,7 +169,9 @@ _inputs = st.builds(
 _outputs = st.builds(
     lambda name, facets, stats: {**dataset(name, access=("outputFacets", {"outputStatistics": stats})), "facets": facets},
     _names,
-    st.fixed_dictionaries({}, optional={"schema": _schemas, "columnLineage": _columns, "symlinks": _symlinks, "lifecycleStateChange": _lifecycle}),
+    st.fixed_dictionaries(
+        {}, optional={"schema": _schemas, "columnLineage": _columns, "symlinks": _symlinks, "lifecycleStateChange": _lifecycle}
+    ),
     _statistics,
 )
 _job_facets = st.fixed_dictionaries(

@@ -82,7 +82,9 @@ def _parents(text: bytes, names: Names) -> tuple[Row, ...]:
 
 def _dependencies(text: bytes, names: Names) -> tuple[Row, ...]:
     facet = standard.read_as(standard.JobDependenciesRunFacet, "run", "jobDependencies", text)
-    found = {(other.job.namespace, other.job.name) for others in (facet.upstream, facet.downstream) for other in others or ()} if facet else ()
+    found = (
+        {(other.job.namespace, other.job.name) for others in (facet.upstream, facet.downstream) for other in others or ()} if facet else ()
+    )
     return tuple(sorted((names.job(*name), int(NodeKind.JOB), *name) for name in found))
 
 
