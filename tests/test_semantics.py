@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tests.api.support import running
-from tests.events import KEY, frame
 
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import flat, fold_frames
@@ -21,6 +19,8 @@ from lineage_bridge.ports import Batch, Budget
 from lineage_bridge.store.apply import GraphWriter
 from lineage_bridge.store.export import Export
 from lineage_bridge.store.verify import verify
+from tests.api.support import running
+from tests.events import KEY, frame
 
 PAGE = Path(__file__).parents[1] / "docs" / "semantics.md"
 NAMES = Names(KEY)

@@ -287,7 +287,7 @@ CONTROL = _relation(
     *_span(),
 )
 """What a run said of control flow, which is no data flow: a job, and perhaps a run of it (else empty), that it waits for (`direction` 0,
-upstream) or that waits for it (1, downstream). `dependency`, `sequence` and `status` are the words of the jobDependencies facet, or empty."""
+upstream) or that waits for it (1, downstream). `dependency`, `sequence` and `status` are words of the jobDependencies facet, or empty."""
 
 ERASED = _relation("erased", _key("subject", Type.BYTES), Column("since", Type.INT, Law.MIN))
 """Runs that an operator has erased: nothing said under them counts, before or after."""
