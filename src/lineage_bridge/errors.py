@@ -14,6 +14,7 @@ LineageBridgeError
 │   ├── PositionError       the store's position is not the one a batch starts at
 │   └── CollisionError      two names share one node id
 ├── NotFoundError           the graph holds no such node, run or event
+├── GoneError               a cursor points at what is no longer kept
 ├── RequestError            a question that cannot be asked: a bad argument, a bad cursor
 ├── JarError                a Java archive could not be had, or its bytes are not the pinned ones
 ├── UnavailableError        a part that is needed does not run, or did not answer in time
@@ -89,6 +90,10 @@ class NotFoundError(LineageBridgeError):
     def __init__(self, message: str, hint: str = "", near: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(message, hint)
         self.near = tuple(near)
+
+
+class GoneError(LineageBridgeError):
+    """A cursor points at what is no longer kept, or at another store."""
 
 
 class RequestError(LineageBridgeError):

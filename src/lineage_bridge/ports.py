@@ -1,8 +1,9 @@
 """The seams: what the parts ask of each other. They meet in `wiring`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Protocol
 
 import msgspec
@@ -212,6 +213,45 @@ class QuarantineRecord:
     size: int
     arrival: int
     channel: str
+
+
+class Turn(IntEnum):
+    """What became of a derived row."""
+
+    REMOVED = 0
+    ADDED = 1
+    CHANGED = 2
+
+
+@dataclass(frozen=True)
+class ChangeRecord:
+    """One change of the graph. `kind` says what of it: node, port, flow, hub, columns, identity, facet.
+
+    A node that is there no more has an empty name. `node` and `other` are the ends of a flow, a dataset's name and its canonical name,
+    or the one node that it is about; of a hub there is only its id. `value` is the content address of a facet, or of what columns mean.
+    """
+
+    seq: int
+    kind: str
+    turn: Turn
+    node: Node
+    other: Node | None
+    job: Node | None
+    side: Side | None
+    origin: Origin | None
+    evidence: Evidence | None
+    key: str
+    value: bytes
+
+
+@dataclass(frozen=True)
+class ChangePage:
+    """A stretch of the change feed. `following` is the cursor behind it, `oldest` the one before the oldest change that is kept."""
+
+    changes: tuple[ChangeRecord, ...]
+    following: str
+    oldest: str
+    more: bool
 
 
 @dataclass(frozen=True)
@@ -430,3 +470,9 @@ class GraphReader(Protocol):
 
     def quarantine_counts(self) -> dict[str, int]:
         """Reason code to number."""
+
+    def changes(self, after: str | None, kinds: Collection[str], limit: int) -> ChangePage:
+        """Changes behind a cursor, "now" for the newest, None for the oldest; of some kinds (all if empty).
+
+        Raises GoneError when what follows the cursor is no longer kept, RequestError for no cursor.
+        """

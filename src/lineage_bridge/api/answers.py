@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect
 
 from lineage_bridge.api.models import ErrorAnswer, Name, Problem
 from lineage_bridge.errors import (
+    GoneError,
     LineageBridgeError,
     LogError,
     LogFullError,
@@ -28,6 +29,7 @@ _HEADERS: Final = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-sto
 _AGAIN: Final = {"Retry-After": "1"}
 _KINDS: Final[tuple[tuple[type[LineageBridgeError], int, str], ...]] = (
     (NotFoundError, 404, "not_found"),
+    (GoneError, 410, "gone"),
     (RequestError, 422, "bad_argument"),
     (UnavailableError, 503, "unavailable"),
     (LogFullError, 507, "log_full"),

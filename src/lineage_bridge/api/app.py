@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI
 
-from lineage_bridge.api import answers, graph, lineage, ops, pages, quarantine, questions, spec
+from lineage_bridge.api import answers, changes, graph, lineage, ops, pages, quarantine, questions, spec
 from lineage_bridge.api.guard import Guard
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.intake import routes as intake_routes
@@ -33,6 +33,7 @@ def create_app(services: Services) -> FastAPI:
         lineage.routes(services),
         graph.routes(services),
         questions.routes(services),
+        changes.routes(services),
         quarantine.routes(services, intake),
         ops.routes(services, intake),
     ):

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import httpx
 from typing_extensions import Self
 
-from lineage_bridge.errors import LineageBridgeError, NotFoundError, RequestError, ServerError, UnavailableError
+from lineage_bridge.errors import GoneError, LineageBridgeError, NotFoundError, RequestError, ServerError, UnavailableError
 
 TIMEOUT_S = 75.0
 """Longer than the server lets anybody wait."""
@@ -18,7 +18,7 @@ JSON_TYPE = "application/json"
 
 Json: TypeAlias = Any
 """A JSON value, decoded."""
-Parameter: TypeAlias = str | int | float | bool | None
+Parameter: TypeAlias = str | int | float | bool | list[str] | None
 
 
 class Client:
@@ -129,6 +129,8 @@ def refusal(response: httpx.Response) -> LineageBridgeError:
     if response.status_code == 404:
         near = [(name["namespace"], name["name"]) for name in problem.get("near", [])]
         return NotFoundError(message, _did_you_mean(near) or "lineage-bridge search TEXT finds names", near)
+    if response.status_code == 410:
+        return GoneError(message, hint)
     if response.status_code == 422:
         return RequestError(message, hint)
     if response.status_code == 503:

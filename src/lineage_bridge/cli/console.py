@@ -35,6 +35,11 @@ def write_json(value: object) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
+def write_line(value: object) -> None:
+    """A result for programs, as a line of NDJSON."""
+    click.echo(json.dumps(value, ensure_ascii=False))
+
+
 def write_table(columns: list[str], rows: list[list[str]]) -> None:
     """A result as a table without lines."""
     table = Table(*columns, box=None, pad_edge=False, header_style="bold")

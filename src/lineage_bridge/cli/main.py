@@ -22,6 +22,7 @@ COMMANDS = {
     "trace": "trace",
     "search": "search",
     "runs": "runs",
+    "changes": "changes",
     "quarantine": "quarantine",
     "demo": "demo",
     "export": "export",

@@ -3,18 +3,21 @@
 The position is advanced by compare-and-set, so a batch counts once, whoever brings it.
 """
 
+import secrets
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lineage_bridge.errors import CollisionError, PositionError
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.relations import BY_NAME, RELATIONS, Relation, Row, upsert_sql
 from lineage_bridge.ports import Batch, Budget
+from lineage_bridge.store.changes import Changes
 from lineage_bridge.store.derivation import Derivation
 from lineage_bridge.store.erasure import Erasure
 from lineage_bridge.store.sqlite import connect_writer
 
+_EPOCH_BYTES = 6
 _STAGED = ("node", "run_io", "said")
 _DIRECT = tuple(r for r in RELATIONS if r.name not in (*_STAGED, "facet", "erased"))
 
@@ -28,10 +31,14 @@ _NODES = {"run_io": (1, 2), "said": (1, 2), "run": (1, 3, 5), "declared_io": (2,
 class GraphWriter:
     """The graph store, opened for writing. One per data folder; not safe for threads at once."""
 
-    def __init__(self, path: Path, names: Names) -> None:
+    def __init__(self, path: Path, names: Names, *, feed: bool = True, fresh: Callable[[int], str] = secrets.token_hex) -> None:
+        """With `feed`, what changes is told in an epoch of its own, named by the text that `fresh` makes of that many random bytes."""
         self.path = path
         self.connection = connect_writer(path)
-        self.derivation = Derivation(self.connection, names)
+        self.changes = Changes(self.connection, on=feed)
+        if feed:
+            self.changes.open_epoch(fresh(_EPOCH_BYTES))
+        self.derivation = Derivation(self.connection, names, self.changes)
         self.erasure = Erasure(self.connection, self.derivation)
         _prepare(self.connection)
         self.erased = {bytes(row[0]) for row in self.connection.execute("SELECT subject FROM erased")}
@@ -54,10 +61,12 @@ class GraphWriter:
         try:
             self._advance(batch)
             self._merge(batch.rows, budget)
+            self.changes.flush()
             self.connection.execute("COMMIT")
         except BaseException:
             self.connection.execute("ROLLBACK")
             self.derivation.forget()
+            self.changes.forget()
             self.erased = {bytes(row[0]) for row in self.connection.execute("SELECT subject FROM erased")}
             raise
 
@@ -68,10 +77,12 @@ class GraphWriter:
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             self.derivation.settle(budget)
+            self.changes.flush()
             self.connection.execute("COMMIT")
         except BaseException:
             self.connection.execute("ROLLBACK")
             self.derivation.forget()
+            self.changes.forget()
             raise
         return self.left()
 

@@ -45,7 +45,7 @@ _END_OF_TIME = 2**63 - 1
 def folded_again(source: sqlite3.Connection, names: Names, at_us: int | None, without: frozenset[bytes]) -> Iterator[sqlite3.Connection]:
     """A store of what had been said by `at_us` (all, if None) by all but the runs in `without`. It is gone when the context ends."""
     with TemporaryDirectory(prefix="lineage-bridge-") as folder:
-        writer = GraphWriter(Path(folder) / "graph.db", names)
+        writer = GraphWriter(Path(folder) / "graph.db", names, feed=False)
         with closing(writer):
             writer.apply(Batch({}, _rows(source, names, _END_OF_TIME if at_us is None else at_us, without)), Budget(2**62))
             yield writer.connection

@@ -13,27 +13,33 @@ from lineage_bridge.graph.identity import canonical, component, symlinks
 from lineage_bridge.graph.relations import Origin, Row
 from lineage_bridge.graph.statements import named_nodes, read_meaning
 from lineage_bridge.ports import Budget
+from lineage_bridge.store.changes import Changes
 from lineage_bridge.store.presence import Presence
 
 Subject = tuple[bytes, int]
 Contents = dict[bytes, dict[str, bytes]]
 
-_CURRENT = """INSERT INTO current_facet VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (node, job, key) DO UPDATE
+_CURRENT = """INSERT INTO current_facet SELECT * FROM in_current WHERE true ON CONFLICT (node, job, key) DO UPDATE
 SET facet = excluded.facet, rank = excluded.rank, time = excluded.time, event = excluded.event
 WHERE (excluded.rank, excluded.time, excluded.event, excluded.facet)
     > (current_facet.rank, current_facet.time, current_facet.event, current_facet.facet)"""
+_NEW_FACETS = """SELECT i.node, i.job, i.key, i.facet, c.facet FROM in_current i
+LEFT JOIN current_facet c ON c.node = i.node AND c.job = i.job AND c.key = i.key
+WHERE c.facet IS NULL OR (c.facet <> i.facet AND (i.rank, i.time, i.event, i.facet) > (c.rank, c.time, c.event, c.facet))"""
+"""What a batch makes current that was not before, and what was."""
 
 
 class Derivation:
     """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
 
-    def __init__(self, connection: sqlite3.Connection, names: Names) -> None:
-        self.connection, self.names = connection, names
-        self.presence = Presence(connection)
+    def __init__(self, connection: sqlite3.Connection, names: Names, changes: Changes) -> None:
+        self.connection, self.names, self.changes = connection, names, changes
+        self.presence = Presence(connection, changes)
         self.meaning_of: dict[tuple[bytes, str], bytes | None] = {}
         self.spoken: set[tuple[int, bytes]] = set()
         connection.execute("CREATE TEMP TABLE in_facet (facet)")
         connection.execute("CREATE TEMP TABLE in_statement (subject, job, carrier, meaning, first)")
+        connection.execute("CREATE TEMP TABLE in_current (node, job, key, facet, rank, time, event)")
 
     def forget(self) -> None:
         """Drop what was remembered of a transaction that did not commit."""
@@ -51,8 +57,7 @@ class Derivation:
     def add_nodes(self, rows: Iterable[Row]) -> None:
         """Add nodes (id, kind, namespace, name) that are not there yet."""
         for row in rows:
-            inserted = self.connection.execute("INSERT OR IGNORE INTO node VALUES (?, ?, ?, ?)", row).rowcount
-            if inserted:
+            if self.changes.run("node", "INSERT OR IGNORE INTO node VALUES (?, ?, ?, ?)", row):
                 self.connection.execute("INSERT INTO node_search (rowid, namespace, name) VALUES (?, ?, ?)", (row[0], row[2], row[3]))
 
     def add_facets(self, rows: list[Row]) -> None:
@@ -185,10 +190,16 @@ class Derivation:
                 candidate = facet_rank(key, side), last, event, facet
                 if place not in best or candidate > best[place]:
                     best[place] = candidate
-        linked = sorted({node for node, _, key in best if key == "symlinks"})
-        before = {node: self._symlink_facet(node) for node in linked}
-        self.connection.executemany(_CURRENT, ((*place, facet, rank, time, event) for place, (rank, time, event, facet) in best.items()))
-        self.relink([node for node in linked if self._symlink_facet(node) != before[node]])
+        self.connection.execute("DELETE FROM in_current")
+        self.connection.executemany(
+            "INSERT INTO in_current VALUES (?, ?, ?, ?, ?, ?, ?)",
+            ((*place, facet, rank, time, event) for place, (rank, time, event, facet) in best.items()),
+        )
+        new = self.connection.execute(_NEW_FACETS).fetchall()
+        self.changes.gained("current_facet", (row[:4] for row in new))
+        self.changes.lost("current_facet", ((*row[:3], row[4]) for row in new if row[4] is not None))
+        self.connection.execute(_CURRENT)
+        self.relink([row[0] for row in new if row[2] == "symlinks"])
 
     def _symlink_facet(self, node: int) -> bytes | None:
         row = self.connection.execute("SELECT facet FROM current_facet WHERE node = ? AND job = 0 AND key = 'symlinks'", (node,)).fetchone()
@@ -212,17 +223,16 @@ class Derivation:
         while affected:
             members = component(min(affected), self._joined)
             affected -= members
+            for member in members:
+                self.changes.run("identity", "DELETE FROM identity WHERE node = ?", (member,))
             if len(members) == 1:
-                self.connection.executemany("DELETE FROM identity WHERE node = ?", [(member,) for member in members])
                 continue
             name_of = {
                 member: self.connection.execute("SELECT namespace, name FROM node WHERE id = ?", (member,)).fetchone() for member in members
             }
             head = canonical(members, name_of)
-            self.connection.executemany(
-                "INSERT INTO identity VALUES (?, ?) ON CONFLICT (node) DO UPDATE SET canonical = excluded.canonical",
-                [(member, head) for member in sorted(members)],
-            )
+            for member in sorted(members):
+                self.changes.run("identity", "INSERT INTO identity VALUES (?, ?)", (member, head))
 
     def _joined(self, dataset: int) -> list[int]:
         rows = self.connection.execute(

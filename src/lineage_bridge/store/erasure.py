@@ -100,7 +100,7 @@ class Erasure:
     def _recall_facets(self, nodes: list[int]) -> None:
         """Current facets from what others still say."""
         for node in nodes:
-            self.connection.execute("DELETE FROM current_facet WHERE node = ?", (node,))
+            self.derivation.changes.run("current_facet", "DELETE FROM current_facet WHERE node = ?", (node,))
         for node in nodes:
             said = self.connection.execute(_FACETS, (node,)).fetchall()
             contents: dict[bytes, dict[str, bytes]] = {}
@@ -124,8 +124,8 @@ class Erasure:
                     "INSERT INTO node_search (node_search, rowid, namespace, name) VALUES ('delete', ?, ?, ?)",
                     (node, *row),
                 )
-                self.connection.execute("DELETE FROM node WHERE id = ?", (node,))
                 self.connection.execute("DELETE FROM spoken WHERE node = ?", (node,))
+                self.derivation.changes.run("node", "DELETE FROM node WHERE id = ?", (node,))
 
     def _parent_jobs(self) -> set[int]:
         """The jobs that a parent facet names."""

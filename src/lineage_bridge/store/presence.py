@@ -10,6 +10,7 @@ from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.graph.shapes import NO_SHAPE, Shape, expand, make_shape
 from lineage_bridge.graph.statements import OWN, Meaning, Statement
 from lineage_bridge.ports import Budget
+from lineage_bridge.store.changes import Changes
 
 Subject = tuple[bytes, int]
 MeaningOf = Callable[[bytes, str], bytes | None]
@@ -36,12 +37,13 @@ ON CONFLICT (job, shape, day) DO UPDATE SET first = min(job_shape.first, exclude
 WHERE excluded.first < job_shape.first OR excluded.last > job_shape.last"""
 _JOB_SHAPE = """INSERT INTO job_shape VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (job, shape, day) DO UPDATE SET first = min(job_shape.first, excluded.first), last = max(job_shape.last, excluded.last)"""
-_GAINS = (
-    "INSERT OR IGNORE INTO job_io SELECT :job, dataset, side, :origin FROM shape_io WHERE shape = :shape",
-    "INSERT OR IGNORE INTO job_statement SELECT :job, carrier, meaning, :origin FROM shape_statement WHERE shape = :shape",
-    """INSERT OR IGNORE INTO flow SELECT CASE source WHEN :own THEN :job ELSE source END, CASE target WHEN :own THEN :job ELSE target END,
+_GAINS = {
+    "job_io": "INSERT OR IGNORE INTO job_io SELECT :job, dataset, side, :origin FROM shape_io WHERE shape = :shape",
+    "job_statement": "INSERT OR IGNORE INTO job_statement SELECT :job, carrier, meaning, :origin FROM shape_statement WHERE shape = :shape",
+    "flow": """INSERT OR IGNORE INTO flow
+    SELECT CASE source WHEN :own THEN :job ELSE source END, CASE target WHEN :own THEN :job ELSE target END,
     :job, :origin, evidence FROM shape_flow WHERE shape = :shape""",
-)
+}
 """What a job gains with a shape, as rows of its own."""
 _OTHER_FLOW = """SELECT 1 FROM shape_flow f INDEXED BY shape_flow_ends JOIN shape s ON s.shape = f.shape
 WHERE f.source = ? AND f.target = ? AND f.evidence = ? AND s.origin = ?
@@ -68,8 +70,8 @@ def sayings_of(connection: sqlite3.Connection, subject: bytes, job: int) -> list
 class Presence:
     """Works on the writer's connection, inside its transaction."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
+    def __init__(self, connection: sqlite3.Connection, changes: Changes) -> None:
+        self.connection, self.changes = connection, changes
         connection.execute("CREATE TEMP TABLE in_day (subject, job, day, first, last)")
         connection.execute("CREATE TEMP TABLE in_subject (subject, job)")
 
@@ -199,10 +201,10 @@ class Presence:
     def _join(self, job: int, shape: Shape) -> int:
         self._expand(shape)
         parameters = {"job": job, "shape": shape.id, "origin": shape.origin, "own": OWN}
-        for sql in _GAINS:
-            self.connection.execute(sql, parameters)
+        for table, sql in _GAINS.items():
+            self.changes.run(table, sql, parameters)
         for hub in self._hubs(shape.id):
-            self.connection.execute("INSERT OR IGNORE INTO hub VALUES (?, ?, ?)", (hub, job, shape.origin))
+            self.changes.run("hub", "INSERT OR IGNORE INTO hub VALUES (?, ?, ?)", (hub, job, shape.origin))
         return 2 * len(shape.members)
 
     def _hubs(self, shape: int) -> list[int]:
@@ -267,7 +269,8 @@ class Presence:
             cost += 1
             bound = (source or job, target or job, job, origin, evidence)
             if not self._in_any("shape_flow", successors, source=source, target=target, evidence=evidence) and not self._other_flow(*bound):
-                self.connection.execute(
+                self.changes.run(
+                    "flow",
                     "DELETE FROM flow WHERE source = ? AND target = ? AND job = ? AND origin = ? AND evidence = ?",
                     bound,
                 )
@@ -276,7 +279,8 @@ class Presence:
             if not self._in_any("shape_io", successors, side=side, dataset=dataset) and not self._one(
                 _OTHER_IO, origin, side, dataset, job
             ):
-                self.connection.execute(
+                self.changes.run(
+                    "job_io",
                     "DELETE FROM job_io WHERE job = ? AND dataset = ? AND side = ? AND origin = ?",
                     (job, dataset, side, origin),
                 )
@@ -284,12 +288,13 @@ class Presence:
             cost += 1
             kept = self._in_any("shape_statement", successors, carrier=carrier, meaning=meaning)
             if not kept and not self._one(_OTHER_STATEMENT, origin, carrier, meaning, job):
-                self.connection.execute(
+                self.changes.run(
+                    "job_statement",
                     "DELETE FROM job_statement WHERE job = ? AND carrier = ? AND meaning = ? AND origin = ?",
                     (job, carrier, meaning, origin),
                 )
         for hub in self._hubs(shape):
-            self.connection.execute("DELETE FROM hub WHERE hub = ? AND job = ?", (hub, job))
+            self.changes.run("hub", "DELETE FROM hub WHERE hub = ? AND job = ?", (hub, job))
         return cost
 
     def _other_flow(self, source: int, target: int, job: int, origin: int, evidence: int) -> bool:

@@ -3,7 +3,7 @@
 import heapq
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -12,6 +12,7 @@ from queue import Empty, LifoQueue
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.ports import (
+    ChangePage,
     EventFilter,
     EventRecord,
     Impact,
@@ -25,6 +26,7 @@ from lineage_bridge.ports import (
     Walk,
     WalkLimits,
 )
+from lineage_bridge.store.feed import Feed
 from lineage_bridge.store.flows import CurrentFlows
 from lineage_bridge.store.impact import Reacher
 from lineage_bridge.store.labels import Labels
@@ -178,6 +180,10 @@ class SqliteReader:
     def quarantine_counts(self) -> dict[str, int]:
         """Reason code to number."""
         return dict(self.connection.execute(_QUARANTINE_COUNTS).fetchall())
+
+    def changes(self, after: str | None, kinds: Collection[str], limit: int) -> ChangePage:
+        """Changes behind a cursor."""
+        return Feed(self.connection, self._nodes).page(after, kinds, limit)
 
 
 def _stopwatch() -> Callable[[], float]:

@@ -159,5 +159,24 @@ _table("identity", {"node": _INT}, {"canonical": _INT}, Index("identity_members"
 # the store itself
 _table("position", {"source": _TEXT, "part": _INT}, {"place": _INT})
 
+# what changed of the derived rows (store/changes.py)
+_table(
+    "change",
+    {"seq": _INT},
+    {
+        "kind": _TEXT,
+        "turn": _INT,
+        "node": _INT,
+        "other": _INT,
+        "job": _INT,
+        "side": _INT,
+        "origin": _INT,
+        "evidence": _INT,
+        "key": _TEXT,
+        "value": _BYTES,
+    },
+)
+_table("change_epoch", {"number": _INT}, {"epoch": _TEXT, "since": _INT})
+
 SQLITE_SEARCH = ("CREATE VIRTUAL TABLE node_search USING fts5(namespace, name, content='node', content_rowid='id', tokenize='trigram')",)
 """The indexes that search reads, in SQLite's own words."""

@@ -15,6 +15,30 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
     """Take out what an older version made, and create every table."""
     drop_everything(op.get_bind())
     op.create_table(
+        "change",
+        sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("turn", sa.BigInteger(), nullable=False),
+        sa.Column("node", sa.BigInteger(), nullable=False),
+        sa.Column("other", sa.BigInteger(), nullable=False),
+        sa.Column("job", sa.BigInteger(), nullable=False),
+        sa.Column("side", sa.BigInteger(), nullable=False),
+        sa.Column("origin", sa.BigInteger(), nullable=False),
+        sa.Column("evidence", sa.BigInteger(), nullable=False),
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("value", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("seq"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "change_epoch",
+        sa.Column("number", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("epoch", sa.Text(), nullable=False),
+        sa.Column("since", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("number"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "content",
         sa.Column("content", sa.LargeBinary(), autoincrement=False, nullable=False),
         sa.Column("key", sa.Text(), autoincrement=False, nullable=False),

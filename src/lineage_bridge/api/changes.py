@@ -1,0 +1,75 @@
+"""The change feed: what of the graph changed, with a cursor."""
+
+from typing import Annotated, Final, Literal
+
+import anyio
+from anyio import to_thread
+from fastapi import APIRouter, Query, Response
+from msgspec import UNSET
+
+from lineage_bridge.api import position, wire
+from lineage_bridge.api.answers import answer
+from lineage_bridge.api.asking import reflecting
+from lineage_bridge.api.models import ErrorAnswer
+from lineage_bridge.api.models_changes import ChangedNode, ChangeFeed, ChangeItem
+from lineage_bridge.api.services import Services
+from lineage_bridge.api.spec import answers
+from lineage_bridge.ports import ChangeRecord, Node
+
+POLL_S: Final = 0.1
+Kind = Literal["node", "port", "flow", "hub", "columns", "identity", "facet"]
+
+
+def routes(services: Services) -> APIRouter:
+    """The calls on the change feed."""
+    router = APIRouter(tags=["changes"])
+
+    def read(after: str | None, kinds: list[Kind], limit: int) -> tuple[ChangeFeed, dict[str, str]]:
+        with services.graph() as reader:
+            page = reader.changes(after, kinds, limit)
+            items = [_item(record) for record in page.changes]
+            feed = ChangeFeed(items, page.following, page.oldest, page.more, reader.settling(), position.encode(reader.position()))
+            return feed, reflecting(reader)
+
+    @router.get("/changes", response_model=None, responses=answers({200: ChangeFeed, 410: ErrorAnswer}, writes=False))
+    async def get_changes(
+        after: Annotated[str | None, Query(description="Cursor (an answer's `next`), or `now`; by itself from the oldest on")] = None,
+        kind: Annotated[list[Kind] | None, Query(description="Only changes of this kind, repeatable")] = None,
+        limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+        wait_s: Annotated[float, Query(ge=0, le=60, description="Wait so many seconds for a change, if there is none")] = 0.0,
+    ) -> Response:
+        """What changed of the graph since a cursor: what repeats is no change. 410 when what follows the cursor is no longer kept."""
+        until = anyio.current_time() + wait_s
+        while True:
+            feed, headers = await to_thread.run_sync(read, after, kind or [], limit)
+            if feed.changes or anyio.current_time() >= until:
+                return answer(feed, headers=headers)
+            after = feed.next
+            await anyio.sleep(POLL_S)
+
+    return router
+
+
+def _item(record: ChangeRecord) -> ChangeItem:
+    is_hub, is_flow = record.kind == "hub", record.kind == "flow"
+    node, other = _node(record.node), _node(record.other) if record.other else UNSET
+    return ChangeItem(
+        seq=record.seq,
+        kind=record.kind,
+        change=record.turn.name.lower(),
+        node=UNSET if is_flow or is_hub else node,
+        source=node if is_flow else UNSET,
+        target=other if is_flow else UNSET,
+        canonical=other if record.kind == "identity" else UNSET,
+        job=_node(record.job) if record.job else UNSET,
+        hub=wire.id_of(record.node) if is_hub else UNSET,
+        side=UNSET if record.side is None else record.side.name.lower(),
+        origin=UNSET if record.origin is None else record.origin.name.lower(),
+        evidence=UNSET if record.evidence is None else record.evidence.word,
+        facet=record.key or UNSET,
+        hash=record.value.hex() or UNSET,
+    )
+
+
+def _node(node: Node) -> ChangedNode:
+    return ChangedNode(wire.id_of(node), *((node.kind.name.lower(), node.namespace, node.name) if node.name else ()))

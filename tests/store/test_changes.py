@@ -1,0 +1,193 @@
+"""The change feed: what it tells, applied in its order, gives the present rows; what only repeats is not told."""
+
+import sqlite3
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.events import RUNS, T0, carried, columns, dataset, facet, frames_of, job_event, run_event, schema
+from tests.store.test_apply import NAMES, apply, opened, settle
+
+from lineage_bridge.errors import CollisionError, GoneError, RequestError
+from lineage_bridge.graph.carried import Carried
+from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.ports import Batch, Budget, ChangePage, ChangeRecord, Turn
+from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.changes import COLUMNS, FED
+from lineage_bridge.store.feed import Feed
+from lineage_bridge.store.nodes import Nodes
+
+MINUTE = 60_000_000
+
+
+def page(writer: GraphWriter, after: str | None = None, limit: int = 10_000, kinds: tuple[str, ...] = ()) -> ChangePage:
+    return Feed(writer.connection, Nodes(writer.connection)).page(after, kinds, limit)
+
+
+def told(writer: GraphWriter, after: str | None = None) -> list[tuple[str, str]]:
+    return [(change.kind, change.turn.name.lower()) for change in page(writer, after).changes]
+
+
+def now(writer: GraphWriter) -> str:
+    return page(writer, "now").following
+
+
+def present(writer: GraphWriter) -> dict[str, set[tuple[object, ...]]]:
+    """The fed tables, as far as they are told."""
+    return {
+        fed.kind: set(writer.connection.execute(f'SELECT {", ".join(fed.columns.values())} FROM "{table}"')) for table, fed in FED.items()
+    }
+
+
+def replayed(writer: GraphWriter) -> dict[str, set[tuple[object, ...]]]:
+    """What the feed amounts to. An addition must be new, a removal known."""
+    rows: dict[str, dict[tuple[object, ...], tuple[object, ...]]] = {fed.kind: {} for fed in FED.values()}
+    kinds = {fed.kind: fed for fed in FED.values()}
+    for kind, turn, *values in writer.connection.execute(f"SELECT kind, turn, {', '.join(COLUMNS)} FROM change ORDER BY seq"):
+        fed, all_values = kinds[kind], dict(zip(COLUMNS, values, strict=True))
+        row = tuple(all_values[column] for column in fed.columns)
+        key = tuple(all_values[column] for column in fed.columns if column not in fed.valued)
+        assert (key in rows[kind]) == (turn != Turn.ADDED), (kind, turn)
+        if turn == Turn.REMOVED:
+            assert rows[kind].pop(key) == row
+        else:
+            assert rows[kind].get(key) != row
+            rows[kind][key] = row
+    return {kind: set(some.values()) for kind, some in rows.items()}
+
+
+@settings(max_examples=60, deadline=None)
+@given(carried(min_size=8), st.data())
+def test_what_the_feed_tells_amounts_to_the_present_rows(frames: list[Carried], data: st.DataObject) -> None:
+    with opened() as writer:
+        left = data.draw(st.permutations(frames))
+        while left:
+            size = data.draw(st.integers(1, 6))
+            apply(writer, left[:size], budget=data.draw(st.sampled_from([1, 10_000])))
+            left = left[size:]
+            assert replayed(writer) == present(writer)
+        settle(writer)
+        assert replayed(writer) == present(writer)
+
+
+def test_heartbeats_and_repeats_tell_nothing() -> None:
+    heartbeat: dict[str, Any] = {
+        "inputs": [dataset("a", schema=schema("id"))],
+        "outputs": [dataset("b")],
+        "job_facets": {"documentation": facet(description="d")},
+    }
+    with opened() as writer:
+        apply(writer, frames_of([run_event("START", **heartbeat)]))
+        cursor = now(writer)
+        for minute in range(1, 4):
+            apply(writer, frames_of([run_event("RUNNING", time_us=T0 + minute * MINUTE, **heartbeat)]))
+        apply(writer, frames_of([run_event("RUNNING", time_us=T0 + DAY_US, **heartbeat)]))
+        apply(writer, frames_of([run_event("COMPLETE", RUNS[1], time_us=T0 + DAY_US, **heartbeat)]))
+        assert told(writer, cursor) == []
+
+
+def test_each_kind_is_told_with_what_it_speaks_of() -> None:
+    with opened() as writer:
+        apply(writer, frames_of([run_event(inputs=[dataset("a", schema=schema("id"))], outputs=[dataset("b")])]))
+        found = page(writer).changes
+        assert {change.kind for change in found if change.turn == Turn.ADDED} == {"node", "port", "flow", "facet"}
+        (flow,) = (change for change in found if change.kind == "flow")
+        assert flow.other is not None
+        assert flow.job is not None
+        assert [node.name for node in (flow.node, flow.other, flow.job)] == ["a", "b", "job"]
+        cursor = now(writer)
+        linked = dataset(
+            "b",
+            symlinks=facet(identifiers=[{"namespace": "file", "name": "b", "type": "TABLE"}]),
+            columnLineage=columns(id=[("ns", "a", "id")]),
+        )
+        apply(writer, frames_of([run_event(time_us=T0 + 1, inputs=[dataset("a", schema=schema("id", "x"))], outputs=[linked])]))
+        turns = told(writer, cursor)
+        for expected in [("facet", "changed"), ("flow", "removed"), ("flow", "added"), ("columns", "added"), ("identity", "added")]:
+            assert expected in turns, expected
+
+
+def test_a_declaration_that_is_replaced_takes_its_flow_along() -> None:
+    with opened() as writer:
+        apply(writer, frames_of([job_event(inputs=[dataset("a")], outputs=[dataset("b")])]))
+        cursor = now(writer)
+        apply(writer, frames_of([job_event(time_us=T0 + 1, inputs=[dataset("c")], outputs=[dataset("b")])]))
+        found = {(change.kind, change.turn.name, change.node.name) for change in page(writer, cursor).changes}
+        assert {
+            ("flow", "REMOVED", "a"),
+            ("flow", "ADDED", "c"),
+            ("port", "REMOVED", "a"),
+            ("port", "ADDED", "c"),
+            ("node", "ADDED", "c"),
+        } <= found
+
+
+def test_pages_follow_each_other_and_kinds_are_chosen() -> None:
+    with opened() as writer:
+        apply(writer, frames_of([run_event(inputs=[dataset(f"a{n}") for n in range(5)], outputs=[dataset("b")])]))
+        whole = page(writer)
+        assert not whole.more
+        pieces: list[ChangeRecord] = []
+        cursor: str | None = None
+        for _ in count():
+            piece = page(writer, cursor, limit=3)
+            pieces += piece.changes
+            cursor = piece.following
+            if not piece.more:
+                break
+        assert tuple(pieces) == whole.changes
+        assert cursor == whole.following == now(writer)
+        assert {change.kind for change in page(writer, kinds=("flow",)).changes} == {"flow"}
+        assert page(writer, kinds=("flow",)).following == whole.following
+
+
+def test_a_cursor_behind_what_is_kept_is_gone() -> None:
+    with opened() as writer:
+        writer.changes.kept = 5
+        cursor = now(writer)
+        apply(writer, frames_of([run_event(inputs=[dataset(f"a{n}") for n in range(9)])]))
+        assert len(page(writer).changes) == 5
+        with pytest.raises(GoneError) as gone:
+            page(writer, cursor)
+        assert "after=now" in gone.value.hint
+        assert page(writer, page(writer).oldest).changes == page(writer).changes
+
+
+def test_a_cursor_outlives_a_restart_but_not_an_older_copy_nor_another_store(tmp_path: Path) -> None:
+    with opened() as writer:
+        apply(writer, frames_of([run_event(inputs=[dataset("a")])]))
+        early = now(writer)
+        with closing(sqlite3.connect(tmp_path / "older.db")) as older:
+            writer.connection.backup(older)
+        apply(writer, frames_of([run_event(time_us=T0 + 1, outputs=[dataset("b")])]))
+        late = now(writer)
+        with closing(GraphWriter(writer.path, NAMES)) as again:
+            assert {change.node.name for change in page(again, early, kinds=("node",)).changes} == {"b"}
+            assert told(again, late) == []
+            apply(again, frames_of([run_event(time_us=T0 + 2, outputs=[dataset("c")])]))
+            assert told(again, late)
+        with closing(GraphWriter(tmp_path / "older.db", NAMES)) as restored:
+            with pytest.raises(GoneError):
+                page(restored, late)
+            apply(restored, frames_of([run_event(time_us=T0 + 3, outputs=[dataset(f"d{n}") for n in range(9)])]))
+            assert told(restored, early)
+            with pytest.raises(GoneError):
+                page(restored, late)
+        with opened() as other, pytest.raises(GoneError):
+            page(other, early)
+        with pytest.raises(RequestError):
+            page(writer, "no cursor")
+
+
+def test_a_batch_that_is_not_committed_tells_nothing() -> None:
+    with opened() as writer:
+        apply(writer, frames_of([run_event(inputs=[dataset("a")])]))
+        cursor, taken = now(writer), NAMES.dataset("ns", "a")
+        with pytest.raises(CollisionError):
+            writer.apply(Batch({("log", 0): (1, 2)}, {"node": [(taken, 1, "ns", "impostor")]}), Budget(1))
+        apply(writer, frames_of([run_event(time_us=T0 + 1, inputs=[dataset("a")])]))
+        assert told(writer, cursor) == []
