@@ -12,6 +12,7 @@ from lineage_bridge.graph.carried import Carried, FrameKind
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.labels import Label
 from lineage_bridge.graph.relations import Evidence, Origin, Row, Side
+from lineage_bridge.graph.statistics import Amount
 
 LOG_SOURCE = "log"
 """The name of the embedded event log as a source of frames."""
@@ -167,7 +168,11 @@ class Walk:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """A run of a job, as far as its events told. Times are UTC microseconds."""
+    """A run of a job, as far as its events told. Times are UTC microseconds.
+
+    `observed` is false for a run that only others name. `parent_job` is the job the parent run itself spoke under; where a child
+    names another, `named_parent_job` is that. `nominal` is the scheduled interval.
+    """
 
     run_id: str
     raw_id: str | None
@@ -182,6 +187,89 @@ class RunRecord:
     parent_job: Node | None
     inputs: tuple[Node, ...]
     outputs: tuple[Node, ...]
+    observed: bool = True
+    streaming: bool = False
+    named_parent_job: Node | None = None
+    root_run_id: str | None = None
+    root_job: Node | None = None
+    nominal: tuple[int | None, int | None] = (None, None)
+
+
+@dataclass(frozen=True)
+class RunFilter:
+    """Which runs to list: of a job, of a parent (a run's 16 bytes), or both; `state` one of the states of a run.
+
+    Times in UTC microseconds: runs that spoke at or after `since` and began before `until`.
+    """
+
+    job: int | None = None
+    parent: bytes | None = None
+    state: str | None = None
+    since: int | None = None
+    until: int | None = None
+    limit: int = 100
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class RunPage:
+    """Runs, the one that spoke last first. `truncated` says that the search for a state gave up after very many runs."""
+
+    runs: tuple[RunRecord, ...]
+    truncated: bool = False
+
+
+@dataclass(frozen=True)
+class RunTree:
+    """A run and what runs inside it, in the order of a walk from the top; each with its depth. `truncated`: there is more."""
+
+    runs: tuple[tuple[int, RunRecord], ...]
+    truncated: bool
+
+
+@dataclass(frozen=True)
+class StatisticsFilter:
+    """Which statistics to sum: of a job, of datasets, of a run, or of several of these at once.
+
+    Times in UTC microseconds, `since` inclusive, `until` exclusive; `bucket_us` 0 for no buckets. `limit` and `offset` count series.
+    """
+
+    since: int
+    until: int
+    job: int | None = None
+    datasets: frozenset[int] | None = None
+    side: Side | None = None
+    run: bytes | None = None
+    bucket_us: int = 0
+    limit: int = 100
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class StatisticsSeries:
+    """What the runs of a job read from, or wrote to, a dataset within a window. Times are UTC microseconds.
+
+    `counting` names how its runs count (`cumulative`, `interval`). Buckets are (start, amount), without the empty ones.
+    """
+
+    job: Node
+    dataset: Node
+    side: Side
+    amount: Amount
+    runs: int
+    samples: int
+    first: int
+    last: int
+    counting: tuple[str, ...]
+    buckets: tuple[tuple[int, Amount], ...]
+
+
+@dataclass(frozen=True)
+class StatisticsPage:
+    """Series in the order of job, dataset, side. `truncated`: a job has so many runs or samples in the window that not all were read."""
+
+    series: tuple[StatisticsSeries, ...]
+    truncated: bool
 
 
 @dataclass(frozen=True)
@@ -450,11 +538,17 @@ class GraphReader(Protocol):
     def latest_run(self, job: Node, *, with_datasets: bool) -> RunRecord | None:
         """The newest run of a job, if asked the newest that named a dataset."""
 
-    def runs(self, job: Node, limit: int, offset: int) -> list[RunRecord]:
-        """The runs of a job, the one that spoke last first."""
+    def runs(self, which: RunFilter) -> RunPage:
+        """Runs by job, parent, state and time."""
+
+    def run_tree(self, run: bytes, limit: int) -> RunTree:
+        """A run with all that runs inside it."""
 
     def find_runs(self, run_id: str) -> list[RunRecord]:
-        """The run of an id (as sent, or as a UUID): one record for each job it was seen under."""
+        """The run of an id (as sent, or as a UUID): one record for each job it was seen under, or, if it never spoke, named under."""
+
+    def statistics(self, which: StatisticsFilter) -> StatisticsPage:
+        """What runs read and wrote within a window."""
 
     def job_ports(self, job: Node, *, now_us: int) -> list[Port]:
         """The inputs and outputs of a job."""

@@ -13,7 +13,7 @@ from lineage_bridge.graph.fold import flat, fold_frames
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.labels import Label
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.ports import Batch, Budget, EventFilter, Node, WalkLimits
+from lineage_bridge.ports import Batch, Budget, EventFilter, Node, RunFilter, WalkLimits
 from lineage_bridge.store.apply import GraphWriter
 from lineage_bridge.store.read import ReaderPool, SqliteReader
 from lineage_bridge.store.sqlite import connect_reader
@@ -207,7 +207,7 @@ def test_the_newest_run_with_datasets(writer: GraphWriter) -> None:
     assert named is not None
     assert (newest.run_id, named.run_id) == (RUNS[1], RUNS[0])
     assert (names(named.inputs), names(named.outputs)) == ({"a"}, {"b"})
-    assert [run.run_id for run in r.runs(job, 10, 0)] == [RUNS[1], RUNS[0]]
+    assert [run.run_id for run in r.runs(RunFilter(job.id)).runs] == [RUNS[1], RUNS[0]]
 
 
 def test_a_run_is_found_by_the_id_that_was_sent(writer: GraphWriter) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI
 
-from lineage_bridge.api import answers, changes, graph, lineage, ops, pages, quarantine, questions, spec
+from lineage_bridge.api import answers, changes, graph, lineage, ops, pages, quarantine, questions, runs, spec, statistics
 from lineage_bridge.api.guard import Guard
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.intake import routes as intake_routes
@@ -34,6 +34,8 @@ def create_app(services: Services) -> FastAPI:
         graph.routes(services),
         questions.routes(services),
         changes.routes(services),
+        runs.routes(services),
+        statistics.routes(services),
         quarantine.routes(services, intake),
         ops.routes(services, intake),
     ):

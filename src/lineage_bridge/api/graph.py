@@ -1,4 +1,4 @@
-"""Our own questions: neighbourhoods, search, runs."""
+"""Our own questions: neighbourhoods, search."""
 
 from typing import Annotated, Literal
 
@@ -6,13 +6,11 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
-from lineage_bridge.api.asking import KINDS, Mended, Namespace, NodeName, Offset, RunId, demand, page, reflecting, waiting
-from lineage_bridge.api.models import ErrorAnswer, Found, Neighbourhood, Runs
+from lineage_bridge.api.asking import KINDS, Mended, Namespace, NodeName, Offset, demand, page, reflecting, waiting
+from lineage_bridge.api.models import ErrorAnswer, Found, Neighbourhood
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
-from lineage_bridge.errors import NotFoundError
-from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.ports import GraphReader, RunRecord, Walk, WalkLimits
+from lineage_bridge.ports import GraphReader, Walk, WalkLimits
 
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream", "both"]
@@ -23,7 +21,6 @@ def routes(services: Services) -> APIRouter:
     """The calls on the graph."""
     router = APIRouter(tags=["graph"], dependencies=[Depends(waiting(services))])
     _walk_routes(router, services)
-    _run_routes(router, services)
     return router
 
 
@@ -78,30 +75,3 @@ def _neighbourhood(reader: GraphReader, walk: Walk) -> Neighbourhood:
         settling=reader.settling(),
         position=position.encode(reader.position()),
     )
-
-
-def _run_routes(router: APIRouter, services: Services) -> None:
-    @router.get("/graph/runs", response_model=None, responses=answers({200: Runs, 404: ErrorAnswer}, writes=False))
-    def get_runs(request: Request, namespace: Namespace, name: NodeName, limit: Limit = 100, offset: Offset = 0) -> Response:
-        """The runs of a job, the one that spoke last first."""
-        with services.graph() as reader:
-            job = demand(reader, NodeKind.JOB, namespace, name)
-            records, link = page(request, reader.runs(job, limit + 1, offset), limit, offset)
-            return answer(_runs(reader, list(records)), headers={**link, **reflecting(reader)})
-
-    @router.get(
-        "/graph/runs/{run_id:path}",
-        response_model=None,
-        responses=answers({200: Runs, 404: ErrorAnswer}, writes=False),
-    )
-    def get_run(run_id: RunId) -> Response:
-        """One run, by its id as sent or as a UUID, under each job it was seen under."""
-        with services.graph() as reader:
-            records = reader.find_runs(run_id)
-            if not records:
-                raise NotFoundError(f"there is no run {run_id!r}")
-            return answer(_runs(reader, records), headers=reflecting(reader))
-
-
-def _runs(reader: GraphReader, records: list[RunRecord]) -> Runs:
-    return Runs([wire.run(record) for record in records], reader.settling(), position.encode(reader.position()))

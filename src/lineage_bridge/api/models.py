@@ -267,7 +267,11 @@ class Found(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True, omit_defaults=True):
-    """A run of a job, as far as its events told. `raw_id` is the id as sent, where it was no UUID."""
+    """A run of a job, as far as its events told. `raw_id` is the id as sent, where it was no UUID.
+
+    `unobserved`: the run never spoke, others name it. `parent_job` is the job the parent spoke under itself; where this run names
+    another, `named_parent_job` is that. `nominal_...` is the scheduled interval. `streaming`: it does not end by itself.
+    """
 
     run_id: str
     job: Name
@@ -282,14 +286,22 @@ class Run(Struct, frozen=True, omit_defaults=True):
     conflict: bool = False
     parent_run_id: Text = UNSET
     parent_job: Name | UnsetType = UNSET
+    unobserved: bool = False
+    streaming: bool = False
+    named_parent_job: Name | UnsetType = UNSET
+    root_run_id: Text = UNSET
+    root_job: Name | UnsetType = UNSET
+    nominal_start: Text = UNSET
+    nominal_end: Text = UNSET
 
 
 class Runs(Struct, frozen=True):
-    """Runs, the one that spoke last first."""
+    """Runs, the one that spoke last first. `truncated`: very many were looked at, and there may be more."""
 
     runs: list[Run]
     settling: bool
     position: str
+    truncated: bool = False
 
 
 class JobDetail(Struct, frozen=True):

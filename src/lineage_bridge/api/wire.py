@@ -77,8 +77,19 @@ def run(record: RunRecord) -> Run:
         started_inferred=record.started_inferred,
         conflict=record.conflict,
         parent_run_id=record.parent_run_id or UNSET,
-        parent_job=name(record.parent_job) if record.parent_job else UNSET,
+        parent_job=_name(record.parent_job),
+        unobserved=not record.observed,
+        streaming=record.streaming,
+        named_parent_job=_name(record.named_parent_job),
+        root_run_id=record.root_run_id or UNSET,
+        root_job=_name(record.root_job),
+        nominal_start=moment(record.nominal[0]),
+        nominal_end=moment(record.nominal[1]),
     )
+
+
+def _name(node: Node | None) -> Name | UnsetType:
+    return name(node) if node else UNSET
 
 
 def run_event(record: RunRecord) -> RunEvent:

@@ -23,6 +23,7 @@ COMMANDS = {
     "search": "search",
     "runs": "runs",
     "changes": "changes",
+    "stats": "stats",
     "quarantine": "quarantine",
     "demo": "demo",
     "export": "export",

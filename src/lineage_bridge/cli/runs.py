@@ -1,4 +1,4 @@
-"""`runs`: the runs of a job, or one run."""
+"""`runs`: the runs of a job or inside a run, or one run."""
 
 from typing import Any
 from urllib.parse import quote
@@ -11,52 +11,88 @@ from lineage_bridge.cli.console import say, write, write_json, write_table
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.config import Settings
 
+_STATES = ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "UNKNOWN"]
+
 
 @click.command(
     cls=Command,
     examples=(
         "runs flink order-enrichment",
+        "runs flink order-enrichment --state FAIL --since 2026-05-01",
         "runs 0198c0de-0000-7000-8000-000000000001",
+        "runs 0198c0de-0000-7000-8000-000000000001 --tree",
     ),
 )
 @click.argument("names", nargs=-1, required=True, metavar="NAMESPACE NAME | RUN_ID")
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="most runs of a job")
+@click.option("--state", type=click.Choice(_STATES, case_sensitive=False), help="only runs in this state")
+@click.option("--since", metavar="TIME", help="only runs that spoke at this time or later")
+@click.option("--until", metavar="TIME", help="only runs that began before this time")
+@click.option("--children", is_flag=True, help="the runs directly inside the run RUN_ID")
+@click.option("--tree", is_flag=True, help="all that runs inside the run RUN_ID")
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="most runs of a list")
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
-def runs(settings: Settings, names: tuple[str, ...], limit: int, as_json: bool) -> None:
+def runs(settings: Settings, names: tuple[str, ...], tree: bool, children: bool, as_json: bool, **asked: str | int | None) -> None:
     """List the runs of a job, or tell of one run.
 
-    The runs of a job come newest first; a run is named by its id.
+    Lists come newest first; a run is named by its id.
     """
     if len(names) > 2:
         raise click.UsageError("name a job by NAMESPACE NAME, or a run by its id")
+    if len(names) == 2 and (tree or children):
+        raise click.UsageError("--tree and --children are of a run: name it by its id")
     with Client(settings.address) as client:
+        path = f"/api/v1/graph/runs/{quote(names[0], safe='')}"
         if len(names) == 2:
-            said = client.get("/api/v1/graph/runs", namespace=names[0], name=names[1], limit=limit)
+            said = client.get("/api/v1/graph/runs", namespace=names[0], name=names[1], **asked)
+        elif children:
+            said = client.get("/api/v1/graph/runs", parent=names[0], **asked)
         else:
-            said = client.get(f"/api/v1/graph/runs/{quote(names[0], safe='')}")
+            said = client.get(f"{path}/tree", limit=asked["limit"]) if tree else client.get(path)
     if as_json:
         write_json(said)
-    elif len(names) == 2:
-        _tell_list(said["runs"])
+    elif len(names) == 2 or children or tree:
+        _tell_list(said)
     else:
         for run in said["runs"]:
             _tell_one(run)
 
 
-def _tell_list(found: list[dict[str, Any]]) -> None:
-    if not found:
-        say("the job has no runs")
+def _tell_list(said: dict[str, Any]) -> None:
+    if not said["runs"]:
+        say("there are no such runs")
         return
-    rows = [[run["run_id"], run["state"], run.get("started_at", ""), run.get("ended_at", ""), run["last_seen"]] for run in found]
-    write_table(["run", "state", "started", "ended", "last seen"], rows)
+    rows = [_row(run) for run in said["runs"]]
+    write_table(["run", "job", "state", "started", "ended", "last seen"], rows)
+    if said["truncated"]:
+        say("there may be more: only so many were looked at")
+
+
+def _row(run: dict[str, Any]) -> list[str]:
+    inset = "  " * run.get("depth", 0)
+    return [inset + run["run_id"], run["job"]["name"], _state(run), run.get("started_at", ""), run.get("ended_at", ""), run["last_seen"]]
+
+
+def _state(run: dict[str, Any]) -> str:
+    return "unobserved" if run.get("unobserved") else str(run["state"])
 
 
 def _tell_one(run: dict[str, Any]) -> None:
-    write(f"run {run['run_id']} of {run['job']['namespace']} {run['job']['name']}: {run['state']}")
-    for name in ("raw_id", "started_at", "ended_at", "last_seen", "parent_run_id"):
+    write(f"run {run['run_id']} of {run['job']['namespace']} {run['job']['name']}: {_state(run)}")
+    for name in ("raw_id", "started_at", "ended_at", "last_seen", "nominal_start", "nominal_end", "parent_run_id", "root_run_id"):
         if run.get(name):
-            write(f"  {name.replace('_', ' ')}: {run[name]}")
+            write(f"  {name.replace('_', ' ')}: {run[name]}{_remark(run, name)}")
+    for name in ("parent_job", "named_parent_job", "root_job"):
+        if run.get(name):
+            write(f"  {name.replace('_', ' ')}: {run[name]['namespace']} {run[name]['name']}")
     for side in ("inputs", "outputs"):
         for node in run[side]:
             write(f"  {side[:-1]}: {node['namespace']} {node['name']}")
+
+
+def _remark(run: dict[str, Any], name: str) -> str:
+    if name == "started_at" and run.get("started_inferred"):
+        return " (its first event; no START was seen)"
+    if name == "ended_at" and run.get("conflict"):
+        return " (two different ends were said)"
+    return ""

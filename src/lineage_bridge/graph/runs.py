@@ -3,15 +3,27 @@
 It is read late, since real producers break every simpler rule.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from statistics import median
 from typing import NamedTuple
+
+from lineage_bridge.openlineage.facets import EmissionPattern, JobTypeJobFacet
 
 TERMINAL = ("FAIL", "ABORT", "COMPLETE")
 """The types that end a run; of two that count, the earlier in this list stands."""
 HEARTBEAT_US = 60_000_000
 """How long after an end a streaming run's RUNNING must come to say that it goes on, when its period is unknown."""
 STREAMING_TYPES = frozenset({"STREAMING", "SERVICE"})
+STREAMING_INTEGRATIONS = frozenset({"FLINK", "KAFKACONNECT", "DEBEZIUM", "KSQLDB", "KSQL"})
+"""Integrations, without spaces, dashes and underscores, whose jobs do not end by themselves."""
+RETRYING_INTEGRATIONS = frozenset({"DEBEZIUM"})
+"""Integrations that send FAIL at each retry and go on."""
 UNKNOWN = "UNKNOWN"
+LEARNT_FROM = 32
+"""How many of a run's newest RUNNING events its period is learnt from."""
+_SECOND_US = 1_000_000
+_LEAST_GAPS = 4
 
 
 class RunState(NamedTuple):
@@ -27,8 +39,71 @@ class RunState(NamedTuple):
     conflict: bool
 
 
-def run_state(events: Iterable[tuple[str, int, int]], streaming: bool, heartbeat_us: int = HEARTBEAT_US) -> RunState:
-    """The state of a run from its (type, first, last) rows. OTHER and events without a type change nothing."""
+class Processing(NamedTuple):
+    """How a job works: whether it ends by itself, its declared period (microseconds) if it told one, whether its FAIL may be a retry.
+
+    `content_mode` is what its emissionPattern says of its events: ACCUMULATIVE, COMPLETE_SNAPSHOT, or None.
+    """
+
+    streaming: bool = False
+    period_us: int | None = None
+    retries: bool = False
+    content_mode: str | None = None
+
+
+def processing(job_type: JobTypeJobFacet | None, engine: str | None = None) -> Processing:
+    """How a job works by its newest jobType facet; where that leaves it open, by its integration or the engine a run named."""
+    integration = _plain(job_type.integration if job_type else engine or "")
+    word = job_type.processingType.upper() if job_type else ""
+    streaming = word in STREAMING_TYPES or (word != "BATCH" and integration in STREAMING_INTEGRATIONS)
+    pattern = job_type.emissionPattern if job_type else None
+    mode = pattern.eventContentMode.upper() if pattern and pattern.eventContentMode else None
+    return Processing(streaming, _declared(pattern), integration in RETRYING_INTEGRATIONS, mode)
+
+
+def _plain(word: str) -> str:
+    return word.upper().replace(" ", "").replace("-", "").replace("_", "").removeprefix("APACHE")
+
+
+def _declared(pattern: EmissionPattern | None) -> int | None:
+    if pattern is None or pattern.windowDuration is None or pattern.windowDuration <= 0 or pattern.eventTrigger.upper() != "PERIODIC":
+        return None
+    return int(pattern.windowDuration * _SECOND_US)
+
+
+def learn_period(times: Sequence[int]) -> int | None:
+    """The period (microseconds) of heartbeats at these times, or None where there is no rhythm in them.
+
+    Gaps under a second are bursts. The rest have a rhythm if there are at least four, and three in four
+    lie within a quarter of their median.
+    """
+    ordered = sorted(set(times))
+    gaps = [b - a for a, b in pairwise(ordered) if b - a >= _SECOND_US]
+    if len(gaps) < _LEAST_GAPS:
+        return None
+    middle = int(median(gaps))
+    regular = sum(abs(gap - middle) * 4 <= middle for gap in gaps)
+    return middle if regular * 4 >= 3 * len(gaps) else None
+
+
+def goes_on_unsure(events: Iterable[tuple[str, int, int]]) -> bool:
+    """Whether a RUNNING lies after an end, so that a streaming run's state depends on its period."""
+    spans = {type_: last for type_, _, last in events}
+    running = spans.get("RUNNING")
+    return running is not None and any(type_ in spans and spans[type_] < running for type_ in TERMINAL)
+
+
+def run_state(
+    events: Iterable[tuple[str, int, int]],
+    streaming: bool,
+    heartbeat_us: int = HEARTBEAT_US,
+    *,
+    retries: bool = False,
+) -> RunState:
+    """The state of a run from its (type, first, last) rows. OTHER and events without a type change nothing.
+
+    `retries`: any RUNNING after a FAIL says that a streaming run goes on, however soon.
+    """
     spans = {type_: (first, last) for type_, first, last in events}
     typed = {type_: span for type_, span in spans.items() if type_ not in ("", "OTHER")}
     ends = {type_: typed[type_][1] for type_ in TERMINAL if type_ in typed}
@@ -36,7 +111,8 @@ def run_state(events: Iterable[tuple[str, int, int]], streaming: bool, heartbeat
     counting = {type_: last for type_, last in ends.items() if start is None or start[1] <= last}
     if streaming:
         running = typed["RUNNING"][1] if "RUNNING" in typed else None
-        counting = {type_: last for type_, last in counting.items() if running is None or running <= last + heartbeat_us}
+        grace = {type_: 0 if retries and type_ == "FAIL" else heartbeat_us for type_ in counting}
+        counting = {type_: last for type_, last in counting.items() if running is None or running <= last + grace[type_]}
     state = _ended(counting, streaming) or _going(typed)
     seen = [span[0] for span in spans.values()]
     started = start[0] if start else min(seen, default=None)

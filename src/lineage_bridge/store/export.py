@@ -29,9 +29,10 @@ TYPES = ("dataset", "job", "run", "input", "output", "flow", "hub", "column_flow
 
 _COLUMN_FLOWS = """SELECT j.job, j.carrier, j.origin, s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking
 FROM job_statement j JOIN statement s ON s.meaning = j.meaning WHERE s.type <> ? ORDER BY j.job"""
-_RUNS = """SELECT run, job FROM run UNION SELECT parent_run, parent_job FROM run WHERE parent_run IS NOT NULL
-UNION SELECT root_run, root_job FROM run WHERE root_run IS NOT NULL"""
-"""Every run, those included that others only name."""
+_RUNS = """SELECT run, job FROM run
+UNION SELECT parent_run, parent_job FROM run c WHERE parent_run IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.parent_run)
+UNION SELECT root_run, root_job FROM run c WHERE root_run IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.root_run)"""
+"""Every run under the jobs it spoke under; one that never spoke under those that others give it."""
 _ENCODER = msgspec.json.Encoder()
 
 

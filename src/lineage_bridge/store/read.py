@@ -20,7 +20,12 @@ from lineage_bridge.ports import (
     Paths,
     Port,
     QuarantineRecord,
+    RunFilter,
+    RunPage,
     RunRecord,
+    RunTree,
+    StatisticsFilter,
+    StatisticsPage,
     Trace,
     TraceOptions,
     Walk,
@@ -31,8 +36,10 @@ from lineage_bridge.store.flows import CurrentFlows
 from lineage_bridge.store.impact import Reacher
 from lineage_bridge.store.labels import Labels
 from lineage_bridge.store.nodes import Nodes
+from lineage_bridge.store.runlists import RunLists
 from lineage_bridge.store.runs import Runs
 from lineage_bridge.store.sqlite import connect_reader
+from lineage_bridge.store.statistics import Statistics
 from lineage_bridge.store.trace import Tracer
 from lineage_bridge.store.walk import Walker
 
@@ -119,13 +126,21 @@ class SqliteReader:
         """The newest run of a job, if asked the newest that named a dataset."""
         return self._runs.latest(job.id, with_datasets=with_datasets)
 
-    def runs(self, job: Node, limit: int, offset: int) -> list[RunRecord]:
-        """The runs of a job, the one that spoke last first."""
-        return self._runs.of_job(job.id, limit, offset)
+    def runs(self, which: RunFilter) -> RunPage:
+        """Runs by job, parent, state and time."""
+        return RunLists(self.connection, self._runs).page(which)
+
+    def run_tree(self, run: bytes, limit: int) -> RunTree:
+        """A run with all that runs inside it."""
+        return RunLists(self.connection, self._runs).tree(run, limit)
 
     def find_runs(self, run_id: str) -> list[RunRecord]:
-        """The run of an id (as sent, or as a UUID): one record for each job it was seen under."""
+        """The run of an id (as sent, or as a UUID): one record for each job it was seen under, or, if it never spoke, named under."""
         return self._runs.find(run_id)
+
+    def statistics(self, which: StatisticsFilter) -> StatisticsPage:
+        """What runs read and wrote within a window."""
+        return Statistics(self.connection, self._nodes).page(which)
 
     def job_ports(self, job: Node, *, now_us: int) -> list[Port]:
         """The inputs and outputs of a job, in the order of side and name."""

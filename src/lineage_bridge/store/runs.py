@@ -4,13 +4,19 @@ import sqlite3
 from uuid import UUID
 
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.graph.runs import STREAMING_TYPES, run_state
-from lineage_bridge.openlineage.facets import JobTypeJobFacet, read_as
+from lineage_bridge.graph.runs import HEARTBEAT_US, UNKNOWN, RunState, goes_on_unsure, run_state
 from lineage_bridge.ports import Node, RunRecord
 from lineage_bridge.store.nodes import Nodes
+from lineage_bridge.store.processing import Processings
 
-_JOB_TYPE = """SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet WHERE c.node = ? AND c.job = 0 AND c.key = 'jobType'"""
-_RUN = "SELECT parent_run, parent_job, nominal_start, nominal_end, raw_id FROM run WHERE run = ? AND job = ?"
+_RUN = """SELECT parent_run, parent_job, root_run, root_job, nominal_start, nominal_end, raw_id FROM run WHERE run = ? AND job = ?"""
+_NAMED = """SELECT parent_run, parent_job, max(parent_time) FROM (SELECT parent_run, parent_job, parent_time FROM run
+WHERE parent_run = :run LIMIT 1000) GROUP BY parent_job UNION ALL
+SELECT root_run, root_job, max(parent_time) FROM (SELECT root_run, root_job, parent_time FROM run
+WHERE root_run = :run AND root_run <> parent_run LIMIT 1000) GROUP BY root_job"""
+"""The jobs that others give a run, and when they did last; from a thousand of those who do."""
+_NOTHING = (None,) * 7
+_UNSEEN = RunState(UNKNOWN, None, None, False, False)
 
 
 class Runs:
@@ -18,37 +24,64 @@ class Runs:
 
     def __init__(self, connection: sqlite3.Connection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
-        self._streaming: dict[int, bool] = {}
+        self.processing = Processings(connection)
 
     def is_streaming(self, job: int) -> bool:
-        """Whether the job's newest jobType facet says that it does not end by itself."""
-        if job not in self._streaming:
-            row = self.connection.execute(_JOB_TYPE, (job,)).fetchone()
-            facet = read_as(JobTypeJobFacet, "job", "jobType", row[0].encode()) if row else None
-            self._streaming[job] = facet is not None and facet.processingType.upper() in STREAMING_TYPES
-        return self._streaming[job]
+        """Whether the job's runs do not end by themselves."""
+        return self.processing.of_job(job).streaming
+
+    def state(self, subject: bytes, job: int) -> RunState:
+        """What the events of a run amount to."""
+        events = self.connection.execute("SELECT type, first, last FROM run_event WHERE run = ?", (subject,)).fetchall()
+        how = self.processing.of_job(job)
+        unsure = how.streaming and goes_on_unsure(events)
+        return run_state(events, how.streaming, self.processing.heartbeat(subject, job) if unsure else HEARTBEAT_US, retries=how.retries)
 
     def record(self, subject: bytes, job: int) -> RunRecord:
-        """All there is to know of one run under one job."""
-        events = self.connection.execute("SELECT type, first, last FROM run_event WHERE run = ?", (subject,)).fetchall()
-        state = run_state(events, self.is_streaming(job))
-        row = self.connection.execute(_RUN, (subject, job)).fetchone() or (None, None, None, None, None)
+        """All there is to know of one run under one job that it was seen under."""
+        state = self.state(subject, job)
+        parent, parent_job, root, root_job, *nominal, raw_id = self.connection.execute(_RUN, (subject, job)).fetchone() or _NOTHING
         seen = self.connection.execute("SELECT last FROM present WHERE subject = ? AND job = ?", (subject, job)).fetchone()
+        above, said = self._jobs(parent) if parent else [], self._node(parent_job)
+        differs = bool(above) and said not in above
         return RunRecord(
             run_id=str(UUID(bytes=subject)),
-            raw_id=row[4],
+            raw_id=raw_id,
             job=self.nodes.by_id(job),
-            state=state.state,
-            started=state.started,
-            ended=state.ended,
-            started_inferred=state.started_inferred,
-            conflict=state.conflict,
+            **state._asdict(),
             last=seen[0] if seen else 0,
-            parent_run_id=str(UUID(bytes=row[0])) if row[0] else None,
-            parent_job=self.nodes.by_id(row[1]) if row[1] is not None else None,
+            parent_run_id=_uuid(parent),
+            parent_job=above[0] if differs else said,
             inputs=self._named(subject, job, Side.INPUT),
             outputs=self._named(subject, job, Side.OUTPUT),
+            streaming=self.is_streaming(job),
+            named_parent_job=said if differs else None,
+            root_run_id=_uuid(root),
+            root_job=self._node(root_job),
+            nominal=(nominal[0], nominal[1]),
         )
+
+    def _node(self, id_: int | None) -> Node | None:
+        return None if id_ is None else self.nodes.by_id(id_)
+
+    def _jobs(self, run: bytes) -> list[Node]:
+        """The jobs a run was itself seen under, in the order of their names."""
+        rows = self.connection.execute("SELECT job FROM run WHERE run = ?", (run,)).fetchall()
+        return sorted((self.nodes.by_id(row[0]) for row in rows), key=lambda node: (node.namespace, node.name))
+
+    def of_id(self, run: bytes) -> list[RunRecord]:
+        """The run under each of its jobs; if it never spoke, as others name it."""
+        jobs = self._jobs(run)
+        if jobs:
+            return [self.record(run, job.id) for job in jobs]
+        named: dict[Node, int] = {}
+        for _, job, last in self.connection.execute(_NAMED, {"run": run}):
+            node = self.nodes.by_id(job)
+            named[node] = max(named.get(node, last), last)
+        return [
+            RunRecord(str(UUID(bytes=run)), None, job, *_UNSEEN, last, None, None, (), (), observed=False)
+            for job, last in sorted(named.items(), key=lambda pair: (pair[0].namespace, pair[0].name))
+        ]
 
     def _named(self, subject: bytes, job: int, side: Side) -> tuple[Node, ...]:
         rows = self.connection.execute(
@@ -74,22 +107,9 @@ class Runs:
                 return self.record(row[0], job)
         return None
 
-    def of_job(self, job: int, limit: int, offset: int) -> list[RunRecord]:
-        """A job's runs, the one that spoke last first."""
-        rows = self.connection.execute(
-            "SELECT subject FROM present WHERE job = ? AND origin = 1 ORDER BY last DESC, subject DESC LIMIT ? OFFSET ?",
-            (job, limit, offset),
-        ).fetchall()
-        return [self.record(row[0], job) for row in rows]
-
     def find(self, run_id: str) -> list[RunRecord]:
         """The run of an id, as sent or as a UUID, under each of its jobs."""
-        rows = [
-            row
-            for subject in self.subjects(run_id)
-            for row in self.connection.execute("SELECT run, job FROM run WHERE run = ?", (subject,))
-        ]
-        return [self.record(run, job) for run, job in sorted(rows)]
+        return [record for subject in self.subjects(run_id) for record in self.of_id(subject)]
 
     def subjects(self, run_id: str) -> list[bytes]:
         """The runs an id stands for: a UUID is one; any other text may be the raw id of several jobs' runs."""
@@ -131,3 +151,7 @@ class Runs:
         """The datasets of one side of a shape."""
         rows = self.connection.execute("SELECT dataset FROM shape_io WHERE shape = ? AND side = ?", (shape, int(side)))
         return frozenset(row[0] for row in rows)
+
+
+def _uuid(run: bytes | None) -> str | None:
+    return str(UUID(bytes=run)) if run else None

@@ -5,7 +5,7 @@ Edge tables are indexed in both directions. SQLite's tables of composite keys ha
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData, Table, Text, and_
 from sqlalchemy.types import TypeEngine
 
 from lineage_bridge.graph.relations import NODE, RELATIONS, Law, Relation, Type
@@ -50,6 +50,10 @@ Index("event_by_subject", _event.c.subject, _event.c.time, _event.c.event)
 Index("event_by_job", _event.c.job, _event.c.time, _event.c.event)
 _run = RELATION_TABLES["run"]
 Index("run_by_raw_id", _run.c.raw_id, sqlite_where=_run.c.raw_id.is_not(None), postgresql_where=_run.c.raw_id.is_not(None))
+_has_parent = _run.c.parent_run.is_not(None)
+Index("run_by_parent", _run.c.parent_run, _run.c.parent_job, sqlite_where=_has_parent, postgresql_where=_has_parent)
+_has_root = and_(_run.c.root_run.is_not(None), _run.c.root_run != _run.c.parent_run)
+Index("run_by_root", _run.c.root_run, _run.c.root_job, sqlite_where=_has_root, postgresql_where=_has_root)
 _said = RELATION_TABLES["said"]
 Index("said_about", _said.c.about, _said.c.side, _said.c.day)
 _lifecycle, _control = RELATION_TABLES["lifecycle"], RELATION_TABLES["control"]

@@ -352,12 +352,28 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sqlite_with_rowid=False,
     )
     op.create_index(
+        "run_by_parent",
+        "run",
+        ["parent_run", "parent_job"],
+        unique=False,
+        sqlite_where=sa.text("parent_run IS NOT NULL"),
+        postgresql_where=sa.text("parent_run IS NOT NULL"),
+    )
+    op.create_index(
         "run_by_raw_id",
         "run",
         ["raw_id"],
         unique=False,
         sqlite_where=sa.text("raw_id IS NOT NULL"),
         postgresql_where=sa.text("raw_id IS NOT NULL"),
+    )
+    op.create_index(
+        "run_by_root",
+        "run",
+        ["root_run", "root_job"],
+        unique=False,
+        sqlite_where=sa.text("root_run IS NOT NULL AND root_run != parent_run"),
+        postgresql_where=sa.text("root_run IS NOT NULL AND root_run != parent_run"),
     )
     op.create_table(
         "run_event",
