@@ -1,0 +1,288 @@
+"""The rules of naming, as data. A change of them raises VERSION, and the graph is folded again from the log.
+
+Each rule says that two spellings are one name *by themselves*: a scheme's synonym, a driver's default port, an identifier's case, a
+directory of a partitioned table. What can only be known from elsewhere (which account a Glue database belongs to, which server a
+Confluent cluster has, which workspace a word names) is no rule: it takes an operator's alias. Jobs have no rules: any namespace will do.
+"""
+
+from dataclasses import dataclass, field
+
+VERSION = 1
+
+HOST = r"(?:\[[^\]]+\]|[^:/,\[\]@]+)"
+PATHS = r"(?:s3|s3a|s3n|gs|gcs|abfss?|wasbs?|hdfs|viewfs|dbfs|file)://.*|file"
+_KEYS = r"(?:s3|s3a|s3n|gs|gcs|abfss?|wasbs?)://.+"
+
+
+@dataclass(frozen=True)
+class SpaceRule:
+    """A namespace that fully matches `pattern` is the namespace `to`, its names with `prefix` before them (templates over the groups).
+
+    With `parts`, it holds for names of so many dotted parts alone. Groups in `lower` are written in lower case. A group `each` is a list,
+    separated by commas: every element is a namespace of its own. `note` says why the two are one.
+    """
+
+    id: str
+    pattern: str
+    to: str
+    note: str
+    prefix: str = ""
+    parts: int = 0
+    lower: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class NameRule:
+    """Names in namespaces that fully match `spaces` are rewritten by the executor `how` (see spelling.py)."""
+
+    id: str
+    spaces: str
+    how: str
+    note: str
+    arguments: dict[str, str] = field(default_factory=dict)
+
+
+PORTS = {
+    "postgres": 5432,
+    "mysql": 3306,
+    "mssql": 1433,
+    "oracle": 1521,
+    "db2": 50000,
+    "crate": 5432,
+    "oceanbase": 2881,
+    "teradata": 1025,
+    "redshift": 5439,
+    "cassandra": 9042,
+    "milvus": 19530,
+    "mongodb": 27017,
+}
+"""The port a system's drivers take when none is given. Kafka has none."""
+
+HTTPS = ("unitycatalog", "databricks", "snowflake", "awsathena", "trino")
+"""Systems reached over HTTPS: their port 443 may be left out."""
+
+SERVERS = "|".join((*PORTS, *HTTPS, "kafka", "trino", "hive", "hdfs", "sqlserver", "kinesis", "spark", "clickhouse"))
+"""Schemes whose namespace is a host: upper and lower case are one."""
+
+JDBC = (
+    ("postgresql", "postgres", 3),
+    ("mysql", "mysql", 2),
+    ("mariadb", "mysql", 2),
+    ("db2", "db2", 3),
+    ("redshift", "redshift", 3),
+    ("oceanbase", "oceanbase", 2),
+    ("trino", "trino", 3),
+    ("hive2", "hive", 2),
+    ("crate", "crate", 3),
+)
+"""Drivers whose address is host and database: their word, the scheme, and how many parts a full name has."""
+
+_JDBC = r"(?:[^@/]*@)?(?P<host>" + HOST + r"(?::\d+)?)"
+_OPTIONS = r"(?:[?;].*)?"
+_NAMES_BOTH = "a driver's address names host and database"
+_NAMES_HOST = "a driver's address names the host; the name has its database"
+
+
+def _jdbc(word: str, scheme: str, full: int) -> tuple[SpaceRule, ...]:
+    """A name that lacks only the database gets the address's; a full name stays."""
+    start, to = rf"jdbc:{word}:(?://)?{_JDBC}", f"{scheme}://{{host}}"
+    return (
+        SpaceRule(f"jdbc-{word}", rf"{start}/(?P<db>[^?;/]+){_OPTIONS}", to, _NAMES_BOTH, prefix="{db}.", parts=full - 1),
+        SpaceRule(f"jdbc-{word}", rf"{start}(?:/[^?;/]*)?{_OPTIONS}", to, _NAMES_HOST, parts=full),
+    )
+
+
+SPACE_RULES: tuple[SpaceRule, ...] = (
+    # scheme synonyms
+    SpaceRule("scheme-postgresql", r"postgresql://(?P<rest>.+)", "postgres://{rest}", "postgresql and postgres are one scheme"),
+    SpaceRule("scheme-s3a", r"s3[an]://(?P<rest>.+)", "s3://{rest}", "Hadoop's clients of S3"),
+    SpaceRule("scheme-gcs", r"gcs://(?P<rest>.+)", "gs://{rest}", "Google's object store by its other name"),
+    SpaceRule("scheme-abfs", r"abfs://(?P<rest>.+)", "abfss://{rest}", "with and without TLS"),
+    SpaceRule("scheme-wasb", r"wasb://(?P<rest>.+)", "wasbs://{rest}", "with and without TLS"),
+    SpaceRule("scheme-thrift", r"thrift://(?P<rest>[^,]+)", "hive://{rest}", "a metastore's address is its Thrift address"),
+    SpaceRule("scheme-file", r"file:/{0,3}", "file", "local files without a host"),
+    SpaceRule("arn-s3", r"arn:aws:s3:::(?P<bucket>[^/]+)", "s3://{bucket}", "a bucket by its ARN"),
+    # JDBC addresses
+    *(rule for word, scheme, full in JDBC for rule in _jdbc(word, scheme, full)),
+    SpaceRule(
+        "jdbc-sqlserver",
+        rf"jdbc:sqlserver://{_JDBC};(?:.*;)?(?:(?i:databaseName|database))=(?P<db>[^;]+)(?:;.*)?",
+        "mssql://{host}",
+        _NAMES_BOTH,
+        prefix="{db}.",
+        parts=2,
+    ),
+    SpaceRule("jdbc-sqlserver", rf"jdbc:sqlserver://{_JDBC}(?:;.*)?", "mssql://{host}", _NAMES_HOST, parts=3),
+    SpaceRule(
+        "jdbc-oracle",
+        rf"jdbc:oracle:(?:thin|oci):(?:[^@/]*/[^@/]*)?@(?://)?(?P<host>{HOST}:\d+)[:/](?P<db>[^?;/:]+){_OPTIONS}",
+        "oracle://{host}",
+        _NAMES_BOTH,
+        prefix="{db}.",
+        parts=2,
+    ),
+    # hosts and ports
+    SpaceRule(
+        "host-case",
+        rf"(?P<scheme>{SERVERS})://(?P<host>[^/]*[A-Z][^/]*)",
+        "{scheme}://{host}",
+        "host names have no case",
+        lower=("host",),
+    ),
+    *(
+        SpaceRule(
+            "default-port", rf"{scheme}://(?P<host>{HOST})(?::(?i:none))?", f"{scheme}://{{host}}:{port}", "the port its drivers take"
+        )
+        for scheme, port in PORTS.items()
+    ),
+    *(
+        SpaceRule("default-port", rf"{scheme}://(?P<host>{HOST}):443", f"{scheme}://{{host}}", "HTTPS, the port it has anyway")
+        for scheme in HTTPS
+    ),
+    SpaceRule("trailing-slash", r"(?P<space>[a-z0-9+.-]+://[^/]+)/+", "{space}", "an address without a path"),
+    # Kafka
+    SpaceRule(
+        "kafka-protocol",
+        r"kafka://(?:PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL)://(?P<rest>.+)",
+        "kafka://{rest}",
+        "a listener's security protocol is not its address",
+    ),
+    SpaceRule(
+        "kafka-servers",
+        r"kafka://(?P<each>[^/,]*(?:,[^/,]*)+)",
+        "kafka://{each}",
+        "a client that is given several servers is told that they are one cluster",
+    ),
+    SpaceRule(
+        "confluent-host",
+        r"kafka://(?P<id>lkc-[a-z0-9]+)[.-][a-z0-9.-]+\.confluent\.cloud:9092",
+        "kafka://{id}",
+        "a server of Confluent Cloud that serves one cluster bears its id",
+    ),
+    SpaceRule(
+        "confluent-cluster",
+        r"confluent://[^/]+/(?P<id>lkc-[a-z0-9]+)",
+        "kafka://{id}",
+        "the id of a cluster of Confluent Cloud is its own everywhere",
+    ),
+    # warehouses and catalogs
+    SpaceRule(
+        "redshift-endpoint",
+        r"redshift://(?P<cluster>[^.:/]+)\.[^.:/]+\.(?P<region>[a-z0-9-]+)\.redshift\.amazonaws\.com(?P<port>:\d+)",
+        "redshift://{cluster}.{region}{port}",
+        "an endpoint names cluster and region",
+    ),
+    SpaceRule(
+        "snowflake-account",
+        r"snowflake://(?P<account>[^/]+?)\.snowflakecomputing\.com(?::443)?(?:/.*)?",
+        "snowflake://{account}",
+        "an account's address",
+    ),
+    SpaceRule("bigquery", r"bigquery://", "bigquery", "one namespace for all projects"),
+    SpaceRule(
+        "bigquery-dataset",
+        r"google://(?P<project>[^/]+)/(?P<dataset>[^/]+)",
+        "bigquery",
+        "project and dataset are parts of the name",
+        prefix="{project}.{dataset}.",
+    ),
+    SpaceRule("unity-scheme", r"unity-catalog://(?P<rest>.+)", "unitycatalog://{rest}", "the same word, spelt as a symlink"),
+    SpaceRule(
+        "inner-scheme",
+        r"(?P<scheme>databricks|unitycatalog|unity-catalog)://https?://(?P<host>[^/]+)/?",
+        "{scheme}://{host}",
+        "the address of a workspace, without its own scheme",
+    ),
+    SpaceRule(
+        "databricks-host",
+        r"databricks://(?P<host>[^/.:]+(?:\.[^/.:]+)+)",
+        "unitycatalog://{host}",
+        "tables of three parts in a workspace are its Unity Catalog's",
+        parts=3,
+    ),
+    SpaceRule(
+        "glue-database",
+        r"aws://(?P<region>[a-z0-9-]+)/(?P<db>[^/]+)",
+        "aws://{region}",
+        "all databases of a region; which account it is takes an operator's alias",
+        prefix="table/{db}/",
+    ),
+)
+
+NAME_RULES: tuple[NameRule, ...] = (
+    NameRule("path-slashes", _KEYS, "slashes", "keys begin and end without a slash", {"lead": ""}),
+    NameRule("path-slashes", r"(?:hdfs|viewfs|dbfs)://.+", "slashes", "paths begin with a slash and end without", {"lead": "/"}),
+    NameRule("path-slashes", r"file(?:://.*)?", "slashes", "paths end without a slash", {"lead": "?"}),
+    NameRule("path-key-value", PATHS, "last-segment", "a partition of a table", {"segment": r"[^/=]+=[^/]*"}),
+    NameRule("path-date", PATHS, "date", "what was written on a day or in a month"),
+    NameRule("path-epoch", PATHS, "last-segment", "what was written at a millisecond", {"segment": r"1[0-9]{12}"}),
+    NameRule(
+        "path-part-file",
+        PATHS,
+        "last-segment",
+        "one of the files that a task or a commit writes",
+        {
+            "segment": r"\.?part-(?:[mr]-)?[0-9]{4,}.*|\.?part-[0-9a-f]{8}-[0-9a-f-]{27}-.*"
+            r"|[0-9]{6}_[0-9]+(?:_copy_[0-9]+)?|.+\+[0-9]+\+[0-9]{10}\..+"
+        },
+    ),
+    NameRule("snowflake-identifiers", r"snowflake://.+", "identifiers", "identifiers without quotes are in upper case"),
+    NameRule(
+        "bigquery-quotes", r"bigquery", "template", "quotes are not part of a name", {"pattern": r"`(?P<name>[^`]+)`", "name": "{name}"}
+    ),
+    NameRule(
+        "bigquery-legacy",
+        r"bigquery",
+        "template",
+        "the project as legacy SQL writes it",
+        {"pattern": r"(?P<project>[a-z][a-z0-9-]+):(?P<rest>[^.:]+\.[^.:]+)", "name": "{project}.{rest}"},
+    ),
+    NameRule(
+        "glue-dotted",
+        r"glue://(?P<region>[a-z0-9-]+)",
+        "template",
+        "database and table with a dot between",
+        {"pattern": r"(?P<db>[^./]+)\.(?P<table>[^./]+)", "space": "aws://{region}", "name": "table/{db}/{table}"},
+    ),
+)
+
+FORMS: tuple[str, ...] = (
+    rf"kafka://{HOST}:\d+",
+    "pubsub",
+    *(rf"{scheme}://{HOST}:\d+" for scheme in ("postgres", "mysql", "mssql", "oracle", "db2", "crate", "oceanbase", "teradata")),
+    *(rf"{scheme}://{HOST}:\d+" for scheme in ("redshift", "cassandra", "milvus", "trino", "hive", "sqlserver", "hdfs")),
+    r"snowflake://[^/,]+",
+    "bigquery",
+    r"spanner://[^/]+:[^/]+",
+    r"awsathena://[^/]+",
+    r"arn:aws[a-z-]*:glue:[a-z0-9-]+:\d+",
+    r"unitycatalog://[^/]+",
+    r"azurecosmos://.+/dbs/.+",
+    r"azurekusto://[^/]+",
+    r"fabric-warehouse://[^/]+",
+    r"(?:s3|gs|hdfs|dbfs|file)://[^/]+",
+    r"(?:abfss|wasbs)://[^/@]+@[^/]+",
+    "file",
+    r"(?:box|mssharepoint|filenet|inmemory)://.*",
+)
+"""The forms of the naming specification's table: what a canonical namespace looks like."""
+
+LINEAGE_BRIDGE_FORMS: tuple[str, ...] = (
+    r"confluent://[^/]+/[^/]+",
+    r"databricks://.+",
+    r"aws://[^/]+/[^/]+",
+    r"google://[^/]+/[^/]+",
+    r"jdbc://.+",
+    r"external://.+",
+)
+"""The forms that LineageBridge writes."""
+
+VAGUE: tuple[str, ...] = (
+    r"",
+    r"(?i:kafka|kinesis|null|none|unknown|default|jdbc|unity-catalog)",
+    r"(?i:kafka|postgres|postgresql|mysql|hive|thrift|hdfs|kinesis)://(?:(?:null|none|unknown)?(?::(?:-?\d+|null|none))?)?",
+)
+"""Namespaces that do not say which system is meant: a link to one of them joins nothing."""
+
+LOOPBACK = r"[a-z]+://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::\d+)?"
+"""A machine's own name for itself: in a list of servers it is none that others could use."""
