@@ -150,6 +150,8 @@ class Walk:
     `canonical` maps those nodes that are one of several names of a dataset to the name it goes by.
 
     `truncated` names the limit that ended it early, or is empty; `hidden` counts the edges not followed for it.
+    `at` is the time it is of (UTC microseconds), None for now; `resolution` is "exact", or "day" where what a subject
+    said last within that day may be an earlier of several contents.
     """
 
     origin: Node
@@ -164,6 +166,8 @@ class Walk:
     columns: tuple[ColumnEdge, ...]
     truncated: str
     hidden: int
+    at: int | None = None
+    resolution: str = "exact"
 
 
 @dataclass(frozen=True)
@@ -523,8 +527,18 @@ class GraphReader(Protocol):
     def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
         """The canonical node of a node's group, and all its members."""
 
-    def walk(self, node: Node, direction: str, depth: int, limits: WalkLimits, *, now_us: int, columns: bool = False) -> Walk:
-        """Follow flows `upstream`, `downstream` or `both` (the union of the two) for `depth` hops."""
+    def walk(
+        self,
+        node: Node,
+        direction: str,
+        depth: int,
+        limits: WalkLimits,
+        *,
+        now_us: int,
+        columns: bool = False,
+        at_us: int | None = None,
+    ) -> Walk:
+        """Follow flows `upstream`, `downstream` or `both` (the union of the two) for `depth` hops; as they were at `at_us`, if given."""
 
     def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits) -> Impact:
         """What a change of a node reaches, or what a node depends on."""

@@ -18,7 +18,7 @@ from lineage_bridge.graph.schemas import schema_version
 from lineage_bridge.graph.statements import NO_SOURCE
 from lineage_bridge.openlineage.facets import SchemaDatasetFacet, SchemaField, read_as
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.store.labels import Labels
+from lineage_bridge.store.moment import moment
 from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.runs import Runs
 
@@ -43,7 +43,7 @@ class Export:
         self.connection, self.now_us = connection, now_us
         self.nodes = Nodes(connection)
         self.runs = Runs(connection, self.nodes)
-        self.labels = Labels(connection, self.runs, now_us)
+        self.labels = moment(connection, self.nodes, self.runs, now_us).labels
         self.canonical = dict(connection.execute("SELECT node, canonical FROM identity").fetchall())
         self._states: dict[int, list[Label]] | None = None
 

@@ -1,80 +1,73 @@
 """Labels of edges and ports, read from the shapes that hold them."""
 
-import sqlite3
+from typing import Protocol
 
-from lineage_bridge.graph.labels import HORIZON_US, NEWEST_RUNS, Label, freshness, is_superseded, side_label, worst
+from lineage_bridge.graph.labels import HORIZON_US, NEWEST_RUNS, Label, freshness, is_superseded, side_label
 from lineage_bridge.graph.relations import Origin, Side
-from lineage_bridge.graph.statements import OWN
-from lineage_bridge.store.runs import Runs
+from lineage_bridge.store.flows import Flows
+from lineage_bridge.store.spans import Spans
 
-_FLOW_LAST = """SELECT max(j.last) FROM shape_flow f JOIN shape s ON s.shape = f.shape JOIN job_shape j ON j.shape = f.shape
-WHERE f.source = ? AND f.target = ? AND j.job = ? AND s.origin = ?"""
-_PORT_LAST = """SELECT max(j.last) FROM job_shape j JOIN shape s ON s.shape = j.shape
-JOIN shape_io i ON i.shape = j.shape AND i.side = ? AND i.dataset = ? WHERE j.job = ? AND s.origin = ?"""
-_HUB_LAST = "SELECT max(last) FROM job_shape WHERE job = ? AND shape IN (?, ?)"
+
+class Standing(Protocol):
+    """What labels ask of a job."""
+
+    def is_streaming(self, job: int) -> bool:
+        """Whether the job does not end by itself."""
+
+    def newest_complete(self, job: int, side: Side, limit: int) -> list[frozenset[int]]:
+        """What the newest COMPLETE runs that named a dataset on a side named there, newest first."""
+
+    def newest_naming(self, job: int, side: Side) -> frozenset[int]:
+        """What the run that spoke last, of those that named a dataset on a side, named there."""
 
 
 class Labels:
-    """Labels as of `now_us` over one connection; what concerns a whole job is computed once."""
+    """Labels as of `now_us`; what concerns a whole job is computed once."""
 
-    def __init__(self, connection: sqlite3.Connection, runs: Runs, now_us: int) -> None:
-        self.connection, self.runs, self.now_us = connection, runs, now_us
+    def __init__(self, flows: Flows, runs: Standing, now_us: int, spans: Spans) -> None:
+        self.flows, self.runs, self.now_us, self.spans = flows, runs, now_us, spans
         self._complete: dict[tuple[int, Side], list[frozenset[int]]] = {}
         self._newest: dict[tuple[int, Side], frozenset[int]] = {}
+        self._named: dict[tuple[int, Side], frozenset[int]] = {}
 
     def flow(self, source: int, target: int, job: int, origin: int) -> tuple[Label, int | None]:
         """The label of a flow, and the last event (UTC microseconds) of any run that said it."""
-        last = max(
-            (
-                self._flow_last(a, b, job, origin)
-                for a in {source, OWN if source == job else source}
-                for b in {target, OWN if target == job else target}
-            ),
-            default=0,
-        )
-        return self._ends(source, target, job, origin, last or None), last or None
-
-    def _flow_last(self, source: int, target: int, job: int, origin: int) -> int:
-        return int(self.connection.execute(_FLOW_LAST, (source, target, job, origin)).fetchone()[0] or 0)
+        last = self.spans.flow(source, target, job, origin)
+        return self._ends(source, target, job, origin, last), last
 
     def hub_pair(self, hub: int, source: int, target: int, job: int, origin: int) -> tuple[Label, int | None]:
         """The same for a pair that a hub stands for."""
-        last = self.connection.execute(_HUB_LAST, (job, hub, hub ^ 1)).fetchone()[0]
+        last = self.spans.hub(job, hub)
         return self._ends(source, target, job, origin, last), last
 
     def _ends(self, source: int, target: int, job: int, origin: int, last: int | None) -> Label:
         fresh = freshness(last, self.now_us)
         if origin != Origin.OBSERVED:
             return fresh
-        sides = ((source, Side.INPUT), (target, Side.OUTPUT))
-        return worst(
-            [
-                fresh,
-                *(Label.SUPERSEDED for dataset, side in sides if dataset != job and self.superseded(job, dataset, side, last)),
-            ]
-        )
+        if source != job and self.superseded(job, source, Side.INPUT, last):
+            return Label.SUPERSEDED
+        return Label.SUPERSEDED if target != job and self.superseded(job, target, Side.OUTPUT, last) else fresh
 
     def port(self, job: int, dataset: int, side: Side, origin: int) -> tuple[Label, int | None]:
         """The label of an input or output, and the last event of any run that named it."""
-        last = self.connection.execute(_PORT_LAST, (int(side), dataset, job, origin)).fetchone()[0]
+        last = self.spans.port(job, dataset, int(side), origin)
         gone = origin == Origin.OBSERVED and self.superseded(job, dataset, side, last)
         return side_label(last, gone, self.now_us), last
 
     def superseded(self, job: int, dataset: int, side: Side, last: int | None) -> bool:
         """Whether newer runs of the job have taken other datasets on this side."""
-        if not self._named(job, dataset, side):
-            return False
         if self.runs.is_streaming(job):
             silent = last is None or last < self.now_us - HORIZON_US
-            return silent and dataset not in self.newest(job, side)
-        return is_superseded(dataset, self.complete(job, side))
+            gone = silent and dataset not in self.newest(job, side)
+        else:
+            gone = is_superseded(dataset, self.complete(job, side))
+        return gone and dataset in self.named(job, side)
 
-    def _named(self, job: int, dataset: int, side: Side) -> bool:
-        """Whether the job ever named the dataset on this side itself; a column's source need not be an input."""
-        row = self.connection.execute(
-            "SELECT 1 FROM job_io WHERE job = ? AND dataset = ? AND side = ?", (job, dataset, int(side))
-        ).fetchone()
-        return row is not None
+    def named(self, job: int, side: Side) -> frozenset[int]:
+        """What the job ever named on a side itself; a column's source need not be an input."""
+        if (job, side) not in self._named:
+            self._named[job, side] = frozenset(port[1] for port in self.flows.job_ports(job, side))
+        return self._named[job, side]
 
     def complete(self, job: int, side: Side) -> list[frozenset[int]]:
         """What the job's newest complete runs named on a side."""

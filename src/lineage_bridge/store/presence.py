@@ -1,19 +1,19 @@
 """What runs and statements amount to now: their shapes, the days they spoke, and the flows of their jobs."""
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from lineage_bridge.graph.derive import hub_id
-from lineage_bridge.graph.growth import NO_GROWTH, Growth, Saying, newest_content, of_declaration, of_run
+from lineage_bridge.graph.growth import NO_GROWTH, Growth, newest_content, of_declaration, of_run
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.graph.shapes import NO_SHAPE, Shape, expand, make_shape
-from lineage_bridge.graph.statements import OWN, Meaning, Statement
+from lineage_bridge.graph.statements import OWN
 from lineage_bridge.ports import Budget
 from lineage_bridge.store.changes import Changes
+from lineage_bridge.store.sayings import MeaningOf, declared_shape, read_meaning, sayings_of
 
 Subject = tuple[bytes, int]
-MeaningOf = Callable[[bytes, str], bytes | None]
 
 _CHUNK = 500
 
@@ -56,15 +56,6 @@ JOIN shape_statement i ON i.shape = j.shape AND i.carrier = ? AND i.meaning = ? 
 
 _SPEAK = """INSERT OR IGNORE INTO spoken SELECT source, :job FROM statement WHERE meaning = :meaning AND source <> 0
 UNION SELECT target, :job FROM statement WHERE meaning = :meaning AND target <> 0"""
-
-
-def sayings_of(connection: sqlite3.Connection, subject: bytes, job: int) -> list[Saying]:
-    """What a design-time statement said, day by day."""
-    rows = connection.execute(
-        "SELECT first, first_event, last, last_event, content FROM said WHERE subject = ? AND job = ? AND about = ? AND side = ?",
-        (subject, job, job, int(Side.SELF)),
-    )
-    return [Saying(*row) for row in rows]
 
 
 class Presence:
@@ -146,26 +137,15 @@ class Presence:
         if content is None:
             return make_shape(Origin.DECLARED, (), ()), NO_GROWTH
         for said in sorted({saying.content for saying in sayings}):
-            shape = self.declared_shape(job, said, meaning_of)
+            shape = declared_shape(self.connection, job, said, meaning_of)
             self.speak(job, [dataset for _, dataset in shape.members], [meaning for _, meaning in shape.statements])
-        return self.declared_shape(job, content, meaning_of), of_declaration(sayings)
+        return declared_shape(self.connection, job, content, meaning_of), of_declaration(sayings)
 
     def speak(self, job: int, nodes: Iterable[int], meanings: Iterable[bytes]) -> None:
         """Remember the nodes that a job's statements name, now or earlier: where to look for flows it once had."""
         many = self.connection.executemany
         many("INSERT OR IGNORE INTO spoken VALUES (?, ?)", [(node, job) for node in nodes])
         many(_SPEAK, [{"job": job, "meaning": meaning} for meaning in meanings])
-
-    def declared_shape(self, job: int, content: bytes, meaning_of: MeaningOf) -> Shape:
-        """The shape of one content of a design-time statement."""
-        explicit = meaning_of(content, "lineage")
-        statements = [(job, explicit)] if explicit else []
-        declared = self.connection.execute("SELECT side, dataset, facets FROM declared_io WHERE content = ?", (content,)).fetchall()
-        for side, dataset, facets in declared:
-            meaning = meaning_of(facets, "columnLineage") if side == Side.OUTPUT else None
-            if meaning:
-                statements.append((dataset, meaning))
-        return make_shape(Origin.DECLARED, [(side, dataset) for side, dataset, _ in declared], statements)
 
     def move(self, moves: list[tuple[Subject, int, Shape]]) -> int:
         """Take subjects from an old shape to a new one; their jobs gain and lose flows accordingly. Returns how many rows that took."""
@@ -215,7 +195,7 @@ class Presence:
         """Store the flows of a shape that is met for the first time."""
         if self.connection.execute("SELECT 1 FROM shape WHERE shape = ?", (shape.id,)).fetchone():
             return
-        expansion = expand(shape, {meaning: self.read_meaning(meaning) for _, meaning in shape.statements})
+        expansion = expand(shape, {meaning: read_meaning(self.connection, meaning) for _, meaning in shape.statements})
         sides = [side for side, _ in shape.members]
         execute, many = self.connection.execute, self.connection.executemany
         execute(
@@ -229,15 +209,6 @@ class Presence:
             id_ = hub_id(shape.id, place)
             many("INSERT INTO hub_io VALUES (?, ?, ?)", [(id_, int(Side.INPUT), dataset) for dataset in hub.inputs])
             many("INSERT INTO hub_io VALUES (?, ?, ?)", [(id_, int(Side.OUTPUT), dataset) for dataset in hub.outputs])
-
-    def read_meaning(self, meaning: bytes) -> Meaning:
-        """A stored meaning, without the names of its nodes."""
-        explicit = self.connection.execute("SELECT explicit FROM meaning WHERE meaning = ?", (meaning,)).fetchone()[0]
-        rows = self.connection.execute(
-            "SELECT target, target_field, source, source_field, type, subtype, masking FROM statement WHERE meaning = ?",
-            (meaning,),
-        )
-        return Meaning(meaning, bool(explicit), tuple(Statement(*row) for row in rows), ())
 
     # a job loses a shape
 

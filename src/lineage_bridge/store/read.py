@@ -34,7 +34,7 @@ from lineage_bridge.ports import (
 from lineage_bridge.store.feed import Feed
 from lineage_bridge.store.flows import CurrentFlows
 from lineage_bridge.store.impact import Reacher
-from lineage_bridge.store.labels import Labels
+from lineage_bridge.store.moment import moment
 from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.runlists import RunLists
 from lineage_bridge.store.runs import Runs
@@ -101,11 +101,20 @@ class SqliteReader:
         """The canonical node of a node's group, and all its members."""
         return self._nodes.group(node)
 
-    def walk(self, node: Node, direction: str, depth: int, limits: WalkLimits, *, now_us: int, columns: bool = False) -> Walk:
-        """Follow flows from a node, hop by hop."""
-        began = time.monotonic()
-        walker = Walker(CurrentFlows(self.connection, self._nodes), self._nodes, limits, lambda: time.monotonic() - began)
-        return walker.walk(node, direction, depth, Labels(self.connection, self._runs, now_us), columns=columns)
+    def walk(
+        self,
+        node: Node,
+        direction: str,
+        depth: int,
+        limits: WalkLimits,
+        *,
+        now_us: int,
+        columns: bool = False,
+        at_us: int | None = None,
+    ) -> Walk:
+        """Follow flows from a node, hop by hop, as they are now or were at `at_us`."""
+        when = moment(self.connection, self._nodes, self._runs, now_us, at_us)
+        return Walker(when, self._nodes, limits, _stopwatch()).walk(node, direction, depth, columns=columns)
 
     def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits) -> Impact:
         """What a change of a node reaches, or what a node depends on."""
@@ -144,7 +153,7 @@ class SqliteReader:
 
     def job_ports(self, job: Node, *, now_us: int) -> list[Port]:
         """The inputs and outputs of a job, in the order of side and name."""
-        labels = Labels(self.connection, self._runs, now_us)
+        labels = moment(self.connection, self._nodes, self._runs, now_us).labels
         rows = self.connection.execute("SELECT dataset, side, origin FROM job_io WHERE job = ?", (job.id,)).fetchall()
         ports = []
         for dataset, side, origin in rows:

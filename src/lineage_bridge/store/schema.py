@@ -92,8 +92,13 @@ _table("dirty", {"subject": _BYTES, "job": _INT})
 
 # shapes, expanded once
 _table("shape", {"shape": _INT}, {"origin": _INT, "inputs": _INT, "outputs": _INT, "hubs": _INT})
-_table("shape_io", {"shape": _INT, "side": _INT, "dataset": _INT})
-_table("shape_statement", {"shape": _INT, "carrier": _INT, "meaning": _BYTES})
+_table("shape_io", {"shape": _INT, "side": _INT, "dataset": _INT}, None, Index("shape_io_by_dataset", "dataset", "side", "shape"))
+_table(
+    "shape_statement",
+    {"shape": _INT, "carrier": _INT, "meaning": _BYTES},
+    None,
+    Index("shape_statement_by_meaning", "meaning", "carrier", "shape"),
+)
 _table(
     "shape_flow",
     {"shape": _INT, "source": _INT, "target": _INT, "evidence": _INT},

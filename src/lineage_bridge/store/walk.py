@@ -7,8 +7,8 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.graph.statements import NO_SOURCE, Statement
 from lineage_bridge.ports import ColumnEdge, Edge, Node, Port, Walk, WalkLimits
-from lineage_bridge.store.flows import Direction, Flows, RawEdge, RawPort, RawStatement
-from lineage_bridge.store.labels import Labels
+from lineage_bridge.store.flows import Direction, RawEdge, RawPort, RawStatement
+from lineage_bridge.store.moment import Moment, resolution
 from lineage_bridge.store.nodes import Nodes
 
 
@@ -26,10 +26,10 @@ class Found:
 class Walker:
     """Walks over the flows of one moment. `elapsed` gives seconds since the walk began."""
 
-    def __init__(self, flows: Flows, nodes: Nodes, limits: WalkLimits, elapsed: Callable[[], float]) -> None:
-        self.flows, self.nodes, self.limits, self.elapsed = flows, nodes, limits, elapsed
+    def __init__(self, when: Moment, nodes: Nodes, limits: WalkLimits, elapsed: Callable[[], float]) -> None:
+        self.when, self.flows, self.nodes, self.limits, self.elapsed = when, when.flows, nodes, limits, elapsed
 
-    def walk(self, node: Node, direction: str, depth: int, labels: Labels, *, columns: bool) -> Walk:
+    def walk(self, node: Node, direction: str, depth: int, *, columns: bool) -> Walk:
         """Up, down, or both: then the union of the two walks."""
         down = self._follow(node, depth, Direction.DOWN) if direction != Direction.UP.value else Found()
         up = self._follow(node, depth, Direction.UP) if direction != Direction.DOWN.value else Found()
@@ -46,11 +46,13 @@ class Walker:
             nodes=tuple(sorted((self.nodes.by_id(id_) for id_ in distances), key=lambda n: (n.kind, n.namespace, n.name))),
             distances=distances,
             canonical=self.nodes.canonical(distances),
-            edges=tuple(self._edge(edge, labels) for edge in raw),
-            ports=tuple(self._port(port, labels) for port in sorted(up.ports | down.ports)),
+            edges=tuple(self._edge(edge) for edge in raw),
+            ports=tuple(self._port(port) for port in sorted(up.ports | down.ports)),
             columns=tuple(self._columns(raw)) if columns else (),
             truncated=up.truncated or down.truncated,
             hidden=up.hidden + down.hidden,
+            at=self.when.at_us,
+            resolution=resolution(self.when.at_us),
         )
 
     def _follow(self, node: Node, depth: int, direction: Direction) -> Found:
@@ -95,15 +97,16 @@ class Walker:
             found.truncated = "time"
         return bool(found.truncated)
 
-    def _edge(self, edge: RawEdge, labels: Labels) -> Edge:
+    def _edge(self, edge: RawEdge) -> Edge:
         source, target, job, origin, evidence, hub = edge
+        labels = self.when.labels
         label, last = labels.hub_pair(hub, source, target, job, origin) if hub else labels.flow(source, target, job, origin)
         by_id = self.nodes.by_id
         return Edge(by_id(source), by_id(target), by_id(job), Origin(origin), Evidence(evidence), label, last, bool(hub))
 
-    def _port(self, port: RawPort, labels: Labels) -> Port:
+    def _port(self, port: RawPort) -> Port:
         job, dataset, side, origin = port
-        label, last = labels.port(job, dataset, Side(side), origin)
+        label, last = self.when.labels.port(job, dataset, Side(side), origin)
         return Port(self.nodes.by_id(job), self.nodes.by_id(dataset), Side(side), Origin(origin), label, last)
 
     def _columns(self, edges: list[RawEdge]) -> Iterator[ColumnEdge]:

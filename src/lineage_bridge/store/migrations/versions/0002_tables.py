@@ -440,6 +440,7 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sa.PrimaryKeyConstraint("shape", "side", "dataset"),
         sqlite_with_rowid=False,
     )
+    op.create_index("shape_io_by_dataset", "shape_io", ["dataset", "side", "shape"], unique=False)
     op.create_table(
         "shape_statement",
         sa.Column("shape", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -448,6 +449,7 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sa.PrimaryKeyConstraint("shape", "carrier", "meaning"),
         sqlite_with_rowid=False,
     )
+    op.create_index("shape_statement_by_meaning", "shape_statement", ["meaning", "carrier", "shape"], unique=False)
     op.create_table(
         "spoken",
         sa.Column("node", sa.BigInteger(), autoincrement=False, nullable=False),

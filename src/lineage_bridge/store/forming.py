@@ -1,0 +1,89 @@
+"""Shapes as they were: what runs and design-time statements amounted to before they reached their present shape."""
+
+import sqlite3
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from lineage_bridge.graph.derive import bind, hub_id
+from lineage_bridge.graph.growth import STRETCHES, longest, newest_content
+from lineage_bridge.graph.ids import day_of
+from lineage_bridge.graph.relations import Evidence, Origin, Side
+from lineage_bridge.graph.shapes import NO_SHAPE, Shape, expand, make_shape
+from lineage_bridge.store.flows import RawEdge, chunks, marks
+from lineage_bridge.store.sayings import declared_shape, read_meaning, sayings_of, stored_meaning
+
+_LAST = """SELECT CASE WHEN last <= :at THEN last ELSE first END FROM present_day
+WHERE subject = :subject AND job = :job AND day <= :day AND first <= :at ORDER BY day DESC LIMIT 1"""
+
+
+class Formed(NamedTuple):
+    """What one subject amounted to: its shape, the edges of its job that followed from it, and when it had spoken last."""
+
+    shape: Shape
+    edges: tuple[RawEdge, ...]
+    last: int
+
+
+class Forming:
+    """The subjects of jobs that had not reached their present shape at a time; each job is looked up once."""
+
+    def __init__(self, connection: sqlite3.Connection, at_us: int) -> None:
+        self.connection, self.at_us = connection, at_us
+        self._known: dict[int, list[Formed]] = {}
+
+    def of(self, jobs: Iterable[int]) -> list[Formed]:
+        """What the forming subjects of these jobs amounted to."""
+        wanted = set(jobs)
+        new = wanted - self._known.keys()
+        self._known.update({job: [] for job in new})
+        for some in chunks(new):
+            for subject, job, origin in self._subjects(some):
+                formed = self._formed(subject, job, origin)
+                if formed.shape.id != NO_SHAPE:
+                    self._known[job].append(formed)
+        return [formed for job in sorted(wanted) for formed in self._known[job]]
+
+    def _subjects(self, jobs: Collection[int]) -> list[tuple[bytes, int, int]]:
+        """An index look-up for each class of stretches, however many runs the jobs have."""
+        sql = f"""SELECT subject, job, origin FROM present
+        WHERE job IN ({marks(jobs)}) AND forming = ? AND reached > ? AND reached <= ? AND sprouted <= ?"""
+        found: list[tuple[bytes, int, int]] = []
+        for stretch in STRETCHES:
+            until = min(self.at_us + longest(stretch), 2**63 - 1)
+            found += self.connection.execute(sql, (*jobs, stretch, self.at_us, until, self.at_us)).fetchall()
+        return found
+
+    def _formed(self, subject: bytes, job: int, origin: int) -> Formed:
+        shape = self.shape(subject, job, origin)
+        expansion = expand(shape, {meaning: read_meaning(self.connection, meaning) for _, meaning in shape.statements})
+        edges: list[RawEdge] = [(*row, 0) for row in bind(expansion, job, origin)]
+        for place, hub in enumerate(expansion.hubs):
+            pairs = ((source, target) for source in hub.inputs for target in hub.outputs)
+            edges += [(*pair, job, origin, int(Evidence.CO_OCCURRENCE), hub_id(shape.id, place)) for pair in pairs]
+        return Formed(shape, tuple(edges), self.last(subject, job))
+
+    def shape(self, subject: bytes, job: int, origin: int) -> Shape:
+        """What a subject amounted to by what it had said."""
+        if origin == Origin.DECLARED:
+            content = newest_content(sayings_of(self.connection, subject, job), self.at_us)
+            if content is None:
+                return make_shape(Origin.DECLARED, (), ())
+            return declared_shape(self.connection, job, content, lambda some, key: stored_meaning(self.connection, some, key))
+        members = self.connection.execute(
+            "SELECT side, dataset FROM run_io WHERE run = ? AND job = ? AND first <= ?", (subject, job, self.at_us)
+        )
+        statements = self.connection.execute(
+            "SELECT carrier, meaning FROM subject_statement WHERE subject = ? AND job = ? AND first <= ?", (subject, job, self.at_us)
+        )
+        return make_shape(Origin.OBSERVED, members.fetchall(), statements.fetchall())
+
+    def last(self, subject: bytes, job: int) -> int:
+        """When a subject had spoken last; to the day."""
+        values = {"subject": subject, "job": job, "at": self.at_us, "day": day_of(self.at_us)}
+        row = self.connection.execute(_LAST, values).fetchone()
+        return int(row[0]) if row else 0
+
+
+def side_of(shape: Shape, side: Side) -> frozenset[int]:
+    """The datasets of one side of a shape."""
+    return frozenset(dataset for on, dataset in shape.members if on == side)

@@ -1,0 +1,165 @@
+"""Spans: the last time that any run, or statement, said an edge of its job. Now, or as of an earlier time."""
+
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+from lineage_bridge.graph.ids import day_of
+from lineage_bridge.graph.statements import OWN
+from lineage_bridge.store.flows import marks
+from lineage_bridge.store.forming import Formed, Forming
+
+FEW_SHAPES = 64
+"""Of a job with more shapes, those that hold an edge are looked up by the edge."""
+_SHAPES = f"""WITH RECURSIVE met (shape) AS (
+    SELECT min(shape) FROM job_shape WHERE job = :job
+    UNION ALL SELECT (SELECT min(shape) FROM job_shape WHERE job = :job AND shape > met.shape) FROM met WHERE met.shape IS NOT NULL
+    LIMIT {FEW_SHAPES + 1})
+SELECT m.shape, s.origin FROM met m CROSS JOIN shape s ON s.shape = m.shape"""
+_LAST = "SELECT last FROM job_shape WHERE job = ? AND shape = ? ORDER BY day DESC LIMIT 1"
+_HOLD_FLOW = """SELECT DISTINCT f.shape FROM shape_flow f JOIN shape s ON s.shape = f.shape AND s.origin = ?
+WHERE f.source = ? AND f.target = ? AND EXISTS (SELECT 1 FROM job_shape j WHERE j.job = ? AND j.shape = f.shape)"""
+_HOLD_OWN_FLOW = """SELECT DISTINCT f.shape FROM job_shape j CROSS JOIN shape s ON s.shape = j.shape AND s.origin = ?
+CROSS JOIN shape_flow f ON f.shape = j.shape AND f.source = ? AND f.target = ? WHERE j.job = ?"""
+_FEW = f"SELECT count(*) FROM (SELECT 1 FROM shape_io WHERE dataset = ? AND side = ? LIMIT {FEW_SHAPES + 1})"
+_HOLD_PORT = """SELECT DISTINCT i.shape FROM shape_io i CROSS JOIN shape s ON s.shape = i.shape AND s.origin = ?
+WHERE i.dataset = ? AND i.side = ? AND EXISTS (SELECT 1 FROM job_shape j WHERE j.job = ? AND j.shape = i.shape)"""
+_HOLD_PORT_OF_MANY = """SELECT DISTINCT i.shape FROM job_shape j CROSS JOIN shape s ON s.shape = j.shape AND s.origin = ?
+CROSS JOIN shape_io i ON i.shape = j.shape AND i.dataset = ? AND i.side = ? WHERE j.job = ?"""
+_OF_PRESENT = "FROM present_day d CROSS JOIN present p ON p.subject = d.subject AND p.job = d.job WHERE d.job = :job AND d.shape = :shape"
+_LAST_TODAY = f"""SELECT d.last {_OF_PRESENT} AND d.day = :day AND d.last <= :at AND p.reached <= :at ORDER BY d.last DESC LIMIT 1"""
+_LAST_EARLIER = f"""SELECT d.last {_OF_PRESENT} AND d.day < :day AND p.reached <= :at ORDER BY d.day DESC, d.last DESC LIMIT 1"""
+_STRADDLING = f"""SELECT d.first {_OF_PRESENT} AND d.day = :day AND d.first <= :at AND d.first > :known AND d.last > :at
+AND p.reached <= :at ORDER BY d.first DESC LIMIT 1"""
+_NEVER = -(2**63)
+
+
+class Span(NamedTuple):
+    """A shape of a job, and the last event of any run that has it."""
+
+    shape: int
+    origin: int
+    last: int
+
+
+class Spans(ABC):
+    """Look-ups over one connection; what concerns a whole job is read once."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self._shapes: dict[int, list[Span] | None] = {}
+
+    @abstractmethod
+    def last(self, job: int, shape: int) -> int | None:
+        """The last event of any run of the job that has the shape; None if no run had it."""
+
+    def flow(self, source: int, target: int, job: int, origin: int) -> int | None:
+        """The last event of any run that said the flow."""
+        sources = [source, OWN] if source == job else [source]
+        targets = [target, OWN] if target == job else [target]
+        held = f"SELECT 1 FROM shape_flow WHERE shape = ? AND source IN ({marks(sources)}) AND target IN ({marks(targets)}) LIMIT 1"
+        sql = _HOLD_OWN_FLOW if job in (source, target) else _HOLD_FLOW
+
+        def holding() -> set[int]:
+            pairs = [(a, b) for a in sources for b in targets]
+            return {row[0] for pair in pairs for row in self.connection.execute(sql, (origin, *pair, job))}
+
+        return self._newest(job, origin, (held, (*sources, *targets)), holding)
+
+    def port(self, job: int, dataset: int, side: int, origin: int) -> int | None:
+        """The last event of any run that named the dataset on the side."""
+        held = "SELECT 1 FROM shape_io WHERE shape = ? AND side = ? AND dataset = ?"
+
+        def holding() -> set[int]:
+            few = self.connection.execute(_FEW, (dataset, side)).fetchone()[0] <= FEW_SHAPES
+            sql = _HOLD_PORT if few else _HOLD_PORT_OF_MANY
+            return {row[0] for row in self.connection.execute(sql, (origin, dataset, side, job))}
+
+        return self._newest(job, origin, (held, (side, dataset)), holding)
+
+    def hub(self, job: int, hub: int) -> int | None:
+        """The last event of any run that holds a hub."""
+        return max((last for shape in (hub, hub ^ 1) if (last := self.last(job, shape)) is not None), default=None)
+
+    def _newest(self, job: int, origin: int, held: tuple[str, Collection[int]], holding: Callable[[], set[int]]) -> int | None:
+        """Of the job's shapes, newest first, the first that holds an edge."""
+        spans = self.shapes(job)
+        if spans is None:
+            return max((last for shape in holding() if (last := self.last(job, shape)) is not None), default=None)
+        for span in spans:
+            if span.origin == origin and self.connection.execute(held[0], (span.shape, *held[1])).fetchone():
+                return span.last
+        return None
+
+    def shapes(self, job: int) -> list[Span] | None:
+        """The shapes of a job, newest first; None if they are too many to look through."""
+        if job not in self._shapes:
+            rows = self.connection.execute(_SHAPES, {"job": job}).fetchall()
+            spans = [Span(shape, origin, last) for shape, origin in rows if (last := self.last(job, shape)) is not None]
+            spans.sort(key=lambda span: -span.last)
+            self._shapes[job] = spans if len(rows) <= FEW_SHAPES else None
+        return self._shapes[job]
+
+
+class CurrentSpans(Spans):
+    """As of now."""
+
+    def last(self, job: int, shape: int) -> int | None:
+        """As Spans."""
+        row = self.connection.execute(_LAST, (job, shape)).fetchone()
+        return row[0] if row else None
+
+    def flow(self, source: int, target: int, job: int, origin: int) -> int | None:
+        """As Spans. A flow of now lies in one of the job's shapes: if there is one only, in that."""
+        spans = self.shapes(job)
+        return spans[0].last if spans is not None and len(spans) == 1 else super().flow(source, target, job, origin)
+
+    def port(self, job: int, dataset: int, side: int, origin: int) -> int | None:
+        """As Spans, likewise."""
+        spans = self.shapes(job)
+        return spans[0].last if spans is not None and len(spans) == 1 else super().port(job, dataset, side, origin)
+
+
+class SpansAt(Spans):
+    """As of a time: of runs that had their present shape by then, and of those that were forming. Exact at midnights, else to the day."""
+
+    def __init__(self, connection: sqlite3.Connection, forming: Forming) -> None:
+        super().__init__(connection)
+        self.forming, self.at_us = forming, forming.at_us
+        self._last: dict[tuple[int, int], int | None] = {}
+
+    def last(self, job: int, shape: int) -> int | None:
+        """As Spans."""
+        if (job, shape) not in self._last:
+            values = {"job": job, "shape": shape, "at": self.at_us, "day": day_of(self.at_us), "known": _NEVER}
+            for sql in (_LAST_TODAY, _LAST_EARLIER):
+                row = self.connection.execute(sql, values).fetchone()
+                if row:
+                    values["known"] = row[0]
+                    break
+            row = self.connection.execute(_STRADDLING, values).fetchone()
+            known = row[0] if row else values["known"]
+            self._last[job, shape] = None if known == _NEVER else known
+        return self._last[job, shape]
+
+    def flow(self, source: int, target: int, job: int, origin: int) -> int | None:
+        """As Spans."""
+        formed = self._formed(job, lambda f: any(edge[:4] == (source, target, job, origin) and not edge[5] for edge in f.edges))
+        return _later(super().flow(source, target, job, origin), formed)
+
+    def port(self, job: int, dataset: int, side: int, origin: int) -> int | None:
+        """As Spans."""
+        formed = self._formed(job, lambda f: f.shape.origin == origin and (side, dataset) in f.shape.members)
+        return _later(super().port(job, dataset, side, origin), formed)
+
+    def hub(self, job: int, hub: int) -> int | None:
+        """As Spans."""
+        return _later(super().hub(job, hub), self._formed(job, lambda f: f.shape.id in (hub, hub ^ 1)))
+
+    def _formed(self, job: int, holds: Callable[[Formed], bool]) -> int | None:
+        return max((formed.last for formed in self.forming.of([job]) if holds(formed)), default=None)
+
+
+def _later(one: int | None, other: int | None) -> int | None:
+    return max((time for time in (one, other) if time is not None), default=None)

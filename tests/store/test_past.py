@@ -1,0 +1,81 @@
+"""The graph as of an earlier time, against the store of what had been said by then."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.events import T0, carried
+from tests.store.test_apply import NAMES, apply, opened, settle
+
+from lineage_bridge.graph.carried import Carried
+from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.ports import Node, Walk, WalkLimits
+from lineage_bridge.store.asof import folded_again
+from lineage_bridge.store.read import SqliteReader
+
+_MIDNIGHT = T0 - T0 % DAY_US
+_moments = st.sampled_from([T0 - 1, T0, T0 + 500_000, T0 + 1_000_000, T0 + 30_000_000, T0 + 90_000_000, T0 + DAY_US, T0 + 2 * DAY_US - 1])
+_midnights = st.sampled_from([_MIDNIGHT + day * DAY_US for day in (0, 1, 2, 3, 31, 90, 91, 200)])
+
+plain = carried(min_size=4).map(lambda frames: [frame for frame in frames if b"symlinks" not in frame.body])
+"""Frames in which no dataset has two names: which names are joined is not told as of a time."""
+
+
+def nodes(reader: SqliteReader) -> Iterator[Node]:
+    for kind in NodeKind.DATASET, NodeKind.JOB:
+        yield from reader.nodes(kind, None, None, None, 0)
+
+
+def edges(walk: Walk) -> set[tuple[Any, ...]]:
+    return {(e.source.id, e.target.id, e.job.id, e.origin, e.evidence, e.hub) for e in walk.edges}
+
+
+def ports(walk: Walk) -> set[tuple[Any, ...]]:
+    return {(p.job.id, p.dataset.id, p.side, p.origin) for p in walk.ports}
+
+
+def labels(walk: Walk) -> set[tuple[Any, ...]]:
+    found: set[tuple[Any, ...]] = {(e.source.id, e.target.id, e.job.id, e.origin, e.label, e.last) for e in walk.edges}
+    return found | {(p.job.id, p.dataset.id, p.side, p.origin, p.label, p.last) for p in walk.ports}
+
+
+def around(reader: SqliteReader, node: Node, direction: str, at_us: int | None, now_us: int, depth: int = 1) -> Walk:
+    return reader.walk(node, direction, depth, WalkLimits(), now_us=now_us, at_us=at_us, columns=True)
+
+
+def as_read_now(reader: SqliteReader, then: SqliteReader) -> SqliteReader:
+    """That a job streams is a trait of it, whenever it was learnt: both readers know it."""
+    then._runs.is_streaming = reader._runs.is_streaming  # type: ignore[method-assign]  # the one thing known across time
+    return then
+
+
+@settings(max_examples=40, deadline=None)
+@given(plain, _moments, st.integers(1, 3))
+def test_flows_as_of_a_time_are_those_of_what_had_been_said(frames: list[Carried], at_us: int, depth: int) -> None:
+    with opened() as writer:
+        for frame in frames:
+            apply(writer, [frame], budget=10_000)
+        settle(writer)
+        with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
+            reader, then = SqliteReader(writer.connection), SqliteReader(again)
+            for node in nodes(reader):
+                for direction in ("upstream", "downstream"):
+                    past, oracle = (around(r, node, direction, at, at_us, depth) for r, at in ((reader, at_us), (then, None)))
+                    assert edges(past) == edges(oracle)
+                    assert ports(past) == ports(oracle)
+                    assert set(past.columns) == set(oracle.columns)
+
+
+@settings(max_examples=30, deadline=None)
+@given(plain, _midnights)
+def test_labels_as_of_midnight_are_those_of_what_had_been_said(frames: list[Carried], at_us: int) -> None:
+    with opened() as writer:
+        apply(writer, frames)
+        settle(writer)
+        with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
+            reader = SqliteReader(writer.connection)
+            then = as_read_now(reader, SqliteReader(again))
+            for node in nodes(reader):
+                past, oracle = (around(r, node, "both", at, at_us) for r, at in ((reader, at_us), (then, None)))
+                assert labels(past) == labels(oracle)
