@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Protocol
 
 from lineage_bridge.graph.relations import Side
+from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.nodes import Nodes
 
 RawEdge = tuple[int, int, int, int, int, int]
@@ -14,8 +15,6 @@ RawPort = tuple[int, int, int, int]
 """job, dataset, side, origin"""
 RawStatement = tuple[int, str, int, str, str, str, int, int, int]
 """target, target field, source, source field, type, subtype, masking, carrier, origin; OWN stands for carrier or job"""
-
-_CHUNKS = (1, 8, 64, 512)
 
 
 class Direction(Enum):
@@ -56,20 +55,6 @@ class Flows(Protocol):
 
     def expand(self, ids: Iterable[int]) -> set[int]:
         """Ids with all other names of the same datasets and jobs."""
-
-
-def chunks(ids: Iterable[int]) -> Iterator[list[int]]:
-    """Sorted ids in lists of few different lengths, so that few different statements are prepared; the last id may be repeated."""
-    waiting = sorted(set(ids))
-    while waiting:
-        size = min((size for size in _CHUNKS if size >= len(waiting)), default=_CHUNKS[-1])
-        some, waiting = waiting[:size], waiting[size:]
-        yield some + [some[-1]] * (size - len(some))
-
-
-def marks(some: Collection[object]) -> str:
-    """As many question marks as there are values."""
-    return ", ".join("?" * len(some))
 
 
 class CurrentFlows:

@@ -9,7 +9,8 @@ from lineage_bridge.graph.growth import STRETCHES, longest, newest_content
 from lineage_bridge.graph.ids import day_of
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.graph.shapes import NO_SHAPE, Shape, expand, make_shape
-from lineage_bridge.store.flows import RawEdge, chunks, marks
+from lineage_bridge.store.chunks import chunks, marks
+from lineage_bridge.store.flows import RawEdge
 from lineage_bridge.store.sayings import declared_shape, read_meaning, sayings_of, stored_meaning
 
 _LAST = """SELECT CASE WHEN last <= :at THEN last ELSE first END FROM present_day

@@ -42,7 +42,7 @@ class Labels:
 
     def _ends(self, source: int, target: int, job: int, origin: int, last: int | None) -> Label:
         fresh = freshness(last, self.now_us)
-        if origin != Origin.OBSERVED:
+        if origin != Origin.OBSERVED or self.spans.alone(job):
             return fresh
         if source != job and self.superseded(job, source, Side.INPUT, last):
             return Label.SUPERSEDED
@@ -56,6 +56,8 @@ class Labels:
 
     def superseded(self, job: int, dataset: int, side: Side, last: int | None) -> bool:
         """Whether newer runs of the job have taken other datasets on this side."""
+        if self.spans.alone(job):
+            return False
         if self.runs.is_streaming(job):
             silent = last is None or last < self.now_us - HORIZON_US
             gone = silent and dataset not in self.newest(job, side)

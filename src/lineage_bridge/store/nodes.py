@@ -2,10 +2,11 @@
 
 import difflib
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.ports import Node
+from lineage_bridge.store.chunks import chunks, marks
 
 _BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id = ?"
 _TRIGRAM = 3
@@ -24,6 +25,12 @@ class Nodes:
             row = self.connection.execute(_BY_ID, (id_,)).fetchone()
             self.known[id_] = _node(row) if row else Node(id_, NodeKind.DATASET, "", "")
         return self.known[id_]
+
+    def load(self, ids: Iterable[int]) -> None:
+        """Meet many nodes at once."""
+        for some in chunks(id_ for id_ in ids if id_ not in self.known):
+            rows = self.connection.execute(f"SELECT id, kind, namespace, name FROM node WHERE id IN ({marks(some)})", some)
+            self.known.update((row[0], _node(row)) for row in rows)
 
     def find(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
         """The node of exactly this name."""
@@ -97,17 +104,17 @@ class Nodes:
 
     def canonical(self, ids: Iterable[int]) -> dict[int, int]:
         """The ids among these that belong to a group, each with the id of its canonical node."""
-        rows = ((id_, self.connection.execute("SELECT canonical FROM identity WHERE node = ?", (id_,)).fetchone()) for id_ in ids)
-        return {id_: row[0] for id_, row in rows if row}
+        return dict(self._rows("SELECT node, canonical FROM identity WHERE node", ids))
 
     def expand(self, ids: Iterable[int]) -> set[int]:
         """Ids with all members of their groups."""
         out = set(ids)
-        for id_ in list(out):
-            row = self.connection.execute("SELECT canonical FROM identity WHERE node = ?", (id_,)).fetchone()
-            if row:
-                out |= {member[0] for member in self.connection.execute("SELECT node FROM identity WHERE canonical = ?", row)}
-        return out
+        heads = {row[1] for row in self._rows("SELECT node, canonical FROM identity WHERE node", out)}
+        return out | {row[0] for row in self._rows("SELECT node, canonical FROM identity WHERE canonical", heads)}
+
+    def _rows(self, sql: str, ids: Iterable[int]) -> Iterator[tuple[int, int]]:
+        for some in chunks(ids):
+            yield from self.connection.execute(f"{sql} IN ({marks(some)})", some)
 
 
 def _node(row: tuple[int, int, str, str]) -> Node:

@@ -4,7 +4,8 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.store.flows import Direction, RawEdge, RawPort, RawStatement, chunks, marks
+from lineage_bridge.store.chunks import chunks, marks
+from lineage_bridge.store.flows import Direction, RawEdge, RawPort, RawStatement
 from lineage_bridge.store.forming import Forming, side_of
 from lineage_bridge.store.nodes import Nodes
 

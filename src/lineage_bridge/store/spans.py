@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lineage_bridge.graph.ids import day_of
 from lineage_bridge.graph.statements import OWN
-from lineage_bridge.store.flows import marks
+from lineage_bridge.store.chunks import marks
 from lineage_bridge.store.forming import Formed, Forming
 
 FEW_SHAPES = 64
@@ -54,8 +54,15 @@ class Spans(ABC):
     def last(self, job: int, shape: int) -> int | None:
         """The last event of any run of the job that has the shape; None if no run had it."""
 
+    def alone(self, job: int) -> Span | None:
+        """The job's shape, if it has but one: all its edges lie in it, and no run lacks what another named."""
+        spans = self.shapes(job)
+        return spans[0] if spans is not None and len(spans) == 1 else None
+
     def flow(self, source: int, target: int, job: int, origin: int) -> int | None:
         """The last event of any run that said the flow."""
+        if alone := self.alone(job):
+            return alone.last
         sources = [source, OWN] if source == job else [source]
         targets = [target, OWN] if target == job else [target]
         held = f"SELECT 1 FROM shape_flow WHERE shape = ? AND source IN ({marks(sources)}) AND target IN ({marks(targets)}) LIMIT 1"
@@ -69,6 +76,8 @@ class Spans(ABC):
 
     def port(self, job: int, dataset: int, side: int, origin: int) -> int | None:
         """The last event of any run that named the dataset on the side."""
+        if alone := self.alone(job):
+            return alone.last
         held = "SELECT 1 FROM shape_io WHERE shape = ? AND side = ? AND dataset = ?"
 
         def holding() -> set[int]:
@@ -110,16 +119,6 @@ class CurrentSpans(Spans):
         row = self.connection.execute(_LAST, (job, shape)).fetchone()
         return row[0] if row else None
 
-    def flow(self, source: int, target: int, job: int, origin: int) -> int | None:
-        """As Spans. A flow of now lies in one of the job's shapes: if there is one only, in that."""
-        spans = self.shapes(job)
-        return spans[0].last if spans is not None and len(spans) == 1 else super().flow(source, target, job, origin)
-
-    def port(self, job: int, dataset: int, side: int, origin: int) -> int | None:
-        """As Spans, likewise."""
-        spans = self.shapes(job)
-        return spans[0].last if spans is not None and len(spans) == 1 else super().port(job, dataset, side, origin)
-
 
 class SpansAt(Spans):
     """As of a time: of runs that had their present shape by then, and of those that were forming. Exact at midnights, else to the day."""
@@ -128,6 +127,10 @@ class SpansAt(Spans):
         super().__init__(connection)
         self.forming, self.at_us = forming, forming.at_us
         self._last: dict[tuple[int, int], int | None] = {}
+
+    def alone(self, job: int) -> Span | None:
+        """As Spans."""
+        return None if self.forming.of([job]) else super().alone(job)
 
     def last(self, job: int, shape: int) -> int | None:
         """As Spans."""

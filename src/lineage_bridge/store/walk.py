@@ -11,6 +11,9 @@ from lineage_bridge.store.flows import Direction, RawEdge, RawPort, RawStatement
 from lineage_bridge.store.moment import Moment, resolution
 from lineage_bridge.store.nodes import Nodes
 
+_ORIGINS = {int(origin): origin for origin in Origin}
+_EVIDENCE = {int(evidence): evidence for evidence in Evidence}
+
 
 @dataclass
 class Found:
@@ -37,6 +40,7 @@ class Walker:
         distances = {**down.distances, **up.distances}
         for id_, distance in down.distances.items():
             distances[id_] = min(distances[id_], distance)
+        self.nodes.load([*distances, *(end for edge in raw for end in edge[:3])])
         members = self.nodes.group(node)[1]
         return Walk(
             origin=node,
@@ -102,7 +106,7 @@ class Walker:
         labels = self.when.labels
         label, last = labels.hub_pair(hub, source, target, job, origin) if hub else labels.flow(source, target, job, origin)
         by_id = self.nodes.by_id
-        return Edge(by_id(source), by_id(target), by_id(job), Origin(origin), Evidence(evidence), label, last, bool(hub))
+        return Edge(by_id(source), by_id(target), by_id(job), _ORIGINS[origin], _EVIDENCE[evidence], label, last, bool(hub))
 
     def _port(self, port: RawPort) -> Port:
         job, dataset, side, origin = port

@@ -1,0 +1,19 @@
+"""Many ids in one statement."""
+
+from collections.abc import Collection, Iterable, Iterator
+
+_CHUNKS = (1, 8, 64, 512)
+
+
+def chunks(ids: Iterable[int]) -> Iterator[list[int]]:
+    """Sorted ids in lists of few different lengths, so that few different statements are prepared; the last id may be repeated."""
+    waiting = sorted(set(ids))
+    while waiting:
+        size = min((size for size in _CHUNKS if size >= len(waiting)), default=_CHUNKS[-1])
+        some, waiting = waiting[:size], waiting[size:]
+        yield some + [some[-1]] * (size - len(some))
+
+
+def marks(some: Collection[object]) -> str:
+    """As many question marks as there are values."""
+    return ", ".join("?" * len(some))
