@@ -14,7 +14,7 @@ from lineage_bridge.store.read import ReaderPool, SqliteReader
 
 COLUMNS = 30
 LAYERS = 13
-_AREAS = 2_500
+_AREAS = 1_250
 _SMALL = 25
 
 

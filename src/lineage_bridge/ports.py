@@ -11,6 +11,7 @@ import msgspec
 from lineage_bridge.graph.carried import Carried, FrameKind
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.labels import Label
+from lineage_bridge.graph.ledger import Entry, Window
 from lineage_bridge.graph.relations import Evidence, Origin, Row, Side
 from lineage_bridge.graph.statistics import Amount
 
@@ -408,6 +409,30 @@ class Paths:
 
 
 @dataclass(frozen=True)
+class LedgerHop:
+    """One hop of a path by one job, with what it read and wrote."""
+
+    source: Node
+    target: Node
+    job: Node
+    entry: Entry
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What passed each hop of a path in a window, against a baseline. `found` paths lead from source to target; `more`: perhaps others."""
+
+    source: Node
+    target: Node
+    nodes: tuple[Node, ...]
+    window: Window
+    baseline: Window
+    hops: tuple[LedgerHop, ...]
+    found: int
+    more: bool
+
+
+@dataclass(frozen=True)
 class TraceOptions:
     """How to trace. An empty field stands for every column; `gaps` is how many gaps to name at most."""
 
@@ -545,6 +570,9 @@ class GraphReader(Protocol):
 
     def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits) -> Paths:
         """The ways that data takes from one node to another, at most `most` of them."""
+
+    def ledger(self, paths: Paths, number: int, window: Window, baseline: Window, factor: float) -> Ledger:
+        """What passed each hop of one of the paths found (`number` from 0) in a window, against a baseline."""
 
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits) -> Trace:
         """Where a column comes from, or ends up."""

@@ -3,7 +3,10 @@
 from typing import Any
 
 from tests.api.support import Server
-from tests.events import RUNS, columns, dataset, run_event
+from tests.events import RUNS, T0, columns, dataset, facet, run_event
+
+from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.openlineage.times import format_time
 
 CHAIN = [
     run_event(run=RUNS[0], job="j1", inputs=[dataset("a")], outputs=[dataset("b", columnLineage=columns(mail=[("ns", "a", "email")]))]),
@@ -60,3 +63,36 @@ def test_every_call_is_described(server: Server) -> None:
     for path in ("impact", "paths", "trace"):
         assert f"/api/v1/graph/{path}" in document["paths"]
     assert "TraceAnswer" in document["components"]["schemas"]
+
+
+def copied(run: str, job: str, source: str, target: str, read: int, written: int, day: int) -> bytes:
+    stats = facet(rowCount=read), facet(rowCount=written)
+    return run_event(
+        run=run,
+        job=job,
+        time_us=T0 + day * DAY_US,
+        inputs=[dataset(source, access=("inputFacets", {"inputStatistics": stats[0]}))],
+        outputs=[dataset(target, access=("outputFacets", {"outputStatistics": stats[1]}))],
+    )
+
+
+def test_a_ledger_shows_where_a_change_began(server: Server) -> None:
+    for day, kept in ((0, 100), (1, 10)):
+        server.send(
+            copied(f"1 {day}", "j1", "a", "b", 100, 100, day),
+            copied(f"2 {day}", "j2", "b", "c", 100, kept, day),
+            copied(f"3 {day}", "j3", "c", "d", kept, kept, day),
+        )
+    ends: dict[str, Any] = {"source_namespace": "ns", "source_name": "a", "target_namespace": "ns", "target_name": "d"}
+    since = format_time(T0 + DAY_US // 2)
+    said = server.ask("/graph/ledger", 200, **ends, since=since)
+    assert [node["name"] for node in said["path"]] == ["a", "b", "c", "d"]
+    assert [(hop["job"]["name"], hop["read"]["change"], hop["written"]["change"], hop.get("began", False)) for hop in said["hops"]] == [
+        ("j1", "steady", "steady", False),
+        ("j2", "steady", "less", True),
+        ("j3", "less", "less", False),
+    ]
+    assert said["hops"][1]["written"] == {"window": {"runs": 1, "rows": 10}, "baseline": {"runs": 1, "rows": 100}, "change": "less"}
+    assert said["baseline"] == {"since": format_time(T0 - DAY_US // 2), "until": since}
+    server.ask("/graph/ledger", 404, **ends, way=9)
+    server.ask("/graph/ledger", 422, **ends, since=since, until=since)

@@ -4,7 +4,20 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI
 
-from lineage_bridge.api import answers, changes, graph, lineage, ops, pages, quarantine, questions, runs, spec, statistics
+from lineage_bridge.api import (
+    answers,
+    changes,
+    graph,
+    ledger,
+    lineage,
+    ops,
+    pages,
+    quarantine,
+    questions,
+    runs,
+    spec,
+    statistics,
+)
 from lineage_bridge.api.guard import Guard
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.intake import routes as intake_routes
@@ -36,6 +49,7 @@ def create_app(services: Services) -> FastAPI:
         changes.routes(services),
         runs.routes(services),
         statistics.routes(services),
+        ledger.routes(services),
         quarantine.routes(services, intake),
         ops.routes(services, intake),
     ):

@@ -20,6 +20,7 @@ COMMANDS = {
     "impact": "impact",
     "paths": "paths",
     "trace": "trace",
+    "ledger": "ledger",
     "search": "search",
     "runs": "runs",
     "changes": "changes",

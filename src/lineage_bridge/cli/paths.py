@@ -6,10 +6,8 @@ from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import say, write, write_json
 from lineage_bridge.cli.options import CLIENT, with_settings
-from lineage_bridge.cli.wanted import KINDS, find_named
+from lineage_bridge.cli.wanted import KINDS, find_ends
 from lineage_bridge.config import Settings
-
-_TWO, _FOUR = 2, 4
 
 
 @click.command(
@@ -39,15 +37,8 @@ def paths(
 
     In the direction of the data, the shortest first, each hop with its jobs.
     """
-    if len(names) not in (_TWO, _FOUR):
-        raise click.UsageError("name a source and a target, each by [NAMESPACE] NAME")
-    half = len(names) // 2
     with Client(settings.address) as client:
-        source = find_named(client, names[:half], source_kind)
-        target = find_named(client, names[half:], target_kind)
-        ends = {
-            f"{end}_{key}": node[key] for end, node in (("source", source), ("target", target)) for key in ("kind", "namespace", "name")
-        }
+        ends = find_ends(client, names, source_kind, target_kind)
         said = client.get("/api/v1/graph/paths", depth=depth, limit=limit, **ends)
     if as_json:
         write_json(said)

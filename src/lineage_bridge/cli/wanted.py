@@ -48,6 +48,15 @@ def find_named(client: Client, names: tuple[str, ...], kind: str | None) -> Json
     return ask(client, "/api/v1/graph/neighbourhood", find_wanted(client, names, kind), depth=0)["origin"]
 
 
+def find_ends(client: Client, names: tuple[str, ...], source_kind: str | None, target_kind: str | None) -> dict[str, str]:
+    """What [NAMESPACE] SOURCE [NAMESPACE] TARGET means, as the parameters of a question about a way. Raises NotFoundError."""
+    if len(names) not in (2, 4):
+        raise click.UsageError("name a source and a target, each by [NAMESPACE] NAME")
+    half = len(names) // 2
+    ends = {"source": find_named(client, names[:half], source_kind), "target": find_named(client, names[half:], target_kind)}
+    return {f"{end}_{key}": str(node[key]) for end, node in ends.items() for key in ("kind", "namespace", "name")}
+
+
 def _unique(client: Client, name: str, kind: str | None) -> Wanted:
     """The one node of this name, or else the one whose name contains it. Raises NotFoundError."""
     found = client.get("/api/v1/search", q=name, kind=kind, limit=50)["results"]

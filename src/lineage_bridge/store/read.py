@@ -10,12 +10,14 @@ from pathlib import Path
 from queue import Empty, LifoQueue
 
 from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.ledger import Window
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.ports import (
     ChangePage,
     EventFilter,
     EventRecord,
     Impact,
+    Ledger,
     Node,
     Paths,
     Port,
@@ -34,6 +36,7 @@ from lineage_bridge.ports import (
 from lineage_bridge.store.feed import Feed
 from lineage_bridge.store.flows import CurrentFlows
 from lineage_bridge.store.impact import Reacher
+from lineage_bridge.store.ledger import Bookkeeper
 from lineage_bridge.store.moment import moment
 from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.runlists import RunLists
@@ -126,6 +129,11 @@ class SqliteReader:
 
     def _reacher(self, limits: WalkLimits) -> Reacher:
         return Reacher(self._nodes, CurrentFlows(self.connection, self._nodes), limits, _stopwatch())
+
+    def ledger(self, paths: Paths, number: int, window: Window, baseline: Window, factor: float) -> Ledger:
+        """What passed each hop of one of the paths found in a window, against a baseline."""
+        book = Bookkeeper(CurrentFlows(self.connection, self._nodes), Statistics(self.connection, self._nodes))
+        return book.ledger(paths, number, window, baseline, factor)
 
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits) -> Trace:
         """Where a column comes from, or ends up."""

@@ -1,0 +1,53 @@
+"""Amounts against a baseline, and where a change began."""
+
+import pytest
+
+from lineage_bridge.graph.ledger import Change, Passed, Window, change, ledger
+
+NOTHING = Passed(0, None, None)
+
+
+def rows(count: int) -> Passed:
+    return Passed(1, count, None)
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "expected"),
+    [
+        (rows(100), rows(100), Change.STEADY),
+        (rows(60), rows(100), Change.STEADY),
+        (rows(49), rows(100), Change.LESS),
+        (rows(201), rows(100), Change.MORE),
+        (rows(0), rows(100), Change.SILENT),
+        (NOTHING, rows(100), Change.SILENT),
+        (rows(5), NOTHING, Change.NEW),
+        (NOTHING, NOTHING, Change.UNKNOWN),
+        (rows(0), rows(0), Change.STEADY),
+        (rows(1), rows(0), Change.MORE),
+        (Passed(1, None, 10), Passed(1, None, 100), Change.LESS),
+        (Passed(1, 7, 100), Passed(1, None, 100), Change.STEADY),
+    ],
+)
+def test_a_change(now: Passed, before: Passed, expected: Change) -> None:
+    assert change(now, before, 1.0) is expected
+
+
+def test_a_longer_baseline_leads_to_expect_less() -> None:
+    assert change(rows(100), rows(700), 1 / 7) is Change.STEADY
+    assert change(rows(100), rows(700), 1.0) is Change.LESS
+
+
+def test_a_change_begins_where_what_is_read_is_steady() -> None:
+    steady = (rows(10), rows(10), rows(10), rows(10))
+    filtered = (rows(10), rows(1), rows(10), rows(10))
+    behind = (rows(1), rows(1), rows(10), rows(10))
+    assert [entry.began for entry in ledger([steady, filtered, behind], 1.0)] == [False, True, False]
+
+
+def test_without_readings_a_change_begins_at_the_first_hop_that_shows_it() -> None:
+    unread = (NOTHING, rows(1), NOTHING, rows(10))
+    assert [entry.began for entry in ledger([unread, unread], 1.0)] == [True, False]
+
+
+def test_the_window_before_is_as_long() -> None:
+    assert Window(100, 160).before() == Window(40, 100)
