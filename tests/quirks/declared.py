@@ -24,8 +24,12 @@ def source(name: str, **more: Any) -> dict[str, Any]:
     return {"type": "DATASET", "namespace": "declared", "name": name, **more}
 
 
-JOB_EVENTS = quirk(
-    "JobEvent with declared lineage",
+def tells(name: str, minute: float, **facets: Any) -> bytes:
+    return dataset_event(dataset(name, "declared", **facets), T0 + int(minute * MINUTE_US))
+
+
+DECLARED = quirk(
+    "JobEvent and DatasetEvent with declared lineage",
     [
         declares("plain", 0, ["a"], ["b"]),
         declares("plain", 1, ["c"], ["b"], CATALOG_NEWER),
@@ -36,6 +40,11 @@ JOB_EVENTS = quirk(
         declares("back and forth", 6, ["g"], ["f"]),
         declares("back and forth", 7, ["a"], ["f"]),
         declares("columns", 8, ["a"], [dataset("h", "declared", columnLineage=columns(id=[("declared", "a", "id")]))]),
+        tells("m", 20, schema=schema("id"), ownership=facet(owners=[{"name": "team:data", "type": "OWNER"}])),
+        tells("m", 21, schema=schema("id", "x"), lineage=facet(inputs=[source("a")])),
+        tells("m", 22, lineage=facet(inputs=[source("n")], fields={"id": {"inputs": [source("n", field="key")]}})),
+        tells("o", 23, lineage=facet(fields={"id": {"inputs": [source("a", field="id")]}})),
+        tells("m", 24, ownership=facet(_deleted=True)),
     ],
     "c > b",
     "a > d",
@@ -68,20 +77,4 @@ EXPLICIT_JOB_EVENTS = quirk(
     "declared hands over > declared taker",
     "l > declared hands over",
 )
-
-
-def tells(name: str, minute: float, **facets: Any) -> bytes:
-    return dataset_event(dataset(name, "declared", **facets), T0 + int(minute * MINUTE_US))
-
-
-DATASET_EVENTS = quirk(
-    "DatasetEvent with declared lineage",
-    [
-        tells("m", 20, schema=schema("id"), ownership=facet(owners=[{"name": "team:data", "type": "OWNER"}])),
-        tells("m", 21, schema=schema("id", "x"), lineage=facet(inputs=[source("a")])),
-        tells("m", 22, lineage=facet(inputs=[source("n")], fields={"id": {"inputs": [source("n", field="key")]}})),
-        tells("o", 23, lineage=facet(fields={"id": {"inputs": [source("a", field="id")]}})),
-        tells("m", 24, ownership=facet(_deleted=True)),
-    ],
-)
-SHOWN: tuple[Quirk, ...] = (JOB_EVENTS, EXPLICIT_JOB_EVENTS, DATASET_EVENTS)
+SHOWN: tuple[Quirk, ...] = (DECLARED, EXPLICIT_JOB_EVENTS)

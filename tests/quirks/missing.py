@@ -6,6 +6,14 @@ from typing import Any
 from tests.events import columns, dataset, facet, run_event, schema
 from tests.quirks.telling import DAY_MINUTES, Producer, Quirk, job_type, link, quirk, run_id, statistics
 
+LISTED = """ABORT and OTHER; FAIL in disorder; two terminals for one run; JobEvent and DatasetEvent with declared lineage; `_deleted`;
+explicit lineage over several events; emissionPattern snapshots; KPL-aggregated records; multi-MB events; ksqlDB; consumer groups;
+schema evolution; alias conflicts; two different events with equal run id, type and time; files whose names sort 1, 10, 2; statistics
+only on a RUNNING event; COMPLETE-only runs; a DROP event with an empty schema facet; one table under hive:// and hdfs:// names"""
+"""The list, as the survey has it."""
+HUGE = "multi-MB events"
+"""The item that `multi_megabyte` shows."""
+
 LAB = Producer("https://example.org/lab/1.0.0", "lab", "kafka://lab:9092")
 STREAM = job_type("LAB", "STREAMING")
 SNAPSHOT = job_type(
@@ -184,7 +192,14 @@ SAME_MOMENT = quirk(
 FILE_NAMES = quirk(
     "files whose names sort 1, 10, 2",
     [
-        LAB.says(type_, "from_files", 200 + minute, [f"file_{minute}"], ["merged"], job_facets={"documentation": facet(description=minute)})
+        LAB.says(
+            type_,
+            "from_files",
+            200 + minute,
+            [f"file_{minute}"],
+            ["merged"],
+            job_facets={"documentation": facet(description=f"file {minute}")},
+        )
         for minute, type_ in sorted(((1, "START"), (2, "RUNNING"), (10, "COMPLETE")), key=lambda named: str(named[0]))
     ],
     "file_1 > merged",

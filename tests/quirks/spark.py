@@ -1,5 +1,7 @@
 """What Spark's OpenLineage listener sends."""
 
+from typing import Any
+
 from tests.events import columns, dataset, facet, schema
 from tests.quirks.telling import DAY_MINUTES, Producer, Row, job_type, link, quirk, recorded, run_id, statistics
 
@@ -12,7 +14,7 @@ UNDER = SPARK.parent(APP)
 
 def batch_run(job: str, minute: float, run: str | None = None) -> list[bytes]:
     """START and COMPLETE of an execution that reads orders and writes `job`'s table."""
-    pair = {"reads": ["orders"], "writes": [job], "run": run, "run_facets": UNDER, "job_facets": BATCH}
+    pair: dict[str, Any] = {"reads": ["orders"], "writes": [job], "run": run, "run_facets": UNDER, "job_facets": BATCH}
     return [SPARK.says("START", job, minute, **pair), SPARK.says("COMPLETE", job, minute + 1, **pair)]
 
 

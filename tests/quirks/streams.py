@@ -157,7 +157,7 @@ def change(type_: str | None, job: str, minute: float, reads: Any = None, writes
 
 def fine_digits(body: bytes, digits: str) -> bytes:
     """The same event with nine digits of a second."""
-    return body.replace(b'00Z", "producer"', f'00.{digits}Z", "producer"'.encode())
+    return body.replace(b'.000000Z"', f'.{digits}Z"'.encode())
 
 
 DEBEZIUM_ROW = Row(
@@ -193,9 +193,9 @@ DEBEZIUM_ROW = Row(
         quirk(
             "sinks (Mongo, JDBC) since DBZ-9469",
             [
-                change("START", "copy-out.0", 14),
-                change("RUNNING", "copy-out.0", 15, [DEBEZIUM.data_set("apart.topic", schema=ENVELOPE)]),
-                change("RUNNING", "copy-out.0", 16, None, [dataset("shop.public.copy", "postgres://db:5432", schema=ENVELOPE)]),
+                change("START", "jdbc-out.0", 14),
+                change("RUNNING", "jdbc-out.0", 15, [DEBEZIUM.data_set("apart.topic", schema=ENVELOPE)]),
+                change("RUNNING", "jdbc-out.0", 16, None, [dataset("shop.public.copy", "postgres://db:5432", schema=ENVELOPE)]),
                 change("RUNNING", "mongo-out.0", 17, ["apart.topic"], [dataset("shop.copy", "mongodb://m:27017")]),
             ],
             "apart.topic > shop.public.copy",

@@ -1,0 +1,62 @@
+"""The corpus of quirks is complete, and any disorder of it gives the same tables."""
+
+from functools import cache
+
+import pytest
+from tests.events import KEY
+from tests.quirks import LACKING, ROWS, missing
+from tests.quirks.disorder import alike, arriving, batches, masked, told_once
+from tests.quirks.telling import Row
+
+from lineage_bridge.graph.carried import Carried
+from lineage_bridge.graph.derive import Derived, derive
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.fold import Tables, empty_tables, fold_frames, merge_tables
+
+NAMES = Names(KEY)
+SHUFFLES = 200
+_A_TEST = 10
+
+
+@cache
+def told() -> list[bytes]:
+    return masked(huge=False)
+
+
+@cache
+def expected() -> tuple[Tables, Derived]:
+    tables = fold_frames(told_once(told()), NAMES)
+    return tables, derive(tables, NAMES)
+
+
+def folded(frames: list[Carried], seed: int) -> Tables:
+    """Every batch folded for itself, as a worker does, then merged."""
+    tables = empty_tables()
+    for batch in batches(frames, seed):
+        merge_tables(tables, fold_frames(batch, NAMES))
+    return tables
+
+
+@pytest.mark.parametrize("first", range(0, SHUFFLES, _A_TEST))
+def test_any_disorder_gives_equal_tables(first: int) -> None:
+    wanted, derived = expected()
+    for seed in range(first, first + _A_TEST):
+        tables = folded(arriving(told(), seed), seed)
+        assert alike(tables) == alike(wanted), seed
+        assert derive(tables, NAMES) == derived, seed
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.producer)
+def test_every_clause_of_a_row_has_its_events(row: Row) -> None:
+    assert all(shown.bodies for shown in row.shown)
+
+
+def test_everything_recordings_lack_is_shown() -> None:
+    listed = set(missing.LISTED.replace("\n", " ").split("; "))
+    assert listed - {shown.says for shown in LACKING} == {missing.HUGE}
+    assert len(missing.multi_megabyte()) > 3_000_000
+
+
+def test_only_what_is_no_event_is_refused() -> None:
+    codes = sorted(values[0] for values in expected()[0]["quarantine"].values())
+    assert codes == ["no_subject", "no_time", "not_json", "wrong_type"]

@@ -1,0 +1,57 @@
+"""The corpus as it may arrive: shuffled, doubled, over two channels, cut into batches; and tables without what differs by that alone."""
+
+import random
+from collections.abc import Iterator, Mapping
+
+from lineage_bridge.graph.carried import Carried, FrameKind
+from lineage_bridge.graph.ids import DAY_US, event_id
+from lineage_bridge.graph.relations import Row
+from lineage_bridge.openlineage.redaction import mask
+from tests.events import T0
+from tests.quirks import bodies
+
+ARRIVAL = T0 + 40 * DAY_US
+"""When everything of the corpus has arrived: after the last of its events."""
+CHANNELS = (("log", 0, "http"), ("kafka", 3, "kafka"))
+_DOUBLED = 0.3
+
+
+def masked(*, huge: bool) -> list[bytes]:
+    """The corpus as the door lets it in."""
+    return [mask(body) for body in bodies(huge=huge)]
+
+
+def arriving(told: list[bytes], seed: int) -> list[Carried]:
+    """Every body at least once, some twice, in any order, each copy over one of two channels."""
+    order = random.Random(seed)
+    copies = [*told, *(body for body in told if order.random() < _DOUBLED)]
+    order.shuffle(copies)
+    return [_copy(body, place, order) for place, body in enumerate(copies, 1)]
+
+
+def _copy(body: bytes, place: int, order: random.Random) -> Carried:
+    source, part, channel = order.choice(CHANNELS)
+    arrival = ARRIVAL + order.randrange(3600) * 1_000_000
+    return Carried(source, part, place, int(FrameKind.EVENT), event_id(body), arrival, channel, "", b"", body)
+
+
+def batches(frames: list[Carried], seed: int, most: int = 120) -> Iterator[list[Carried]]:
+    """The frames cut anywhere."""
+    order, left = random.Random(seed), frames
+    while left:
+        size = order.randint(1, most)
+        yield left[:size]
+        left = left[size:]
+
+
+def alike(tables: Mapping[str, Mapping[Row, Row]]) -> Mapping[str, Mapping[Row, Row]]:
+    """The tables without the rows of copies: which frame an event or a rejected body came in, and when."""
+    quarantine = {key[:1]: values[:5] for key, values in tables["quarantine"].items()}
+    return {**tables, "event_copy": {key[:2]: () for key in tables["event_copy"]}, "quarantine": quarantine}
+
+
+def told_once(told: list[bytes]) -> list[Carried]:
+    """Every body once, in the order it is told."""
+    return [
+        Carried("log", 0, place, int(FrameKind.EVENT), event_id(body), ARRIVAL, "http", "", b"", body) for place, body in enumerate(told, 1)
+    ]

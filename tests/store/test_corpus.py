@@ -1,0 +1,86 @@
+"""The corpus of quirks through the store: any disorder and any budget gives the same graph, and its flows are those written beside it."""
+
+import json
+import random
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from tests.quirks import quirks
+from tests.quirks.disorder import ARRIVAL, arriving, batches, masked, told_once
+from tests.quirks.telling import Quirk
+from tests.store.test_apply import CONTENT_ADDRESSED, NAMES, contents, opened, settle
+
+from lineage_bridge.graph.carried import Carried
+from lineage_bridge.graph.derive import derive
+from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.relations import BY_NAME
+from lineage_bridge.ports import Batch, Budget
+from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.export import Export
+from lineage_bridge.store.verify import MAY_HOLD_MORE, verify
+
+BUDGETS = (1, 40, 10_000)
+NAMED = """SELECT j.name, s.name, t.name FROM flow f
+JOIN node j ON j.id = f.job JOIN node s ON s.id = f.source JOIN node t ON t.id = f.target"""
+
+
+@cache
+def told() -> list[bytes]:
+    return masked(huge=True)
+
+
+def put(writer: GraphWriter, frames: list[Carried], budget: int) -> None:
+    writer.apply(Batch({}, dict(flat(fold_frames(frames, NAMES)))), Budget(budget))
+
+
+def exported(writer: GraphWriter) -> list[bytes]:
+    return list(Export(writer.connection, ARRIVAL).lines())
+
+
+@pytest.fixture(scope="module")
+def at_once() -> Iterator[GraphWriter]:
+    """The corpus in one batch, in the order it is told."""
+    with opened() as writer:
+        put(writer, told_once(told()), 10**9)
+        yield writer
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_disorder_and_budget_gives_one_graph(at_once: GraphWriter, seed: int) -> None:
+    choice = random.Random(seed)
+    with opened() as writer:
+        for batch in batches(arriving(told(), seed), seed, most=300):
+            put(writer, batch, choice.choice(BUDGETS))
+        settle(writer)
+        for table in BY_NAME.keys() - CONTENT_ADDRESSED - {"event_copy", "quarantine"}:
+            assert contents(writer, table) == contents(at_once, table), table
+        assert exported(writer) == exported(at_once)
+        assert [d for d in verify(writer.connection, NAMES) if d.surplus or d.missing] == []
+
+
+def test_the_store_holds_what_the_plain_fold_gives(at_once: GraphWriter) -> None:
+    tables = fold_frames(told_once(told()), NAMES)
+    derived = derive(tables, NAMES)
+    for name in BY_NAME.keys() - CONTENT_ADDRESSED - {"node"}:
+        assert contents(at_once, name) == {key + values for key, values in tables[name].items()}, name
+    for name in derived.keys() - {"live"} - MAY_HOLD_MORE:
+        assert contents(at_once, name) == derived[name], name
+
+
+@pytest.fixture(scope="module")
+def flows(at_once: GraphWriter) -> dict[str, set[str]]:
+    """Job to its flows, by names."""
+    found: dict[str, set[str]] = {}
+    for job, source, target in at_once.connection.execute(NAMED):
+        found.setdefault(job, set()).add(f"{source} > {target}")
+    return found
+
+
+WRITTEN = [quirk for quirk in quirks() if quirk.flows is not None]
+
+
+@pytest.mark.parametrize("quirk", WRITTEN, ids=[quirk.says[:50] for quirk in WRITTEN])
+def test_a_quirk_gives_the_flows_written_beside_it(flows: dict[str, set[str]], quirk: Quirk) -> None:
+    jobs = {json.loads(body)["job"]["name"] for body in quirk.bodies if b'"job": {' in body}
+    assert {flow for job in jobs for flow in flows.get(job, set())} == set(quirk.flows or ())
