@@ -3,6 +3,8 @@
 import random
 from collections.abc import Iterator, Mapping
 
+from hypothesis import settings
+
 from lineage_bridge.graph.carried import Carried, FrameKind
 from lineage_bridge.graph.ids import DAY_US, event_id
 from lineage_bridge.graph.relations import Row
@@ -14,6 +16,11 @@ ARRIVAL = T0 + 40 * DAY_US
 """When everything of the corpus has arrived: after the last of its events."""
 CHANNELS = (("log", 0, "http"), ("kafka", 3, "kafka"))
 _DOUBLED = 0.3
+
+
+def seeds(most: int) -> range:
+    """That many seeds, or a fifth of them where tests are to be quick."""
+    return range(most // 5 if settings.get_current_profile_name() == "quick" else most)
 
 
 def masked(*, huge: bool) -> list[bytes]:

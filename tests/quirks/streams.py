@@ -148,7 +148,7 @@ CLEAR_CONFIG = {"debezium_config": facet(configs=["connector.class=io.debezium.c
 
 
 def table(name: str, *fields: str) -> dict[str, Any]:
-    return dataset(f"shop.public.{name}", "postgres://db:5432", schema=schema(*(fields or ("id",))), **TABLE)
+    return dataset(f"shop.public.{name}", "postgres://db:5432", None, schema=schema(*(fields or ("id",))), **TABLE)
 
 
 def change(type_: str | None, job: str, minute: float, reads: Any = None, writes: Any = None, **more: Any) -> bytes:

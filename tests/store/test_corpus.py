@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 from tests.quirks import quirks
-from tests.quirks.disorder import ARRIVAL, arriving, batches, masked, told_once
+from tests.quirks.disorder import ARRIVAL, arriving, batches, masked, seeds, told_once
 from tests.quirks.telling import Quirk
 from tests.store.test_apply import CONTENT_ADDRESSED, NAMES, contents, opened, settle
 
@@ -46,7 +46,7 @@ def at_once() -> Iterator[GraphWriter]:
         yield writer
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_any_disorder_and_budget_gives_one_graph(at_once: GraphWriter, seed: int) -> None:
     choice = random.Random(seed)
     with opened() as writer:
