@@ -14,6 +14,7 @@ from lineage_bridge.graph.labels import Label
 from lineage_bridge.graph.ledger import Entry, Window
 from lineage_bridge.graph.relations import Evidence, Origin, Row, Side
 from lineage_bridge.graph.statistics import Amount
+from lineage_bridge.openlineage.facets import SchemaField
 
 LOG_SOURCE = "log"
 """The name of the embedded event log as a source of frames."""
@@ -275,6 +276,69 @@ class StatisticsPage:
 
     series: tuple[StatisticsSeries, ...]
     truncated: bool
+
+
+@dataclass(frozen=True)
+class SchemaVersion:
+    """A stretch of time in which a dataset had a version (empty: its schema was withdrawn), with who said so.
+
+    `first` and `last` are (UTC microseconds, event id) of the mentions that prove it. `brief`: who named it named another soon after.
+    """
+
+    version: str
+    fields: tuple[SchemaField, ...]
+    first: tuple[int, bytes]
+    last: tuple[int, bytes]
+    jobs: tuple[Node, ...]
+    current: bool
+    brief: bool
+
+
+@dataclass(frozen=True)
+class SchemaHistory:
+    """The versions of a dataset, oldest first. `evidence` is whose word they rest on: `dataset` itself, `output`, `input`, or nobody's.
+
+    `renamed_from` are names it had before. `truncated`: so much was said of it that only the newest days were read.
+    """
+
+    evidence: str
+    versions: tuple[SchemaVersion, ...]
+    renamed_from: tuple[Node, ...]
+    truncated: bool
+
+
+@dataclass(frozen=True)
+class FacetEntry:
+    """One content of a facet, said from one side by up to 20 jobs. `first` and `last` are (UTC microseconds, event id)."""
+
+    facet: bytes
+    side: Side
+    text: str
+    deleted: bool
+    first: tuple[int, bytes]
+    last: tuple[int, bytes]
+    jobs: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class FacetHistory:
+    """All contents of a facet, the one said last first. `truncated`: only the newest days were read."""
+
+    entries: tuple[FacetEntry, ...]
+    truncated: bool
+
+
+@dataclass(frozen=True)
+class LifeEntry:
+    """A change in a dataset's life, as said first (by `event`) and last. `previous` is the dataset's name before."""
+
+    change: str
+    dataset: Node
+    previous: Node | None
+    job: Node | None
+    first: int
+    last: int
+    event: bytes
 
 
 @dataclass(frozen=True)
@@ -591,6 +655,15 @@ class GraphReader(Protocol):
 
     def statistics(self, which: StatisticsFilter) -> StatisticsPage:
         """What runs read and wrote within a window."""
+
+    def schemas(self, dataset: Node, at_us: int) -> SchemaHistory:
+        """The schema versions of a dataset, under all its names, as far as had been said by a time."""
+
+    def facet_history(self, node: Node, key: str, at_us: int) -> FacetHistory:
+        """All that was said under one facet key of a node, under all its names, by a time."""
+
+    def life(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
+        """What became of a dataset, the newest first."""
 
     def job_ports(self, job: Node, *, now_us: int) -> list[Port]:
         """The inputs and outputs of a job."""

@@ -36,7 +36,21 @@ FULL: dict[tuple[Where, str], dict[str, Any]] = {
     ("input", "dataQualityAssertions"): {"assertions": []},
     ("input", "dataQualityMetrics"): {"columnMetrics": {}},
     ("input", "inputStatistics"): {"rowCount": 1, "size": 2, "fileCount": 3},
+    ("input", "subset"): {
+        "inputCondition": {
+            "type": "binary",
+            "operator": "AND",
+            "left": {"type": "location", "locations": ["s3://a/b"]},
+            "right": {
+                "type": "compare",
+                "comparison": "EQUAL",
+                "left": {"type": "field", "field": "day"},
+                "right": {"type": "literal", "value": "1"},
+            },
+        }
+    },
     ("output", "outputStatistics"): {"rowCount": 1, "size": 2, "fileCount": 3},
+    ("output", "subset"): {"outputCondition": {"type": "partition", "partitions": [{"dimensions": {"day": 1}, "identifier": "p"}]}},
     ("job", "documentation"): {"description": "x", "contentType": "text/plain"},
     ("job", "jobType"): {
         "processingType": "STREAMING",

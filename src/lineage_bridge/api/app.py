@@ -15,6 +15,7 @@ from lineage_bridge.api import (
     quarantine,
     questions,
     runs,
+    schemas,
     spec,
     statistics,
 )
@@ -48,6 +49,7 @@ def create_app(services: Services) -> FastAPI:
         questions.routes(services),
         changes.routes(services),
         runs.routes(services),
+        schemas.routes(services),
         statistics.routes(services),
         ledger.routes(services),
         quarantine.routes(services, intake),

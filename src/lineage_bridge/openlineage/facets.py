@@ -278,6 +278,7 @@ class DataQualityMetricsFacet(Facet, frozen=True):
     bytes: Counter = None
     fileCount: Counter = None
     lastUpdated: str | None = None
+    captureDate: str | None = None
 
 
 class Assertion(Part, frozen=True):
@@ -291,10 +292,56 @@ class Assertion(Part, frozen=True):
     actual: str | None = None
     content: str | None = None
     contentType: str | None = None
+    params: dict[str, Any] | None = None
 
 
 class DataQualityAssertionsFacet(Facet, frozen=True):
     assertions: tuple[Assertion, ...]
+
+
+class LocationCondition(Part, frozen=True, tag_field="type", tag="location"):
+    locations: tuple[str, ...]
+
+
+class Partition(Part, frozen=True):
+    dimensions: dict[str, Any]
+    identifier: str | None = None
+
+
+class PartitionCondition(Part, frozen=True, tag_field="type", tag="partition"):
+    partitions: tuple[Partition, ...]
+
+
+class FieldExpression(Part, frozen=True, tag_field="type", tag="field"):
+    field: Name
+
+
+class LiteralExpression(Part, frozen=True, tag_field="type", tag="literal"):
+    value: str
+
+
+class CompareCondition(Part, frozen=True, tag_field="type", tag="compare"):
+    left: FieldExpression | LiteralExpression
+    right: FieldExpression | LiteralExpression
+    comparison: str
+
+
+class BinaryCondition(Part, frozen=True, tag_field="type", tag="binary"):
+    left: "Condition"
+    right: "Condition"
+    operator: str
+
+
+Condition = LocationCondition | PartitionCondition | CompareCondition | BinaryCondition
+"""Which part of a dataset was read or written."""
+
+
+class InputSubsetInputDatasetFacet(Facet, frozen=True):
+    inputCondition: Condition
+
+
+class OutputSubsetOutputDatasetFacet(Facet, frozen=True):
+    outputCondition: Condition
 
 
 # jobs
@@ -441,6 +488,7 @@ class TestExecution(Part, frozen=True):
     actual: str | None = None
     content: str | None = None
     contentType: str | None = None
+    params: dict[str, Any] | None = None
 
 
 class TestRunFacet(Facet, frozen=True):
@@ -491,7 +539,9 @@ KINDS: dict[tuple[Where, str], type[Facet]] = {
     ("input", "dataQualityAssertions"): DataQualityAssertionsFacet,
     ("input", "dataQualityMetrics"): DataQualityMetricsFacet,
     ("input", "inputStatistics"): InputStatisticsInputDatasetFacet,
+    ("input", "subset"): InputSubsetInputDatasetFacet,
     ("output", "outputStatistics"): OutputStatisticsOutputDatasetFacet,
+    ("output", "subset"): OutputSubsetOutputDatasetFacet,
     ("job", "documentation"): DocumentationFacet,
     ("job", "jobType"): JobTypeJobFacet,
     ("job", "lineage"): LineageJobFacet,

@@ -16,8 +16,10 @@ from lineage_bridge.ports import (
     ChangePage,
     EventFilter,
     EventRecord,
+    FacetHistory,
     Impact,
     Ledger,
+    LifeEntry,
     Node,
     Paths,
     Port,
@@ -26,6 +28,7 @@ from lineage_bridge.ports import (
     RunPage,
     RunRecord,
     RunTree,
+    SchemaHistory,
     StatisticsFilter,
     StatisticsPage,
     Trace,
@@ -33,6 +36,7 @@ from lineage_bridge.ports import (
     Walk,
     WalkLimits,
 )
+from lineage_bridge.store.facets import FacetHistories
 from lineage_bridge.store.feed import Feed
 from lineage_bridge.store.flows import CurrentFlows
 from lineage_bridge.store.impact import Reacher
@@ -41,6 +45,7 @@ from lineage_bridge.store.moment import moment
 from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.runlists import RunLists
 from lineage_bridge.store.runs import Runs
+from lineage_bridge.store.schemas import Schemas
 from lineage_bridge.store.sqlite import connect_reader
 from lineage_bridge.store.statistics import Statistics
 from lineage_bridge.store.trace import Tracer
@@ -158,6 +163,18 @@ class SqliteReader:
     def statistics(self, which: StatisticsFilter) -> StatisticsPage:
         """What runs read and wrote within a window."""
         return Statistics(self.connection, self._nodes).page(which)
+
+    def schemas(self, dataset: Node, at_us: int) -> SchemaHistory:
+        """The schema versions of a dataset, under all its names, as far as had been said by a time."""
+        return Schemas(self.connection, self._nodes).of(self.group(dataset)[1], at_us)
+
+    def facet_history(self, node: Node, key: str, at_us: int) -> FacetHistory:
+        """All that was said under one facet key of a node, under all its names, by a time."""
+        return FacetHistories(self.connection, self._nodes).of(self.group(node)[1], key, at_us)
+
+    def life(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
+        """What became of a dataset, the newest first."""
+        return FacetHistories(self.connection, self._nodes).life(dataset, limit, offset)
 
     def job_ports(self, job: Node, *, now_us: int) -> list[Port]:
         """The inputs and outputs of a job, in the order of side and name."""

@@ -1,0 +1,68 @@
+"""Questions about schema versions, facets over time and the life of datasets over HTTP."""
+
+from typing import Any
+
+from tests.api.support import Server
+from tests.events import RUNS, T0, dataset, facet, run_event, schema
+
+from lineage_bridge.openlineage.times import format_time
+
+HOUR = 3_600_000_000
+B: dict[str, Any] = {"namespace": "ns", "name": "b"}
+
+
+def wrote(hour: int, *names: str, **more: Any) -> bytes:
+    return run_event("RUNNING", time_us=T0 + hour * HOUR, outputs=[dataset("b", schema=schema(*names, **more))])
+
+
+def test_versions_and_their_difference(server: Server) -> None:
+    server.send(wrote(0, "id", "x"), wrote(1, "id", "y"), wrote(2, "id", "y", type_="LONG"))
+    answer = server.ask("/graph/schemas", **B)
+    assert answer["evidence"] == "output"
+    assert [[field["name"] for field in version["fields"]] for version in answer["versions"]] == [["id", "y"], ["id", "y"], ["id", "x"]]
+    assert [version.get("current", False) for version in answer["versions"]] == [True, False, False]
+    newest, middle, oldest = answer["versions"]
+    assert (newest["first"]["at"], newest["jobs"]) == (format_time(T0 + 2 * HOUR), [{"namespace": "jobs", "name": "job"}])
+    assert [v["version"] for v in server.ask("/graph/schemas", **B, limit=1, offset=1)["versions"]] == [middle["version"]]
+    assert "fields" not in server.ask("/graph/schemas", **B, fields=False)["versions"][0]
+    assert len(server.ask("/graph/schemas", **B, at=format_time(T0 + HOUR))["versions"]) == 2
+
+    change = server.ask("/graph/schemas/diff", **B)
+    assert (change["before"], change["after"], change["added"], change["removed"]) == (middle["version"], newest["version"], [], [])
+    assert change["changed"] == [{"path": [name], "before": "INT", "after": "LONG"} for name in ("id", "y")]
+    picked = server.ask("/graph/schemas/diff", **B, before=oldest["version"][:8], after=format_time(T0 + HOUR))
+    assert (picked["added"], picked["removed"]) == ([{"path": ["y"], "type": "INT"}], [{"path": ["x"], "type": "INT"}])
+    assert server.ask("/graph/schemas/diff", 404, **B, before="0" * 32)
+    assert server.ask("/graph/schemas/diff", 422, **B, before="last week")
+    assert server.ask("/graph/schemas/diff", 422, **B, before=format_time(T0 - 1))
+
+
+def test_a_renamed_dataset_is_compared_with_what_it_was(server: Server) -> None:
+    state = facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": "ns", "name": "old"})
+    server.send(
+        run_event(run=RUNS[1], outputs=[dataset("old", schema=schema("id"))]),
+        run_event(time_us=T0 + HOUR, outputs=[dataset("b", schema=schema("id", "x"), lifecycleStateChange=state)]),
+    )
+    assert server.ask("/graph/schemas", **B)["renamed_from"] == [{"namespace": "ns", "name": "old"}]
+    change = server.ask("/graph/schemas/diff", **B)
+    assert (change["renamed"], change["added"]) == ([{"namespace": "ns", "name": "old"}], [{"path": ["x"], "type": "INT"}])
+    (event,) = server.ask("/graph/life", **B)["life"]
+    assert (event["change"], event["previous"], event["job"]["name"]) == ("RENAME", {"namespace": "ns", "name": "old"}, "job")
+    assert server.ask("/graph/life", namespace="ns", name="old")["life"] == [event]
+
+
+def test_a_single_version_has_nothing_to_differ_from(server: Server) -> None:
+    server.send(wrote(0, "id"), run_event(inputs=[dataset("silent")]))
+    assert server.ask("/graph/schemas/diff", 404, **B)
+    assert server.ask("/graph/schemas/diff", 404, namespace="ns", name="silent")
+    assert server.ask("/graph/schemas", namespace="ns", name="silent")["versions"] == []
+
+
+def test_facets_over_time(server: Server) -> None:
+    said = [facet(description=text) for text in ("one", "two")]
+    server.send(*(run_event(time_us=T0 + n * HOUR, inputs=[dataset("b", documentation=one)]) for n, one in enumerate(said)))
+    answer = server.ask("/graph/facets/history", **B, key="documentation")
+    assert [version["facet"] for version in answer["history"]] == said[::-1]
+    assert [version["first"]["at"] for version in answer["history"]] == [format_time(T0 + HOUR), format_time(T0)]
+    assert "facet" not in server.ask("/graph/facets/history", **B, key="documentation", texts=False)["history"][0]
+    assert server.ask("/graph/facets/history", **B, key="sql")["history"] == []

@@ -1,0 +1,165 @@
+"""Schema versions, facet histories and the life of datasets, from events."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from tests.events import KEY, RUNS, T0, dataset, dataset_event, facet, frames_of, job_event, run_event, schema
+
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.graph.relations import Side
+from lineage_bridge.ports import Batch, Budget, Node, SchemaHistory
+from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.export import Export
+from lineage_bridge.store.read import SqliteReader
+
+NAMES = Names(KEY)
+MINUTE, HOUR = 60_000_000, 3_600_000_000
+NEVER = 2**62
+DEBEZIUM = Path(__file__).parents[1] / "samples" / "debezium" / "debezium_events.ndjson"
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[GraphWriter]:
+    made = GraphWriter(tmp_path / "graph.db", Names(KEY))
+    yield made
+    made.close()
+
+
+def add(writer: GraphWriter, *bodies: bytes) -> None:
+    order = list(bodies)
+    Random(7).shuffle(order)
+    for part in (order[::2], order[1::2]):
+        writer.apply(Batch({}, dict(flat(fold_frames(frames_of(part, arrival=T0 + 400 * DAY_US), NAMES)))), Budget(10**6))
+
+
+def node(writer: GraphWriter, name: str = "b", namespace: str = "ns", kind: NodeKind = NodeKind.DATASET) -> Node:
+    found = SqliteReader(writer.connection).find(kind, namespace, name)
+    assert found is not None
+    return found
+
+
+def told(writer: GraphWriter, at_us: int = NEVER, **named: Any) -> SchemaHistory:
+    return SqliteReader(writer.connection).schemas(node(writer, **named), at_us)
+
+
+def columns(history: SchemaHistory) -> list[list[str]]:
+    return [[field.name for field in version.fields] for version in history.versions]
+
+
+def exported(writer: GraphWriter, name: str) -> list[dict[str, Any]]:
+    lines = (json.loads(line) for line in Export(writer.connection, T0).lines(frozenset({"schema"})))
+    return [line for line in lines if line["dataset"]["name"] == name]
+
+
+def wrote(at: int, *names: str, run: str = RUNS[0], job: str = "job") -> bytes:
+    return run_event("RUNNING", run=run, job=job, time_us=T0 + at, outputs=[dataset("b", schema=schema(*names))])
+
+
+def read(at: int, *names: str) -> bytes:
+    return run_event("RUNNING", run=RUNS[3], job="reader", time_us=T0 + at, inputs=[dataset("b", schema=schema(*names))])
+
+
+def test_only_the_strongest_word_counts(writer: GraphWriter) -> None:
+    add(writer, read(5 * HOUR, "r"))
+    assert (told(writer).evidence, columns(told(writer))) == ("input", [["r"]])
+    add(writer, wrote(0, "id"), wrote(HOUR, "id", "x"))
+    assert (told(writer).evidence, columns(told(writer))) == ("output", [["id"], ["id", "x"]])
+    add(writer, dataset_event(dataset("b", schema=schema("own"))))
+    assert (told(writer).evidence, columns(told(writer))) == ("dataset", [["own"]])
+    assert [line["version"] for line in exported(writer, "b")] == [v.version for v in told(writer).versions if v.current]
+
+
+def test_the_real_debezium_restarts_without_flapping(writer: GraphWriter) -> None:
+    add(writer, *(json.dumps(json.loads(line).get("body", json.loads(line))).encode() for line in DEBEZIUM.read_bytes().splitlines()))
+    rows = writer.connection.execute("SELECT namespace, name FROM node WHERE name IN ('shop.public.orders', 'shop.public.customers')")
+    found = {name: told(writer, name=name, namespace=namespace) for namespace, name in rows.fetchall()}
+    orders = found["shop.public.orders"].versions
+    assert [(len(v.fields), v.fields[0].type, v.current) for v in orders] == [
+        (4, "serial", False),
+        (4, "int4", False),
+        (5, "int4", True),
+        (5, "serial", False),
+    ]
+    assert [len(names) for names in columns(found["shop.public.customers"])] == [3]
+    assert [line["version"] for line in exported(writer, "shop.public.orders")] == [
+        version.version for version in orders if version.current
+    ]
+
+
+def test_as_of_an_earlier_time(writer: GraphWriter) -> None:
+    add(writer, wrote(0, "id"), wrote(HOUR, "id", "x"))
+    assert columns(told(writer, T0 + HOUR - 1)) == [["id"]]
+    assert told(writer, T0 + HOUR - 1).versions[0].current
+    assert columns(told(writer, T0 - 1)) == []
+
+
+def test_evidence_is_named(writer: GraphWriter) -> None:
+    events = [wrote(0, "id"), wrote(MINUTE, "id"), wrote(2 * MINUTE, "id", "x", job="other", run=RUNS[1])]
+    add(writer, *events)
+    ids = [frame.event for frame in frames_of(events)]
+    first, second = told(writer).versions
+    assert (first.first, first.last) == ((T0, ids[0]), (T0 + MINUTE, ids[1]))
+    assert ([job.name for job in first.jobs], [job.name for job in second.jobs]) == (["job"], ["other"])
+
+
+def test_a_schema_that_is_withdrawn_is_a_version_without_fields(writer: GraphWriter) -> None:
+    gone = run_event("RUNNING", time_us=T0 + HOUR, outputs=[dataset("b", schema=facet(_deleted=True))])
+    add(writer, wrote(0, "id"), gone)
+    assert [version.version for version in told(writer).versions][-1] == ""
+    assert exported(writer, "b") == []
+
+
+def test_what_is_declared_counts_as_output(writer: GraphWriter) -> None:
+    add(writer, job_event(outputs=[dataset("b", schema=schema("declared"))]), read(0, "r"))
+    assert (told(writer).evidence, columns(told(writer))) == ("output", [["declared"]])
+
+
+def renamed(at: int) -> bytes:
+    state = facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": "ns", "name": "old"})
+    return run_event("COMPLETE", time_us=T0 + at, outputs=[dataset("b", lifecycleStateChange=state, schema=schema("id"))])
+
+
+def test_the_life_of_a_dataset(writer: GraphWriter) -> None:
+    born = run_event("COMPLETE", run=RUNS[1], time_us=T0, outputs=[dataset("b", lifecycleStateChange=facet(lifecycleStateChange="CREATE"))])
+    add(writer, born, renamed(HOUR))
+    reader = SqliteReader(writer.connection)
+    life = reader.life(node(writer), 10, 0)
+    assert [(entry.change, entry.first - T0, entry.previous and entry.previous.name) for entry in life] == [
+        ("RENAME", HOUR, "old"),
+        ("CREATE", 0, None),
+    ]
+    assert [entry.dataset.name for entry in reader.life(node(writer, "old"), 10, 0)] == ["b"]
+    assert [entry.change for entry in reader.life(node(writer), 1, 1)] == ["CREATE"]
+    assert [before.name for before in told(writer).renamed_from] == ["old"]
+
+
+def test_all_that_was_said_under_a_key(writer: GraphWriter) -> None:
+    def owned(at: int, *owners: str, run: str = RUNS[0]) -> bytes:
+        said = facet(owners=[{"name": owner} for owner in owners])
+        return run_event("RUNNING", run=run, time_us=T0 + at, inputs=[dataset("b", ownership=said)])
+
+    add(writer, owned(0, "one"), owned(HOUR, "two"), owned(2 * HOUR, "one", run=RUNS[1]), dataset_event(dataset("b", ownership=facet())))
+    history = SqliteReader(writer.connection).facet_history(node(writer), "ownership", NEVER)
+    found = [(e.side, [o["name"] for o in json.loads(e.text).get("owners", [])], e.first[0] - T0, e.last[0] - T0) for e in history.entries]
+    assert found == [(Side.INPUT, ["one"], 0, 2 * HOUR), (Side.INPUT, ["two"], HOUR, HOUR), (Side.SELF, [], 0, 0)]
+    assert [[job.name for job in entry.jobs] for entry in history.entries] == [["job"], ["job"], []]
+    early = SqliteReader(writer.connection).facet_history(node(writer), "ownership", T0 + HOUR - 1)
+    assert sorted((e.side, e.last[0] - T0) for e in early.entries) == [(Side.INPUT, 0), (Side.SELF, 0)]
+
+
+def test_the_facets_of_jobs_and_their_runs(writer: GraphWriter) -> None:
+    add(
+        writer,
+        run_event(job_facets={"sql": facet(query="SELECT 1")}, run_facets={"errorMessage": facet(message="x", programmingLanguage="p")}),
+        run_event(time_us=T0 + 1, job_facets={"sql": facet(_deleted=True)}),
+    )
+    reader, job = SqliteReader(writer.connection), node(writer, "job", "jobs", NodeKind.JOB)
+    assert [entry.deleted for entry in reader.facet_history(job, "sql", NEVER).entries] == [True, False]
+    assert [entry.side for entry in reader.facet_history(job, "errorMessage", NEVER).entries] == [Side.RUN]
+    assert reader.facet_history(job, "nothing", NEVER).entries == ()
