@@ -450,6 +450,7 @@ class Impact:
     affected: tuple[Affected, ...]
     truncated: str
     hidden: int
+    resolution: str = "exact"
 
 
 @dataclass(frozen=True)
@@ -470,6 +471,7 @@ class Paths:
     more: bool
     truncated: str
     hidden: int
+    resolution: str = "exact"
 
 
 @dataclass(frozen=True)
@@ -575,6 +577,7 @@ class Trace:
     coverage: Coverage
     truncated: str
     hidden: int
+    resolution: str = "exact"
 
 
 @dataclass(frozen=True)
@@ -629,17 +632,17 @@ class GraphReader(Protocol):
     ) -> Walk:
         """Follow flows `upstream`, `downstream` or `both` (the union of the two) for `depth` hops; as they were at `at_us`, if given."""
 
-    def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits) -> Impact:
-        """What a change of a node reaches, or what a node depends on."""
+    def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
+        """What a change of a node reaches, or what a node depends on; as things were at `at_us`, if given."""
 
-    def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits) -> Paths:
-        """The ways that data takes from one node to another, at most `most` of them."""
+    def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits, at_us: int | None = None) -> Paths:
+        """The ways that data takes from one node to another, at most `most` of them; as things were at `at_us`, if given."""
 
     def ledger(self, paths: Paths, number: int, window: Window, baseline: Window, factor: float) -> Ledger:
         """What passed each hop of one of the paths found (`number` from 0) in a window, against a baseline."""
 
-    def trace(self, node: Node, options: TraceOptions, limits: WalkLimits) -> Trace:
-        """Where a column comes from, or ends up."""
+    def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
+        """Where a column comes from, or ends up; as things were at `at_us`, if given: then without proofs."""
 
     def latest_run(self, job: Node, *, with_datasets: bool) -> RunRecord | None:
         """The newest run of a job, if asked the newest that named a dataset."""

@@ -8,12 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.events import KEY, RUNS, T0, carried, columns, dataset, facet, frames_of, job_event, run_event
+from tests.store.test_apply import NAMES, apply, opened, settle
+from tests.store.test_past import _moments, nodes, plain
 
+from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import flat, fold_frames
 from lineage_bridge.graph.ids import DAY_US, NodeKind, event_id
 from lineage_bridge.ports import Batch, Budget, Impact, Node, Trace, TraceOptions, WalkLimits
 from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.asof import folded_again
 from lineage_bridge.store.read import SqliteReader
 
 
@@ -110,24 +114,55 @@ def test_impact_says_when_it_stopped_early(writer: GraphWriter) -> None:
     assert found.hidden > 0
 
 
+FAR = T0 + 10_000 * DAY_US
+
+
 @settings(deadline=None, max_examples=30)
 @given(carried(min_size=4, max_size=12, erasing=False), st.sampled_from(["a", "b", "c"]))
-def test_impact_lists_what_the_walk_meets(tmp_path_factory: pytest.TempPathFactory, frames: list[Any], name: str) -> None:
-    writer = GraphWriter(tmp_path_factory.mktemp("impact") / "graph.db", Names(KEY))
-    try:
-        writer.apply(Batch({}, dict(flat(fold_frames(frames, Names(KEY))))), Budget(10**6))
+def test_impact_lists_what_the_walk_meets(frames: list[Carried], name: str) -> None:
+    with opened() as writer:
+        apply(writer, frames)
+        settle(writer)
         reader = SqliteReader(writer.connection)
         origin = reader.find(NodeKind.DATASET, "ns", name)
-        if origin is None:
-            return
-        for direction in ("upstream", "downstream"):
+        for direction in ("upstream", "downstream") if origin else ():
+            assert origin is not None
             walk = reader.walk(origin, direction, 50, WalkLimits(), now_us=T0)
             impact = reader.impact(origin, direction, 50, WalkLimits())
             own = {member.id for member in walk.members}
             met = {walk.canonical.get(id_, id_): hops for id_, hops in walk.distances.items() if id_ not in own}
             assert {a.node.id: a.distance for a in impact.affected if a.paths is not None} == met
-    finally:
-        writer.close()
+
+
+@settings(deadline=None, max_examples=30)
+@given(plain, _moments)
+def test_answers_as_of_a_time_are_those_of_what_had_been_said(frames: list[Carried], at_us: int) -> None:
+    with opened() as writer:
+        apply(writer, frames)
+        settle(writer)
+        with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
+            reader, then = SqliteReader(writer.connection), SqliteReader(again)
+            for direction in ("upstream", "downstream"):
+                options = TraceOptions("", direction, indirect=True, proofs=False)
+                for origin in nodes(then):
+                    past, oracle = (r.trace(origin, options, WalkLimits(), at) for r, at in ((reader, at_us), (then, None)))
+                    assert (past.flows, past.columns, past.coverage) == (oracle.flows, oracle.columns, oracle.coverage)
+                    reached, expected = (r.impact(origin, direction, 9, WalkLimits(), at) for r, at in ((reader, at_us), (then, None)))
+                    assert reached.affected == expected.affected
+
+
+@settings(deadline=None, max_examples=30)
+@given(plain)
+def test_a_trace_long_after_all_was_said_is_that_of_now(frames: list[Carried]) -> None:
+    with opened() as writer:
+        apply(writer, frames)
+        settle(writer)
+        reader = SqliteReader(writer.connection)
+        for origin in nodes(reader):
+            for field in ("", "id"):
+                options = TraceOptions(field, "downstream", indirect=True, proofs=False)
+                past, now = (reader.trace(origin, options, WalkLimits(), at) for at in (FAR, None))
+                assert (past.flows, past.columns) == (now.flows, now.columns)
 
 
 # paths

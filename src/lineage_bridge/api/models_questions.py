@@ -1,4 +1,7 @@
-"""The shapes of impact, paths and column traces."""
+"""The shapes of impact, paths and column traces.
+
+`resolution` is "exact", or "day" where what was said last within the day of the time asked for is not known.
+"""
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -33,6 +36,7 @@ class ImpactAnswer(Struct, frozen=True):
     affected: list[AffectedNode]
     truncated: str
     hidden: int
+    resolution: str
     settling: bool
     position: str
 
@@ -53,6 +57,7 @@ class PathsAnswer(Struct, frozen=True):
     more: bool
     truncated: str
     hidden: int
+    resolution: str
     settling: bool
     position: str
 
@@ -123,5 +128,6 @@ class TraceAnswer(Struct, frozen=True):
     coverage: TraceCoverage
     truncated: str
     hidden: int
+    resolution: str
     settling: bool
     position: str

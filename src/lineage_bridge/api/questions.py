@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
-from lineage_bridge.api.asking import KINDS, Mended, Namespace, NodeName, Offset, demand, page, reflecting, waiting
+from lineage_bridge.api.asking import KINDS, Mended, Namespace, NodeName, Offset, demand, page, reflecting, time_argument, waiting
 from lineage_bridge.api.models import ErrorAnswer, GraphNode, Transformation
 from lineage_bridge.api.models_questions import (
     AffectedNode,
@@ -32,6 +32,7 @@ from lineage_bridge.ports import Affected, Gap, GraphReader, Impact, Node, Paths
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream"]
 Depth = Annotated[int, Query(ge=1, le=100, description="Most hops")]
+At = Annotated[str | None, Query(description="As things were at this time: RFC 3339; UTC if it has no zone")]
 _NOT_FOUND = {404: ErrorAnswer}
 
 
@@ -53,13 +54,14 @@ def _impact_route(router: APIRouter, services: Services) -> None:
         kind: Kind = "dataset",
         direction: Direction = "downstream",
         depth: Depth = 50,
+        at: At = None,
         limit: Annotated[int, Query(ge=1, le=5000)] = 500,
         offset: Offset = 0,
     ) -> Response:
         """What a change of a dataset or a job reaches: how far, over how many ways, and whether all or some of the data."""
         with services.graph() as reader:
             node = demand(reader, KINDS[kind], namespace, name)
-            impact = reader.impact(node, direction, depth, WalkLimits())
+            impact = reader.impact(node, direction, depth, WalkLimits(), time_argument("at", at))
             shown, link = page(request, impact.affected[offset : offset + limit + 1], limit, offset)
             return answer(_impact(reader, impact, [_affected(one) for one in shown]), headers={**link, **reflecting(reader)})
 
@@ -75,6 +77,7 @@ def _impact(reader: GraphReader, impact: Impact, shown: list[AffectedNode]) -> I
         affected=shown,
         truncated=impact.truncated,
         hidden=impact.hidden,
+        resolution=impact.resolution,
         settling=reader.settling(),
         position=position.encode(reader.position()),
     )
@@ -94,13 +97,15 @@ def _paths_route(router: APIRouter, services: Services) -> None:
         source_kind: Kind = "dataset",
         target_kind: Kind = "dataset",
         depth: Depth = 20,
+        at: At = None,
         limit: Annotated[int, Query(ge=1, le=1000, description="Most paths")] = 20,
     ) -> Response:
         """The ways that data takes from one node to another, the shortest first."""
         with services.graph() as reader:
             source = demand(reader, KINDS[source_kind], source_namespace, source_name)
             target = demand(reader, KINDS[target_kind], target_namespace, target_name)
-            return answer(_paths(reader, reader.paths(source, target, depth, limit, WalkLimits())), headers=reflecting(reader))
+            found = reader.paths(source, target, depth, limit, WalkLimits(), time_argument("at", at))
+            return answer(_paths(reader, found), headers=reflecting(reader))
 
 
 def _paths(reader: GraphReader, found: Paths) -> PathsAnswer:
@@ -111,6 +116,7 @@ def _paths(reader: GraphReader, found: Paths) -> PathsAnswer:
         more=found.more,
         truncated=found.truncated,
         hidden=found.hidden,
+        resolution=found.resolution,
         settling=reader.settling(),
         position=position.encode(reader.position()),
     )
@@ -129,6 +135,7 @@ def _trace_route(router: APIRouter, services: Services) -> None:
         kind: Kind = "dataset",
         direction: Direction = "upstream",
         depth: Depth = 20,
+        at: At = None,
         indirect: Annotated[bool, Query(description="Also what merely decides: filters, joins, sorting")] = False,
         through_masking: Annotated[bool, Query(description="Go on behind a masked column")] = False,
         proofs: Annotated[bool, Query(description="Name the event that said each flow last")] = True,
@@ -138,7 +145,8 @@ def _trace_route(router: APIRouter, services: Services) -> None:
         options = TraceOptions(field, direction, depth, indirect, through_masking, proofs, gaps)
         with services.graph() as reader:
             node = demand(reader, KINDS[kind], namespace, name)
-            return answer(_trace(reader, reader.trace(node, options, WalkLimits())), headers=reflecting(reader))
+            trace = reader.trace(node, options, WalkLimits(), time_argument("at", at))
+            return answer(_trace(reader, trace), headers=reflecting(reader))
 
 
 def _trace(reader: GraphReader, trace: Trace) -> TraceAnswer:
@@ -158,6 +166,7 @@ def _trace(reader: GraphReader, trace: Trace) -> TraceAnswer:
         coverage=TraceCoverage(trace.coverage.told, trace.coverage.untold, [_gap(gap) for gap in trace.coverage.gaps]),
         truncated=trace.truncated,
         hidden=trace.hidden,
+        resolution=trace.resolution,
         settling=reader.settling(),
         position=position.encode(reader.position()),
     )

@@ -23,10 +23,19 @@ from lineage_bridge.config import Settings
 @click.option("--kind", type=click.Choice(KINDS), help="what NAME is; by itself a dataset, else a job")
 @click.option("--limit", type=click.IntRange(1, 5000), default=500, show_default=True, help="most lines")
 @click.option("--offset", type=click.IntRange(0), default=0, help="lines to leave out at the start")
+@click.option("--at", help="as things were at this time, RFC 3339")
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
 def impact(
-    settings: Settings, names: tuple[str, ...], direction: str, depth: int, kind: str | None, limit: int, offset: int, as_json: bool
+    settings: Settings,
+    names: tuple[str, ...],
+    direction: str,
+    depth: int,
+    kind: str | None,
+    limit: int,
+    offset: int,
+    at: str | None,
+    as_json: bool,
 ) -> None:
     """List what a change of a dataset or a job reaches.
 
@@ -36,7 +45,7 @@ def impact(
     """
     with Client(settings.address) as client:
         which = find_wanted(client, names, kind)
-        said = ask(client, "/api/v1/graph/impact", which, direction=direction, depth=depth, limit=limit, offset=offset)
+        said = ask(client, "/api/v1/graph/impact", which, direction=direction, depth=depth, limit=limit, offset=offset, at=at)
     if as_json:
         write_json(said)
         return

@@ -22,6 +22,7 @@ from lineage_bridge.config import Settings
 @click.option("--target-kind", type=click.Choice(KINDS), help="what TARGET is")
 @click.option("--depth", type=click.IntRange(1, 100), default=20, show_default=True, help="most hops")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="most paths")
+@click.option("--at", help="as things were at this time, RFC 3339")
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
 def paths(
@@ -31,6 +32,7 @@ def paths(
     target_kind: str | None,
     depth: int,
     limit: int,
+    at: str | None,
     as_json: bool,
 ) -> None:
     """List the ways from one dataset or job to another.
@@ -39,7 +41,7 @@ def paths(
     """
     with Client(settings.address) as client:
         ends = find_ends(client, names, source_kind, target_kind)
-        said = client.get("/api/v1/graph/paths", depth=depth, limit=limit, **ends)
+        said = client.get("/api/v1/graph/paths", depth=depth, limit=limit, at=at, **ends)
     if as_json:
         write_json(said)
         return

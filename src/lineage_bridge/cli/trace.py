@@ -31,6 +31,7 @@ Column = tuple[str, str]
 @click.option("--depth", type=click.IntRange(1, 100), default=20, show_default=True, help="most hops")
 @click.option("--indirect", is_flag=True, help="also what merely decides: filters, joins, sorting")
 @click.option("--through-masking", is_flag=True, help="go on behind a masked column")
+@click.option("--at", help="as things were at this time, RFC 3339")
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
 def trace(
@@ -41,6 +42,7 @@ def trace(
     depth: int,
     indirect: bool,
     through_masking: bool,
+    at: str | None,
     as_json: bool,
 ) -> None:
     """Print where a column comes from, or where it ends up.
@@ -59,6 +61,7 @@ def trace(
             depth=depth,
             indirect=indirect,
             through_masking=through_masking,
+            at=at,
         )
     if as_json:
         write_json(said)

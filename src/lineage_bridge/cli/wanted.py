@@ -28,7 +28,7 @@ def find_wanted(client: Client, names: tuple[str, ...], kind: str | None) -> Wan
     return Wanted((kind,) if kind else KINDS, names[0], names[1])
 
 
-def ask(client: Client, path: str, which: Wanted, **parameters: str | int) -> Json:
+def ask(client: Client, path: str, which: Wanted, **parameters: str | int | None) -> Json:
     """The answer about the node. Raises NotFoundError with names that come close."""
     kind, *others = which.kinds
     try:

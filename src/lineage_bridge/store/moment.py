@@ -32,6 +32,11 @@ def moment(connection: sqlite3.Connection, nodes: Nodes, runs: Runs, now_us: int
     return Moment(past, Labels(past, standing, at_us, SpansAt(connection, past.forming)), at_us)
 
 
+def flows(connection: sqlite3.Connection, nodes: Nodes, at_us: int | None = None) -> Flows:
+    """The flows of now or, if given, of the time `at_us`; for questions that need no labels."""
+    return CurrentFlows(connection, nodes) if at_us is None else FlowsAt(connection, nodes, at_us)
+
+
 def resolution(at_us: int | None) -> str:
     """How exact an answer of a moment is: which of several contents came last within a day is known at midnights (UTC) and now."""
     return "exact" if at_us is None or at_us % DAY_US == 0 else "day"

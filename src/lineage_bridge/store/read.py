@@ -5,6 +5,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from queue import Empty, LifoQueue
@@ -38,10 +39,9 @@ from lineage_bridge.ports import (
 )
 from lineage_bridge.store.facets import FacetHistories
 from lineage_bridge.store.feed import Feed
-from lineage_bridge.store.flows import CurrentFlows
 from lineage_bridge.store.impact import Reacher
 from lineage_bridge.store.ledger import Bookkeeper
-from lineage_bridge.store.moment import moment
+from lineage_bridge.store.moment import flows, moment, resolution
 from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.runlists import RunLists
 from lineage_bridge.store.runs import Runs
@@ -124,25 +124,26 @@ class SqliteReader:
         when = moment(self.connection, self._nodes, self._runs, now_us, at_us)
         return Walker(when, self._nodes, limits, _stopwatch()).walk(node, direction, depth, columns=columns)
 
-    def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits) -> Impact:
+    def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
         """What a change of a node reaches, or what a node depends on."""
-        return self._reacher(limits).impact(node, direction, depth)
+        return replace(self._reacher(limits, at_us).impact(node, direction, depth), resolution=resolution(at_us))
 
-    def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits) -> Paths:
+    def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits, at_us: int | None = None) -> Paths:
         """The ways that data takes from one node to another."""
-        return self._reacher(limits).paths(source, target, depth, most)
+        return replace(self._reacher(limits, at_us).paths(source, target, depth, most), resolution=resolution(at_us))
 
-    def _reacher(self, limits: WalkLimits) -> Reacher:
-        return Reacher(self._nodes, CurrentFlows(self.connection, self._nodes), limits, _stopwatch())
+    def _reacher(self, limits: WalkLimits, at_us: int | None) -> Reacher:
+        return Reacher(self._nodes, flows(self.connection, self._nodes, at_us), limits, _stopwatch())
 
     def ledger(self, paths: Paths, number: int, window: Window, baseline: Window, factor: float) -> Ledger:
         """What passed each hop of one of the paths found in a window, against a baseline."""
-        book = Bookkeeper(CurrentFlows(self.connection, self._nodes), Statistics(self.connection, self._nodes))
+        book = Bookkeeper(flows(self.connection, self._nodes), Statistics(self.connection, self._nodes))
         return book.ledger(paths, number, window, baseline, factor)
 
-    def trace(self, node: Node, options: TraceOptions, limits: WalkLimits) -> Trace:
+    def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
         """Where a column comes from, or ends up."""
-        return Tracer(self.connection, self._nodes, CurrentFlows(self.connection, self._nodes), limits, _stopwatch()).trace(node, options)
+        tracer = Tracer(self.connection, self._nodes, flows(self.connection, self._nodes, at_us), limits, _stopwatch())
+        return replace(tracer.trace(node, options), resolution=resolution(at_us))
 
     def latest_run(self, job: Node, *, with_datasets: bool) -> RunRecord | None:
         """The newest run of a job, if asked the newest that named a dataset."""

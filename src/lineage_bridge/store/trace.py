@@ -7,17 +7,13 @@ from dataclasses import dataclass, field
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Evidence, Origin
 from lineage_bridge.ports import Coverage, Gap, Node, Trace, TracedColumn, TracedFlow, TraceOptions, WalkLimits
-from lineage_bridge.store.columns import Columns, ColumnStep
-from lineage_bridge.store.flows import Direction, Flows, RawEdge
+from lineage_bridge.store.columns import Columns, ColumnStep, CurrentColumns, FlowColumns
+from lineage_bridge.store.flows import CurrentFlows, Direction, Flows, RawEdge
 from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.proofs import Proofs
 
 Column = tuple[int, str]
 """The canonical id of a dataset (or the id of a job), and a field; empty for all of it."""
-
-_EXPLICIT_COLUMNS = """SELECT 1 FROM job_statement j JOIN statement s ON s.meaning = j.meaning
-WHERE j.job = :job AND s.source IN (:source, CASE WHEN :source = :job THEN 0 ELSE :source END)
-AND (s.source_field <> '' OR s.target_field <> '') AND (s.target = :target OR (s.target = 0 AND j.carrier = :target)) LIMIT 1"""
 
 
 @dataclass
@@ -41,7 +37,8 @@ class Tracer:
         self, connection: sqlite3.Connection, nodes: Nodes, flows: Flows, limits: WalkLimits, elapsed: Callable[[], float]
     ) -> None:
         self.connection, self.nodes, self.flows, self.limits, self.elapsed = connection, nodes, flows, limits, elapsed
-        self.columns, self.proofs = Columns(connection), Proofs(connection)
+        self.columns: Columns = CurrentColumns(connection) if isinstance(flows, CurrentFlows) else FlowColumns(flows)
+        self.proofs = Proofs(connection)
         self._around: dict[tuple[int, bool], dict[tuple[int, int, int, int], RawEdge]] = {}
 
     def trace(self, node: Node, options: TraceOptions) -> Trace:
@@ -122,8 +119,8 @@ class Tracer:
     def _has_columns(self, edge: RawEdge) -> bool:
         source, target, job, _, evidence, _ = edge
         if evidence == Evidence.EXPLICIT:
-            values = {"source": source, "target": target, "job": job}
-            return self.connection.execute(_EXPLICIT_COLUMNS, values).fetchone() is not None
+            said = (row for carrier in {job, target} for row in self.flows.statements(job, carrier))
+            return any((row[2] or job) == source and (row[0] or row[7]) == target and (row[1] or row[3]) for row in said)
         return evidence == Evidence.COLUMN
 
     def _edges(self, node: int, *, up: bool) -> dict[tuple[int, int, int, int], RawEdge]:
@@ -181,7 +178,7 @@ class Tracer:
                 tuple(sorted({(one.type, one.subtype, one.masking) for one in steps})),
                 masked=all(one.masking for one in steps),
                 indirect=all(one.type == "INDIRECT" or not one.target_field for one in steps),
-                proof=self.proofs.newest(step.job, step.carrier, step.meaning) if proofs else None,
+                proof=self.proofs.newest(step.job, step.carrier, step.meaning) if proofs and step.meaning else None,
             )
 
 
