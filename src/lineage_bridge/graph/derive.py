@@ -7,10 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from lineage_bridge.graph.book import PlainBook, identities, words
 from lineage_bridge.graph.facts import LINEAGE_KEYS, NAMING_KEYS, Names
 from lineage_bridge.graph.fold import Tables
 from lineage_bridge.graph.growth import Growth, Saying, newest_content, of_declaration, of_run
-from lineage_bridge.graph.identity import canonical, component, symlinks
+from lineage_bridge.graph.identity import Spelling, symlinks
+from lineage_bridge.graph.ids import NodeKind, node_id
 from lineage_bridge.graph.relations import Origin, Row, Side
 from lineage_bridge.graph.shapes import NO_SHAPE, Expansion, Shape, expand, make_shape
 from lineage_bridge.graph.statements import OWN, Meaning, named_nodes, read_meaning
@@ -27,7 +29,10 @@ flow           (source, target, job, origin, evidence)
 hub            (hub, job, origin); hub_io (hub, side, dataset)
 job_statement  (job, carrier, meaning, origin)
 current_facet  (node, job, key, facet, rank, time, event)
-symlink        (dataset, other, type); identity (node, canonical)
+symlink        (dataset, other, type)                            of current facets; symlink_said (dataset, facet): of all there ever were
+respelt        (owner, namespace, name, rule, to_namespace, to_name)  steps of the rules from names that are there or that operators use
+respaced       (owner, space, other, prefix, parts, rule)        links of the rules from such namespaces
+identity       (node, head, namespace, name)                     not stored: the groups that all these make
 live           (node)                                             nodes that something still speaks of
 """
 
@@ -60,7 +65,7 @@ class _Derivation:
         self.contents: dict[bytes, dict[str, bytes]] = defaultdict(dict)
         self.shapes: dict[int, Shape] = {}
         self.job_shapes: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
-        self.node_names = {id_: (namespace, name) for id_, _, namespace, name in tables["node"]}
+        self.there = {id_: Spelling(kind, namespace, name) for id_, kind, namespace, name in tables["node"]}
 
     def run(self) -> Derived:
         for (content, key), (facet,) in self.tables["content"].items():
@@ -68,8 +73,9 @@ class _Derivation:
         self.read_subjects()
         self.read_jobs()
         self.read_facets()
-        self.read_identity()
+        self.read_symlinks()
         self.read_live()
+        self.read_identity()
         return dict(self.out)
 
     def text(self, facet: bytes) -> bytes:
@@ -82,7 +88,7 @@ class _Derivation:
             self.meaning_of[key, facet] = meaning.id if meaning else None
             if meaning:
                 self.meanings[meaning.id] = meaning
-                self.node_names.update({node[0]: (node[2], node[3]) for node in meaning.nodes})
+                self.name(meaning.nodes)
         return self.meaning_of[key, facet]
 
     # subjects and their shapes
@@ -186,19 +192,28 @@ class _Derivation:
         for (node, job, key), (rank, time, event, facet) in best.items():
             self.out["current_facet"].add((node, job, key, facet, rank, time, event))
 
-    def read_identity(self) -> None:
-        joined: dict[int, set[int]] = defaultdict(set)
+    def name(self, nodes: Iterable[Row]) -> None:
+        """Remember the names that a facet gives."""
+        self.there.update((node[0], Spelling(*node[1:])) for node in nodes)
+
+    def read_symlinks(self) -> None:
         for node, _, key, facet, *_ in self.out["current_facet"]:
             for namespace, name, type_ in symlinks(self.text(facet)) if key == "symlinks" else ():
                 other = self.names.dataset(namespace, name)
                 if other != node:
-                    self.node_names[other] = namespace, name
                     self.out["symlink"].add((node, other, type_))
-                    joined[node].add(other)
-                    joined[other].add(node)
-        for node in joined:
-            members = component(node, lambda id_: joined[id_])
-            self.out["identity"].add((node, canonical(members, self.node_names)))
+        for _, _, about, side, _, content, _ in self.tables["said"]:
+            facet = self.contents.get(content, {}).get("symlinks")
+            if side in ENTITY_SIDES and facet:
+                self.out["symlink_said"].add((about, facet))
+
+    def read_identity(self) -> None:
+        there = {id_: self.there[id_] for (id_,) in self.out["live"]}
+        links = ((there[dataset], there[other], type_) for dataset, other, type_ in self.out["symlink"])
+        book = PlainBook(there.values(), links, words(self.tables["alias"]))
+        self.out["respelt"] = {(owner_id(self.names, s), *here, rule, *to) for s, here, to, rule in book.respelt}
+        self.out["respaced"] = {(space, *link) for space, link in book.respaced}
+        self.out["identity"] = set(identities(there, book))
 
     def read_live(self) -> None:
         live: set[Any] = {key[2] for key in self.tables["run_io"]} | {key[1] for key in self.tables["run"]}
@@ -211,8 +226,16 @@ class _Derivation:
                 live.add(dataset)
                 contents.add(facets)
         facets = {(key, facet) for content in contents for key, facet in self.contents.get(content, {}).items() if key in _NAMING}
-        live |= {node[0] for key, facet in facets for node in named_nodes(key, self.text(facet), self.names)}
+        for key, facet in facets:
+            nodes = named_nodes(key, self.text(facet), self.names)
+            self.name(nodes)
+            live |= {node[0] for node in nodes}
         self.out["live"] = {(node,) for node in live if node not in (None, 0)}
+
+
+def owner_id(names: Names, spelling: Spelling) -> int:
+    """The id of a spelling, whether or not there is a node of it."""
+    return node_id(names.key, NodeKind(spelling.kind), spelling.namespace, spelling.name)
 
 
 def carriers(about: int, job: int, side: int) -> list[tuple[str, int]]:

@@ -5,15 +5,15 @@ a facet is a row of its own under the hash of that text.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeVar
-from uuid import UUID
 
 import msgspec
 
 from lineage_bridge.graph.carried import RETRY, Carried, FrameKind
 from lineage_bridge.graph.ids import DAY_US, NodeKind, day_of, node_id, statement_id, text_hash
+from lineage_bridge.graph.operations import operation
 from lineage_bridge.graph.relations import NEVER_US, NO_EVENT, Origin, Row, Side
 from lineage_bridge.openlineage import facets as standard
 from lineage_bridge.openlineage.event import Dataset, Event, Facets, Job, Run
@@ -41,11 +41,6 @@ _NO_RAW = (None, NO_EVENT)
 # Plain numbers: the members of an enumeration would be turned into them once for each fact.
 _DATASET, _JOB = int(NodeKind.DATASET), int(NodeKind.JOB)
 _SELF, _RUN = int(Side.SELF), int(Side.RUN)
-
-
-class _Operation(msgspec.Struct):
-    operation: str
-    runs: list[str] = []
 
 
 class _Reason(msgspec.Struct):
@@ -97,7 +92,7 @@ def facts(frame: Carried, names: Names) -> list[Fact]:
         reason = msgspec.json.decode(frame.note, type=_Reason) if frame.note else _Reason()
         return [_quarantine(frame, reason.code, reason.path, reason.message)]
     if frame.kind == FrameKind.OPERATOR:
-        return list(_operation(frame))
+        return list(operation(frame))
     return []
 
 
@@ -115,13 +110,6 @@ def _quarantine(frame: Carried, code: str, path: str, message: str) -> Fact:
     sample = frame.body[: 4 * SAMPLE_CHARACTERS].decode("utf-8", "replace").replace("\x00", "\ufffd")[:SAMPLE_CHARACTERS]
     values = (code, path, message, sample, len(frame.body), frame.arrival, frame.channel, frame.principal)
     return "quarantine", (frame.event, frame.source, frame.part, frame.place), values
-
-
-def _operation(frame: Carried) -> Iterator[Fact]:
-    operation = msgspec.json.decode(frame.body, type=_Operation)
-    if operation.operation == "erase":
-        for run in operation.runs:
-            yield "erased", (UUID(run).bytes,), (frame.arrival,)
 
 
 def _event_facts(frame: Carried, verdict: Clean | Repaired, names: Names) -> list[Fact]:

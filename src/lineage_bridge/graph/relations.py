@@ -295,6 +295,23 @@ ERASED = _relation("erased", _key("subject", Type.BYTES), Column("since", Type.I
 RELEASED = _relation("released", _key("event", Type.BYTES), Column("since", Type.INT, Law.MIN))
 """Events that were in quarantine and have been accepted since."""
 
+ALIAS = _relation(
+    "alias",
+    _key("entity", Type.INT),
+    _key("whole", Type.INT),
+    _key("a_space", Type.TEXT),
+    _key("a_name", Type.TEXT),
+    _key("b_space", Type.TEXT),
+    _key("b_name", Type.TEXT),
+    _key("kind", Type.TEXT),
+    _key("evidence", Type.TEXT),
+    *_greatest("stated", (("stated_by", Type.TEXT),), ("stated_at", Type.INT), ("stated_event", Type.BYTES)),
+    *_greatest("veto", (("vetoed", Type.INT),), ("vetoed_at", Type.INT), ("vetoed_event", Type.BYTES)),
+)
+"""What operators said of one alias and its evidence: whether they stated it, and whether it is vetoed. By names: either end may be one that
+nobody has used yet. With `whole`, of two namespaces: a name `n` of `a_space` is `b_name + n` of `b_space`. A veto on a rule everywhere has
+no names; on a rule within a namespace, that namespace twice."""
+
 RELATIONS: tuple[Relation, ...] = (
     NODE,
     EVENT,
@@ -310,6 +327,7 @@ RELATIONS: tuple[Relation, ...] = (
     FACET,
     ERASED,
     RELEASED,
+    ALIAS,
     LIFECYCLE,
     CONTROL,
 )

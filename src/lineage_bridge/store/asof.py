@@ -36,6 +36,7 @@ _CUT = {
     "content": "SELECT * FROM content",
     "declared_io": "SELECT * FROM declared_io",
     "facet": "SELECT * FROM facet",
+    "alias": "SELECT * FROM alias",
 }
 _SPEAKER = {"run_event", "run_io", "io_sample", "said", "run", "lifecycle", "control"}
 _END_OF_TIME = 2**63 - 1

@@ -1,13 +1,20 @@
 """Many ids in one statement."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TypeVar
 
+Item = TypeVar("Item")
 _CHUNKS = (1, 8, 64, 512)
 
 
 def chunks(ids: Iterable[int]) -> Iterator[list[int]]:
     """Sorted ids in lists of few different lengths, so that few different statements are prepared; the last id may be repeated."""
-    waiting = sorted(set(ids))
+    return batches(sorted(set(ids)))
+
+
+def batches(items: Sequence[Item]) -> Iterator[list[Item]]:
+    """The same of any values, in their order."""
+    waiting = list(items)
     while waiting:
         size = min((size for size in _CHUNKS if size >= len(waiting)), default=_CHUNKS[-1])
         some, waiting = waiting[:size], waiting[size:]

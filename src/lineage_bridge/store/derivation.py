@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping
 
 from lineage_bridge.graph.derive import ENTITY_SIDES, carriers, facet_owner, facet_rank
 from lineage_bridge.graph.facts import LINEAGE_KEYS, NAMING_KEYS, Names
-from lineage_bridge.graph.identity import canonical, component, symlinks
 from lineage_bridge.graph.relations import Origin, Row
 from lineage_bridge.graph.statements import named_nodes, read_meaning
 from lineage_bridge.ports import Budget
 from lineage_bridge.store.changes import Changes
 from lineage_bridge.store.presence import Presence
+from lineage_bridge.store.spellings import Spellings
 
 Subject = tuple[bytes, int]
 Contents = dict[bytes, dict[str, bytes]]
@@ -35,6 +35,7 @@ class Derivation:
     def __init__(self, connection: sqlite3.Connection, names: Names, changes: Changes) -> None:
         self.connection, self.names, self.changes = connection, names, changes
         self.presence = Presence(connection, changes)
+        self.spellings = Spellings(connection, names, changes)
         self.meaning_of: dict[tuple[bytes, str], bytes | None] = {}
         self.spoken: set[tuple[int, bytes]] = set()
         connection.execute("CREATE TEMP TABLE in_facet (facet)")
@@ -45,6 +46,7 @@ class Derivation:
         """Drop what was remembered of a transaction that did not commit."""
         self.meaning_of.clear()
         self.spoken.clear()
+        self.spellings.forget()
 
     # nodes and texts
 
@@ -59,6 +61,7 @@ class Derivation:
         for row in rows:
             if self.changes.run("node", "INSERT OR IGNORE INTO node VALUES (?, ?, ?, ?)", row):
                 self.connection.execute("INSERT INTO node_search (rowid, namespace, name) VALUES (?, ?, ?)", (row[0], row[2], row[3]))
+                self.spellings.add(row)
 
     def add_facets(self, rows: list[Row]) -> None:
         """Store the texts that are not there yet."""
@@ -94,6 +97,7 @@ class Derivation:
         touched |= {(row[0], row[1]) for row in said if row[4] == Origin.DECLARED and row[1]}
         self.presence.see_staged()
         self.current_facets(said, contents)
+        self.spellings.see_words(rows.get("alias", []))
         batch_rows = sum(len(some) for some in rows.values())
         self._shapes(sorted(touched), Budget(budget.rows + 4 * batch_rows))
 
@@ -182,6 +186,7 @@ class Derivation:
     def current_facets(self, said: Iterable[Row], contents: Contents) -> None:
         """Merge what was said into the current facets, and follow the symlinks that changed."""
         best: dict[tuple[int, int, str], tuple[int, int, bytes, bytes]] = {}
+        links: set[tuple[int, bytes]] = set()
         for _, job, about, side, _, content, _, _, _, last, event in said:
             if side not in ENTITY_SIDES:
                 continue
@@ -190,6 +195,8 @@ class Derivation:
                 candidate = facet_rank(key, side), last, event, facet
                 if place not in best or candidate > best[place]:
                     best[place] = candidate
+                if key == "symlinks":
+                    links.add((about, facet))
         self.connection.execute("DELETE FROM in_current")
         self.connection.executemany(
             "INSERT INTO in_current VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -199,44 +206,5 @@ class Derivation:
         self.changes.gained("current_facet", (row[:4] for row in new))
         self.changes.lost("current_facet", ((*row[:3], row[4]) for row in new if row[4] is not None))
         self.connection.execute(_CURRENT)
-        self.relink([row[0] for row in new if row[2] == "symlinks"])
-
-    def _symlink_facet(self, node: int) -> bytes | None:
-        row = self.connection.execute("SELECT facet FROM current_facet WHERE node = ? AND job = 0 AND key = 'symlinks'", (node,)).fetchone()
-        return row[0] if row else None
-
-    def relink(self, datasets: list[int]) -> None:
-        """Make the symlinks of these datasets what their current facets say, and regroup all that are joined by them."""
-        affected = set(datasets)
-        for dataset in datasets:
-            affected |= {row[0] for row in self.connection.execute("SELECT other FROM symlink WHERE dataset = ?", (dataset,))}
-            self.connection.execute("DELETE FROM symlink WHERE dataset = ?", (dataset,))
-            facet = self._symlink_facet(dataset)
-            for namespace, name, type_ in symlinks(self.text(facet)) if facet else []:
-                other = self.names.dataset(namespace, name)
-                if other != dataset:
-                    self.connection.execute("INSERT OR IGNORE INTO symlink VALUES (?, ?, ?)", (dataset, other, type_))
-                    affected.add(other)
-        self._regroup(affected)
-
-    def _regroup(self, affected: set[int]) -> None:
-        while affected:
-            members = component(min(affected), self._joined)
-            affected -= members
-            for member in members:
-                self.changes.run("identity", "DELETE FROM identity WHERE node = ?", (member,))
-            if len(members) == 1:
-                continue
-            name_of = {
-                member: self.connection.execute("SELECT namespace, name FROM node WHERE id = ?", (member,)).fetchone() for member in members
-            }
-            head = canonical(members, name_of)
-            for member in sorted(members):
-                self.changes.run("identity", "INSERT INTO identity VALUES (?, ?)", (member, head))
-
-    def _joined(self, dataset: int) -> list[int]:
-        rows = self.connection.execute(
-            "SELECT other FROM symlink WHERE dataset = ? UNION SELECT dataset FROM symlink WHERE other = ?",
-            (dataset, dataset),
-        )
-        return [row[0] for row in rows]
+        self.spellings.relink([row[0] for row in new if row[2] == "symlinks"])
+        self.spellings.see_symlinks(links)

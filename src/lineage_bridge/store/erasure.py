@@ -101,6 +101,7 @@ class Erasure:
         """Current facets from what others still say."""
         for node in nodes:
             self.derivation.changes.run("current_facet", "DELETE FROM current_facet WHERE node = ?", (node,))
+            self.connection.execute("DELETE FROM symlink_said WHERE dataset = ?", (node,))
         for node in nodes:
             said = self.connection.execute(_FACETS, (node,)).fetchall()
             contents: dict[bytes, dict[str, bytes]] = {}
@@ -110,7 +111,7 @@ class Erasure:
                 [(b"", job, about, side, o, content, 0, 0, b"", last, e) for about, job, side, o, content, last, e in said],
                 contents,
             )
-        self.derivation.relink(nodes)
+        self.derivation.spellings.relink(nodes)
 
     def _drop_unused(self, nodes: list[int]) -> None:
         """Nodes that nothing speaks of any more."""
@@ -118,14 +119,15 @@ class Erasure:
         for node in nodes:
             if node in parents or any(self.connection.execute(sql, {"node": node}).fetchone() for sql in _USES):
                 continue
-            row = self.connection.execute("SELECT namespace, name FROM node WHERE id = ?", (node,)).fetchone()
+            row = self.connection.execute("SELECT kind, namespace, name FROM node WHERE id = ?", (node,)).fetchone()
             if row:
                 self.connection.execute(
                     "INSERT INTO node_search (node_search, rowid, namespace, name) VALUES ('delete', ?, ?, ?)",
-                    (node, *row),
+                    (node, *row[1:]),
                 )
                 self.connection.execute("DELETE FROM spoken WHERE node = ?", (node,))
                 self.derivation.changes.run("node", "DELETE FROM node WHERE id = ?", (node,))
+                self.derivation.spellings.drop((node, *row))
 
     def _parent_jobs(self) -> set[int]:
         """The jobs that a parent facet names."""

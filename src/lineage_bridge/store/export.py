@@ -44,7 +44,7 @@ class Export:
         self.nodes = Nodes(connection)
         self.runs = Runs(connection, self.nodes)
         self.labels = moment(connection, self.nodes, self.runs, now_us).labels
-        self.canonical = dict(connection.execute("SELECT node, canonical FROM identity").fetchall())
+        self.identities = {known.node: known for known in self.nodes.identities.all()}
         self._states: dict[int, list[Label]] | None = None
 
     def lines(self, only: frozenset[str] = frozenset()) -> Iterator[bytes]:
@@ -70,8 +70,14 @@ class Export:
 
     def name(self, id_: int) -> Line:
         """A node by its canonical name."""
-        node = self.nodes.by_id(self.canonical.get(id_, id_))
-        return {"namespace": node.namespace, "name": node.name}
+        known = self.identities.get(id_)
+        node = self.nodes.by_id(id_)
+        return _named(known.namespace, known.name) if known else _named(node.namespace, node.name)
+
+    def head(self, id_: int) -> int:
+        """The node that stands for all names of a dataset or job."""
+        known = self.identities.get(id_)
+        return known.head if known else id_
 
     def end(self, id_: int) -> Line:
         """An end of a flow."""
@@ -84,7 +90,7 @@ class Export:
         """Datasets, each as well as the best of its edges."""
         states: dict[int, list[Label]] = {}
         for row in self.connection.execute("SELECT id FROM node WHERE kind = 1"):
-            states.setdefault(self.canonical.get(row[0], row[0]), []).extend(self.labels_of(row[0]))
+            states.setdefault(self.head(row[0]), []).extend(self.labels_of(row[0]))
         for id_, labels in states.items():
             yield {**self.name(id_), "state": best(labels).value}
 
@@ -128,7 +134,7 @@ class Export:
         for job, dataset, origin in self.connection.execute(
             "SELECT job, dataset, origin FROM job_io WHERE side = ?", (int(side),)
         ).fetchall():
-            key = job, self.canonical.get(dataset, dataset), origin
+            key = self.head(job), self.head(dataset), origin
             found.setdefault(key, []).append(self.labels.port(job, dataset, side, origin)[0])
         for (job, dataset, origin), labels in found.items():
             yield {"job": self.name(job), "dataset": self.name(dataset), "origin": _origin(origin), "state": best(labels).value}
@@ -138,7 +144,7 @@ class Export:
         found: dict[tuple[int, int, int, int], tuple[int, list[Label]]] = {}
         rows = self.connection.execute("SELECT source, target, job, origin, min(evidence) FROM flow GROUP BY source, target, job, origin")
         for source, target, job, origin, evidence in rows.fetchall():
-            key = self.canonical.get(source, source), self.canonical.get(target, target), job, origin
+            key = self.head(source), self.head(target), self.head(job), origin
             strongest, labels = found.get(key, (evidence, []))
             label = self.labels.flow(source, target, job, origin)[0]
             found[key] = min(strongest, evidence), [*labels, label]
@@ -170,7 +176,7 @@ class Export:
         ):
             if source_field or target_field:
                 to, of = target or carrier, source or job
-                key = self.canonical.get(of, of), source_field, self.canonical.get(to, to), target_field, job, origin
+                key = self.head(of), source_field, self.head(to), target_field, self.head(job), origin
                 found.setdefault(key, set()).add((change[0], change[1], change[2]))
         for (source, source_field, target, target_field, job, origin), changes in found.items():
             yield {
@@ -209,12 +215,11 @@ class Export:
 
     def aliases(self) -> Iterator[Line]:
         """Every name that stands for another one, and what kind of link says so."""
-        for dataset, other, kind in self.connection.execute("SELECT dataset, other, type FROM symlink").fetchall():
-            for id_ in (dataset, other):
-                node = self.nodes.by_id(id_)
-                if self.canonical.get(id_, id_) != id_:
-                    named = {"namespace": node.namespace, "name": node.name}
-                    yield {"entity": "dataset", "node": named, "canonical": self.name(id_), "kind": f"symlink {kind}".strip()}
+        for known in self.identities.values():
+            node = self.nodes.by_id(known.node)
+            if (node.namespace, node.name) != (known.namespace, known.name):
+                line = {"entity": node.kind.name.lower(), "node": _named(node.namespace, node.name), "canonical": self.name(known.node)}
+                yield from ({**line, "kind": kind} for kind in known.kinds)
 
     # beside data flow
 
@@ -239,6 +244,10 @@ class Export:
             if previous:
                 line["previous"] = self.name(previous)
             yield {**line, "job": self.name(job)} if job else line
+
+
+def _named(namespace: str, name: str) -> Line:
+    return {"namespace": namespace, "name": name}
 
 
 def _origin(origin: int) -> str:

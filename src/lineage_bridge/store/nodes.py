@@ -4,9 +4,11 @@ import difflib
 import sqlite3
 from collections.abc import Iterable, Iterator
 
+from lineage_bridge.graph.identity import STANDARD, Spelling, spelt
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.ports import Node
 from lineage_bridge.store.chunks import chunks, marks
+from lineage_bridge.store.identity import Identities
 
 _BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id = ?"
 _TRIGRAM = 3
@@ -15,8 +17,10 @@ _TRIGRAM = 3
 class Nodes:
     """Look-ups over one connection; remembers the nodes it met."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, at_us: int | None = None) -> None:
+        """With `at_us`, which names stand for one dataset is as of that time."""
         self.connection = connection
+        self.identities = Identities(connection, at_us)
         self.known: dict[int, Node] = {}
 
     def by_id(self, id_: int) -> Node:
@@ -94,27 +98,36 @@ class Nodes:
         return [_node(row) for row in rows]
 
     def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
-        """The canonical node of a group, and its members in the order of their names."""
-        row = self.connection.execute("SELECT canonical FROM identity WHERE node = ?", (node.id,)).fetchone()
-        if row is None:
+        """The node that stands for a group, and its members in the order of their names."""
+        group = self.identities.of([node.id]).get(node.id)
+        if group is None:
             return node, (node,)
-        members = self.connection.execute("SELECT node FROM identity WHERE canonical = ?", (row[0],))
-        nodes = sorted((self.by_id(member[0]) for member in members), key=lambda n: (n.namespace, n.name))
-        return self.by_id(row[0]), tuple(nodes)
+        return self.by_id(self.identities.head(group)), tuple(self.by_id(id_) for id_ in self.identities.members(group))
 
     def canonical(self, ids: Iterable[int]) -> dict[int, int]:
-        """The ids among these that belong to a group, each with the id of its canonical node."""
-        return dict(self._rows("SELECT node, canonical FROM identity WHERE node", ids))
+        """The ids among these that belong to a group of several, each with the id of the node that stands for it."""
+        found = self.identities.of(ids)
+        return {id_: self.identities.head(group) for id_, group in found.items() if len(self.identities.members(group)) > 1}
+
+    def goes_by(self, node: Node, style: str = STANDARD) -> tuple[str, str]:
+        """The namespace and name that a node goes by: the specification's, or LineageBridge's where there is one."""
+        group = self.identities.of([node.id]).get(node.id)
+        return spelt(group, style) if group else (node.namespace, node.name)
 
     def expand(self, ids: Iterable[int]) -> set[int]:
         """Ids with all members of their groups."""
         out = set(ids)
-        heads = {row[1] for row in self._rows("SELECT node, canonical FROM identity WHERE node", out)}
-        return out | {row[0] for row in self._rows("SELECT node, canonical FROM identity WHERE canonical", heads)}
+        for group in self.identities.of(out).values():
+            out.update(self.identities.members(group))
+        return out
 
-    def _rows(self, sql: str, ids: Iterable[int]) -> Iterator[tuple[int, int]]:
-        for some in chunks(ids):
-            yield from self.connection.execute(f"{sql} IN ({marks(some)})", some)
+    def by_spelling(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
+        """The node that any spelling of it means: its own name first, else the one that stands for the group."""
+        node = self.find(kind, namespace, name)
+        if node is not None:
+            return node
+        group = self.identities.spelt(Spelling(int(kind), namespace, name))
+        return self.by_id(self.identities.head(group)) if self.identities.members(group) else None
 
 
 def _node(row: tuple[int, int, str, str]) -> Node:

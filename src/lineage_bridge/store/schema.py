@@ -54,6 +54,8 @@ _has_parent = _run.c.parent_run.is_not(None)
 Index("run_by_parent", _run.c.parent_run, _run.c.parent_job, sqlite_where=_has_parent, postgresql_where=_has_parent)
 _has_root = and_(_run.c.root_run.is_not(None), _run.c.root_run != _run.c.parent_run)
 Index("run_by_root", _run.c.root_run, _run.c.root_job, sqlite_where=_has_root, postgresql_where=_has_root)
+_alias = RELATION_TABLES["alias"]
+Index("alias_back", _alias.c.entity, _alias.c.whole, _alias.c.b_space, _alias.c.b_name)
 _said = RELATION_TABLES["said"]
 Index("said_about", _said.c.about, _said.c.side, _said.c.day)
 _lifecycle, _control = RELATION_TABLES["lifecycle"], RELATION_TABLES["control"]
@@ -163,7 +165,23 @@ _table(
     {"facet": _BYTES, "rank": _INT, "time": _INT, "event": _BYTES},
 )
 _table("symlink", {"dataset": _INT, "other": _INT, "type": _TEXT}, None, Index("symlink_back", "other"))
-_table("identity", {"node": _INT}, {"canonical": _INT}, Index("identity_members", "canonical"))
+_table("symlink_said", {"dataset": _INT, "facet": _BYTES}, None, Index("symlink_said_back", "facet"))
+
+# spellings: what the rules of naming make of the names that are there, or that operators use
+_table(
+    "respelt",
+    {"owner": _INT, "namespace": _TEXT, "name": _TEXT, "rule": _TEXT, "to_namespace": _TEXT, "to_name": _TEXT},
+    None,
+    Index("respelt_forth", "namespace", "name"),
+    Index("respelt_back", "to_namespace", "to_name"),
+)
+_table(
+    "respaced",
+    {"owner": _TEXT, "space": _TEXT, "other": _TEXT, "prefix": _TEXT, "parts": _INT, "rule": _TEXT},
+    None,
+    Index("respaced_forth", "space"),
+    Index("respaced_back", "other"),
+)
 
 # the store itself
 _table("position", {"source": _TEXT, "part": _INT}, {"place": _INT})

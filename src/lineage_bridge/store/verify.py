@@ -8,8 +8,9 @@ from lineage_bridge.graph.derive import derive
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import Tables
 from lineage_bridge.graph.relations import BY_NAME, Row
+from lineage_bridge.store.identity import Identities
 
-_NEEDED = ("node", "run", "run_io", "said", "content", "declared_io", "facet")
+_NEEDED = ("node", "run", "run_io", "said", "content", "declared_io", "facet", "alias")
 _STORED = {
     "present": "present",
     "spoken": "spoken",
@@ -21,7 +22,9 @@ _STORED = {
     "job_statement": "job_statement",
     "current_facet": "current_facet",
     "symlink": "symlink",
-    "identity": "identity",
+    "symlink_said": "symlink_said",
+    "respelt": "respelt",
+    "respaced": "respaced",
 }
 MAY_HOLD_MORE = frozenset({"spoken"})
 """Tables that only tell where to look: a row too many costs a look."""
@@ -43,6 +46,9 @@ def verify(connection: sqlite3.Connection, names: Names) -> Iterator[Difference]
         kept = {tuple(row) for row in connection.execute(f'SELECT * FROM "{stored}"')}
         wanted = derived.get(table, set())
         yield Difference(table, len(kept), 0 if table in MAY_HOLD_MORE else len(kept - wanted), len(wanted - kept))
+    groups = {known[:4] for known in Identities(connection).all()}
+    wanted = derived.get("identity", set())
+    yield Difference("identity", len(groups), len(groups - wanted), len(wanted - groups))
     kept = {(row[0],) for row in connection.execute("SELECT id FROM node")}
     wanted = derived.get("live", set())
     yield Difference("node", len(kept), len(kept - wanted), len(wanted - kept))

@@ -117,9 +117,9 @@ def form_rank(namespace: str, name: str = "") -> int:
     return 1 if rewritten or not identifies(namespace) else 0
 
 
-def bridge_rank(namespace: str, name: str = "") -> int:
-    """The same for LineageBridge's own spelling: its forms first, then as usual."""
-    return -1 if any(pattern.fullmatch(namespace) for pattern in _BRIDGE) else form_rank(namespace, name)
+def bridge_rank(namespace: str) -> int:
+    """0 for the forms of namespaces that LineageBridge writes, 1 for any other."""
+    return int(not any(pattern.fullmatch(namespace) for pattern in _BRIDGE))
 
 
 # executors: (rule, groups of the namespace, name) to (namespace, empty for the same; name), or None

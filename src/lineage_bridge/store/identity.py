@@ -1,0 +1,186 @@
+"""Groups, found when they are asked for: the steps and links of some spellings, read hop by hop over indexes.
+
+The cost follows the names that are asked for and those they are joined with, never the size of a namespace.
+"""
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from lineage_bridge.graph.book import standing, step_of
+from lineage_bridge.graph.identity import RULE, SYMLINK, Group, Link, Spelling, Step, Vetoes, Word, canonical_order, groups, rule_steps
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.naming.spelling import SpaceLink, all_space_links, closure
+from lineage_bridge.graph.relations import Row
+from lineage_bridge.ports import Node
+from lineage_bridge.store.chunks import batches, chunks, marks
+from lineage_bridge.store.spellings import WORD
+from lineage_bridge.store.symlinks import Symlinks
+
+_DATASET = int(NodeKind.DATASET)
+_EMPTY = """SELECT EXISTS (SELECT 1 FROM respelt), EXISTS (SELECT 1 FROM respaced), EXISTS (SELECT 1 FROM alias)"""
+_LINKS = "SELECT space, other, prefix, parts, rule FROM respaced WHERE space = ?1 UNION " + (
+    "SELECT space, other, prefix, parts, rule FROM respaced WHERE other = ?1"
+)
+_SPACE_WORDS = f"{WORD} entity = ?1 AND whole = 1 AND a_space = ?2 UNION {WORD} entity = ?1 AND whole = 1 AND b_space = ?2"
+_EVERYWHERE = f"{WORD} entity = 1 AND whole = 0 AND a_space = '' AND a_name = ''"
+_FORTH = "SELECT namespace, name, to_namespace, to_name, rule FROM respelt WHERE (namespace, name) IN (VALUES {})"
+_BACK = "SELECT namespace, name, to_namespace, to_name, rule FROM respelt WHERE (to_namespace, to_name) IN (VALUES {})"
+_A_WORDS = f"{WORD} whole = 0 AND (entity, a_space, a_name) IN (VALUES {{}})"
+_B_WORDS = f"{WORD} (entity, whole, b_space, b_name) IN (VALUES {{}})"
+_THERE = "SELECT id, kind, namespace, name FROM node WHERE (namespace, name, kind) IN (VALUES {})"
+_BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id IN ({})"
+
+
+class Identity(NamedTuple):
+    """A node, the one that stands for its group, the name it goes by, and what joins its own name with the others of the group."""
+
+    node: int
+    head: int
+    namespace: str
+    name: str
+    kinds: tuple[str, ...]
+
+
+def _identity(id_: int, own: Spelling, head: int, group: Group) -> Identity:
+    kinds = {f"{step.kind} {step.evidence}".strip() for step in group.steps if own in (step.a, step.b)}
+    return Identity(id_, head, group.canonical.namespace, group.canonical.name, tuple(sorted(kinds)))
+
+
+class Identities:
+    """Implements graph.identity.Book over one connection, now or at `at_us`. Remembers what it met: one moment of the store."""
+
+    def __init__(self, connection: sqlite3.Connection, at_us: int | None = None) -> None:
+        self.connection = connection
+        self.symlinks = Symlinks(connection, at_us)
+        self.ids: dict[Spelling, int] = {}
+        self.names: dict[int, Spelling] = {}
+        self.vetoes = Vetoes()
+        self._links: dict[tuple[int, str], Sequence[Link]] = {}
+        self._groups: dict[Spelling, Group] = {}
+        self._has: tuple[int, int, int] | None = None
+
+    # what is asked
+
+    def of(self, ids: Iterable[int]) -> dict[int, Group]:
+        """The group of each of these nodes."""
+        wanted = set(ids)
+        self._name(wanted)
+        spelt = {id_: self.names[id_] for id_ in sorted(wanted) if id_ in self.names}
+        self._groups.update(groups((s for s in spelt.values() if s not in self._groups), self))
+        return {id_: self._groups[spelling] for id_, spelling in spelt.items()}
+
+    def members(self, group: Group) -> list[int]:
+        """The nodes of a group, in the order of their spellings."""
+        return [self.ids[spelling] for spelling in group.spellings if spelling in self.ids]
+
+    def head(self, group: Group) -> int:
+        """The node that stands for a group: the one whose name comes first in the order of canonical names."""
+        return self.ids[min((s for s in group.spellings if s in self.ids), key=canonical_order)]
+
+    def spelt(self, spelling: Spelling) -> Group:
+        """The group of any spelling, of a node or not: also what the rules make of it."""
+        return groups([spelling], _Guest(self, spelling))[spelling]
+
+    def all(self) -> Iterator[Identity]:
+        """The identity of every node that is not alone under its own name. Reads all names at once."""
+        found = self.of(row[0] for row in self.connection.execute("SELECT id FROM node").fetchall())
+        for id_, group in sorted(found.items()):
+            known = _identity(id_, self.names[id_], self.head(group), group)
+            if len(self.members(group)) > 1 or (known.namespace, known.name) != self.names[id_][1:]:
+                yield known
+
+    # the book
+
+    def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
+        """As Book. Also learns which of them are nodes."""
+        has_steps, _, has_words = self._knows()
+        self._find(spellings)
+        found: list[Step] = []
+        if has_steps:
+            keys = [s[1:] for s in spellings if s.kind == _DATASET]
+            found += [
+                Step(Spelling(_DATASET, *row[:2]), Spelling(_DATASET, *row[2:4]), RULE, row[4])
+                for sql in (_FORTH, _BACK)
+                for row in self._rows(sql, keys)
+            ]
+        if has_words:
+            said = {Word(*row) for row in self._rows(_A_WORDS, [tuple(s) for s in spellings])}
+            said |= {Word(*row) for row in self._rows(_B_WORDS, [(s.kind, 0, *s[1:]) for s in spellings])}
+            self.vetoes.add(said)
+            found += [step_of(word) for word in said if word.stated]
+        found += self._symlinked(spellings)
+        for step in found:
+            self.links(step.a.kind, step.a.namespace)
+            self.links(step.b.kind, step.b.namespace)
+        return (step for step in found if self.vetoes.stands(step))
+
+    def links(self, kind: int, namespace: str) -> Sequence[Link]:
+        """As Book."""
+        key = kind, namespace
+        if key not in self._links:
+            _, has_links, has_words = self._knows()
+            said = [Word(*row) for row in self.connection.execute(_SPACE_WORDS, key)] if has_words else []
+            self.vetoes.add(said)
+            rules = self.connection.execute(_LINKS, (namespace,)).fetchall() if has_links and kind == _DATASET else []
+            found = [word.link for word in standing((w for w in said if w.entity == kind), self.vetoes)]
+            found += [link for row in rules if self.vetoes.link_stands(kind, link := Link(SpaceLink(*row), RULE, row[4]))]
+            self._links[key] = sorted(set(found))
+        return self._links[key]
+
+    def _knows(self) -> tuple[int, int, int]:
+        if self._has is None:
+            self._has = self.connection.execute(_EMPTY).fetchone()
+            self.vetoes.add(Word(*row) for row in self.connection.execute(_EVERYWHERE))
+        return self._has
+
+    def _symlinked(self, spellings: Iterable[Spelling]) -> list[Step]:
+        here = [self.ids[s] for s in spellings if s.kind == _DATASET and s in self.ids]
+        pairs = self.symlinks.around(here)
+        self._name({id_ for pair in pairs for id_ in pair[:2]})
+        return [Step(self.names[dataset], self.names[other], SYMLINK, type_) for dataset, other, type_ in pairs]
+
+    # nodes
+
+    def _name(self, ids: set[int]) -> None:
+        """Know the names of these nodes."""
+        self._met(row for some in chunks(ids - self.names.keys()) for row in self.connection.execute(_BY_ID.format(marks(some)), some))
+
+    def _find(self, spellings: Iterable[Spelling]) -> None:
+        """Know which of these spellings are nodes."""
+        self._met(self._rows(_THERE, [(s.namespace, s.name, s.kind) for s in spellings if s not in self.ids]))
+
+    def _met(self, rows: Iterable[Row]) -> None:
+        for id_, kind, namespace, name in rows:
+            spelling = Spelling(kind, namespace, name)
+            self.ids[spelling], self.names[id_] = id_, spelling
+
+    def _rows(self, sql: str, keys: list[Row]) -> Iterator[Row]:
+        """The rows of a query over a list of keys."""
+        for some in batches(keys):
+            places = ", ".join([f"({marks(some[0])})"] * len(some))
+            yield from self.connection.execute(sql.format(places), [value for key in some for value in key])
+
+
+class _Guest:
+    """A book with one spelling more than the store's: what the rules make of it holds, whether or not there is a node."""
+
+    def __init__(self, book: Identities, guest: Spelling) -> None:
+        self.book, self.guest = book, guest
+        is_dataset = guest.kind == _DATASET
+        self._steps = [
+            Step(Spelling(guest.kind, *here), Spelling(guest.kind, *to), RULE, rule)
+            for here, to, rule in (closure(guest.namespace, guest.name) if is_dataset else ())
+        ]
+        self._space = [Link(link, RULE, link.rule) for link in (all_space_links(guest.namespace) if is_dataset else ())]
+
+    def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
+        """As Book."""
+        yield from self.book.steps(spellings)
+        yield from (s for s in self._steps if (s.a in spellings or s.b in spellings) and self.book.vetoes.stands(s))
+
+    def links(self, kind: int, namespace: str) -> Sequence[Link]:
+        """As Book."""
+        own = (link for link in self._space if namespace in (link.names.space, link.names.other))
+        known = self.book.links(kind, namespace)
+        return sorted({*known, *(link for link in own if kind == self.guest.kind and self.book.vetoes.link_stands(kind, link))})

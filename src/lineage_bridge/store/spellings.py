@@ -1,0 +1,129 @@
+"""Keeping up what identity is made of: symlinks, and what the rules of naming make of the names that are there or that operators use.
+
+Groups are not stored (see names.py), so a symlink, an alias or a veto costs the rows of its own two ends, whatever they join.
+"""
+
+import sqlite3
+from collections.abc import Iterable
+
+from lineage_bridge.graph.book import standing
+from lineage_bridge.graph.derive import owner_id
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.identity import Spelling, Vetoes, Word, symlinks
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.naming.spelling import all_space_links, closure
+from lineage_bridge.graph.relations import NEVER_US, Row
+from lineage_bridge.store.changes import Changes
+
+_DATASET = int(NodeKind.DATASET)
+_KEY = "entity, whole, a_space, a_name, b_space, b_name, kind, evidence"
+WORD = f"SELECT {_KEY}, stated_at <> {NEVER_US}, coalesce(vetoed, 0) FROM alias WHERE"
+"""The columns of a Word."""
+_STATED = f"entity = 1 AND stated_at <> {NEVER_US}"
+_AT_NAME = (
+    f"{WORD} {_STATED} AND whole = 0 AND a_space = ? AND a_name = ?",
+    f"{WORD} {_STATED} AND whole = 0 AND b_space = ? AND b_name = ?",
+)
+_AT_SPACE = (f"{WORD} {_STATED} AND whole IN (0, 1) AND a_space = ?", f"{WORD} {_STATED} AND whole IN (0, 1) AND b_space = ?")
+_BETWEEN = f"{WORD} entity = ? AND whole = ? AND a_space = ? AND a_name = ? AND b_space = ? AND b_name = ? AND vetoed = 1"
+_BETWEEN_SPACES = f"{WORD} entity = ? AND whole = 1 AND a_space = ? AND b_space = ? AND vetoed = 1"
+
+
+class Spellings:
+    """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
+
+    def __init__(self, connection: sqlite3.Connection, names: Names, changes: Changes) -> None:
+        self.connection, self.names, self.changes = connection, names, changes
+        self.spaces: set[str] = set()
+
+    def forget(self) -> None:
+        """Drop what was remembered of a transaction that did not commit."""
+        self.spaces.clear()
+
+    # names
+
+    def add(self, node: Row) -> None:
+        """A node (id, kind, namespace, name) has come."""
+        id_, kind, namespace, name = node
+        if kind == _DATASET:
+            self._own(id_, namespace, name)
+
+    def _own(self, id_: int, namespace: str, name: str) -> None:
+        if namespace not in self.spaces:
+            self._own_space(namespace)
+            self.spaces.add(namespace)
+        steps = closure(namespace, name)
+        if steps:
+            self.connection.executemany(
+                "INSERT OR IGNORE INTO respelt VALUES (?, ?, ?, ?, ?, ?)", [(id_, *here, rule, *to) for here, to, rule in steps]
+            )
+
+    def _own_space(self, namespace: str) -> None:
+        links = all_space_links(namespace)
+        if links:
+            self.connection.executemany("INSERT OR IGNORE INTO respaced VALUES (?, ?, ?, ?, ?, ?)", [(namespace, *link) for link in links])
+
+    def drop(self, node: Row) -> None:
+        """A node has gone, but operators may still use its name."""
+        id_, kind, namespace, name = node
+        if kind == _DATASET:
+            self._settle(id_, namespace, name)
+            self._settle_space(namespace)
+
+    def see_words(self, rows: Iterable[Row]) -> None:
+        """Operators have said something: the rules look at the names they use for as long as one of their aliases stands."""
+        datasets = [row for row in rows if row[0] == _DATASET]
+        names = {end for row in datasets if not row[1] for end in (row[2:4], row[4:6])}
+        for namespace, name in sorted(names):
+            self._settle(owner_id(self.names, Spelling(_DATASET, namespace, name)), namespace, name)
+        spaces = {space for row in datasets if row[1] for space in (row[2], row[4])}
+        for namespace in sorted(spaces | {namespace for namespace, _ in names}):
+            self._settle_space(namespace)
+
+    def _settle(self, id_: int, namespace: str, name: str) -> None:
+        if self._one("SELECT 1 FROM node WHERE id = ?", id_) or self._used(_AT_NAME, namespace, name):
+            self._own(id_, namespace, name)
+        else:
+            self.connection.execute("DELETE FROM respelt WHERE owner = ?", (id_,))
+
+    def _settle_space(self, namespace: str) -> None:
+        if self._one("SELECT 1 FROM node WHERE namespace = ? AND kind = 1 LIMIT 1", namespace) or self._used(_AT_SPACE, namespace):
+            self._own_space(namespace)
+        else:
+            self.connection.execute("DELETE FROM respaced WHERE owner = ?", (namespace,))
+            self.spaces.discard(namespace)
+
+    def _used(self, queries: Iterable[str], *parameters: str) -> bool:
+        """Whether an alias that stands uses a name or a namespace."""
+        return any(self._stands(Word(*row)) for sql in queries for row in self.connection.execute(sql, parameters))
+
+    def _stands(self, word: Word) -> bool:
+        vetoes, entity, here, there = Vetoes(), word.entity, word[2:4], word[4:6]
+        for a, b in ((here, there), (there, here)):
+            if word.whole:
+                vetoes.add(Word(*row) for row in self.connection.execute(_BETWEEN_SPACES, (entity, a[0], b[0])))
+            else:
+                vetoes.add(Word(*row) for row in self.connection.execute(_BETWEEN, (entity, 0, *a, *b)))
+        return any(True for _ in standing([word], vetoes))
+
+    def _one(self, sql: str, *parameters: object) -> bool:
+        return self.connection.execute(sql, parameters).fetchone() is not None
+
+    # symlinks
+
+    def relink(self, datasets: Iterable[int]) -> None:
+        """Make the symlinks of these datasets what their current facets say."""
+        for dataset in datasets:
+            self.changes.run("symlink", "DELETE FROM symlink WHERE dataset = ?", (dataset,))
+            row = self.connection.execute(
+                "SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet WHERE c.node = ? AND c.job = 0 AND c.key = 'symlinks'",
+                (dataset,),
+            ).fetchone()
+            for namespace, name, type_ in symlinks(row[0].encode()) if row else []:
+                other = self.names.dataset(namespace, name)
+                if other != dataset:
+                    self.changes.run("symlink", "INSERT OR IGNORE INTO symlink VALUES (?, ?, ?)", (dataset, other, type_))
+
+    def see_symlinks(self, said: Iterable[tuple[int, bytes]]) -> None:
+        """Remember which symlinks facets were ever said of which datasets."""
+        self.connection.executemany("INSERT OR IGNORE INTO symlink_said VALUES (?, ?)", sorted(said))
