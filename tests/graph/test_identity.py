@@ -1,13 +1,25 @@
-"""Which names stand for one dataset."""
+"""Which spellings stand for one dataset or job, and what takes them apart again."""
 
 import json
+from collections.abc import Iterable
 
-from tests.events import facet
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.aliases import operator as frame_of
+from tests.aliases import said, spaces, word, worlds
+from tests.events import KEY, dataset, facet, frames_of, run_event
 
-from lineage_bridge.graph.identity import canonical, component, form_rank, symlinks
+from lineage_bridge.graph.carried import Carried
+from lineage_bridge.graph.derive import derive
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.fold import fold_frames, merge_tables, without_erased
+from lineage_bridge.graph.identity import symlinks
+
+NAMES = Names(KEY)
+Name = tuple[str, str]
 
 
-def links(*identifiers: tuple[str, str]) -> bytes:
+def links(*identifiers: Name) -> bytes:
     return json.dumps(facet(identifiers=[{"namespace": ns, "name": name, "type": "TABLE"} for ns, name in identifiers])).encode()
 
 
@@ -17,6 +29,11 @@ def test_a_symlink_names_another_dataset() -> None:
 
 def test_a_table_of_a_flink_session_identifies_nothing() -> None:
     assert symlinks(links(("kafka://broker:9092", "default_catalog.default_database.orders"))) == []
+    assert symlinks(links(("kafka://broker:9092", "my_catalog.db.orders"))) == []
+
+
+def test_a_namespace_that_names_no_system_identifies_nothing() -> None:
+    assert symlinks(links(("kafka://null:-1", "orders"), ("kafka", "orders"), ("", "orders"))) == []
 
 
 def test_a_damaged_or_deleted_facet_names_nothing() -> None:
@@ -24,18 +41,90 @@ def test_a_damaged_or_deleted_facet_names_nothing() -> None:
     assert symlinks(json.dumps(facet(_deleted=True)).encode()) == []
 
 
-def test_a_component_is_the_same_from_each_of_its_members() -> None:
-    joined = {1: [2], 2: [1, 3], 3: [2], 4: []}
-    assert component(1, joined.__getitem__) == component(3, joined.__getitem__) == {1, 2, 3}
-    assert component(4, joined.__getitem__) == {4}
+# groups
 
 
-def test_the_canonical_name_is_the_least_by_form_and_name() -> None:
-    names = {1: ("zz-unknown://x", "a"), 2: ("s3://bucket", "b"), 3: ("s3://bucket", "a")}
-    assert canonical([1, 2, 3], names) == canonical([3, 1, 2], names) == 3
-    assert canonical([1], names) == 1
+def goes_by(named: Iterable[Name], *operators: bytes) -> dict[Name, Name]:
+    """Names that go by another, once these datasets have been named and operators have spoken, in this order."""
+    event = run_event(inputs=[dataset(name, namespace) for namespace, name in named])
+    frames = frames_of([event]) + [frame_of(body, place=n + 2, arrival=n) for n, body in enumerate(operators)]
+    tables = fold_frames(frames, NAMES)
+    spelt = {key[0]: key[2:] for key in tables["node"]}
+    return {spelt[node]: (namespace, name) for node, _, namespace, name in derive(tables, NAMES).get("identity", set())}
 
 
-def test_forms_of_the_naming_specification_come_first() -> None:
-    assert form_rank("kafka://b:9092") == form_rank("bigquery") == form_rank("arn:aws:glue:eu-west-1:1") == form_rank("file") == 0
-    assert form_rank("confluent://env/lkc") == form_rank("my-warehouse") == 1
+A, B, C = ("kafka://a:9092", "t"), ("kafka://b:9092", "t"), ("other", "t")
+
+
+def test_a_list_of_servers_joins_with_each_of_them() -> None:
+    both = ("kafka://b:9092,a:9092", "t")
+    assert goes_by([A, both, B]) == {A: A, both: A, B: A}
+    assert goes_by([A, B]) == {}
+
+
+def test_a_name_goes_by_the_form_of_the_specification_even_if_nobody_wrote_it() -> None:
+    assert goes_by([("google://p/d", "t")]) == {("google://p/d", "t"): ("bigquery", "p.d.t")}
+
+
+def test_an_alias_joins_two_names_until_it_is_vetoed_and_again_when_the_veto_is_lifted() -> None:
+    alias, veto, lift = (said(kind, word(A, C, evidence="e")) for kind in ("alias", "veto", "lift"))
+    joined = {A: A, C: A}
+    assert goes_by([A, C], alias) == joined
+    assert goes_by([A, C], alias, veto) == {}
+    assert goes_by([A, C], alias, veto, lift) == joined
+    assert goes_by([A, C], veto, alias) == {}
+
+
+def test_a_veto_without_evidence_is_on_all_there_is() -> None:
+    assert goes_by([A, C], said("alias", word(A, C, evidence="e")), said("veto", word(C, A))) == {}
+    assert goes_by([A, C], said("alias", word(A, C, evidence="e")), said("veto", word(A, C, evidence="another"))) == {A: A, C: A}
+
+
+def test_a_namespace_joins_with_all_its_names() -> None:
+    named = [("other", "t"), ("other", "u"), A, ("kafka://a:9092", "u")]
+    found = goes_by(named, said("alias", spaces("other", "kafka://a:9092")))
+    assert found[("other", "t")] == A
+    assert found[("other", "u")] == ("kafka://a:9092", "u")
+
+
+def test_a_glue_database_needs_its_account() -> None:
+    table, arn = ("aws://eu-west-1/shop", "orders"), ("arn:aws:glue:eu-west-1:123456789012", "table/shop/orders")
+    assert table not in goes_by([table, arn]) or goes_by([table, arn])[table] != arn
+    account = said("alias", spaces("aws://eu-west-1", "arn:aws:glue:eu-west-1:123456789012"))
+    assert goes_by([table, arn], account) == {table: arn, arn: arn}
+
+
+def test_a_rule_is_vetoed_for_two_names_within_a_namespace_or_everywhere() -> None:
+    part, table = ("s3://b", "t/dt=1"), ("s3://b", "t")
+    assert goes_by([part, table]) == {part: table, table: table}
+    for veto in (
+        word(part, table, kind="rule"),
+        spaces("s3://b", "s3://b", kind="rule", evidence="path-key-value"),
+        {"kind": "rule", "evidence": "path-key-value"},
+    ):
+        assert goes_by([part, table], said("veto", veto)) == {}, veto
+
+
+def test_what_means_nothing_is_not_an_alias_and_stops_nothing() -> None:
+    for body in (
+        b"no json",
+        b'{"operation": "unknown"}',
+        b'{"operation": "erase", "runs": ["no id"]}',
+        said("alias", word(A, A)),
+        said("alias", {"a": {"namespace": "x"}, "b": {"namespace": "y", "name": "n"}}),
+        said("alias", word(A, C, entity="column")),
+        said("alias", word(A, C, kind="rule")),
+        said("veto", {}),
+    ):
+        assert fold_frames([frame_of(body)], NAMES)["alias"] == {}, body
+
+
+@settings(max_examples=60, deadline=None)
+@given(worlds(), st.randoms(use_true_random=False), st.data())
+def test_no_order_doubling_or_cut_matters(frames: list[Carried], random: object, data: st.DataObject) -> None:
+    doubled = frames + data.draw(st.lists(st.sampled_from(frames), max_size=5))
+    random.shuffle(doubled)  # type: ignore[attr-defined]  # st.randoms is typed as object here
+    cut = data.draw(st.integers(0, len(doubled)))
+    tables = merge_tables(fold_frames(doubled[:cut], NAMES), fold_frames(doubled[cut:], NAMES))
+    assert tables == fold_frames(frames, NAMES)
+    assert derive(without_erased(tables), NAMES) == derive(without_erased(fold_frames(frames, NAMES)), NAMES)

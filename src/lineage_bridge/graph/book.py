@@ -11,7 +11,7 @@ from lineage_bridge.graph.relations import NEVER_US, Row
 
 def words(rows: Mapping[Row, Row]) -> list[Word]:
     """The rows of the relation `alias` as words."""
-    return [Word(*key, int(values[1] != NEVER_US), int(bool(values[3]))) for key, values in rows.items()]
+    return [Word._make((*key, int(values[1] != NEVER_US), int(bool(values[3])))) for key, values in rows.items()]
 
 
 def standing(said: Iterable[Word], vetoes: Vetoes) -> Iterator[Word]:
@@ -77,7 +77,7 @@ class PlainBook:
 
 
 def identities(there: Mapping[int, Spelling], book: PlainBook) -> Iterator[tuple[int, int, str, str]]:
-    """(node, head, namespace, name) of the nodes that are not alone under their own name: the least node of its group, and its canonical name."""
+    """(node, head, namespace, name) of nodes not alone under their own name: the least node of the group, and its canonical name."""
     found = groups(there.values(), book)
     nodes = {spelling: id_ for id_, spelling in there.items()}
     for id_, spelling in there.items():

@@ -8,20 +8,18 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from lineage_bridge.graph.book import standing, step_of
-from lineage_bridge.graph.identity import RULE, SYMLINK, Group, Link, Spelling, Step, Vetoes, Word, canonical_order, groups, rule_steps
+from lineage_bridge.graph.identity import RULE, SYMLINK, Group, Link, Spelling, Step, Vetoes, Word, canonical_order, groups
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.naming.spelling import SpaceLink, all_space_links, closure
 from lineage_bridge.graph.relations import Row
-from lineage_bridge.ports import Node
 from lineage_bridge.store.chunks import batches, chunks, marks
 from lineage_bridge.store.spellings import WORD
 from lineage_bridge.store.symlinks import Symlinks
 
 _DATASET = int(NodeKind.DATASET)
 _EMPTY = """SELECT EXISTS (SELECT 1 FROM respelt), EXISTS (SELECT 1 FROM respaced), EXISTS (SELECT 1 FROM alias)"""
-_LINKS = "SELECT space, other, prefix, parts, rule FROM respaced WHERE space = ?1 UNION " + (
-    "SELECT space, other, prefix, parts, rule FROM respaced WHERE other = ?1"
-)
+_LINKS = """SELECT space, other, prefix, parts, rule FROM respaced WHERE space = ?1
+UNION SELECT space, other, prefix, parts, rule FROM respaced WHERE other = ?1"""
 _SPACE_WORDS = f"{WORD} entity = ?1 AND whole = 1 AND a_space = ?2 UNION {WORD} entity = ?1 AND whole = 1 AND b_space = ?2"
 _EVERYWHERE = f"{WORD} entity = 1 AND whole = 0 AND a_space = '' AND a_name = ''"
 _FORTH = "SELECT namespace, name, to_namespace, to_name, rule FROM respelt WHERE (namespace, name) IN (VALUES {})"

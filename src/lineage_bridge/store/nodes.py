@@ -2,7 +2,7 @@
 
 import difflib
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from lineage_bridge.graph.identity import STANDARD, Spelling, spelt
 from lineage_bridge.graph.ids import NodeKind

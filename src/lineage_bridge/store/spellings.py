@@ -28,6 +28,8 @@ _AT_SPACE = (f"{WORD} {_STATED} AND whole IN (0, 1) AND a_space = ?", f"{WORD} {
 _BETWEEN = f"{WORD} entity = ? AND whole = ? AND a_space = ? AND a_name = ? AND b_space = ? AND b_name = ? AND vetoed = 1"
 _BETWEEN_SPACES = f"{WORD} entity = ? AND whole = 1 AND a_space = ? AND b_space = ? AND vetoed = 1"
 
+_FACET = "SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet WHERE c.node = ? AND c.job = 0 AND c.key = 'symlinks'"
+
 
 class Spellings:
     """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
@@ -115,10 +117,7 @@ class Spellings:
         """Make the symlinks of these datasets what their current facets say."""
         for dataset in datasets:
             self.changes.run("symlink", "DELETE FROM symlink WHERE dataset = ?", (dataset,))
-            row = self.connection.execute(
-                "SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet WHERE c.node = ? AND c.job = 0 AND c.key = 'symlinks'",
-                (dataset,),
-            ).fetchone()
+            row = self.connection.execute(_FACET, (dataset,)).fetchone()
             for namespace, name, type_ in symlinks(row[0].encode()) if row else []:
                 other = self.names.dataset(namespace, name)
                 if other != dataset:

@@ -1,7 +1,7 @@
 """Symlinks of datasets, as their newest symlinks facet states them: now, or as of an earlier time."""
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from lineage_bridge.graph.identity import symlinks
 from lineage_bridge.store.chunks import chunks, marks
@@ -33,7 +33,7 @@ class Symlinks:
         if not self._any:
             return []
         if self.at_us is None:
-            found = {tuple(row) for side in ("dataset", "other") for row in self._rows(_NOW.format(side, "{}"), ids)}
+            found = {row for side in ("dataset", "other") for row in self._rows(_NOW.format(side, "{}"), ids)}
         else:
             wanted = set(ids)
             saying = {row[0] for sql in (_SAID, _NAMED) for row in self._rows(sql, ids)}

@@ -22,10 +22,15 @@ Spelling = tuple[str, str]
 
 LONGEST = 8_192
 """The most characters of a name."""
+_LONGEST_PREFIXED = 2_000
+"""The most characters that a link with a prefix may make: links that lead round in a circle end."""
 
 
 class SpaceLink(NamedTuple):
-    """A name `n` in `space` is the name `prefix + n` in `other`; with `parts`, if `n` has so many dotted parts. `rule` says so."""
+    """A name `n` in `space` is the name `prefix + n` in `other`, and `rule` says so.
+
+    With `parts`, if `n` has so many dotted parts; else, if it does not begin with the prefix anyway.
+    """
 
     space: str
     other: str
@@ -35,7 +40,7 @@ class SpaceLink(NamedTuple):
 
     def forth(self, name: str) -> Spelling | None:
         """The spelling in `other`; None where the link does not hold."""
-        if not self._holds(name) or len(self.prefix) + len(name) > LONGEST:
+        if not self._holds(name):
             return None
         return self.other, self.prefix + name
 
@@ -46,7 +51,11 @@ class SpaceLink(NamedTuple):
         return self.space, rest
 
     def _holds(self, name: str) -> bool:
-        return bool(name) and self.parts in (0, name.count(".") + 1)
+        if not self.prefix:
+            return bool(name) and self.parts in (0, name.count(".") + 1)
+        if not name or len(self.prefix) + len(name) > _LONGEST_PREFIXED:
+            return False
+        return name.count(".") + 1 == self.parts if self.parts else not name.startswith(self.prefix)
 
 
 @lru_cache(20_000)

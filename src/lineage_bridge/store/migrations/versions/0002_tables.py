@@ -15,6 +15,26 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
     """Take out what an older version made, and create every table."""
     drop_everything(op.get_bind())
     op.create_table(
+        "alias",
+        sa.Column("entity", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("whole", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("a_space", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("a_name", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("b_space", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("b_name", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("kind", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("evidence", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("stated_by", sa.Text(), autoincrement=False, nullable=True),
+        sa.Column("stated_at", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("stated_event", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.Column("vetoed", sa.BigInteger(), autoincrement=False, nullable=True),
+        sa.Column("vetoed_at", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("vetoed_event", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("entity", "whole", "a_space", "a_name", "b_space", "b_name", "kind", "evidence"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("alias_back", "alias", ["entity", "whole", "b_space", "b_name"], unique=False)
+    op.create_table(
         "change",
         sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("kind", sa.Text(), nullable=False),
@@ -178,14 +198,6 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
     )
     op.create_index("hub_io_by_dataset", "hub_io", ["dataset", "side", "hub"], unique=False)
     op.create_table(
-        "identity",
-        sa.Column("node", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("canonical", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("node"),
-        sqlite_with_rowid=False,
-    )
-    op.create_index("identity_members", "identity", ["canonical"], unique=False)
-    op.create_table(
         "io_sample",
         sa.Column("run", sa.LargeBinary(), autoincrement=False, nullable=False),
         sa.Column("job", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -332,6 +344,32 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sa.PrimaryKeyConstraint("event"),
         sqlite_with_rowid=False,
     )
+    op.create_table(
+        "respaced",
+        sa.Column("owner", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("space", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("other", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("prefix", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("parts", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("rule", sa.Text(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("owner", "space", "other", "prefix", "parts", "rule"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("respaced_back", "respaced", ["other"], unique=False)
+    op.create_index("respaced_forth", "respaced", ["space"], unique=False)
+    op.create_table(
+        "respelt",
+        sa.Column("owner", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("namespace", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("name", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("rule", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("to_namespace", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("to_name", sa.Text(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("owner", "namespace", "name", "rule", "to_namespace", "to_name"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("respelt_back", "respelt", ["to_namespace", "to_name"], unique=False)
+    op.create_index("respelt_forth", "respelt", ["namespace", "name"], unique=False)
     op.create_table(
         "run",
         sa.Column("run", sa.LargeBinary(), autoincrement=False, nullable=False),
@@ -491,5 +529,13 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sqlite_with_rowid=False,
     )
     op.create_index("symlink_back", "symlink", ["other"], unique=False)
+    op.create_table(
+        "symlink_said",
+        sa.Column("dataset", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("facet", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("dataset", "facet"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("symlink_said_back", "symlink_said", ["facet"], unique=False)
     if op.get_bind().dialect.name == "sqlite":
         op.execute("CREATE VIRTUAL TABLE node_search USING fts5(namespace, name, content='node', content_rowid='id', tokenize='trigram')")

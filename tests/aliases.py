@@ -1,0 +1,97 @@
+"""A small world in which every rule, symlink and operator's word meets every other: builders and Hypothesis strategies."""
+
+import json
+from typing import Any
+
+from hypothesis import strategies as st
+
+from lineage_bridge.graph.carried import Carried, FrameKind
+from lineage_bridge.graph.ids import DAY_US
+from tests.events import RUNS, T0, dataset, erase, facet, frame, run_event
+
+NAMES = [
+    ("s3a://b", "x/dt=1"),
+    ("s3://b", "/x/dt=2"),
+    ("s3://b", "x"),
+    ("kafka://a:1,b:1", "t"),
+    ("kafka://a:1", "t"),
+    ("kafka://b:1", "t"),
+    ("google://p/d", "t"),
+    ("bigquery", "p.d.t"),
+    ("aws://eu-west-1/d", "t"),
+    ("arn:aws:glue:eu-west-1:1", "table/d/t"),
+    ("ns", "t"),
+    ("ns", "a"),
+]
+UNSEEN = [("s3://b", "x/dt=1"), ("kafka://b:1,c:1", "t"), ("aws://eu-west-1", "table/d/t"), ("nowhere", "t")]
+RULES = ["scheme-s3a", "path-key-value", "path-slashes", "kafka-servers", "bigquery-dataset", "glue-database"]
+
+
+def end(namespace: str, name: str | None = None) -> dict[str, str]:
+    return {"namespace": namespace, **({"name": name} if name is not None else {})}
+
+
+def said(operation: str, *words: dict[str, Any]) -> bytes:
+    return json.dumps({"operation": operation, "aliases": list(words)}).encode()
+
+
+def operator(body: bytes, place: int = 5_000, arrival: int = T0 + DAY_US) -> Carried:
+    return frame(body, place=place, arrival=arrival, kind=FrameKind.OPERATOR)
+
+
+def word(a: tuple[str, str], b: tuple[str, str], **members: str) -> dict[str, Any]:
+    return {"a": end(*a), "b": end(*b), **members}
+
+
+def spaces(a: str, b: str, **members: str) -> dict[str, Any]:
+    return {"a": end(a), "b": end(b), **members}
+
+
+_name = st.sampled_from([*NAMES, *UNSEEN])
+_space = _name.map(lambda name: name[0])
+_why = st.sampled_from(["", "the cluster's own page"])
+_entities = st.sampled_from(["dataset", "dataset", "dataset", "job"])
+aliases = st.one_of(
+    st.builds(lambda a, b, why, entity: word(a, b, evidence=why, entity=entity), _name | st.just(("jobs", "j1")), _name, _why, _entities),
+    st.builds(
+        lambda a, b, why, prefix: spaces(a, b, evidence=why, prefix=prefix), _space, _space, _why, st.sampled_from(["", "", "table/"])
+    ),
+)
+_linked = st.sampled_from(NAMES).flatmap(
+    lambda name: st.lists(_name, max_size=2).map(
+        lambda links: dataset(
+            name[1],
+            name[0],
+            symlinks=facet(identifiers=[{"namespace": ns, "name": other, "type": "LOCATION"} for ns, other in links]),
+        )
+    )
+)
+_plain = st.sampled_from(NAMES).map(lambda name: dataset(name[1], name[0]))
+events = st.builds(
+    run_event,
+    run=st.sampled_from(RUNS[:3]),
+    job=st.sampled_from(["j1", "j2"]),
+    time_us=st.sampled_from([T0, T0 + 1, T0 + DAY_US]),
+    inputs=st.lists(_plain, max_size=2),
+    outputs=st.lists(_linked | _plain, max_size=2),
+)
+_vetoes = st.one_of(
+    st.builds(lambda said, kind: {**said, "kind": kind}, aliases, st.sampled_from(["", "operator", "symlink", "rule"])),
+    st.builds(lambda rule: {"kind": "rule", "evidence": rule}, st.sampled_from(RULES)),
+    st.builds(lambda space, rule: spaces(space, space, kind="rule", evidence=rule), _space, st.sampled_from(RULES)),
+)
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> list[Carried]:
+    """Frames with events of many spellings, operators who say and take back what is one, and now and then an erased run."""
+    frames = [frame(body, place=place + 1) for place, body in enumerate(draw(st.lists(events, min_size=2, max_size=8)))]
+    stated = draw(st.lists(aliases, max_size=4))
+    for word_ in stated:
+        frames.append(operator(said("alias", word_), len(frames) + 1, T0 + draw(st.integers(0, 3))))
+    for word_ in draw(st.lists(st.sampled_from(stated) | _vetoes if stated else _vetoes, max_size=3)):
+        kind = draw(st.sampled_from(["veto", "veto", "lift"]))
+        frames.append(operator(said(kind, word_), len(frames) + 1, T0 + draw(st.integers(0, 3))))
+    if draw(st.integers(0, 3)) == 0:
+        frames.append(operator(erase(draw(st.sampled_from(RUNS[:3]))), len(frames) + 1))
+    return frames

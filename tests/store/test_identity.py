@@ -1,0 +1,169 @@
+"""The store's groups equal the plain ones; what is taken back leaves nothing; nothing is written for what is joined."""
+
+import json
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.aliases import NAMES as SPELLINGS
+from tests.aliases import UNSEEN, aliases, operator, said, spaces, word, worlds
+from tests.events import KEY, T0, dataset, facet, frames_of, run_event
+from tests.store.test_apply import apply, contents, exported, opened, settle
+
+from lineage_bridge.graph.carried import Carried
+from lineage_bridge.graph.derive import derive
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.fold import fold_frames, without_erased
+from lineage_bridge.graph.identity import Spelling
+from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.store.asof import folded_again
+from lineage_bridge.store.identity import Identities
+from lineage_bridge.store.nodes import Nodes
+from lineage_bridge.store.verify import verify
+
+NAMES = Names(KEY)
+STORED = ("alias", "symlink", "symlink_said", "respelt", "respaced")
+
+
+@settings(max_examples=60, deadline=None)
+@given(worlds(), st.data())
+def test_the_store_equals_the_plain_fold(frames: list[Carried], data: st.DataObject) -> None:
+    tables = without_erased(fold_frames(frames, NAMES))
+    derived = derive(tables, NAMES)
+    with opened() as writer:
+        left = data.draw(st.permutations(frames))
+        while left:
+            size = data.draw(st.integers(1, 6))
+            apply(writer, left[:size])
+            left = left[size:]
+        settle(writer)
+        assert contents(writer, "alias") == {key + values for key, values in tables["alias"].items()}
+        for name in STORED[1:]:
+            assert contents(writer, name) == derived.get(name, set()), name
+        assert {known[:4] for known in Identities(writer.connection).all()} == derived.get("identity", set())
+        assert [d for d in verify(writer.connection, NAMES) if d.surplus or d.missing] == []
+
+
+@settings(max_examples=40, deadline=None)
+@given(worlds())
+def test_a_group_is_the_same_from_each_of_its_names(frames: list[Carried]) -> None:
+    with opened() as writer:
+        apply(writer, frames)
+        every = Identities(writer.connection)
+        ids = [row[0] for row in writer.connection.execute("SELECT id FROM node").fetchall()]
+        together = every.of(ids)
+        for id_ in ids:
+            alone = Identities(writer.connection)
+            group = alone.of([id_])[id_]
+            assert group == together[id_]
+            nodes = Nodes(writer.connection)
+            for spelling in group.spellings:
+                found = nodes.by_spelling(NodeKind(spelling.kind), spelling.namespace, spelling.name)
+                assert found is not None
+                assert found.id in alone.members(group)
+
+
+@settings(max_examples=40, deadline=None)
+@given(worlds(), st.lists(aliases, min_size=1, max_size=3))
+def test_a_vetoed_alias_equals_never_having_had_it(frames: list[Carried], words: list[dict[str, object]]) -> None:
+    late = T0 + 10
+    with opened() as writer, opened() as never:
+        fresh = [{**word_, "evidence": f"never said before {n}"} for n, word_ in enumerate(words)]
+        apply(writer, [*frames, operator(said("alias", *fresh), 900, late)])
+        apply(never, frames)
+        apply(writer, [operator(said("veto", *fresh), 901, late + 1)])
+        assert exported(writer) == exported(never)
+        for table in STORED[1:]:
+            assert contents(writer, table) == contents(never, table), table
+        assert [d for d in verify(writer.connection, NAMES) if d.surplus or d.missing] == []
+
+
+def test_the_node_is_found_by_every_spelling_seen_or_not() -> None:
+    with opened() as writer:
+        apply(writer, frames_of([run_event(inputs=[dataset("x", "s3://b"), dataset("t", "kafka://a:1"), dataset("p.d.t", "bigquery")])]))
+        nodes = Nodes(writer.connection)
+        for spelling, name in {
+            ("s3a://b", "/x/dt=2026-01-01/part-00000-a.parquet"): "x",
+            ("kafka://c:1,a:1", "t"): "t",
+            ("google://p/d", "t"): "p.d.t",
+        }.items():
+            node = nodes.by_spelling(NodeKind.DATASET, *spelling)
+            assert node is not None, spelling
+            assert node.name == name
+        assert nodes.by_spelling(NodeKind.DATASET, "nowhere", "t") is None
+        assert nodes.by_spelling(NodeKind.JOB, "s3a://b", "x") is None
+
+
+def test_names_may_be_spelt_as_lineage_bridge_does() -> None:
+    with opened() as writer:
+        apply(writer, frames_of([run_event(inputs=[dataset("t", "kafka://a:1")], outputs=[dataset("p.d.t", "bigquery")])]))
+        apply(writer, [operator(said("alias", spaces("confluent://env-1/lkc-1", "kafka://a:1")))])
+        apply(writer, [operator(said("alias", spaces("google://p/d", "bigquery", prefix="p.d.")))])
+        nodes = Nodes(writer.connection)
+        topic = nodes.find(NodeKind.DATASET, "kafka://a:1", "t")
+        assert topic is not None
+        assert nodes.goes_by(topic) == ("kafka://a:1", "t")
+        assert nodes.goes_by(topic, "lineagebridge") == ("confluent://env-1/lkc-1", "t")
+        table = nodes.find(NodeKind.DATASET, "bigquery", "p.d.t")
+        assert table is not None
+        assert nodes.goes_by(table, "lineagebridge") == ("google://p/d", "t")
+
+
+def test_joining_and_parting_two_namespaces_writes_no_row_for_their_names() -> None:
+    with opened() as writer:
+        names = [dataset(f"t{n}", namespace) for n in range(50) for namespace in ("one", "two")]
+        apply(writer, frames_of([run_event(inputs=names)]))
+        # The next batch clears what the first one was staged in.
+        apply(writer, [operator(said("veto", spaces("three", "four")))])
+        for kind in ("alias", "veto"):
+            before = writer.connection.total_changes
+            apply(writer, [operator(said(kind, spaces("one", "two")), arrival=T0 + len(kind))])
+            assert writer.connection.total_changes - before < 20
+            assert len(list(Identities(writer.connection).all())) == (100 if kind == "alias" else 0)
+
+
+def test_jobs_are_joined_by_operators_alone() -> None:
+    with opened() as writer:
+        apply(writer, frames_of([run_event(job="inventory.0", outputs=[dataset("t")]), run_event(job="connector", inputs=[dataset("s")])]))
+        apply(
+            writer, [operator(said("alias", word(("jobs", "inventory.0"), ("jobs", "connector"), entity="job", evidence="one connector")))]
+        )
+        lines = [json.loads(line) for line in exported(writer)]
+        assert [line["name"] for line in lines if line["type"] == "job"] == ["connector"]
+        (alias,) = (line for line in lines if line["type"] == "alias")
+        assert (alias["entity"], alias["node"]["name"], alias["kind"]) == ("job", "inventory.0", "operator one connector")
+
+
+@settings(max_examples=40, deadline=None)
+@given(worlds(), st.sampled_from([T0, T0 + 1, T0 + DAY_US, T0 + 2 * DAY_US]))
+def test_symlinks_count_as_of_a_time_while_the_newest_facet_has_them(frames: list[Carried], at_us: int) -> None:
+    with opened() as writer:
+        apply(writer, frames)
+        then = Identities(writer.connection, at_us)
+        with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
+            now = Identities(again)
+            ids = [row[0] for row in again.execute("SELECT id FROM node").fetchall()]
+            there = set(ids)
+            for id_, group in now.of(ids).items():
+                assert set(now.members(group)) <= set(then.members(then.of([id_])[id_])) & there
+
+
+def test_a_symlink_of_yesterday_is_one_no_more_today() -> None:
+    link = facet(identifiers=[{"namespace": "hive://h:1", "name": "db.t", "type": "TABLE"}])
+    nothing = facet(identifiers=[])
+    events = [
+        run_event(time_us=T0, outputs=[dataset("t", symlinks=link)]),
+        run_event(time_us=T0 + DAY_US, outputs=[dataset("t", symlinks=nothing)]),
+    ]
+    with opened() as writer:
+        apply(writer, frames_of(events, arrival=T0 + 5 * DAY_US))
+        id_ = NAMES.dataset("ns", "t")
+        for at_us, members in ((T0 - 1, 1), (T0, 2), (T0 + DAY_US - 1, 2), (T0 + DAY_US, 1), (None, 1)):
+            known = Identities(writer.connection, at_us)
+            assert len(known.members(known.of([id_])[id_])) == members, at_us
+
+
+def test_a_name_of_no_node_has_a_group_of_its_own() -> None:
+    with opened() as writer:
+        for namespace, name in (*SPELLINGS, *UNSEEN):
+            known = Identities(writer.connection)
+            assert known.members(known.spelt(Spelling(1, namespace, name))) == []
