@@ -334,7 +334,7 @@ RELATIONS: tuple[Relation, ...] = (
 BY_NAME = {relation.name: relation for relation in RELATIONS}
 
 
-def _groups(relation: Relation) -> dict[str, list[Column]]:
+def groups_of(relation: Relation) -> dict[str, list[Column]]:
     groups: dict[str, list[Column]] = {}
     for column in relation.columns:
         if column.group:
@@ -350,7 +350,7 @@ def _merger(relation: Relation) -> Callable[[Row, Row], Row]:
     maxs = [index[c.name] for c in values if c.law is Law.MAX]
     choices = [
         (tuple(index[c.name] for c in columns), tuple(index[c.name] for c in columns if c.ordinal), columns[0].law is Law.GREATEST)
-        for columns in _groups(relation).values()
+        for columns in groups_of(relation).values()
     ]
 
     def merge(a: Row, b: Row) -> Row:
@@ -405,7 +405,7 @@ def _updates(relation: Relation, least: str, greatest: str) -> tuple[list[str], 
         elif column.law is Law.MAX:
             sets.append(f'"{column.name}" = {greatest}({ours}, {theirs})')
             changes.append(f"{theirs} > {ours}")
-    for columns in _groups(relation).values():
+    for columns in groups_of(relation).values():
         order = [c.name for c in columns if c.ordinal]
         sign = ">" if columns[0].law is Law.GREATEST else "<"
         ours = ", ".join(f'"{table}"."{name}"' for name in order)

@@ -1,0 +1,86 @@
+"""The law as Spark aggregations, generated from graph/relations.py: the same rows become the same row as in plain Python and in SQL.
+
+A column's group is chosen by the greatest (or least) struct of its order and then its values. Spark compares structs from left to right, text
+by its UTF-8 bytes and bytes as unsigned, as Python does; an order is total and never NULL, so values decide nothing but which of equal rows
+is taken. A value may be NULL.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
+from pyspark.sql.types import BinaryType, DataType, LongType, StringType, StructField, StructType
+
+from lineage_bridge.graph.relations import Law, Relation, Row, Type, groups_of
+
+_SPARK: dict[Type, DataType] = {Type.INT: LongType(), Type.TEXT: StringType(), Type.BYTES: BinaryType()}
+_ARROW = {Type.INT: pa.int64(), Type.TEXT: pa.string(), Type.BYTES: pa.binary()}
+_ROWS = 10_000
+_DECODER = msgspec.msgpack.Decoder(list[tuple[object, ...]])
+
+
+def schema_of(relation: Relation) -> StructType:
+    """The schema of a relation's rows: the columns as declared."""
+    return StructType([StructField(c.name, _SPARK[c.type], c.optional) for c in relation.columns])
+
+
+def merge_rows(rows: DataFrame, *, relation: Relation) -> DataFrame:
+    """Rows of one relation to one row a key. Columns as `schema_of` says, in and out."""
+    chosen = [*_simple(relation), *_chosen(relation)]
+    key = list(relation.key)
+    merged = rows.groupBy(*key).agg(*chosen) if chosen else rows.dropDuplicates(key)
+    return merged.select(*(_output(relation, name) for name in relation.names))
+
+
+def _simple(relation: Relation) -> list[Column]:
+    """Columns that are merged alone. Those that are the same wherever the key is have one value to choose from."""
+    by_law = {Law.MIN: F.min, Law.MAX: F.max, Law.SAME: F.max}
+    return [by_law[column.law](column.name).alias(column.name) for column in relation.columns if column.law in by_law]
+
+
+def _chosen(relation: Relation) -> list[Column]:
+    """One struct for each group of columns that are chosen together: its order, then its values."""
+    found = []
+    for group, columns in groups_of(relation).items():
+        order = [column.name for column in columns if column.ordinal]
+        values = [column.name for column in columns if not column.ordinal]
+        choose = F.max if columns[0].law is Law.GREATEST else F.min
+        found.append(choose(F.struct(*order, *values)).alias(_group_name(group)))
+    return found
+
+
+def _output(relation: Relation, name: str) -> Column:
+    (column,) = (column for column in relation.columns if column.name == name)
+    return F.col(f"{_group_name(column.group)}.{name}").alias(name) if column.group else F.col(name)
+
+
+def _group_name(group: str) -> str:
+    """No relation has a column of this name."""
+    return f"group {group}"
+
+
+def unpack(facts: DataFrame, *, relation: Relation) -> DataFrame:
+    """FACTS to the rows of one relation, as `schema_of` says."""
+    return facts.where(F.col("relation") == relation.name).mapInArrow(_unpacker(relation), schema_of(relation))
+
+
+def _unpacker(relation: Relation) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    schema = pa.schema([pa.field(c.name, _ARROW[c.type], c.optional) for c in relation.columns])
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for packed in batch.column("rows").to_pylist():
+                rows = _DECODER.decode(packed)
+                for start in range(0, len(rows), _ROWS):
+                    columns = zip(*rows[start : start + _ROWS], strict=True)
+                    yield pa.RecordBatch.from_arrays([pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema=schema)
+
+    return run
+
+
+def rows_of(merged: DataFrame) -> list[Row]:
+    """The rows of a frame, as tuples. Runs one Spark job."""
+    table = merged.toArrow()
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True)) if table.num_rows else []
