@@ -109,6 +109,11 @@ class Paths:
         return self.data_dir / "graph.db"
 
     @property
+    def replayed(self) -> Path:
+        """The graph store while it is computed again; nothing in it is needed before it is put in place."""
+        return self.data_dir / "replay.db"
+
+    @property
     def control(self) -> Path:
         """The store of what is not computed from the log."""
         return self.data_dir / "control.db"

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -48,6 +48,14 @@ class Budget:
     """
 
     rows: int
+
+
+class Counted(NamedTuple):
+    """How many rows a relation has in a store and in one computed again."""
+
+    relation: str
+    before: int
+    after: int
 
 
 class EventLog(Protocol):

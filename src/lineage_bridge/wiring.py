@@ -20,14 +20,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lineage_bridge.config import Paths, Settings
-from lineage_bridge.errors import StoreError, StoreMissingError, UnavailableError
+from lineage_bridge.errors import RequestError, StoreError, StoreMissingError, UnavailableError
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.ids import NodeKind, node_id
 from lineage_bridge.log.disk import Disk as LogDisk
 from lineage_bridge.log.disk import LocalDisk
 from lineage_bridge.log.reader import LogReader
 from lineage_bridge.log.writer import LogWriter
-from lineage_bridge.ports import LOG_SOURCE, GraphReader, GraphStore
+from lineage_bridge.ports import LOG_SOURCE, Counted, GraphReader, GraphStore
+from lineage_bridge.store import rebuild
 from lineage_bridge.store.apply import GraphWriter
 from lineage_bridge.store.asof import folded_again
 from lineage_bridge.store.control import Control
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 DRAIN_S = 10
 BACKLOG = 512
+PAGE = 4096
 _LOCAL_DISK = LocalDisk()
 
 
@@ -92,6 +94,40 @@ def run_pipeline(settings: Settings, store: Callable[[Path, Names], AbstractCont
     key = control(settings).key()
     _check_key(settings.paths, key)
     run(settings, lambda: store(settings.paths.graph, Names(key)), key, now_us)
+
+
+def replay(settings: Settings, to: Path | None, *, anyway: bool, told: Callable[[str, int, int], None]) -> list[Counted]:
+    """Fold the log again into a fresh store, and put it in place of the graph; or leave it at `to`. The rows of both, by relation.
+
+    `told` hears of each step, and of the bytes done and left. Raises StoreLockedError while a pipeline runs, StoreError when the log
+    holds less than the graph in use knows (unless `anyway`), UnavailableError when Spark fails, RequestError when `to` exists.
+    """
+    from lineage_bridge.pipeline.replayer import alone, run_replay  # noqa: PLC0415  # loads Spark
+
+    if to is not None and to.exists():
+        raise RequestError(f"{to} exists", "name a file that does not")
+    paths, key = settings.paths, control(settings).key()
+    part = paths.replayed if to is None else to.with_name(f"{to.name}.part")
+    scratch = paths.spark if to is None else to.with_name(f"{to.name}.spark")
+    with ExitStack() as stack:
+        if to is None:
+            stack.enter_context(alone(settings))
+        else:
+            stack.callback(shutil.rmtree, scratch, ignore_errors=True)
+        stack.callback(rebuild.remove, part)
+        fresh = rebuild.open_fresh(part, Names(key))
+        stack.callback(fresh.close)
+        run_replay(settings, fresh, key, scratch, lambda progress: told("folding", progress.done, progress.left))
+        counted = rebuild.compare(paths.graph, fresh)
+        if to is not None:
+            rebuild.seal(fresh)
+            rebuild.publish(fresh, part, to)
+            return counted
+        if not anyway:
+            rebuild.refuse_loss(paths.graph, fresh, counted)
+        rebuild.seal(fresh, paths.graph)
+        rebuild.put_in_place(fresh, paths.graph, lambda left, total: told("putting in place", (total - left) * PAGE, left * PAGE))
+    return counted
 
 
 def _check_key(paths: Paths, key: bytes) -> None:

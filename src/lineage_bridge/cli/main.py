@@ -32,6 +32,7 @@ COMMANDS = {
     "demo": "demo",
     "export": "export",
     "verify": "export",
+    "replay": "replay",
     "version": "version",
 }
 """Command to the module under `cli` that holds it, in the order of the help."""

@@ -4,7 +4,7 @@ A column is part of the key, a **min**, a **max**, the value of a **greatest** o
 that ends with an event id and is therefore total), or the **same** wherever the key is the same. Every merge is commutative,
 associative and idempotent, so events may come late, twice, and in any order. Nothing counts: counts are queries.
 
-The law is executed by `merge` (plain Python) and `upsert_sql` (a store), both generated from `RELATIONS`.
+The law is executed by `merge` (plain Python), `upsert_sql` (a store) and `pipeline.law` (a replay), all generated from `RELATIONS`.
 Rows are flat tuples: the key's columns, then the others, in the order they are declared. Times are int64 microseconds UTC; ids of events,
 runs, contents and facets are 16 bytes; node ids are signed 64-bit.
 """
@@ -335,6 +335,7 @@ BY_NAME = {relation.name: relation for relation in RELATIONS}
 
 
 def groups_of(relation: Relation) -> dict[str, list[Column]]:
+    """The columns that are chosen together, by the name of their group."""
     groups: dict[str, list[Column]] = {}
     for column in relation.columns:
         if column.group:

@@ -1,8 +1,8 @@
 """The law as Spark aggregations, generated from graph/relations.py: the same rows become the same row as in plain Python and in SQL.
 
-A column's group is chosen by the greatest (or least) struct of its order and then its values. Spark compares structs from left to right, text
-by its UTF-8 bytes and bytes as unsigned, as Python does; an order is total and never NULL, so values decide nothing but which of equal rows
-is taken. A value may be NULL.
+A column's group is chosen by the greatest (or least) struct of its order and then its values. Spark compares structs from left to right,
+text by its UTF-8 bytes and bytes as unsigned, as Python does; an order is total and never NULL, so values decide nothing but which of equal
+rows is taken. A value may be NULL.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 from pyspark.sql.types import BinaryType, DataType, LongType, StringType, StructField, StructType
 
-from lineage_bridge.graph.relations import Law, Relation, Row, Type, groups_of
+from lineage_bridge.graph.relations import BY_NAME, Law, Relation, Row, Type, groups_of
 
 _SPARK: dict[Type, DataType] = {Type.INT: LongType(), Type.TEXT: StringType(), Type.BYTES: BinaryType()}
 _ARROW = {Type.INT: pa.int64(), Type.TEXT: pa.string(), Type.BYTES: pa.binary()}
@@ -63,21 +63,26 @@ def _group_name(group: str) -> str:
 
 def unpack(facts: DataFrame, *, relation: Relation) -> DataFrame:
     """FACTS to the rows of one relation, as `schema_of` says."""
-    return facts.where(F.col("relation") == relation.name).mapInArrow(_unpacker(relation), schema_of(relation))
+    return facts.where(F.col("relation") == relation.name).mapInArrow(_unpacker(relation.name), schema_of(relation))
 
 
-def _unpacker(relation: Relation) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    schema = pa.schema([pa.field(c.name, _ARROW[c.type], c.optional) for c in relation.columns])
+def _unpacker(name: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function Spark's workers run, for the relation of a name."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for packed in batch.column("rows").to_pylist():
-                rows = _DECODER.decode(packed)
-                for start in range(0, len(rows), _ROWS):
-                    columns = zip(*rows[start : start + _ROWS], strict=True)
-                    yield pa.RecordBatch.from_arrays([pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema=schema)
+        packed = (rows for batch in batches for rows in batch.column("rows").to_pylist())
+        return unpacked(name, packed)
 
     return run
+
+
+def unpacked(name: str, packed: Iterable[bytes]) -> Iterator[pa.RecordBatch]:
+    """Rows of a relation, from MessagePack to Arrow."""
+    schema = pa.schema([pa.field(c.name, _ARROW[c.type], c.optional) for c in BY_NAME[name].columns])
+    for rows in map(_DECODER.decode, packed):
+        for start in range(0, len(rows), _ROWS):
+            columns = zip(*rows[start : start + _ROWS], strict=True)
+            yield pa.RecordBatch.from_arrays([pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema=schema)
 
 
 def rows_of(merged: DataFrame) -> list[Row]:

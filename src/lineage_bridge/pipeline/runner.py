@@ -41,7 +41,7 @@ def run_pipeline(
     paths = settings.paths
     _on_signals(_leave)
     with ExitStack() as stack:
-        stack.enter_context(_exclusive(paths))
+        stack.enter_context(exclusive(paths))
         status = StatusFile(paths.pipeline_status, now_us)
         status.write()
         try:
@@ -156,7 +156,8 @@ def _beating(status: StatusFile) -> Iterator[None]:
 
 
 @contextmanager
-def _exclusive(paths: Paths) -> Iterator[None]:
+def exclusive(paths: Paths) -> Iterator[None]:
+    """Be the one pipeline of a data folder. Raises StoreLockedError."""
     paths.data_dir.mkdir(parents=True, exist_ok=True)
     lock = FileLock(paths.pipeline_lock, timeout=0, thread_local=False)
     try:

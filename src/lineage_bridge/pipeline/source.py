@@ -1,4 +1,4 @@
-"""The event log as a streaming source of Spark, which caps its own batches.
+"""The event log as a source of Spark: a stream that caps its own batches, and a batch between two places.
 
 Spark 4.1 asks a Python source only for its newest offset, without a limit, so the reader remembers what it planned last and offers at most
 one batch beyond it. It begins where the store is: Spark's checkpoint decides nothing.
@@ -9,7 +9,7 @@ from itertools import islice
 from typing import cast
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
 from lineage_bridge.log.reader import LogReader
@@ -29,7 +29,10 @@ class Stretch(InputPartition):
 
 
 class LogSource(DataSource):
-    """Options: directory, start (a place), limit_bytes and limit_frames of a batch, parts (Spark partitions of a batch)."""
+    """Options: directory, start (a place), parts (Spark partitions of a batch).
+
+    A stream has limit_bytes and limit_frames of a batch, a batch its end.
+    """
 
     @classmethod
     def name(cls) -> str:
@@ -39,6 +42,11 @@ class LogSource(DataSource):
     def schema(self) -> StructType:
         """FRAMES."""
         return FRAMES
+
+    def reader(self, schema: StructType) -> "LogBatchReader":  # noqa: ARG002 - Spark's argument
+        """A reader from `start` to `end`."""
+        options = self.options
+        return LogBatchReader(options["directory"], int(options["start"]), int(options["end"]), int(options["parts"]))
 
     def streamReader(self, schema: StructType) -> "LogStreamReader":  # noqa: N802, ARG002 - Spark's name and argument
         """A reader from `start` on."""
@@ -50,6 +58,21 @@ class LogSource(DataSource):
             int(options["limit_frames"]),
             int(options["parts"]),
         )
+
+
+class LogBatchReader(DataSourceReader):
+    """The frames between two places, in parts of similar size."""
+
+    def __init__(self, directory: str, start: int, end: int, parts: int) -> None:
+        self.log, self.start, self.end, self.parts = LogReader(directory), start, end, parts
+
+    def partitions(self) -> list[InputPartition]:
+        """Stretches that cover it, none without a frame."""
+        return [Stretch(*stretch) for stretch in self.log.split(self.start, self.end, self.parts)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The frames of one stretch, as Arrow batches."""
+        return read_stretch(self.log, cast("Stretch", partition))
 
 
 class LogStreamReader(DataSourceStreamReader):
@@ -77,10 +100,14 @@ class LogStreamReader(DataSourceStreamReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The frames of one stretch, as Arrow batches."""
-        stretch = cast("Stretch", partition)
-        frames = self.log.read(stretch.start, stretch.end)
-        while some := list(islice(frames, ROWS)):
-            yield _arrow(stretch, some)
+        return read_stretch(self.log, cast("Stretch", partition))
+
+
+def read_stretch(log: LogReader, stretch: Stretch) -> Iterator[pa.RecordBatch]:
+    """The frames of one stretch, as Arrow batches."""
+    frames = log.read(stretch.start, stretch.end)
+    while some := list(islice(frames, ROWS)):
+        yield _arrow(stretch, some)
 
 
 def _arrow(stretch: Stretch, frames: list[tuple[int, Frame]]) -> pa.RecordBatch:

@@ -35,13 +35,17 @@ class GraphWriter:
         """With `feed`, what changes is told in an epoch of its own, named by the text that `fresh` makes of that many random bytes."""
         self.path = path
         self.connection = connect_writer(path)
-        self.changes = Changes(self.connection, on=feed)
+        self.changes, self.fresh = Changes(self.connection, on=feed), fresh
         if feed:
-            self.changes.open_epoch(fresh(_EPOCH_BYTES))
+            self.begin_epoch()
         self.derivation = Derivation(self.connection, names, self.changes)
         self.erasure = Erasure(self.connection, self.derivation)
         _prepare(self.connection)
         self.erased = {bytes(row[0]) for row in self.connection.execute("SELECT subject FROM erased")}
+
+    def begin_epoch(self) -> None:
+        """Begin an epoch of the change feed."""
+        self.changes.open_epoch(self.fresh(_EPOCH_BYTES))
 
     def close(self) -> None:
         """Close the connection; an open transaction is rolled back."""

@@ -1,0 +1,92 @@
+"""Replay: the whole log folded again, as Spark batches, into a fresh store.
+
+The log is taken in chunks. Each is folded by the same step as the stream, its rows are grouped by key and merged by Spark, and the driver
+applies what is left as one batch with its position: memory is bounded by a chunk, and the store always stands at one place of the log.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
+
+from lineage_bridge.errors import CollisionError
+from lineage_bridge.graph.relations import RELATIONS, Row
+from lineage_bridge.log.reader import LogReader
+from lineage_bridge.pipeline.fold import Refused, collect, fold
+from lineage_bridge.pipeline.law import merge_rows, rows_of, unpack
+from lineage_bridge.pipeline.schemas import SPAN
+from lineage_bridge.pipeline.source import FORMAT, LogSource
+from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, GraphStore
+
+ALL = Budget(2**62)
+"""A fresh store settles as it goes."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """How much of the log is folded at once: bytes, frames, and the parts it is read in."""
+
+    limit_bytes: int = 128 * 1024 * 1024
+    limit_frames: int = 60_000
+    part_bytes: int = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Bytes of the log that are in the store, bytes that are not yet."""
+
+    done: int
+    left: int
+
+
+def replay(session: SparkSession, directory: Path, store: GraphStore, key: bytes, chunk: Chunk, told: Callable[[Progress], None]) -> None:
+    """Bring a fresh store to the end of the log in `directory`, wherever that is by then, and settle it."""
+    session.dataSource.register(LogSource)
+    log = LogReader(directory)
+    place, done = store.position(LOG_SOURCE).get(0, 0), 0
+    while (durable := log.durable_end()) > place:
+        end = log.cut(place, chunk.limit_bytes, chunk.limit_frames)
+        size = log.span(place, end)
+        _apply(store, _read(session, directory, place, end, max(1, size // chunk.part_bytes)), key)
+        place, done = end, done + size
+        told(Progress(done, log.span(end, max(end, durable))))
+    while store.settle(ALL):
+        pass
+
+
+def _read(session: SparkSession, directory: Path, start: int, end: int, parts: int) -> DataFrame:
+    reader = session.read.format(FORMAT).option("directory", str(directory)).option("start", str(start)).option("end", str(end))
+    return reader.option("parts", str(max(parts, session.sparkContext.defaultParallelism))).load()
+
+
+def _apply(store: GraphStore, frames: DataFrame, key: bytes) -> None:
+    """Fold and apply one chunk. A name whose id is taken is refused, and its events are kept aside."""
+    refused: Refused = frozenset()
+    while True:
+        try:
+            store.apply(merged_batch(frames.transform(fold, key=key, refused=refused)), ALL)
+        except CollisionError as error:
+            refused |= frozenset(error.names)
+            continue
+        return
+
+
+def merged_batch(facts: DataFrame) -> Batch:
+    """FACTS as one batch, each relation merged by key over all partitions. Runs a Spark job for the fold and one for each relation."""
+    kept = facts.persist(StorageLevel.DISK_ONLY)
+    try:
+        spans, _ = collect(kept.where(F.col("relation") == SPAN))
+        return Batch(spans.spans, dict(_relations(kept)))
+    finally:
+        kept.unpersist()
+
+
+def _relations(facts: DataFrame) -> Iterator[tuple[str, list[Row]]]:
+    present = {name for (name,) in facts.select("relation").distinct().collect()}
+    for relation in RELATIONS:
+        if relation.name in present:
+            rows = rows_of(facts.transform(unpack, relation=relation).transform(merge_rows, relation=relation))
+            yield relation.name, sorted(rows, key=lambda row, size=relation.key_size: row[:size])  # type: ignore[misc]

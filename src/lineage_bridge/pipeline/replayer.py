@@ -1,0 +1,39 @@
+"""The process of a replay: Spark, from its start to its end, over one fresh store."""
+
+import signal
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+
+from lineage_bridge.config import Settings
+from lineage_bridge.errors import LineageBridgeError, UnavailableError
+from lineage_bridge.pipeline.process import SparkProcess
+from lineage_bridge.pipeline.replay import Chunk, Progress, replay
+from lineage_bridge.pipeline.runner import exclusive, gist
+from lineage_bridge.ports import GraphStore
+
+SPARK_LOG = "spark-replay.log"
+
+
+def alone(settings: Settings) -> AbstractContextManager[None]:
+    """The right to be the pipeline of the data folder. Raises StoreLockedError."""
+    return exclusive(settings.paths)
+
+
+def run_replay(settings: Settings, store: GraphStore, key: bytes, scratch: Path, told: Callable[[Progress], None]) -> None:
+    """Fold the log into a fresh store. Raises UnavailableError when Spark fails; a signal ends it at once, by KeyboardInterrupt."""
+    said = settings.paths.logs / SPARK_LOG
+    spark = SparkProcess(scratch, said, master=settings.spark_master, memory=settings.spark_memory)
+    try:
+        # Spark takes SIGINT for itself when it starts.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.default_int_handler)
+        replay(spark.session, settings.paths.log, store, key, Chunk(), told)
+    except LineageBridgeError:
+        raise
+    except Exception as error:  # the boundary of the batch: what fails in Spark has many types
+        with suppress(OSError), said.open("a", encoding="utf-8") as file:
+            file.write(f"\n{error}\n")
+        raise UnavailableError(f"the replay failed: {gist(str(error)) or type(error).__name__}", f"all of it is in {said}") from error
+    finally:
+        spark.end()

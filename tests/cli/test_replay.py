@@ -1,0 +1,99 @@
+"""`replay` as a user runs it."""
+
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+from tests.cli.conftest import COMMAND
+from tests.events import T0, dataset, run_event
+from tests.serving import bare_environment
+
+from lineage_bridge.config import Paths
+from lineage_bridge.graph.carried import Carried, FrameKind
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.ids import event_id
+from lineage_bridge.log.reader import LogReader
+from lineage_bridge.log.writer import LogWriter
+from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Frame
+from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.control import Control
+
+EVENTS = [run_event(job=f"j{n}", time_us=T0 + n, inputs=[dataset(f"d{n}")], outputs=[dataset(f"d{n + 1}")]) for n in range(20)]
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    """A data folder whose graph was folded from its log."""
+    paths = Paths(tmp_path / "data")
+    names = Names(Control(paths.control).key())
+    with LogWriter(paths.log) as log:
+        log.append([Frame(FrameKind.EVENT, event_id(body), T0, "http", "", b"", body) for body in EVENTS])
+    reader = LogReader(paths.log)
+    end = reader.durable_end()
+    carried = [
+        Carried(LOG_SOURCE, 0, at, int(f.kind), f.event_id, f.arrival_us, f.channel, f.principal, f.note, f.body)
+        for at, f in reader.read(0, end)
+    ]
+    writer = GraphWriter(paths.graph, names)
+    writer.apply(Batch({(LOG_SOURCE, 0): (0, end)}, dict(flat(fold_frames(carried, names)))), Budget(10**9))
+    writer.close()
+    return paths
+
+
+def left_over(paths: Paths) -> set[str]:
+    return {file.name for file in paths.data_dir.iterdir()} - {"log", "logs", "control.db", "graph.db", "pipeline.lock", "spark"}
+
+
+@pytest.mark.spark
+def test_a_replay_gives_the_same_graph_or_leaves_it_alone(call, paths: Paths, tmp_path):
+    folder = ("--data-dir", paths.data_dir)
+    before = call("export", *folder).out
+    assert before
+    command = [*COMMAND, "replay", "--data-dir", str(paths.data_dir), "--spark-master", "local[2]"]
+    killed = subprocess.Popen(command, env=bare_environment(), stderr=subprocess.PIPE)
+    until = time.monotonic() + 60
+    while not (paths.data_dir / "replay.db").exists():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    assert call("export", *folder).out == before
+    done = subprocess.run(command, env=bare_environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "folding: 100%" in done.stderr
+    assert done.stdout.endswith("the graph computed again is in use\n")
+    assert call("export", *folder).out == before
+    assert call("verify", *folder).code == 0
+    assert left_over(paths) == set()
+
+    shutil.rmtree(paths.log)
+    with LogWriter(paths.log) as log:
+        log.append([Frame(FrameKind.EVENT, event_id(EVENTS[0]), T0, "http", "", b"", EVENTS[0])])
+    done = subprocess.run(command, env=bare_environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "a part of the log is gone" in done.stderr
+    assert call("export", *folder).out == before
+
+    done = subprocess.run(
+        [*command, "--to", str(tmp_path / "copy.db")], env=bare_environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "copy.db").exists()
+    assert call("export", *folder).out == before
+    assert left_over(paths) == set()
+
+
+def test_no_replay_beside_a_pipeline_or_over_a_file(call, paths: Paths, tmp_path):
+    with FileLock(paths.pipeline_lock):
+        said = call("replay", "--data-dir", paths.data_dir)
+    assert said.code == 1
+    assert "another pipeline" in said.err
+    (tmp_path / "there.db").write_bytes(b"")
+    said = call("replay", "--data-dir", paths.data_dir, "--to", tmp_path / "there.db")
+    assert said.code == 2
+    assert "exists" in said.err
