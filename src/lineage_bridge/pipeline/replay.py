@@ -6,6 +6,7 @@ applies what is left as one batch with its position: memory is bounded by a chun
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
 from pyspark import StorageLevel
@@ -89,4 +90,4 @@ def _relations(facts: DataFrame) -> Iterator[tuple[str, list[Row]]]:
     for relation in RELATIONS:
         if relation.name in present:
             rows = rows_of(facts.transform(unpack, relation=relation).transform(merge_rows, relation=relation))
-            yield relation.name, sorted(rows, key=lambda row, size=relation.key_size: row[:size])  # type: ignore[misc]
+            yield relation.name, sorted(rows, key=itemgetter(slice(relation.key_size)))
