@@ -33,6 +33,9 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
     drop_everything(op.get_bind())
 '''
 
+_PIECE = 110
+"""Characters of a literal."""
+
 
 def main() -> None:
     """Write versions/<VERSION>_*.py."""
@@ -41,7 +44,7 @@ def main() -> None:
         context = MigrationContext.configure(connection)
         operations = produce_migrations(context, METADATA).upgrade_ops
         body = render_python_code(operations) if operations else ""
-    search = "".join(f"        op.execute({statement!r})\n" for statement in SQLITE_SEARCH)
+    search = "".join(f"        op.execute({_pieces(statement)})\n" for statement in SQLITE_SEARCH)
     text = HEAD.format(version=VERSION, before=f"{int(VERSION) - 1:04d}")
     text += "".join(f"    {line.strip()}\n" for line in body.splitlines() if line.strip() and not line.strip().startswith("#"))
     text += f'    if op.get_bind().dialect.name == "sqlite":\n{search}'
@@ -49,6 +52,11 @@ def main() -> None:
     target.write_text(text, encoding="utf-8")
     for command in (["format", "--quiet"], ["check", "--fix", "--quiet"], ["format", "--quiet"]):
         subprocess.run([str(Path(sys.executable).with_name("ruff")), *command, str(target)], check=True)
+
+
+def _pieces(statement: str) -> str:
+    """A statement as literals that fit on a line each."""
+    return " ".join(repr(statement[start : start + _PIECE]) for start in range(0, len(statement), _PIECE))
 
 
 if __name__ == "__main__":

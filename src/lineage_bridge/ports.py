@@ -350,6 +350,42 @@ class LifeEntry:
 
 
 @dataclass(frozen=True)
+class SearchFilter:
+    """What to search: nodes that contain every word of `text` in the fields asked for (`name` stands for namespace and name).
+
+    A word matches the beginning of a word that is said, or any part of a name. The other members leave out what does not fit: `tag` is a
+    key or `key=value`, `has` are keys of current facets. Without text, `owner` or `tag` is searched for.
+    """
+
+    text: str
+    kind: NodeKind | None = None
+    namespace: str | None = None
+    owner: str | None = None
+    tag: str | None = None
+    has: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ("name", "column", "owner", "tag", "description", "sql")
+    limit: int = 50
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Match:
+    """A node that was found: by its name, by lines of what is said of it as (field, line), or by both."""
+
+    node: Node
+    named: bool
+    lines: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class SearchPage:
+    """What was found, names first. `truncated`: so much matches that only some of it was looked at."""
+
+    matches: tuple[Match, ...]
+    truncated: bool
+
+
+@dataclass(frozen=True)
 class EventRecord:
     """An event as the graph lists it; its body lies at `place` of (source, part)."""
 
@@ -614,6 +650,9 @@ class GraphReader(Protocol):
 
     def search(self, text: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
         """Nodes whose name or namespace contains the text, best first."""
+
+    def search_all(self, which: SearchFilter) -> SearchPage:
+        """Nodes by their names and by what is said of them."""
 
     def nodes(self, kind: NodeKind, namespace: str | None, name: str | None, limit: int | None, offset: int) -> list[Node]:
         """Nodes by globs on namespace and name, in the order of their names."""

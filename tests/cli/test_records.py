@@ -62,3 +62,10 @@ def test_facets_and_life(call, server):
     assert len(json.loads(call("facets", "ns", "r1", "schema", "--json", "--url", server.url).out)["history"]) == 2
     assert "nothing was said" in call("facets", "jobs", "recorded", "sql", "--kind", "job", "--url", server.url).err
     assert "CREATE" in call("life", "ns", "r1", "--url", server.url).out
+
+
+def test_search(call, server):
+    assert "column: x" in call("search", "x", "--in", "column", "--url", server.url).out
+    assert "r1" in call("search", "r1", "--has", "schema", "--url", server.url).out
+    assert "nothing" in call("search", "zzz", "--url", server.url).err
+    assert call("search", "--url", server.url).code == 2

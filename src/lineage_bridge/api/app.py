@@ -16,6 +16,7 @@ from lineage_bridge.api import (
     questions,
     runs,
     schemas,
+    search,
     spec,
     statistics,
 )
@@ -50,6 +51,7 @@ def create_app(services: Services) -> FastAPI:
         changes.routes(services),
         runs.routes(services),
         schemas.routes(services),
+        search.routes(services),
         statistics.routes(services),
         ledger.routes(services),
         quarantine.routes(services, intake),

@@ -2,12 +2,12 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Response
 
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
-from lineage_bridge.api.asking import KINDS, Mended, Namespace, NodeName, Offset, demand, page, reflecting, waiting
-from lineage_bridge.api.models import ErrorAnswer, Found, Neighbourhood
+from lineage_bridge.api.asking import KINDS, Namespace, NodeName, demand, reflecting, waiting
+from lineage_bridge.api.models import ErrorAnswer, Neighbourhood
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
 from lineage_bridge.ports import GraphReader, Walk, WalkLimits
@@ -43,21 +43,6 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
             node = demand(reader, KINDS[kind], namespace, name)
             walk = reader.walk(node, direction, depth, WalkLimits(), now_us=services.clock_us(), columns=columns)
             return answer(_neighbourhood(reader, walk), headers=reflecting(reader))
-
-    @router.get("/search", response_model=None, responses=answers({200: Found}, writes=False))
-    def get_search(
-        request: Request,
-        q: Annotated[str, Query(description="Words that name or namespace contain", max_length=500), Mended],
-        kind: Kind | None = None,
-        limit: Limit = 50,
-        offset: Offset = 0,
-    ) -> Response:
-        """Datasets and jobs by parts of their names, best first."""
-        with services.graph() as reader:
-            nodes = reader.search(q, KINDS[kind] if kind else None, limit + 1, offset)
-            shown, link = page(request, nodes, limit, offset)
-            found = Found([wire.graph_node(node) for node in shown], position.encode(reader.position()))
-            return answer(found, headers={**link, **reflecting(reader)})
 
 
 def _neighbourhood(reader: GraphReader, walk: Walk) -> Neighbourhood:

@@ -259,11 +259,25 @@ class Neighbourhood(Struct, frozen=True):
     position: str
 
 
-class Found(Struct, frozen=True):
-    """Nodes whose name or namespace contains a text, best first."""
+class Matched(Struct, frozen=True, rename={"where": "in"}):
+    """A line of what is said of a node, and the field it stands in."""
 
-    results: list[GraphNode]
+    where: str
+    text: str
+
+
+class FoundNode(GraphNode, frozen=True, omit_defaults=True):
+    """A node that was found. `matched` are lines of what is said of it; without them it was found by its name."""
+
+    matched: list[Matched] | UnsetType = UNSET
+
+
+class Found(Struct, frozen=True, omit_defaults=True):
+    """Nodes that were found, those found by their names first. `truncated`: only some of what matches was looked at."""
+
+    results: list[FoundNode]
     position: str
+    truncated: bool = False
 
 
 class Run(Struct, frozen=True, omit_defaults=True):

@@ -14,6 +14,7 @@ from lineage_bridge.graph.growth import Growth, Saying, newest_content, of_decla
 from lineage_bridge.graph.identity import Spelling, symlinks
 from lineage_bridge.graph.ids import NodeKind, node_id
 from lineage_bridge.graph.relations import Origin, Row, Side
+from lineage_bridge.graph.searching import SEARCHED, search_text
 from lineage_bridge.graph.shapes import NO_SHAPE, Expansion, Shape, expand, make_shape
 from lineage_bridge.graph.statements import OWN, Meaning, named_nodes, read_meaning
 
@@ -29,6 +30,7 @@ flow           (source, target, job, origin, evidence)
 hub            (hub, job, origin); hub_io (hub, side, dataset)
 job_statement  (job, carrier, meaning, origin)
 current_facet  (node, job, key, facet, rank, time, event)
+search_text    (node, title, columns, owners, tags, description, sql)
 symlink        (dataset, other, type)                            of current facets; symlink_said (dataset, facet): of all there ever were
 respelt        (owner, namespace, name, rule, to_namespace, to_name)  steps of the rules from names that are there or that operators use
 respaced       (owner, space, other, prefix, parts, rule)        links of the rules from such namespaces
@@ -73,6 +75,7 @@ class _Derivation:
         self.read_subjects()
         self.read_jobs()
         self.read_facets()
+        self.read_search_texts()
         self.read_symlinks()
         self.read_live()
         self.read_identity()
@@ -191,6 +194,16 @@ class _Derivation:
                 best[place] = max(best.get(place, candidate), candidate)
         for (node, job, key), (rank, time, event, facet) in best.items():
             self.out["current_facet"].add((node, job, key, facet, rank, time, event))
+
+    def read_search_texts(self) -> None:
+        facets: dict[int, dict[str, bytes]] = defaultdict(dict)
+        for node, job, key, facet, *_ in self.out["current_facet"]:
+            if job == 0 and key in SEARCHED and not self.tables["facet"][(facet,)][0]:
+                facets[node][key] = self.text(facet)
+        for node, known in facets.items():
+            text = search_text(self.there[node].namespace, self.there[node].name, known)
+            if text:
+                self.out["search_text"].add((node, *text))
 
     def name(self, nodes: Iterable[Row]) -> None:
         """Remember the names that a facet gives."""

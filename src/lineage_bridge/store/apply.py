@@ -92,7 +92,7 @@ class GraphWriter:
 
     def left(self) -> int:
         """How many keys wait to be derived."""
-        return int(self.connection.execute("SELECT count(*) FROM dirty").fetchone()[0])
+        return int(self.connection.execute("SELECT (SELECT count(*) FROM dirty) + (SELECT count(*) FROM unsearched)").fetchone()[0])
 
     def _advance(self, batch: Batch) -> None:
         for (source, part), (start, end) in sorted(batch.spans.items()):

@@ -14,6 +14,7 @@ from lineage_bridge.graph.statements import named_nodes, read_meaning
 from lineage_bridge.ports import Budget
 from lineage_bridge.store.changes import Changes
 from lineage_bridge.store.presence import Presence
+from lineage_bridge.store.searching import SearchTexts
 from lineage_bridge.store.spellings import Spellings
 
 Subject = tuple[bytes, int]
@@ -28,6 +29,9 @@ LEFT JOIN current_facet c ON c.node = i.node AND c.job = i.job AND c.key = i.key
 WHERE c.facet IS NULL OR (c.facet <> i.facet AND (i.rank, i.time, i.event, i.facet) > (c.rank, c.time, c.event, c.facet))"""
 """What a batch makes current that was not before, and what was."""
 
+_ROWS_A_TEXT = 8
+"""How many rows of a budget the text that a node is searched by takes."""
+
 
 class Derivation:
     """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
@@ -38,6 +42,7 @@ class Derivation:
         self.spellings = Spellings(connection, names, changes)
         self.meaning_of: dict[tuple[bytes, str], bytes | None] = {}
         self.spoken: set[tuple[int, bytes]] = set()
+        self.search = SearchTexts(connection)
         connection.execute("CREATE TEMP TABLE in_facet (facet)")
         connection.execute("CREATE TEMP TABLE in_statement (subject, job, carrier, meaning, first)")
         connection.execute("CREATE TEMP TABLE in_current (node, job, key, facet, rank, time, event)")
@@ -46,6 +51,7 @@ class Derivation:
         """Drop what was remembered of a transaction that did not commit."""
         self.meaning_of.clear()
         self.spoken.clear()
+        self.search.forget()
         self.spellings.forget()
 
     # nodes and texts
@@ -100,11 +106,13 @@ class Derivation:
         self.spellings.see_words(rows.get("alias", []))
         batch_rows = sum(len(some) for some in rows.values())
         self._shapes(sorted(touched), Budget(budget.rows + 4 * batch_rows))
+        self.search.keep_up((budget.rows + batch_rows) // _ROWS_A_TEXT + 1)
 
     def settle(self, budget: Budget) -> None:
         """Derive for keys that earlier batches left."""
         self.presence.see_nothing()
         self._shapes([], budget)
+        self.search.keep_up(budget.rows // _ROWS_A_TEXT + 1)
 
     def _shapes(self, touched: list[Subject], budget: Budget) -> None:
         left = self.connection.execute("SELECT subject, job FROM dirty LIMIT 1000").fetchall()
@@ -206,5 +214,6 @@ class Derivation:
         self.changes.gained("current_facet", (row[:4] for row in new))
         self.changes.lost("current_facet", ((*row[:3], row[4]) for row in new if row[4] is not None))
         self.connection.execute(_CURRENT)
+        self.search.facets_changed((row[0], row[2]) for row in new)
         self.spellings.relink([row[0] for row in new if row[2] == "symlinks"])
         self.spellings.see_symlinks(links)

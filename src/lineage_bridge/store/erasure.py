@@ -58,6 +58,9 @@ class Erasure:
         nodes |= self._drop_unsaid()
         self._recall_facets(sorted(nodes))
         self._drop_unused(sorted(nodes))
+        for node in sorted(nodes):
+            self.derivation.search.refresh(node)
+        self.derivation.search.forget()
 
     def _nodes(self, subject: bytes) -> set[int]:
         """Every node the subject had anything to do with."""

@@ -53,38 +53,11 @@ class Nodes:
         scored.sort(key=lambda pair: (-pair[0], pair[1].namespace, pair[1].name))
         return [node for score, node in scored[:limit] if score > 0.5]
 
-    def search(self, text: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
-        """Nodes that contain every word of the text in name or namespace: exact names first, then by rank."""
-        words = text.split()
-        if not words:
-            return []
-        if any(len(word) < _TRIGRAM for word in words):
-            return self._scan(words, kind, limit, offset)
-        exact = [n for k in ([kind] if kind else [NodeKind.DATASET, NodeKind.JOB]) for n in self._named(k, text)]
-        matched = self._match(" AND ".join(map(_quoted, words)), kind, limit + len(exact), offset)
-        found = list(dict.fromkeys([*(exact if offset == 0 else []), *matched]))
-        return found[:limit]
-
-    def _named(self, kind: NodeKind, name: str) -> list[Node]:
-        rows = self._match(f"name : {_quoted(name)}", kind, 50, 0) if len(name) >= _TRIGRAM else []
-        return [node for node in rows if node.name == name]
-
     def _match(self, query: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
         rows = self.connection.execute(
             "SELECT n.id, n.kind, n.namespace, n.name FROM node_search s JOIN node n ON n.id = s.rowid WHERE node_search MATCH ? "
             "AND (? IS NULL OR n.kind = ?) ORDER BY s.rank, length(n.name), n.namespace, n.name LIMIT ? OFFSET ?",
             (query, kind, kind, limit, offset),
-        )
-        return [_node(row) for row in rows]
-
-    def _scan(self, words: Iterable[str], kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
-        """Words too short for the index: a plain scan."""
-        where = " AND ".join("(instr(lower(namespace), lower(?)) OR instr(lower(name), lower(?)))" for _ in words)
-        values = [word for word in words for _ in range(2)]
-        rows = self.connection.execute(
-            f"SELECT id, kind, namespace, name FROM node WHERE {where} AND (? IS NULL OR kind = ?) "
-            "ORDER BY length(name), namespace, name LIMIT ? OFFSET ?",
-            (*values, kind, kind, limit, offset),
         )
         return [_node(row) for row in rows]
 

@@ -30,6 +30,8 @@ from lineage_bridge.ports import (
     RunRecord,
     RunTree,
     SchemaHistory,
+    SearchFilter,
+    SearchPage,
     StatisticsFilter,
     StatisticsPage,
     Trace,
@@ -46,6 +48,7 @@ from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.runlists import RunLists
 from lineage_bridge.store.runs import Runs
 from lineage_bridge.store.schemas import Schemas
+from lineage_bridge.store.search import Search
 from lineage_bridge.store.sqlite import connect_reader
 from lineage_bridge.store.statistics import Statistics
 from lineage_bridge.store.trace import Tracer
@@ -79,7 +82,7 @@ class SqliteReader:
 
     def settling(self) -> bool:
         """Whether keys still wait to be derived."""
-        return self.connection.execute("SELECT 1 FROM dirty LIMIT 1").fetchone() is not None
+        return self.connection.execute("SELECT 1 FROM dirty UNION ALL SELECT 1 FROM unsearched LIMIT 1").fetchone() is not None
 
     def find(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
         """The node of exactly this name."""
@@ -91,7 +94,12 @@ class SqliteReader:
 
     def search(self, text: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
         """Nodes whose name or namespace contains every word of the text."""
-        return self._nodes.search(text, kind, limit, offset)
+        page = self.search_all(SearchFilter(text, kind=kind, fields=("name",), limit=limit, offset=offset))
+        return [match.node for match in page.matches]
+
+    def search_all(self, which: SearchFilter) -> SearchPage:
+        """Nodes by their names and by what is said of them."""
+        return Search(self.connection, self._nodes).page(which)
 
     def nodes(self, kind: NodeKind, namespace: str | None, name: str | None, limit: int | None, offset: int) -> list[Node]:
         """Nodes by globs on namespace and name, in the order of their names."""

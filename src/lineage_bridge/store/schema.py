@@ -9,6 +9,7 @@ from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData
 from sqlalchemy.types import TypeEngine
 
 from lineage_bridge.graph.relations import NODE, RELATIONS, Law, Relation, Type
+from lineage_bridge.graph.searching import FIELDS
 
 METADATA = MetaData()
 
@@ -205,5 +206,17 @@ _table(
 )
 _table("change_epoch", {"number": _INT}, {"epoch": _TEXT, "since": _INT})
 
-SQLITE_SEARCH = ("CREATE VIRTUAL TABLE node_search USING fts5(namespace, name, content='node', content_rowid='id', tokenize='trigram')",)
+# what is searched besides names
+Table(
+    "search_text",
+    METADATA,
+    Column("node", Integer(), primary_key=True, autoincrement=False),
+    *(Column(field, Text(), nullable=False) for field in FIELDS),
+)
+_table("unsearched", {"node": _INT})
+
+SQLITE_SEARCH = (
+    "CREATE VIRTUAL TABLE node_search USING fts5(namespace, name, content='node', content_rowid='id', tokenize='trigram')",
+    f"CREATE VIRTUAL TABLE node_search_told USING fts5({', '.join(FIELDS)}, content='search_text', content_rowid='node')",
+)
 """The indexes that search reads, in SQLite's own words."""

@@ -21,6 +21,7 @@ _STORED = {
     "hub_io": "hub_io",
     "job_statement": "job_statement",
     "current_facet": "current_facet",
+    "search_text": "search_text",
     "symlink": "symlink",
     "symlink_said": "symlink_said",
     "respelt": "respelt",

@@ -451,6 +451,17 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
     )
     op.create_index("said_about", "said", ["about", "side", "day"], unique=False)
     op.create_table(
+        "search_text",
+        sa.Column("node", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("title", sa.Text(), nullable=False),
+        sa.Column("columns", sa.Text(), nullable=False),
+        sa.Column("owners", sa.Text(), nullable=False),
+        sa.Column("tags", sa.Text(), nullable=False),
+        sa.Column("description", sa.Text(), nullable=False),
+        sa.Column("sql", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("node"),
+    )
+    op.create_table(
         "shape",
         sa.Column("shape", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("origin", sa.BigInteger(), nullable=False),
@@ -537,5 +548,15 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sqlite_with_rowid=False,
     )
     op.create_index("symlink_said_back", "symlink_said", ["facet"], unique=False)
+    op.create_table(
+        "unsearched",
+        sa.Column("node", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("node"),
+        sqlite_with_rowid=False,
+    )
     if op.get_bind().dialect.name == "sqlite":
         op.execute("CREATE VIRTUAL TABLE node_search USING fts5(namespace, name, content='node', content_rowid='id', tokenize='trigram')")
+        op.execute(
+            "CREATE VIRTUAL TABLE node_search_told USING fts5(title, columns, owners, tags, description, sql, content='sear"
+            "ch_text', content_rowid='node')"
+        )

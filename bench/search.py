@@ -1,0 +1,75 @@
+"""search: by names and by what is said, in a store with a million names."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+from bench.meter import Result, alone, calibrate, quantiles
+from bench.synthetic import Folder, complete
+from bench.tell import tell
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.ports import SearchFilter
+from lineage_bridge.store.read import ReaderPool
+
+_WORDS = ("order", "customer", "payment", "invoice", "session", "click", "stock", "price", "shipment", "refund", "account", "ledger")
+_PER_JOB = 40
+QUESTIONS = {
+    "exact": "payment.daily.t{n}",
+    "rare_part": "y.t{n}_",
+    "common_part": "customer",
+    "two_common_parts": "customer daily",
+    "rare_column": "col_{n}_7",
+    "common_column": "amount",
+    "nothing": "zzzzzzzz{n}",
+}
+
+
+def run(work: Path, *, quick: bool = False) -> Result:
+    """Processor and wall milliseconds of each kind of question, and how much it found."""
+    return alone(_search, work, 20_000 if quick else 1_000_000, 5 if quick else 30)
+
+
+def _search(work: Path, names: int, samples: int) -> Result:
+    tell(f"search: building {names} names")
+    folder, random = Folder(work / "graph.db"), Random(5)
+    began = time.process_time()
+    folder.fold(_events(names))
+    built = time.process_time() - began
+    count = int(folder.store.connection.execute("SELECT count(*) FROM node").fetchone()[0])
+    folder.close()
+    out: Result = {"names": count, "build_cpu_s": round(built, 1), "calibration": calibrate()}
+    pool = ReaderPool(work / "graph.db")
+    for name, text in QUESTIONS.items():
+        tell(f"search: {name}")
+        out[name] = _figure(pool, [text.format(n=random.randrange(names)) for _ in range(samples)])
+    pool.close()
+    return out
+
+
+def _name(number: int) -> str:
+    return f"{_WORDS[number % len(_WORDS)]}.{('daily', 'hourly')[number % 2]}.t{number}"
+
+
+def _events(names: int) -> Iterator[bytes]:
+    """Jobs that each write datasets of their own; one dataset in ten has a schema, with a column of its own."""
+    for job, start in enumerate(range(0, names, _PER_JOB)):
+        event = json.loads(complete(f"job{job}", job, [], [_name(n) for n in range(start, min(start + _PER_JOB, names))]))
+        for number, dataset in enumerate(event["outputs"], start):
+            if number % 10 == 0:
+                fields = [{"name": "id"}, {"name": "amount"}, {"name": f"col_{number}_7"}]
+                dataset["facets"] = {"schema": {"_producer": "https://example.org", "_schemaURL": "https://example.org", "fields": fields}}
+        yield json.dumps(event).encode()
+
+
+def _figure(pool: ReaderPool, texts: list[str]) -> Result:
+    cpu, wall, found = [], [], []
+    for text in texts:
+        with pool.reader() as reader:
+            began = time.process_time(), time.perf_counter()
+            page = reader.search_all(SearchFilter(text, kind=NodeKind.DATASET, limit=50))
+            cpu.append(time.process_time() - began[0])
+            wall.append(time.perf_counter() - began[1])
+        found.append(len(page.matches))
+    return {"cpu": quantiles(cpu), "wall": quantiles(wall), "found_p50": sorted(found)[len(found) // 2]}

@@ -1,0 +1,100 @@
+"""What can be searched of a node besides its name: the words of its current facets, by the field they stand in."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+
+from lineage_bridge.openlineage.facets import (
+    DocumentationFacet,
+    Facet,
+    OwnershipFacet,
+    SchemaDatasetFacet,
+    SchemaField,
+    SQLJobFacet,
+    TagsFacet,
+    Where,
+    read,
+)
+
+FIELDS = ("title", "columns", "owners", "tags", "description", "sql")
+"""The fields of a search text, in order; `title` is the node's own name."""
+SEARCHED: dict[str, Where] = {"documentation": "dataset", "ownership": "dataset", "schema": "dataset", "sql": "job", "tags": "dataset"}
+"""The facets that are searched, each with a place where its type is known."""
+MAX_TEXT = 32_768
+"""Characters of one field that are searched."""
+_WORD = re.compile(r"[^\W_]+")
+
+SearchText = tuple[str, str, str, str, str, str]
+
+
+@lru_cache(8_192)
+def facet_words(key: str, text: bytes) -> tuple[tuple[str, str], ...]:
+    """What a facet adds to which fields: (field, a line for each thing it names). Nothing for one that is withdrawn or unreadable."""
+    facet = read(SEARCHED[key], key, text)
+    found: dict[str, list[str]] = {}
+    for field, line in _lines(facet) if facet else ():
+        found.setdefault(field, []).append(line)
+    return tuple((field, "\n".join(lines)[:MAX_TEXT]) for field, lines in found.items())
+
+
+def _lines(facet: Facet) -> Iterator[tuple[str, str]]:
+    if isinstance(facet, SchemaDatasetFacet):
+        yield from _columns(facet.fields or (), "")
+    elif isinstance(facet, OwnershipFacet):
+        yield from (("owners", owner.name) for owner in facet.owners or ())
+    elif isinstance(facet, TagsFacet):
+        yield from (("tags", f"{tag.key}={tag.value}") for tag in facet.tags or ())
+    elif isinstance(facet, DocumentationFacet):
+        yield "description", facet.description
+    elif isinstance(facet, SQLJobFacet):
+        yield "sql", facet.query
+
+
+def _columns(fields: Iterable[SchemaField], above: str) -> Iterator[tuple[str, str]]:
+    for field in fields:
+        path = f"{above}{field.name}"
+        yield "columns", path
+        if field.description:
+            yield "description", field.description
+        yield from _columns(field.fields or (), f"{path}.")
+
+
+def search_text(namespace: str, name: str, facets: Mapping[str, bytes]) -> SearchText | None:
+    """The search text of a node by its name and its current facets, key to text; None if there is nothing but its name."""
+    found: dict[str, list[str]] = {}
+    for key in sorted(facets.keys() & SEARCHED.keys()):
+        for field, lines in facet_words(key, facets[key]):
+            found.setdefault(field, []).append(lines)
+    if not found:
+        return None
+    found["title"] = [namespace, name]
+    title, columns, owners, tags, description, sql = (
+        "\n".join(found.get(field, ()))[:MAX_TEXT].replace("\x00", "\ufffd") for field in FIELDS
+    )
+    return title, columns, owners, tags, description, sql
+
+
+def plain(text: str) -> str:
+    """A text as search compares it: its words in lower case, each behind one space."""
+    return "".join(f" {word}" for word in _WORD.findall(text.casefold()))
+
+
+def matching_lines(text: str, words: Iterable[str], limit: int = 3, width: int = 120) -> list[str]:
+    """The lines of a text in which a word, or one that begins with it, stands; each cut to what lies around it."""
+    wanted = [plain(word) for word in words]
+    found = []
+    for line in text.split("\n"):
+        if any(word and word in plain(line) for word in wanted):
+            found.append(_around(line, wanted, width))
+            if len(found) == limit:
+                break
+    return found
+
+
+def _around(line: str, wanted: list[str], width: int) -> str:
+    if len(line) <= width:
+        return line
+    folded = line.casefold()
+    place = min((at for word in wanted if word and (at := folded.find(word.split()[0])) >= 0), default=0)
+    start = max(0, min(place - width // 3, len(line) - width))
+    return line[start : start + width]

@@ -1,0 +1,150 @@
+"""Search, from events."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.events import KEY, RUNS, T0, dataset, dataset_event, erase, facet, frame, frames_of, run_event, schema
+
+from lineage_bridge.graph.carried import FrameKind
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.ports import Batch, Budget, SearchFilter, SearchPage
+from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.nodes import Nodes
+from lineage_bridge.store.read import SqliteReader
+from lineage_bridge.store.search import Search
+from lineage_bridge.store.verify import verify
+
+NAMES = Names(KEY)
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[GraphWriter]:
+    made = GraphWriter(tmp_path / "graph.db", Names(KEY))
+    yield made
+    made.close()
+
+
+def add(writer: GraphWriter, *bodies: bytes, budget: int = 10**6) -> None:
+    writer.apply(Batch({}, dict(flat(fold_frames(frames_of(list(bodies), arrival=T0 + 400 * DAY_US), NAMES)))), Budget(budget))
+
+
+def page(writer: GraphWriter, text: str, **more: Any) -> SearchPage:
+    return SqliteReader(writer.connection).search_all(SearchFilter(text, **more))
+
+
+def found(writer: GraphWriter, text: str, **more: Any) -> list[str]:
+    return [match.node.name for match in page(writer, text, **more).matches]
+
+
+def owned(*owners: str) -> dict[str, Any]:
+    return facet(owners=[{"name": owner} for owner in owners])
+
+
+def consistent(writer: GraphWriter) -> bool:
+    """The index and the texts it is made of agree, and the texts are what the facets say."""
+    writer.connection.execute("INSERT INTO node_search_told (node_search_told, rank) VALUES ('integrity-check', 1)")
+    return all(d.surplus == d.missing == 0 for d in verify(writer.connection, NAMES))
+
+
+@pytest.fixture
+def estate(writer: GraphWriter) -> GraphWriter:
+    add(
+        writer,
+        run_event(
+            job="load_orders",
+            job_facets={"sql": facet(query="SELECT customer_id FROM raw"), "ownership": owned("team:data")},
+            inputs=[dataset("raw", schema=schema("customer_id", "amount"))],
+            outputs=[dataset("orders", schema=schema("id"), ownership=owned("ann"), tags=facet(tags=[{"key": "pii", "value": "yes"}]))],
+        ),
+        dataset_event(dataset("customers", "other", documentation=facet(description="Everyone who ordered"), ownership=owned("ann"))),
+    )
+    return writer
+
+
+def test_by_what_is_said(estate: GraphWriter) -> None:
+    assert found(estate, "customer_id") == ["load_orders", "raw"]
+    assert found(estate, "cust") == ["customers", "load_orders", "raw"]
+    assert found(estate, "ordered") == ["customers"]
+    assert found(estate, "order") == ["orders", "load_orders", "customers"]
+    assert found(estate, "nothing of it") == []
+
+
+def test_only_in_some_fields(estate: GraphWriter) -> None:
+    assert found(estate, "customer_id", fields=("column",)) == ["raw"]
+    assert found(estate, "customer_id", fields=("sql",)) == ["load_orders"]
+    assert found(estate, "cust", fields=("name",)) == ["customers"]
+    assert sorted(found(estate, "ann", fields=("owner",))) == ["customers", "orders"]
+
+
+def test_words_may_stand_in_name_and_text(estate: GraphWriter) -> None:
+    assert found(estate, "raw amount") == ["raw"]
+    assert found(estate, "orders amount") == []
+
+
+def test_what_matched_is_told(estate: GraphWriter) -> None:
+    (sql, columns) = page(estate, "customer_id").matches
+    assert (sql.named, sql.lines) == (False, (("sql", "SELECT customer_id FROM raw"),))
+    assert (columns.named, columns.lines) == (False, (("column", "customer_id"),))
+    assert [(match.named, match.lines) for match in page(estate, "orders", kind=NodeKind.DATASET).matches] == [(True, ())]
+
+
+def test_filters(estate: GraphWriter) -> None:
+    assert sorted(found(estate, "", owner="ann")) == ["customers", "orders"]
+    assert found(estate, "order", owner="ann") == ["orders", "customers"]
+    assert found(estate, "", owner="an") == []
+    assert found(estate, "", tag="pii") == found(estate, "", tag="pii=yes") == ["orders"]
+    assert found(estate, "", tag="pii=no") == []
+    assert found(estate, "cust", namespace="other") == ["customers"]
+    assert found(estate, "cust", kind=NodeKind.JOB) == ["load_orders"]
+    assert found(estate, "order", has=("tags", "schema")) == ["orders"]
+    assert found(estate, "order", limit=1, offset=1) == ["load_orders"]
+
+
+def test_the_text_follows_the_current_facet(estate: GraphWriter) -> None:
+    add(estate, run_event(run=RUNS[1], time_us=T0 + 1, inputs=[dataset("raw", schema=schema("client_id"))]))
+    assert found(estate, "amount") == []
+    assert found(estate, "client") == ["raw"]
+    add(estate, run_event(run=RUNS[2], time_us=T0 + 2, inputs=[dataset("raw", schema=facet(_deleted=True))]))
+    assert found(estate, "client") == []
+    assert consistent(estate)
+
+
+def test_an_older_facet_changes_nothing(estate: GraphWriter) -> None:
+    before = list(estate.connection.execute("SELECT * FROM search_text"))
+    add(estate, run_event(run=RUNS[1], time_us=T0 - 1, inputs=[dataset("raw", schema=schema("older"))]))
+    assert list(estate.connection.execute("SELECT * FROM search_text")) == before
+
+
+def test_what_an_erased_run_said_is_found_no_more(estate: GraphWriter) -> None:
+    gone = frame(erase(RUNS[0]), place=9_999, kind=FrameKind.OPERATOR)
+    estate.apply(Batch({}, dict(flat(fold_frames([gone], NAMES)))), Budget(10**6))
+    assert found(estate, "customer_id") == []
+    assert found(estate, "everyone") == ["customers"]
+    assert consistent(estate)
+
+
+def test_texts_may_wait_for_later_transactions(writer: GraphWriter) -> None:
+    add(writer, run_event(inputs=[dataset(f"d{n}", schema=schema("word")) for n in range(40)]), budget=1)
+    reader = SqliteReader(writer.connection)
+    assert reader.settling()
+    assert 0 < len(found(writer, "word")) < 40
+    while writer.settle(Budget(1)):
+        pass
+    assert not reader.settling()
+    assert len(found(writer, "word")) == 40
+    assert consistent(writer)
+
+
+def test_very_many_matches_are_told_to_be_cut_and_exact_names_are_there(writer: GraphWriter) -> None:
+    names = [f"a_orders_{n}" for n in range(30)] + [f"orders_{n}" for n in range(3)] + ["orders"]
+    add(writer, *(run_event(run=f"r{n}", inputs=[dataset(name)]) for n, name in enumerate(names)))
+    few = Search(writer.connection, Nodes(writer.connection), candidates=5)
+    cut = few.page(SearchFilter("orders"))
+    assert cut.truncated
+    assert cut.matches[0].node.name == "orders"
+    assert {match.node.name for match in cut.matches} >= {"orders_0", "orders_1", "orders_2"}
+    assert not few.page(SearchFilter("orders_17")).truncated
