@@ -1,7 +1,11 @@
 """Search over HTTP."""
 
+from typing import Any
+
 from tests.api.support import Server
 from tests.events import dataset, facet, run_event, schema
+
+BOTH: dict[str, Any] = {"in": ["column", "sql"]}
 
 
 def test_what_is_said_is_found_and_told(server: Server) -> None:
@@ -20,7 +24,7 @@ def test_what_is_said_is_found_and_told(server: Server) -> None:
         ("a", [{"in": "column", "text": "customer_id"}]),
     ]
     assert "truncated" not in answer
-    assert [node["name"] for node in server.ask("/search", q="customer", **{"in": ["column", "sql"]})["results"]] == ["job", "a"]
+    assert [node["name"] for node in server.ask("/search", q="customer", **BOTH)["results"]] == ["job", "a"]
     assert [node["name"] for node in server.ask("/search", tag="pii")["results"]] == ["a"]
     assert [node["name"] for node in server.ask("/search", q="customer", has=["tags", "schema"])["results"]] == ["a"]
     assert [node["name"] for node in server.ask("/search", q="customer", limit=1, offset=2)["results"]] == ["a"]

@@ -32,7 +32,7 @@ _FIELDS = ["name", "column", "owner", "tag", "description", "sql"]
 def search(
     settings: Settings, text: str | None, where: tuple[str, ...], has: tuple[str, ...], as_json: bool, **asked: str | int | None
 ) -> None:
-    """Find datasets and jobs by their names and what is said of them.
+    """Find datasets and jobs by name and by what is said.
 
     Every word of TEXT is a part of the name, or begins a word of a column, owner, tag, description or SQL text.
     """
