@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
@@ -15,14 +15,20 @@ from lineage_bridge.store.read import ReaderPool
 
 _WORDS = ("order", "customer", "payment", "invoice", "session", "click", "stock", "price", "shipment", "refund", "account", "ledger")
 _PER_JOB = 40
-QUESTIONS = {
-    "exact": "payment.daily.t{n}",
-    "rare_part": "y.t{n}_",
-    "common_part": "customer",
-    "two_common_parts": "customer daily",
-    "rare_column": "col_{n}_7",
-    "common_column": "amount",
-    "nothing": "zzzzzzzz{n}",
+
+
+def _name(number: int) -> str:
+    return f"{_WORDS[number % len(_WORDS)]}.{('daily', 'hourly')[number % 2]}.t{number}"
+
+
+QUESTIONS: dict[str, Callable[[int], str]] = {
+    "exact": _name,
+    "rare_part": lambda number: f"ly.t{number}",
+    "common_part": lambda number: _WORDS[number % len(_WORDS)],
+    "two_common_parts": lambda _: "customer hourly",
+    "rare_column": lambda number: f"col_{number // 10 * 10}_7",
+    "common_column": lambda _: "amount",
+    "nothing": lambda number: f"zzzzzzzz{number}",
 }
 
 
@@ -43,13 +49,9 @@ def _search(work: Path, names: int, samples: int) -> Result:
     pool = ReaderPool(work / "graph.db")
     for name, text in QUESTIONS.items():
         tell(f"search: {name}")
-        out[name] = _figure(pool, [text.format(n=random.randrange(names)) for _ in range(samples)])
+        out[name] = _figure(pool, [text(random.randrange(names)) for _ in range(samples)])
     pool.close()
     return out
-
-
-def _name(number: int) -> str:
-    return f"{_WORDS[number % len(_WORDS)]}.{('daily', 'hourly')[number % 2]}.t{number}"
 
 
 def _events(names: int) -> Iterator[bytes]:

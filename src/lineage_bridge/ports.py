@@ -242,6 +242,42 @@ class RunTree:
 
 
 @dataclass(frozen=True)
+class Dependency:
+    """Control flow, no data flow: `job`, perhaps a run of it, that a run waits for (`upstream`) or that waits for it (`downstream`).
+
+    `words` are (dependency type, sequence rule, status rule), empty where not told.
+    """
+
+    direction: str
+    job: Node
+    run_id: str | None
+    words: tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class RunLink:
+    """The run `consumer` read of `dataset` what the run `producer` had written.
+
+    `by` is what says so: the same `version`, the writer that shares a parent or root (`same_root`), else the `latest` before, or `overlap`
+    in time.
+    """
+
+    producer: str
+    consumer: str
+    dataset: Node
+    by: str
+
+
+@dataclass(frozen=True)
+class RunLineage:
+    """Runs up- or downstream of a run, each with its distance in hops, and their links. `truncated`: there may be more."""
+
+    runs: tuple[tuple[int, RunRecord], ...]
+    links: tuple[RunLink, ...]
+    truncated: bool
+
+
+@dataclass(frozen=True)
 class StatisticsFilter:
     """Which statistics to sum: of a job, of datasets, of a run, or of several of these at once.
 
@@ -702,6 +738,12 @@ class GraphReader(Protocol):
 
     def find_runs(self, run_id: str) -> list[RunRecord]:
         """The run of an id (as sent, or as a UUID): one record for each job it was seen under, or, if it never spoke, named under."""
+
+    def run_lineage(self, run: bytes, direction: str, depth: int, limit: int) -> RunLineage:
+        """Which runs produced what a run read (`upstream`), or read what it produced (`downstream`)."""
+
+    def dependencies(self, run: bytes, limit: int) -> list[Dependency]:
+        """What a run said it waits for, and what waits for it."""
 
     def statistics(self, which: StatisticsFilter) -> StatisticsPage:
         """What runs read and wrote within a window."""

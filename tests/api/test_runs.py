@@ -88,3 +88,20 @@ def test_what_is_no_question_about_amounts(server: Server) -> None:
     ):
         assert server.ask("/graph/statistics", 422, **query)["error"]["code"] == "bad_argument"
     assert server.ask("/graph/statistics", 404, namespace="ns", name="nothing")
+
+
+def test_the_lineage_of_a_run(server: Server) -> None:
+    waits = {"jobDependencies": facet(upstream=[{"job": {"namespace": "jobs", "name": "before"}, "dependency_type": "DIRECT_INVOCATION"}])}
+    server.send(
+        run_event(run=RUNS[0], job="writer", time_us=T0, outputs=[dataset("d")]),
+        run_event(run=RUNS[1], job="reader", time_us=T0 + S, inputs=[dataset("d")], run_facets=waits),
+    )
+    answer = server.ask(f"/graph/runs/{RUNS[1]}/lineage")
+    assert answer["links"] == [{"producer": RUNS[0], "consumer": RUNS[1], "dataset": {"namespace": "ns", "name": "d"}, "by": "latest"}]
+    assert [(run["run_id"], run.get("depth", 0)) for run in answer["runs"]] == [(RUNS[1], 0), (RUNS[0], 1)]
+    assert server.ask(f"/graph/runs/{RUNS[0]}/lineage", direction="downstream")["links"] == answer["links"]
+    assert server.ask(f"/graph/runs/{RUNS[3]}/lineage", 404)
+    (run,) = server.ask(f"/graph/runs/{RUNS[1]}")["runs"]
+    assert run["dependencies"] == [
+        {"direction": "upstream", "job": {"namespace": "jobs", "name": "before"}, "dependency_type": "DIRECT_INVOCATION"}
+    ]

@@ -42,6 +42,11 @@ def test_runs(call, server):
     assert call("runs", "jobs", "recorded", "--tree", "--url", server.url).code == 2
 
 
+def test_the_lineage_of_a_run(call, server):
+    assert "no run is known" in call("runs", RUNS[0], "--lineage", "upstream", "--url", server.url).err
+    assert call("runs", "jobs", "recorded", "--lineage", "upstream", "--url", server.url).code == 2
+
+
 def test_stats(call, server):
     assert "70" in call("stats", "ns", "r1", *DAY, "--url", server.url).out.split()
     said = json.loads(call("stats", "--job", "jobs", "recorded", "--bucket", "7200", *DAY, "--json", "--url", server.url).out)

@@ -280,6 +280,17 @@ class Found(Struct, frozen=True, omit_defaults=True):
     truncated: bool = False
 
 
+class RunDependency(Struct, frozen=True, omit_defaults=True):
+    """Control flow, no data flow: a job, perhaps a run of it, that the run waits for (`upstream`) or that waits for it (`downstream`)."""
+
+    direction: Literal["upstream", "downstream"]
+    job: Name
+    run_id: Text = UNSET
+    dependency_type: Text = UNSET
+    sequence_trigger_rule: Text = UNSET
+    status_trigger_rule: Text = UNSET
+
+
 class Run(Struct, frozen=True, omit_defaults=True):
     """A run of a job, as far as its events told. `raw_id` is the id as sent, where it was no UUID.
 
@@ -307,6 +318,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     root_job: Name | UnsetType = UNSET
     nominal_start: Text = UNSET
     nominal_end: Text = UNSET
+    dependencies: list[RunDependency] | UnsetType = UNSET
 
 
 class Runs(Struct, frozen=True):

@@ -5,21 +5,23 @@ from uuid import UUID
 
 import msgspec
 from fastapi import APIRouter, Depends, Query, Request, Response
+from msgspec import UNSET
 
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
 from lineage_bridge.api.asking import Mended, Offset, RunId, demand, page, reflecting, time_argument, waiting
-from lineage_bridge.api.models import ErrorAnswer, Runs
-from lineage_bridge.api.models_runs import DepthRun, Tree
+from lineage_bridge.api.models import ErrorAnswer, RunDependency, Runs
+from lineage_bridge.api.models_runs import DepthRun, Link, RunLineageAnswer, Tree
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
 from lineage_bridge.errors import NotFoundError, RequestError
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.ports import GraphReader, RunFilter, RunRecord
+from lineage_bridge.ports import Dependency, GraphReader, RunFilter, RunRecord
 
 State = Literal["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "UNKNOWN"]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]
+_DEPENDENCIES = 1000
 _NOT_FOUND = {404: ErrorAnswer}
 
 
@@ -28,6 +30,7 @@ def routes(services: Services) -> APIRouter:
     router = APIRouter(prefix="/graph/runs", tags=["runs"], dependencies=[Depends(waiting(services))])
     _list_route(router, services)
     _tree_route(router, services)
+    _lineage_route(router, services)
     _one_route(router, services)
     return router
 
@@ -67,12 +70,43 @@ def _tree_route(router: APIRouter, services: Services) -> None:
             return answer(Tree(runs, tree.truncated, reader.settling(), position.encode(reader.position())), headers=reflecting(reader))
 
 
+def _lineage_route(router: APIRouter, services: Services) -> None:
+    @router.get("/{run_id:path}/lineage", response_model=None, responses=answers({200: RunLineageAnswer, **_NOT_FOUND}, writes=False))
+    def get_run_lineage(
+        run_id: RunId,
+        direction: Literal["upstream", "downstream"] = "upstream",
+        depth: Annotated[int, Query(ge=1, le=20, description="Hops from run to run")] = 1,
+        limit: Limit = 200,
+    ) -> Response:
+        """Which runs produced what a run read, or read what it produced."""
+        with services.graph() as reader:
+            found = reader.run_lineage(UUID(known(reader, run_id)[0].run_id).bytes, direction, depth, limit)
+            said = RunLineageAnswer(
+                direction,
+                [deep(hop, record) for hop, record in found.runs],
+                [Link(link.producer, link.consumer, wire.name(link.dataset), link.by) for link in found.links],
+                found.truncated,
+                reader.settling(),
+                position.encode(reader.position()),
+            )
+            return answer(said, headers=reflecting(reader))
+
+
 def _one_route(router: APIRouter, services: Services) -> None:
     @router.get("/{run_id:path}", response_model=None, responses=answers({200: Runs, **_NOT_FOUND}, writes=False))
     def get_run(run_id: RunId) -> Response:
         """One run, by its id as sent or as a UUID, under each job it was seen under."""
         with services.graph() as reader:
-            return answer(_runs(reader, known(reader, run_id)), headers=reflecting(reader))
+            records = known(reader, run_id)
+            waits = [_dependency(one) for one in reader.dependencies(UUID(records[0].run_id).bytes, _DEPENDENCIES)]
+            runs = [msgspec.structs.replace(wire.run(record), dependencies=waits or UNSET) for record in records]
+            return answer(Runs(runs, reader.settling(), position.encode(reader.position())), headers=reflecting(reader))
+
+
+def _dependency(one: Dependency) -> RunDependency:
+    kind, sequence, status = (word or UNSET for word in one.words)
+    direction: Literal["upstream", "downstream"] = "upstream" if one.direction == "upstream" else "downstream"
+    return RunDependency(direction, wire.name(one.job), one.run_id or UNSET, kind, sequence, status)
 
 
 def known(reader: GraphReader, run_id: str) -> list[RunRecord]:

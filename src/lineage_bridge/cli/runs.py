@@ -21,6 +21,7 @@ _STATES = ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "UNKNOWN"]
         "runs flink order-enrichment --state FAIL --since 2026-05-01",
         "runs 0198c0de-0000-7000-8000-000000000001",
         "runs 0198c0de-0000-7000-8000-000000000001 --tree",
+        "runs 0198c0de-0000-7000-8000-000000000001 --lineage upstream --depth 3",
     ),
 )
 @click.argument("names", nargs=-1, required=True, metavar="NAMESPACE NAME | RUN_ID")
@@ -29,33 +30,63 @@ _STATES = ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "UNKNOWN"]
 @click.option("--until", metavar="TIME", help="only runs that began before this time")
 @click.option("--children", is_flag=True, help="the runs directly inside the run RUN_ID")
 @click.option("--tree", is_flag=True, help="all that runs inside the run RUN_ID")
+@click.option("--lineage", type=click.Choice(["upstream", "downstream"]), help="the runs it read from, or that read from it")
+@click.option("--depth", type=click.IntRange(1, 20), default=1, show_default=True, help="with --lineage: hops")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="most runs of a list")
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
-def runs(settings: Settings, names: tuple[str, ...], tree: bool, children: bool, as_json: bool, **asked: str | int | None) -> None:
+def runs(
+    settings: Settings,
+    names: tuple[str, ...],
+    tree: bool,
+    children: bool,
+    lineage: str | None,
+    depth: int,
+    as_json: bool,
+    **asked: str | int | None,
+) -> None:
     """List the runs of a job, or tell of one run.
 
     Lists come newest first; a run is named by its id.
     """
     if len(names) > 2:
         raise click.UsageError("name a job by NAMESPACE NAME, or a run by its id")
-    if len(names) == 2 and (tree or children):
-        raise click.UsageError("--tree and --children are of a run: name it by its id")
+    if len(names) == 2 and (tree or children or lineage):
+        raise click.UsageError("--tree, --children and --lineage are of a run: name it by its id")
     with Client(settings.address) as client:
         path = f"/api/v1/graph/runs/{quote(names[0], safe='')}"
         if len(names) == 2:
             said = client.get("/api/v1/graph/runs", namespace=names[0], name=names[1], **asked)
         elif children:
             said = client.get("/api/v1/graph/runs", parent=names[0], **asked)
+        elif lineage:
+            said = client.get(f"{path}/lineage", direction=lineage, depth=depth, limit=asked["limit"])
         else:
             said = client.get(f"{path}/tree", limit=asked["limit"]) if tree else client.get(path)
     if as_json:
         write_json(said)
+    elif lineage:
+        _tell_links(said)
     elif len(names) == 2 or children or tree:
         _tell_list(said)
     else:
         for run in said["runs"]:
             _tell_one(run)
+
+
+def _tell_links(said: dict[str, Any]) -> None:
+    jobs = {run["run_id"]: run["job"]["name"] for run in said["runs"]}
+    if not said["links"]:
+        say(f"no run is known {said['direction']} of it")
+        return
+    rows = []
+    for link in said["links"]:
+        dataset = f"{link['dataset']['namespace']} {link['dataset']['name']}"
+        ends = [[link[end], jobs.get(link[end], "")] for end in ("producer", "consumer")]
+        rows.append([*ends[0], dataset, *ends[1], link["by"]])
+    write_table(["written by", "job", "dataset", "read by", "job", "as told by"], rows)
+    if said["truncated"]:
+        say("there may be more: only so many were looked at")
 
 
 def _tell_list(said: dict[str, Any]) -> None:
@@ -85,6 +116,8 @@ def _tell_one(run: dict[str, Any]) -> None:
     for name in ("parent_job", "named_parent_job", "root_job"):
         if run.get(name):
             write(f"  {name.replace('_', ' ')}: {run[name]['namespace']} {run[name]['name']}")
+    for one in run.get("dependencies", []):
+        write(f"  {'waits for' if one['direction'] == 'upstream' else 'is waited for by'}: {one['job']['namespace']} {one['job']['name']}")
     for side in ("inputs", "outputs"):
         for node in run[side]:
             write(f"  {side[:-1]}: {node['namespace']} {node['name']}")

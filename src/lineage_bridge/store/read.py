@@ -15,6 +15,7 @@ from lineage_bridge.graph.ledger import Window
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.ports import (
     ChangePage,
+    Dependency,
     EventFilter,
     EventRecord,
     FacetHistory,
@@ -26,6 +27,7 @@ from lineage_bridge.ports import (
     Port,
     QuarantineRecord,
     RunFilter,
+    RunLineage,
     RunPage,
     RunRecord,
     RunTree,
@@ -45,6 +47,7 @@ from lineage_bridge.store.impact import Reacher
 from lineage_bridge.store.ledger import Bookkeeper
 from lineage_bridge.store.moment import flows, moment, resolution
 from lineage_bridge.store.nodes import Nodes
+from lineage_bridge.store.runlineage import RunLineages
 from lineage_bridge.store.runlists import RunLists
 from lineage_bridge.store.runs import Runs
 from lineage_bridge.store.schemas import Schemas
@@ -168,6 +171,14 @@ class SqliteReader:
     def find_runs(self, run_id: str) -> list[RunRecord]:
         """The run of an id (as sent, or as a UUID): one record for each job it was seen under, or, if it never spoke, named under."""
         return self._runs.find(run_id)
+
+    def run_lineage(self, run: bytes, direction: str, depth: int, limit: int) -> RunLineage:
+        """Which runs produced what a run read (`upstream`), or read what it produced (`downstream`)."""
+        return RunLineages(self.connection, self._nodes, self._runs).of(run, direction, depth, limit)
+
+    def dependencies(self, run: bytes, limit: int) -> list[Dependency]:
+        """What a run said it waits for, and what waits for it."""
+        return RunLists(self.connection, self._runs).dependencies(run, limit)
 
     def statistics(self, which: StatisticsFilter) -> StatisticsPage:
         """What runs read and wrote within a window."""

@@ -4,9 +4,10 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
+from uuid import UUID
 
 from lineage_bridge.graph.relations import Row
-from lineage_bridge.ports import RunFilter, RunPage, RunRecord, RunTree
+from lineage_bridge.ports import Dependency, RunFilter, RunPage, RunRecord, RunTree
 from lineage_bridge.store.runs import Runs
 
 _SCAN = 20_000
@@ -25,6 +26,8 @@ JOIN present p ON p.subject = r.run AND p.job = r.job
 WHERE p.last >= :since AND p.first < :until AND (:job IS NULL OR r.job = :job) ORDER BY p.last DESC, r.run DESC, r.job"""
 _CHILDREN = """SELECT r.run, r.job FROM (SELECT run, job FROM run WHERE parent_run = ? LIMIT ?) r
 JOIN present p ON p.subject = r.run AND p.job = r.job ORDER BY p.first, r.run, r.job"""
+
+_CONTROL = "SELECT direction, other_job, other_run, dependency, sequence, status FROM control WHERE run = ? LIMIT ?"
 
 
 class _Candidates(NamedTuple):
@@ -82,6 +85,16 @@ class RunLists:
             "scan": _SCAN,
             "spanning": _SPANNING,
         }
+
+    def dependencies(self, run: bytes, limit: int) -> list[Dependency]:
+        """What a run said of control flow, in the order of direction and name."""
+        rows = self.connection.execute(_CONTROL, (run, limit)).fetchall()
+        found = {
+            Dependency(("upstream", "downstream")[direction], self.runs.nodes.by_id(job), str(UUID(bytes=other)) if other else None, words)
+            for direction, job, other, *said in rows
+            for words in [(said[0], said[1], said[2])]
+        }
+        return sorted(found, key=lambda d: (d.direction != "upstream", d.job.namespace, d.job.name, d.run_id or "", d.words))
 
     def tree(self, run: bytes, limit: int) -> RunTree:
         """A run under each of its jobs, then what runs inside it, depth first, each level in the order of its beginnings."""
