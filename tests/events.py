@@ -185,7 +185,11 @@ _job_facets = st.fixed_dictionaries(
 _run_facets = st.fixed_dictionaries(
     {},
     optional={
-        "parent": st.builds(lambda run, job: facet(run={"runId": run}, job={"namespace": "jobs", "name": job}), _runs, _jobs),
+        "parent": st.builds(
+            lambda run, job: facet(run={"runId": run}, job={"namespace": "jobs", "name": job}),
+            _runs,
+            _jobs | st.sampled_from(["above", "far above"]),
+        ),
         "jobDependencies": _dependencies,
         "nominalTime": st.just(facet(nominalStartTime="2026-11-20T00:00:00Z")),
     },

@@ -9,10 +9,10 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.events import KEY, RUNS, T0, carried, dataset, frames_of, run_event
+from tests.events import KEY, RUNS, T0, carried, dataset, erase, facet, frame, frames_of, run_event
 
 from lineage_bridge.errors import CollisionError, PositionError
-from lineage_bridge.graph.carried import Carried
+from lineage_bridge.graph.carried import Carried, FrameKind
 from lineage_bridge.graph.derive import derive
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import flat, fold_frames, without_erased
@@ -104,10 +104,6 @@ def test_shuffled_batches_export_the_same(frames: list[Carried], data: st.DataOb
 @settings(max_examples=30, deadline=None)
 @given(carried(erasing=False), st.sampled_from(range(3)))
 def test_an_erased_run_is_as_if_it_had_never_spoken(frames: list[Carried], which: int) -> None:
-    from tests.events import RUNS, erase, frame
-
-    from lineage_bridge.graph.carried import FrameKind
-
     gone = frame(erase(RUNS[which]), place=9_999, kind=FrameKind.OPERATOR)
     with opened() as writer, opened() as without:
         apply(writer, frames)
@@ -169,3 +165,20 @@ def test_two_jobs_may_leave_one_shape_in_one_batch() -> None:
         assert exported(writer) == exported(at_once)
         assert all(d.surplus == d.missing == 0 for d in verify(writer.connection, NAMES))
         assert contents(writer, "shape") == contents(at_once, "shape")
+
+
+def test_a_parent_is_a_node_though_a_newer_one_came_with_it_and_an_erased_run() -> None:
+    def under(job: str, run: str = RUNS[0], time_us: int = T0) -> bytes:
+        return run_event(
+            run=run, time_us=time_us, run_facets={"parent": facet(run={"runId": RUNS[3]}, job={"namespace": "jobs", "name": job})}
+        )
+
+    told = frames_of([under("above"), under("newer", time_us=T0 + 1), under("gone", RUNS[1])])
+    gone = frame(erase(RUNS[1]), place=9, kind=FrameKind.OPERATOR)
+    with opened() as before, opened() as after:
+        apply(before, [gone])
+        apply(before, told)
+        apply(after, told)
+        apply(after, [gone])
+        assert exported(before) == exported(after)
+        assert {row[3] for row in contents(before, "node")} == {"job", "above", "newer"}

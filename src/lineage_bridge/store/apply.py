@@ -11,6 +11,7 @@ from pathlib import Path
 from lineage_bridge.errors import CollisionError, PositionError
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.relations import BY_NAME, RELATIONS, Relation, Row, upsert_sql
+from lineage_bridge.graph.statements import named_nodes
 from lineage_bridge.ports import Batch, Budget
 from lineage_bridge.store.changes import Changes
 from lineage_bridge.store.derivation import Derivation
@@ -149,8 +150,15 @@ class GraphWriter:
         spoken |= {row[3] for row in kept["declared_io"]}
         kept["content"] = [row for row in rows.get("content", []) if row[0] in spoken]
         named = {row[place] for name, places in _NODES.items() for row in kept.get(name, []) for place in places}
+        named |= self._parents(kept)
         kept["node"] = [row for row in rows.get("node", []) if row[0] in named]
         return kept
+
+    def _parents(self, rows: Mapping[str, list[Row]]) -> set[int]:
+        """The jobs that any parent facet of a batch names: a run's row has but the newest of them."""
+        facets = {row[2] for row in rows.get("content", []) if row[1] == "parent"}
+        texts = {row[2].encode() for row in rows.get("facet", []) if row[0] in facets}
+        return {node[0] for text in texts for node in named_nodes("parent", text, self.derivation.names)}
 
     def _refuse_collisions(self) -> None:
         clashes = self.connection.execute(
