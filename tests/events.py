@@ -141,24 +141,43 @@ _dependencies = st.builds(
     _jobs | st.just("first"),
     st.none() | _runs,
 )
-_entries = st.lists(
-    st.fixed_dictionaries(
-        {
-            "type": st.just("DATASET"),
-            "namespace": st.just("ns"),
-            "name": _names,
-            "inputs": st.lists(
-                st.one_of(
-                    st.fixed_dictionaries({"type": st.just("DATASET"), "namespace": st.just("ns"), "name": _names}),
-                    st.just({"type": "JOB"}),
-                    st.just({"type": "JOB", "namespace": "jobs", "name": "other"}),
-                ),
-                max_size=2,
-            ),
-        }
-    ),
+_changes = st.sampled_from(
+    [
+        [],
+        [{"type": "DIRECT", "subtype": "IDENTITY"}],
+        [{"type": "INDIRECT", "description": "one"}],
+        [{"type": "INDIRECT", "description": "two"}],
+    ]
+)
+_ends = st.sampled_from(
+    [
+        *({"type": "DATASET", "namespace": "ns", "name": name} for name in "abc"),
+        {"type": "JOB"},
+        {"type": "JOB", "namespace": "jobs", "name": "other", "runId": RUNS[0]},
+    ]
+)
+_sources = st.lists(
+    st.builds(lambda end, field, changes: {**end, "field": field, "transformations": changes}, _ends, st.none() | st.just("id"), _changes),
     max_size=2,
-).map(lambda entries: facet(entries=entries))
+)
+_flows_in = st.fixed_dictionaries(
+    {},
+    optional={
+        "inputs": _sources,
+        "fields": st.dictionaries(st.sampled_from(["id", "x"]), _sources.map(lambda s: {"inputs": s}), max_size=1),
+    },
+)
+_entries = st.one_of(
+    st.lists(st.builds(lambda end, flows: {**end, **flows}, _ends, _flows_in), max_size=2).map(lambda entries: facet(entries=entries)),
+    st.just(facet(_deleted=True)),
+    st.just(facet(entries="no list")),
+)
+_lineage_of_datasets = st.one_of(_flows_in.map(lambda flows: facet(**flows)), st.just(facet(_deleted=True)), _entries)
+_job_types = st.builds(
+    lambda word, pattern: facet(processingType=word, integration="TEST", **({"emissionPattern": pattern} if pattern else {})),
+    st.sampled_from(["BATCH", "STREAMING"]),
+    st.sampled_from([None, None, {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT"}]),
+)
 _statistics = st.integers(0, 5).map(lambda rows: facet(rowCount=rows, size=rows * 10))
 _inputs = st.builds(
     lambda name, schema_, stats: dataset(name, schema=schema_, access=("inputFacets", {"inputStatistics": stats})),
@@ -170,14 +189,21 @@ _outputs = st.builds(
     lambda name, facets, stats: {**dataset(name, access=("outputFacets", {"outputStatistics": stats})), "facets": facets},
     _names,
     st.fixed_dictionaries(
-        {}, optional={"schema": _schemas, "columnLineage": _columns, "symlinks": _symlinks, "lifecycleStateChange": _lifecycle}
+        {},
+        optional={
+            "schema": _schemas,
+            "columnLineage": _columns,
+            "symlinks": _symlinks,
+            "lifecycleStateChange": _lifecycle,
+            "lineage": _entries,
+        },
     ),
     _statistics,
 )
 _job_facets = st.fixed_dictionaries(
     {},
     optional={
-        "jobType": st.sampled_from(["BATCH", "STREAMING"]).map(lambda word: facet(processingType=word, integration="TEST")),
+        "jobType": _job_types,
         "lineage": _entries,
         "documentation": st.sampled_from(["one", "two"]).map(lambda text: facet(description=text)),
     },
@@ -216,7 +242,12 @@ design_events = st.one_of(
         outputs=st.lists(_outputs, max_size=2),
         job_facets=_job_facets,
     ),
-    st.builds(lambda name, schema_, time_us: dataset_event(dataset(name, schema=schema_), time_us), _names, _schemas, _times),
+    st.builds(
+        lambda name, facets, time_us: dataset_event({**dataset(name), "facets": facets}, time_us),
+        _names,
+        st.fixed_dictionaries({}, optional={"schema": _schemas, "lineage": _lineage_of_datasets, "columnLineage": _columns}),
+        _times,
+    ),
 )
 damaged = st.builds(lambda body, cut: body[: len(body) * cut // 10], run_events, st.integers(1, 9))
 bodies = st.one_of(run_events, run_events, run_events, design_events, damaged)

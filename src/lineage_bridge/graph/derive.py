@@ -10,14 +10,17 @@ from typing import Any
 from lineage_bridge.graph.book import PlainBook, identities, words
 from lineage_bridge.graph.facts import LINEAGE_KEYS, NAMING_KEYS, Names
 from lineage_bridge.graph.fold import Tables
-from lineage_bridge.graph.growth import Growth, Saying, newest_content, of_declaration, of_run
+from lineage_bridge.graph.growth import Growth, Saying, newest_content, of_declaration
 from lineage_bridge.graph.identity import Spelling, symlinks
 from lineage_bridge.graph.ids import NodeKind, node_id
 from lineage_bridge.graph.relations import Origin, Row, Side
 from lineage_bridge.graph.searching import SEARCHED, search_text
 from lineage_bridge.graph.shapes import NO_SHAPE, Expansion, Shape, expand, make_shape
 from lineage_bridge.graph.statements import OWN, Meaning, named_nodes, read_meaning
+from lineage_bridge.graph.subjects import Naming, Stated, carriers, declaring_keys, is_mark, is_snapshot, read_mark, run_shape, speaker
 
+Subject = tuple[bytes, int]
+"""Who spoke, and of which job; of a dataset, when a design-time statement names no job."""
 Derived = dict[str, set[Row]]
 """Derived table to its rows.
 
@@ -35,6 +38,8 @@ symlink        (dataset, other, type)                            of current face
 respelt        (owner, namespace, name, rule, to_namespace, to_name)  steps of the rules from names that are there or that operators use
 respaced       (owner, space, other, prefix, parts, rule)        links of the rules from such namespaces
 identity       (node, head, namespace, name)                     not stored: the groups that all these make
+remark         (meaning, *statement, facet, description,
+                target_run, source_run)
 live           (node)                                             nodes that something still speaks of
 """
 
@@ -68,10 +73,13 @@ class _Derivation:
         self.shapes: dict[int, Shape] = {}
         self.job_shapes: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
         self.there = {id_: Spelling(kind, namespace, name) for id_, kind, namespace, name in tables["node"]}
+        self.declared_io: dict[bytes, list[tuple[int, int, bytes]]] = defaultdict(list)
 
     def run(self) -> Derived:
         for (content, key), (facet,) in self.tables["content"].items():
             self.contents[content][key] = facet
+        for content, *declared in self.tables["declared_io"]:
+            self.declared_io[content].append((declared[0], declared[1], declared[2]))
         self.read_subjects()
         self.read_jobs()
         self.read_facets()
@@ -87,6 +95,9 @@ class _Derivation:
     def meaning(self, key: str, facet: bytes) -> bytes | None:
         """The id of a facet's meaning; remembers the meaning, and the names of the nodes it uses."""
         if (key, facet) not in self.meaning_of:
+            if key == "jobType":
+                self.meaning_of[key, facet] = read_mark(self.text(facet))
+                return self.meaning_of[key, facet]
             meaning = read_meaning(key, self.text(facet), self.names)
             self.meaning_of[key, facet] = meaning.id if meaning else None
             if meaning:
@@ -97,49 +108,46 @@ class _Derivation:
     # subjects and their shapes
 
     def read_subjects(self) -> None:
-        members: dict[tuple[bytes, int], set[tuple[int, int]]] = defaultdict(set)
-        statements: dict[tuple[bytes, int], dict[tuple[int, bytes], int]] = defaultdict(dict)
-        days: dict[tuple[bytes, int], dict[int, tuple[int, int]]] = defaultdict(dict)
-        sayings: dict[tuple[bytes, int], list[Saying]] = defaultdict(list)
-        firsts: dict[tuple[bytes, int], list[int]] = defaultdict(list)
-        for (run, job, dataset, side), (first, _) in self.tables["run_io"].items():
-            members[run, job].add((side, dataset))
-            firsts[run, job].append(first)
-        origins: dict[tuple[bytes, int], int] = {}
+        namings: dict[Subject, list[Naming]] = defaultdict(list)
+        stated: dict[Subject, dict[tuple[int, bytes], tuple[int, int]]] = defaultdict(dict)
+        days: dict[Subject, dict[int, tuple[int, int]]] = defaultdict(dict)
+        sayings: dict[Subject, list[Saying]] = defaultdict(list)
+        origins: dict[Subject, int] = {}
+        said_by: dict[Subject, int] = {}
+        for (run, job, dataset, side), span in self.tables["run_io"].items():
+            namings[run, job].append(Naming(side, dataset, *span))
         for (subject, job, about, side, origin, content, day), (first, first_event, last, event) in self.tables["said"].items():
-            if job == 0:
-                continue
-            if side == Side.SELF and about == job:
-                origins[subject, job] = origin
-                known = days[subject, job].get(day, (first, last))
-                days[subject, job][day] = min(known[0], first), max(known[1], last)
-                sayings[subject, job].append(Saying(first, first_event, last, event, content))
+            if own := speaker(job, about, side):
+                origins[subject, own] = origin
+                said_by[subject, own] = job
+                days[subject, own][day] = _widened(days[subject, own].get(day), first, last)
+                if origin == Origin.DECLARED and self.speaks_of_flow(content, job):
+                    sayings[subject, own].append(Saying(first, first_event, last, event, content))
             if origin == Origin.OBSERVED:
                 for statement in self.statements(about, job, side, content):
-                    known_first = statements[subject, job].get(statement, first)
-                    statements[subject, job][statement] = min(known_first, first)
+                    stated[subject, job][statement] = _widened(stated[subject, job].get(statement), first, last)
         for (subject, job), origin in origins.items():
             key = subject, job
-            self.speak(job, statements[key])
-            growth = of_run([*firsts[key], *statements[key].values()])
+            self.speak(job, stated[key])
+            if any(is_snapshot(meaning) for _, meaning in stated[key]):
+                self.out["spoken"].update((row.dataset, job) for row in namings[key])
+            shape, growth = run_shape(job, namings[key], [Stated(*what, *span) for what, span in stated[key].items()])
             if origin == Origin.DECLARED:
-                growth = of_declaration(sayings[key])
-                members[key], statements[key] = self.newest_declared(job, sayings[key])
-            self.present(key, make_shape(Origin(origin), members[key], statements[key]), days[key], growth)
+                shape, growth = self.newest_declared(job, said_by[key], sayings[key]), of_declaration(sayings[key])
+            self.present(key, shape, days[key], growth)
 
     def speak(self, job: int, statements: Iterable[tuple[int, bytes]]) -> None:
-        for _, meaning in statements:
+        for meaning in {meaning for _, meaning in statements if not is_mark(meaning)}:
             named = {end for statement in self.meanings[meaning].statements for end in (statement.source, statement.target)}
             self.out["spoken"].update((node, job) for node in named - {OWN})
 
-    def newest_declared(self, job: int, sayings: list[Saying]) -> tuple[set[tuple[int, int]], dict[tuple[int, bytes], int]]:
+    def newest_declared(self, own: int, job: int, sayings: list[Saying]) -> Shape:
         """What the newest content of a design-time statement says; what all of them named is remembered."""
         for content in {saying.content for saying in sayings}:
-            members, statements = self.declared(job, content)
-            self.speak(job, statements)
-            self.out["spoken"].update((dataset, job) for _, dataset in members)
-        members, statements = self.declared(job, newest_content(sayings) or b"")
-        return members, dict.fromkeys(statements, 0)
+            shape = self.declared(own, job, content)
+            self.speak(own, shape.statements)
+            self.out["spoken"].update((dataset, own) for _, dataset in shape.members)
+        return self.declared(own, job, newest_content(sayings) or b"")
 
     def statements(self, about: int, job: int, side: int, content: bytes) -> Iterator[tuple[int, bytes]]:
         for key, carried in carriers(about, job, side):
@@ -148,14 +156,24 @@ class _Derivation:
             if meaning:
                 yield carried, meaning
 
-    def declared(self, job: int, content: bytes) -> tuple[set[tuple[int, int]], set[tuple[int, bytes]]]:
-        """Members and statements of a design-time statement's newest content."""
-        members, statements = set(), set(self.statements(job, job, Side.SELF, content))
-        for declared, side, dataset, facets in self.tables["declared_io"]:
-            if declared == content:
-                members.add((side, dataset))
-                statements.update(self.statements(dataset, job, side, facets))
-        return members, statements
+    def declared(self, own: int, job: int, content: bytes) -> Shape:
+        """The shape of one content of a design-time statement of `own`: a job, or (then `job` is 0) a dataset."""
+        statements = {(carried, meaning) for carried, meaning in self.statements(own, job, Side.SELF, content) if not is_mark(meaning)}
+        for side, dataset, facets in self.declared_io.get(content, ()):
+            statements.update(self.statements(dataset, job, side, facets))
+        return make_shape(Origin.DECLARED, [row[:2] for row in self.declared_io.get(content, ())], statements)
+
+    def speaks_of_flow(self, content: bytes, job: int) -> bool:
+        """Whether a design-time content says anything of flow, be it that there is none any more."""
+        facets = [(key, self.contents.get(content, {}).get(key)) for key in declaring_keys(job)]
+        return content in self.declared_io or any(facet and (self.is_deleted(facet) or self.meaning(key, facet)) for key, facet in facets)
+
+    def remarks(self, key: str, facet: bytes) -> Iterator[Row]:
+        meaning = read_meaning(key, self.text(facet), self.names)
+        return remarks(facet, meaning) if meaning else iter(())
+
+    def is_deleted(self, facet: bytes) -> bool:
+        return bool(self.tables["facet"][(facet,)][0])
 
     def present(self, key: tuple[bytes, int], shape: Shape, days: dict[int, tuple[int, int]], growth: Growth) -> None:
         first, last = min(d[0] for d in days.values()), max(d[1] for d in days.values())
@@ -243,6 +261,7 @@ class _Derivation:
             nodes = named_nodes(key, self.text(facet), self.names)
             self.name(nodes)
             live |= {node[0] for node in nodes}
+        self.out["remark"] = {row for key, facet in facets if key in LINEAGE_KEYS for row in self.remarks(key, facet)}
         self.out["live"] = {(node,) for node in live if node not in (None, 0)}
 
 
@@ -251,11 +270,14 @@ def owner_id(names: Names, spelling: Spelling) -> int:
     return node_id(names.key, NodeKind(spelling.kind), spelling.namespace, spelling.name)
 
 
-def carriers(about: int, job: int, side: int) -> list[tuple[str, int]]:
-    """Which facets said about a node are read as lineage, and of what: columnLineage of an output, lineage of the job itself."""
-    if side == Side.OUTPUT:
-        return [("columnLineage", about)]
-    return [("lineage", job)] if side == Side.SELF and about == job else []
+def remarks(facet: bytes, meaning: Meaning) -> Iterator[Row]:
+    """The rows of `remark` for one text."""
+    for statement, *said in meaning.remarks:
+        yield meaning.id, *statement, facet, *said
+
+
+def _widened(span: tuple[int, int] | None, first: int, last: int) -> tuple[int, int]:
+    return (min(span[0], first), max(span[1], last)) if span else (first, last)
 
 
 def bind(expansion: Expansion, job: int, origin: int) -> Iterator[Row]:

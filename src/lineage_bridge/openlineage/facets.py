@@ -214,6 +214,10 @@ class LineageDatasetFacet(Facet, frozen=True):
     fields: dict[Name, LineageField] | None = None
 
 
+class _LineageShape(Struct, gc=False):
+    entries: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
 # access of one run
 
 
@@ -569,6 +573,7 @@ Problem = Literal["facet_meta", "facet_shape"]
 
 _DECODERS = {place: Decoder(kind) for place, kind in KINDS.items()}
 _ANY_FACET = Decoder(Facet)
+_LINEAGE_SHAPE = Decoder(_LineageShape)
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _REMEMBERED_TEXTS = 4096
 _REMEMBERED_BYTES = 4096
@@ -603,6 +608,18 @@ def is_deleted(text: bytes) -> bool:
     """Whether a facet's text is a tombstone."""
     facet = _any_facet(text)
     return facet is not None and facet.deleted is True
+
+
+def lineage_carrier(text: bytes) -> Literal["job", "dataset"]:
+    """Whose explicit lineage a text states: a job's has entries, a dataset's has none.
+
+    The published schema takes either for the other, so the carrier decides what a facet is checked against.
+    """
+    try:
+        shape = _LINEAGE_SHAPE.decode(text)
+    except _UNREADABLE:
+        return "dataset"
+    return "dataset" if isinstance(shape.entries, msgspec.UnsetType) else "job"
 
 
 def has_meta(text: bytes) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 from uuid import UUID, uuid5
 
 import msgspec
@@ -17,7 +17,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 from msgspec.json import Decoder
 
 from lineage_bridge.openlineage.event import Dataset, Event, EventKind, Facets, Job, Run
-from lineage_bridge.openlineage.facets import MAX_NAME, ParentRunFacet, Where, inspect, read
+from lineage_bridge.openlineage.facets import MAX_NAME, ParentRunFacet, Where, inspect, is_deleted, lineage_carrier, read
 from lineage_bridge.openlineage.text import bad_text_paths, is_deeper_than, member_path, mend_text
 from lineage_bridge.openlineage.times import DAY_US, parse_time
 
@@ -297,7 +297,7 @@ class _Reading:
             raw_type,
             self.run(run, named) if run and named else None,
             named,
-            self.dataset(dataset, _ABSENT, "dataset", "$.dataset") if dataset else None,
+            self.dataset(dataset, _ABSENT, "dataset", "$.dataset", carries_lineage=kind == "dataset") if dataset else None,
             self.inputs(wire.inputs) if named else (),
             self.outputs(wire.outputs) if named else (),
             self.origin(_string(wire.producer), "producer", "$.producer"),
@@ -354,7 +354,8 @@ class _Reading:
 
     def job(self, wire: _WireNamed) -> Job:
         namespace, name = self.names(wire, "$.job")
-        return Job(namespace, name, self.facets("job", wire.facets, "$.job", "facets"))
+        facets = self.facets("job", wire.facets, "$.job", "facets")
+        return Job(namespace, name, self.lineage(facets, "job", "$.job") if "lineage" in facets else facets)
 
     def run(self, wire: _WireRun, job: Job) -> Run:
         raw_id = wire.run_id
@@ -386,11 +387,21 @@ class _Reading:
                 self.repair("null", place)
         return [(wire, place) for wire, place in places if wire is not None]
 
-    def dataset(self, wire: _WireDataset, access: Raw, side: Where, path: str) -> Dataset:
+    def dataset(self, wire: _WireDataset, access: Raw, side: Where, path: str, *, carries_lineage: bool = False) -> Dataset:
         """A dataset; `access` are the facets that belong to it on its side of the event."""
         namespace, name = self.names(wire, path)
         facets = self.facets("dataset", wire.facets, path, "facets")
+        if "lineage" in facets:
+            facets = self.lineage(facets, "dataset" if carries_lineage else None, path)
         return Dataset(namespace, name, facets, self.facets(side, access, path, f"{side}Facets"))
+
+    def lineage(self, facets: Facets, carrier: Literal["job", "dataset"] | None, path: str) -> Facets:
+        """The facets without an explicit lineage that this carrier must not have: a dataset has one in a DatasetEvent alone."""
+        text = facets["lineage"]
+        if carrier is not None and (is_deleted(text) or lineage_carrier(text) == carrier):
+            return facets
+        self.repair("lineage_carrier", f"{path}.facets.lineage")
+        return {key: facet for key, facet in facets.items() if key != "lineage"}
 
     def names(self, wire: _WireNamed, path: str) -> tuple[str, str]:
         namespace, name = wire.namespace, wire.name

@@ -7,16 +7,18 @@ computes the same from scratch.
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from lineage_bridge.graph.derive import ENTITY_SIDES, carriers, facet_owner, facet_rank
+from lineage_bridge.graph.derive import ENTITY_SIDES, facet_owner, facet_rank, remarks
 from lineage_bridge.graph.facts import LINEAGE_KEYS, NAMING_KEYS, Names
 from lineage_bridge.graph.relations import Origin, Row
 from lineage_bridge.graph.statements import named_nodes, read_meaning
+from lineage_bridge.graph.subjects import SHAPING_KEYS, carriers, is_mark, read_mark, speaker
 from lineage_bridge.ports import Budget
 from lineage_bridge.store.changes import Changes
 from lineage_bridge.store.presence import Presence
 from lineage_bridge.store.searching import SearchTexts
 from lineage_bridge.store.spellings import Spellings
 
+_READ = NAMING_KEYS | SHAPING_KEYS
 Subject = tuple[bytes, int]
 Contents = dict[bytes, dict[str, bytes]]
 
@@ -100,7 +102,8 @@ class Derivation:
             contents.setdefault(content, {})[key] = facet
         said = rows.get("said", [])
         touched |= self._new_statements(said, contents)
-        touched |= {(row[0], row[1]) for row in said if row[4] == Origin.DECLARED and row[1]}
+        touched |= {(row[0], own) for row in said if row[4] == Origin.DECLARED and (own := speaker(*row[1:4]))}
+        touched |= self.presence.snapshots()
         self.presence.see_staged()
         self.current_facets(said, contents)
         self.spellings.see_words(rows.get("alias", []))
@@ -127,8 +130,8 @@ class Derivation:
 
     def _new_statements(self, said: list[Row], contents: Contents) -> set[Subject]:
         """Store what runs newly said of lineage; the runs that did."""
-        self._read_meanings({(facets[key], key) for facets in contents.values() for key in NAMING_KEYS & facets.keys()})
-        bearing = {content: facets for content, facets in contents.items() if not LINEAGE_KEYS.isdisjoint(facets)}
+        self._read_meanings({(facets[key], key) for facets in contents.values() for key in _READ & facets.keys()})
+        bearing = {content: facets for content, facets in contents.items() if not SHAPING_KEYS.isdisjoint(facets)}
         if not bearing:
             return set()
         found: dict[tuple[bytes, int, int, bytes], int] = {}
@@ -152,7 +155,7 @@ class Derivation:
             "ON CONFLICT (subject, job, carrier, meaning) DO UPDATE SET first = excluded.first",
             new,
         )
-        for job, meaning in sorted({(row[1], row[3]) for row in new} - self.spoken):
+        for job, meaning in sorted({(row[1], row[3]) for row in new if not is_mark(row[3])} - self.spoken):
             self.presence.speak(job, (), [meaning])
             self.spoken.add((job, meaning))
         return {(row[0], row[1]) for row in new}
@@ -168,6 +171,10 @@ class Derivation:
     def _store_meaning(self, facet: bytes, key: str) -> bytes | None:
         """Read a facet that names nodes, once: its nodes, and what it says of lineage if that is what it is for."""
         text = self.text(facet)
+        if key == "jobType":
+            mark = read_mark(text)
+            self.connection.execute("INSERT INTO facet_meaning VALUES (?, ?, ?)", (facet, key, mark))
+            return mark
         nodes = named_nodes(key, text, self.names)
         self.add_nodes(nodes)
         self.connection.executemany("INSERT OR IGNORE INTO facet_node VALUES (?, ?)", [(node[0], facet) for node in nodes])
@@ -175,6 +182,8 @@ class Derivation:
         self.connection.execute("INSERT INTO facet_meaning VALUES (?, ?, ?)", (facet, key, meaning.id if meaning else None))
         if meaning is None:
             return None
+        marks = ", ".join("?" * 12)
+        self.connection.executemany(f"INSERT INTO remark VALUES ({marks})", list(remarks(facet, meaning)))
         if self.connection.execute("INSERT OR IGNORE INTO meaning VALUES (?, ?)", (meaning.id, int(meaning.explicit))).rowcount:
             self.connection.executemany(
                 "INSERT OR IGNORE INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(meaning.id, *s) for s in meaning.statements]

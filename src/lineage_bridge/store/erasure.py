@@ -29,6 +29,7 @@ _UNSAID = (
     "DELETE FROM declared_io WHERE content NOT IN (SELECT content FROM still)",
     "DELETE FROM content WHERE content NOT IN (SELECT content FROM still)",
     "DELETE FROM facet WHERE facet NOT IN (SELECT facet FROM content)",
+    "DELETE FROM remark WHERE facet NOT IN (SELECT facet FROM facet)",
     "DELETE FROM facet_meaning WHERE facet NOT IN (SELECT facet FROM facet)",
     "DROP TABLE still",
 )

@@ -11,7 +11,7 @@ from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.graph.shapes import NO_SHAPE, Shape, expand, make_shape
 from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.flows import RawEdge
-from lineage_bridge.store.sayings import declared_shape, read_meaning, sayings_of, stored_meaning
+from lineage_bridge.store.sayings import declared_shape, read_meaning, sayings_of, shape_at, stored_meaning
 
 _LAST = """SELECT CASE WHEN last <= :at THEN last ELSE first END FROM present_day
 WHERE subject = :subject AND job = :job AND day <= :day AND first <= :at ORDER BY day DESC LIMIT 1"""
@@ -70,13 +70,7 @@ class Forming:
             if content is None:
                 return make_shape(Origin.DECLARED, (), ())
             return declared_shape(self.connection, job, content, lambda some, key: stored_meaning(self.connection, some, key))
-        members = self.connection.execute(
-            "SELECT side, dataset FROM run_io WHERE run = ? AND job = ? AND first <= ?", (subject, job, self.at_us)
-        )
-        statements = self.connection.execute(
-            "SELECT carrier, meaning FROM subject_statement WHERE subject = ? AND job = ? AND first <= ?", (subject, job, self.at_us)
-        )
-        return make_shape(Origin.OBSERVED, members.fetchall(), statements.fetchall())
+        return shape_at(self.connection, subject, job, self.at_us)[0]
 
     def last(self, subject: bytes, job: int) -> int:
         """When a subject had spoken last; to the day."""

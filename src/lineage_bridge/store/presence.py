@@ -5,25 +5,26 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from lineage_bridge.graph.derive import hub_id
-from lineage_bridge.graph.growth import NO_GROWTH, Growth, newest_content, of_declaration, of_run
+from lineage_bridge.graph.growth import NO_GROWTH, Growth, newest_content, of_declaration
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.graph.shapes import NO_SHAPE, Shape, expand, make_shape
 from lineage_bridge.graph.statements import OWN
+from lineage_bridge.graph.subjects import Naming, Stated, is_snapshot, run_shape
 from lineage_bridge.ports import Budget
 from lineage_bridge.store.changes import Changes
-from lineage_bridge.store.sayings import MeaningOf, declared_shape, read_meaning, sayings_of
+from lineage_bridge.store.sayings import MeaningOf, dated, declared_shape, read_meaning, sayings_of
 
 Subject = tuple[bytes, int]
 
 _CHUNK = 500
 
-_SEE = """INSERT INTO present (subject, job, origin, shape, first, last, sprouted, reached)
-SELECT subject, job, min(origin), 0, min(first), max(last), 0, 0
-FROM in_said WHERE side = 2 AND about = job AND job <> 0 GROUP BY subject, job
+_SPEAKERS = f"FROM in_said WHERE side = {int(Side.SELF)} AND (about = job OR job = 0) AND about <> 0 GROUP BY subject, about"
+"""What is said of itself: a job by its runs and statements, a dataset by a statement without a job."""
+_SEE = f"""INSERT INTO present (subject, job, origin, shape, first, last, sprouted, reached)
+SELECT subject, about, min(origin), 0, min(first), max(last), 0, 0 {_SPEAKERS}
 ON CONFLICT (subject, job) DO UPDATE SET first = min(present.first, excluded.first), last = max(present.last, excluded.last)
 WHERE excluded.first < present.first OR excluded.last > present.last"""
-_SEE_DAYS = """INSERT INTO in_day SELECT subject, job, day, min(first), max(last) FROM in_said
-WHERE side = 2 AND about = job AND job <> 0 GROUP BY subject, job, day"""
+_SEE_DAYS = f"INSERT INTO in_day SELECT subject, about, day, min(first), max(last) {_SPEAKERS}, day"
 _DAYS = """INSERT INTO present_day (subject, job, day, shape, first, last)
 SELECT i.subject, i.job, i.day, p.shape, i.first, i.last
 FROM in_day i CROSS JOIN present p ON p.subject = i.subject AND p.job = i.job WHERE true
@@ -58,6 +59,11 @@ _SPEAK = """INSERT OR IGNORE INTO spoken SELECT source, :job FROM statement WHER
 UNION SELECT target, :job FROM statement WHERE meaning = :meaning AND target <> 0"""
 
 
+_SNAPSHOTS = """SELECT DISTINCT i.subject, i.job, s.meaning FROM in_said i
+CROSS JOIN subject_statement s ON s.subject = i.subject AND s.job = i.job AND s.carrier = i.job
+WHERE i.side = 2 AND i.about = i.job AND s.meaning < x'000000000000000000000000000001'"""
+
+
 class Presence:
     """Works on the writer's connection, inside its transaction."""
 
@@ -78,6 +84,10 @@ class Presence:
         """Forget the days of the last batch."""
         self.connection.execute("DELETE FROM in_day")
 
+    def snapshots(self) -> set[Subject]:
+        """The runs in the staged batch whose events are complete snapshots: each of them may take something back."""
+        return {(subject, job) for subject, job, mark in self.connection.execute(_SNAPSHOTS).fetchall() if is_snapshot(mark)}
+
     def reshape(self, subjects: list[Subject], budget: Budget, meaning_of: MeaningOf) -> int:
         """Bring subjects to the shape of all they said, in order, until the budget is spent; how many were done (at least one, if any)."""
         done, spent = 0, 0
@@ -94,21 +104,19 @@ class Presence:
         olds = self._query(
             "SELECT p.subject, p.job, p.origin, p.shape, p.sprouted, p.reached FROM in_subject i CROSS JOIN present p USING (subject, job)"
         )
-        firsts: dict[Subject, list[int]] = {}
-        members: dict[Subject, list[tuple[int, int]]] = {}
-        statements: dict[Subject, list[tuple[int, bytes]]] = {}
+        namings: dict[Subject, list[Naming]] = {}
+        stated: dict[Subject, list[Stated]] = {}
         cost = len(subjects)
-        for run, job, dataset, side, first in self.connection.execute(
-            "SELECT r.run, r.job, r.dataset, r.side, r.first FROM in_subject i CROSS JOIN run_io r ON r.run = i.subject AND r.job = i.job"
+        for run, job, *naming in self.connection.execute(
+            "SELECT r.run, r.job, r.side, r.dataset, r.first, r.last "
+            "FROM in_subject i CROSS JOIN run_io r ON r.run = i.subject AND r.job = i.job"
         ):
-            members.setdefault((run, job), []).append((side, dataset))
-            firsts.setdefault((run, job), []).append(first)
+            namings.setdefault((run, job), []).append(Naming(*naming))
             cost += 1
         for subject, job, carrier, meaning, first in self.connection.execute(
             "SELECT s.subject, s.job, s.carrier, s.meaning, s.first FROM in_subject i CROSS JOIN subject_statement s USING (subject, job)"
         ):
-            statements.setdefault((subject, job), []).append((carrier, meaning))
-            firsts.setdefault((subject, job), []).append(first)
+            stated.setdefault((subject, job), []).append(Stated(carrier, meaning, first, 0))
             cost += 1
         moves: list[tuple[Subject, int, Shape]] = []
         grown: list[tuple[int, int, int | None, bytes, int]] = []
@@ -117,8 +125,10 @@ class Presence:
             if origin == Origin.DECLARED:
                 shape, growth = self._declared(key, meaning_of)
             else:
-                shape = make_shape(Origin.OBSERVED, members.get(key, ()), statements.get(key, ()))
-                growth = of_run(firsts.get(key, ()))
+                said = dated(self.connection, key, stated.get(key, []), meaning_of)
+                shape, growth = run_shape(job, namings.get(key, ()), said)
+                if any(is_snapshot(row.meaning) for row in said):
+                    self.speak(job, [row.dataset for row in namings.get(key, ())], ())
             if shape.id != old:
                 moves.append((key, old, shape))
             if [growth.sprouted, growth.reached] != known:

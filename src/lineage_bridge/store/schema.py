@@ -158,6 +158,25 @@ _table(
     Index("statement_by_source", "source", "source_field", "meaning"),
     Index("statement_by_target", "target", "target_field", "meaning"),
 )
+_table(
+    "remark",
+    {
+        "meaning": _BYTES,
+        "target": _INT,
+        "target_field": _TEXT,
+        "source": _INT,
+        "source_field": _TEXT,
+        "type": _TEXT,
+        "subtype": _TEXT,
+        "masking": _INT,
+        "facet": _BYTES,
+        "description": _TEXT,
+        "target_run": _TEXT,
+        "source_run": _TEXT,
+    },
+    None,
+    Index("remark_by_facet", "facet"),
+)
 
 # nodes
 _table(

@@ -20,6 +20,7 @@ _STORED = {
     "hub": "hub",
     "hub_io": "hub_io",
     "job_statement": "job_statement",
+    "remark": "remark",
     "current_facet": "current_facet",
     "search_text": "search_text",
     "symlink": "symlink",

@@ -345,6 +345,37 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "remark",
+        sa.Column("meaning", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.Column("target", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("target_field", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("source", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("source_field", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("type", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("subtype", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("masking", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("facet", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.Column("description", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("target_run", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("source_run", sa.Text(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint(
+            "meaning",
+            "target",
+            "target_field",
+            "source",
+            "source_field",
+            "type",
+            "subtype",
+            "masking",
+            "facet",
+            "description",
+            "target_run",
+            "source_run",
+        ),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("remark_by_facet", "remark", ["facet"], unique=False)
+    op.create_table(
         "respaced",
         sa.Column("owner", sa.Text(), autoincrement=False, nullable=False),
         sa.Column("space", sa.Text(), autoincrement=False, nullable=False),
