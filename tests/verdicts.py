@@ -52,6 +52,7 @@ ACCEPTED = {
     "a facet without its meta": (with_input(schema={"fields": []}), ["facet_meta"]),
     "a schema facet of the wrong type": (with_input(schema=facet(fields=7)), ["facet_shape"]),
     "an SQL facet without a query": (named(facets={"sql": facet()}), ["facet_shape"]),
+    "explicit lineage on an input": (with_input(lineage=facet(inputs=[])), ["lineage_carrier"]),
     "a deleted facet": (with_input(schema=facet(_deleted=True)), []),
     "an empty name": (named(name=""), ["empty_name"]),
     "an empty namespace": (named(namespace=""), ["empty_name"]),

@@ -115,6 +115,7 @@ class Node:
 class Edge:
     """Data moves from `source` to `target` by the work of `job`: a dataset or a job at either end.
 
+    A flow that a dataset declares of itself, in an event without a job, has that dataset in the place of the job.
     `last` is UTC microseconds. `hub`: the pair merely lies in a wide run.
     """
 

@@ -131,7 +131,7 @@ def _dataset_routes(router: APIRouter, services: Services) -> None:
 
 
 def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int) -> DatasetLineage:
-    jobs = {edge.job for edge in walk.edges} | {port.job for port in walk.ports}
+    jobs = {job for job in (*(edge.job for edge in walk.edges), *(port.job for port in walk.ports)) if job.kind == NodeKind.JOB}
     ordered = sorted(jobs, key=lambda job: (job.namespace, job.name))
     datasets = {reader.group(node)[0].id for node in walk.nodes if node.kind == NodeKind.DATASET}
     return DatasetLineage(

@@ -199,7 +199,10 @@ class WalkNode(GraphNode, frozen=True, omit_defaults=True):
 
 
 class GraphEdge(Struct, frozen=True, omit_defaults=True):
-    """Data moves from one node to another by the work of a job; the members are ids of nodes."""
+    """Data moves from one node to another by the work of a job; the members are ids of nodes.
+
+    A flow that a dataset declares of itself, in an event without a job, has that dataset in the place of the job.
+    """
 
     source: str
     target: str

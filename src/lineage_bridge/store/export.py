@@ -84,6 +84,10 @@ class Export:
         kind = "job" if self.nodes.by_id(id_).kind == NodeKind.JOB else "dataset"
         return {kind: self.name(id_)}
 
+    def worker(self, id_: int) -> Line:
+        """The job a flow is the work of; nothing for a dataset, which declared it of itself."""
+        return {"job": self.name(id_)} if self.nodes.by_id(id_).kind == NodeKind.JOB else {}
+
     # nodes
 
     def datasets(self) -> Iterator[Line]:
@@ -151,7 +155,7 @@ class Export:
         for (source, target, job, origin), (evidence, labels) in found.items():
             yield {
                 "source": self.end(source),
-                "job": self.name(job),
+                **self.worker(job),
                 "target": self.end(target),
                 "origin": _origin(origin),
                 "evidence": Evidence(evidence).word,
@@ -181,7 +185,7 @@ class Export:
         for (source, source_field, target, target_field, job, origin), changes in found.items():
             yield {
                 "source": self.column(source, source_field),
-                "job": self.name(job),
+                **self.worker(job),
                 "target": self.column(target, target_field),
                 "transformations": [_transformation(*change) for change in sorted(changes)],
                 "origin": _origin(origin),

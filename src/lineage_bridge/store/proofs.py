@@ -11,8 +11,8 @@ _NEWEST_DAY = "SELECT max(day) FROM present_day WHERE job = ? AND shape = ?"
 _SPEAKER = "SELECT subject, last FROM present_day WHERE job = ? AND shape = ? AND day = ? ORDER BY last DESC, subject DESC LIMIT 1"
 _SAID = """SELECT s.last, s.last_event FROM said s JOIN content c ON c.content = s.content AND c.key IN ('columnLineage', 'lineage')
 JOIN facet_meaning m ON m.facet = c.facet AND m.key = c.key AND m.meaning = :meaning
-WHERE s.subject = :subject AND s.job = :job AND s.about = :carrier ORDER BY s.last DESC, s.last_event DESC LIMIT 1"""
-_DECLARED = """SELECT last, last_event FROM said WHERE subject = :subject AND job = :job AND about = :job AND side = 2
+WHERE s.subject = :subject AND s.job IN (:job, 0) AND s.about = :carrier ORDER BY s.last DESC, s.last_event DESC LIMIT 1"""
+_DECLARED = """SELECT last, last_event FROM said WHERE subject = :subject AND job IN (:job, 0) AND about = :job AND side = 2
 ORDER BY last DESC, last_event DESC LIMIT 1"""
 
 
