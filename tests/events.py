@@ -254,7 +254,7 @@ bodies = st.one_of(run_events, run_events, run_events, design_events, damaged)
 
 
 @st.composite
-def carried(draw: st.DrawFn, min_size: int = 1, max_size: int = 25, erasing: bool = True) -> list[Carried]:
+def carried(draw: st.DrawFn, min_size: int = 1, max_size: int = 16, erasing: bool = True) -> list[Carried]:
     """Frames of one small world: some doubled under another place and channel, now and then an operator who erases a run."""
     frames: list[Carried] = []
     for place, body in enumerate(draw(st.lists(bodies, min_size=min_size, max_size=max_size))):
