@@ -344,41 +344,31 @@ def groups_of(relation: Relation) -> dict[str, list[Column]]:
 
 
 def _merger(relation: Relation) -> Callable[[Row, Row], Row]:
-    """Compile the law of one relation to a function over the values of two rows."""
+    """Compile the law of one relation to a function over the values of two rows: one expression, since a fold spends its time here."""
     values = relation.columns[relation.key_size :]
-    index = {column.name: place for place, column in enumerate(values)}
-    mins = [index[c.name] for c in values if c.law is Law.MIN]
-    maxs = [index[c.name] for c in values if c.law is Law.MAX]
-    choices = [
-        (tuple(index[c.name] for c in columns), tuple(index[c.name] for c in columns if c.ordinal), columns[0].law is Law.GREATEST)
-        for columns in groups_of(relation).values()
-    ]
-
-    def merge(a: Row, b: Row) -> Row:
-        if a == b:
-            return a
-        out = list(a)
-        for place in mins:
-            out[place] = min(out[place], b[place])
-        for place in maxs:
-            out[place] = max(out[place], b[place])
-        for places, order, greatest in choices:
-            theirs, ours = [b[place] for place in order], [a[place] for place in order]
-            if (theirs > ours) if greatest else (theirs < ours):
-                for place in places:
-                    out[place] = b[place]
-        return tuple(out)
-
+    parts: list[str] = []
+    for place, column in enumerate(values):
+        if column.law is Law.MIN:
+            parts.append(f"a[{place}] if a[{place}] <= b[{place}] else b[{place}]")
+        elif column.law is Law.MAX:
+            parts.append(f"a[{place}] if a[{place}] >= b[{place}] else b[{place}]")
+        elif column.law is Law.SAME:
+            parts.append(f"a[{place}]")
+        elif place == 0 or values[place - 1].group != column.group:
+            parts.append(_choice(values, place))
+    merge: Callable[[Row, Row], Row] = eval(f"lambda a, b: a if a == b else ({''.join(part + ', ' for part in parts)})")  # noqa: S307 - ours
     return merge
 
 
-def _choose(choice: tuple[tuple[int, ...], tuple[int, ...], bool], a: Row, b: Row, out: list[Any]) -> None:
-    """Take a group's columns from `b` where its order wins."""
-    places, order, greatest = choice
-    theirs, ours = [b[place] for place in order], [a[place] for place in order]
-    if (theirs > ours) if greatest else (theirs < ours):
-        for place in places:
-            out[place] = b[place]
+def _choice(values: tuple[Column, ...], first: int) -> str:
+    """The expression of a group's columns, which stand side by side and end with their order: those of the row whose order wins."""
+    group = [place for place, column in enumerate(values) if column.group == values[first].group]
+    order = [place for place in group if values[place].ordinal]
+    end = group[-1] + 1
+    assert group == list(range(first, end))
+    assert order == list(range(order[0], end))
+    sign = ">" if values[first].law is Law.GREATEST else "<"
+    return f"*(b[{first}:{end}] if b[{order[0]}:{end}] {sign} a[{order[0]}:{end}] else a[{first}:{end}])"
 
 
 def upsert_sql(relation: Relation, source: str, *, least: str = "min", greatest: str = "max") -> str:
