@@ -5,9 +5,9 @@ a facet is a row of its own under the hash of that text.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from functools import lru_cache
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -81,13 +81,26 @@ class RefusedNameError(Exception):
         super().__init__(f"the id of {NodeKind(kind).name.lower()} {namespace!r} {name!r} belongs to another name")
 
 
-def facts(frame: Carried, names: Names) -> list[Fact]:
-    """The rows one frame stands for. An event that cannot be folded becomes a row of `quarantine`; nothing is raised for its content."""
+class Told(NamedTuple):
+    """Keys of nodes and of contents (with one of its facets each) whose rows are merged already, so that no event need bring them again."""
+
+    nodes: Container[Row]
+    contents: Container[Row]
+
+
+NOTHING_TOLD = Told((), ())
+
+
+def facts(frame: Carried, names: Names, told: Told = NOTHING_TOLD) -> list[Fact]:
+    """The rows one frame stands for, but for rows of nodes, contents and facets that are `told`.
+
+    An event that cannot be folded becomes a row of `quarantine`; nothing is raised for its content.
+    """
     if frame.kind == FrameKind.EVENT:
         verdict = judge(frame.body, frame.arrival)
         if isinstance(verdict, Rejected):
             return [_quarantine(frame, verdict.code, verdict.path, verdict.message)]
-        return _folded(frame, verdict, names)
+        return _folded(frame, verdict, names, told)
     if frame.kind == FrameKind.REJECTED:
         reason = msgspec.json.decode(frame.note, type=_Reason) if frame.note else _Reason()
         return [_quarantine(frame, reason.code, reason.path, reason.message)]
@@ -96,10 +109,10 @@ def facts(frame: Carried, names: Names) -> list[Fact]:
     return []
 
 
-def _folded(frame: Carried, verdict: Clean | Repaired, names: Names) -> list[Fact]:
+def _folded(frame: Carried, verdict: Clean | Repaired, names: Names, told: Told) -> list[Fact]:
     """The facts of an accepted event; whatever goes wrong in here concerns this event alone."""
     try:
-        return _event_facts(frame, verdict, names)
+        return _event_facts(frame, verdict, names, told)
     except RefusedNameError as error:
         return [_quarantine(frame, "id_collision", "$", str(error))]
     except Exception as error:  # noqa: BLE001 - the boundary of one event within a batch: it is kept, with the reason
@@ -112,11 +125,11 @@ def _quarantine(frame: Carried, code: str, path: str, message: str) -> Fact:
     return "quarantine", (frame.event, frame.source, frame.part, frame.place), values
 
 
-def _event_facts(frame: Carried, verdict: Clean | Repaired, names: Names) -> list[Fact]:
+def _event_facts(frame: Carried, verdict: Clean | Repaired, names: Names, told: Told) -> list[Fact]:
     event = verdict.event
     time = event.time_us if event.time_us <= frame.arrival + DAY_US else frame.arrival
     repairs = ",".join(sorted({r.code for r in verdict.repairs} - _OF_A_COPY)) if isinstance(verdict, Repaired) else ""
-    statement = _Statement(frame, event, time, names)
+    statement = _Statement(frame, event, time, names, told)
     statement.add(
         "event",
         (event.time_us, frame.event),
@@ -136,8 +149,9 @@ def _event_facts(frame: Carried, verdict: Clean | Repaired, names: Names) -> lis
 class _Statement:
     """One event on its way to facts: who speaks (`subject`), of what, when, and with which ids. `facts` are those it has made."""
 
-    def __init__(self, frame: Carried, event: Event, time: int, names: Names) -> None:
+    def __init__(self, frame: Carried, event: Event, time: int, names: Names, told: Told) -> None:
         self.facts: list[Fact] = []
+        self.told = told
         self.event, self.time, self.id, self.names = event, time, frame.event, names
         self.day = day_of(time)
         self.span = time, time
@@ -172,7 +186,11 @@ class _Statement:
         self.facts.append((relation, key, values))
 
     def node(self, id_: int, kind: int, named: Job | Dataset) -> None:
-        self.add("node", (id_, kind, named.namespace, named.name), ())
+        self.name(id_, kind, named.namespace, named.name)
+
+    def name(self, *row: int | str) -> None:
+        if row not in self.told.nodes:
+            self.facts.append(("node", row, ()))
 
     def said(self, about: int, side: int, content: bytes) -> None:
         self.add("said", (self.subject, self.job, about, side, self.origin, content, self.day), self.said_at)
@@ -182,7 +200,8 @@ class _Statement:
         if not facets:
             return NO_CONTENT
         address, rows = _content(tuple(facets.items()))
-        self.facts += rows
+        if rows[0][1] not in self.told.contents:
+            self.facts += rows
         return address
 
     # a run
@@ -227,7 +246,7 @@ class _Statement:
     def named_run(self, namespace: str, name: str, raw_id: str) -> tuple[bytes, int]:
         job = self.names.job(namespace, name)
         run = run_uuid(namespace, name, raw_id)
-        self.add("node", (job, _JOB, namespace, name), ())
+        self.name(job, _JOB, namespace, name)
         return run, job
 
     def of_io(self, dataset: Dataset, side: Side, access: Side, samples: dict[tuple[int, int], list[int | None]]) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from lineage_bridge.graph.carried import Carried
-from lineage_bridge.graph.facts import Names, facts
+from lineage_bridge.graph.facts import Names, Told, facts
 from lineage_bridge.graph.relations import BY_NAME, RELATIONS, Row
 
 Tables = dict[str, dict[Row, Row]]
@@ -21,13 +21,14 @@ def empty_tables() -> Tables:
 def fold_frames(frames: Iterable[Carried], names: Names, into: Tables | None = None) -> Tables:
     """Merge the facts of `frames` into `into` (changed in place), or into empty tables."""
     tables = empty_tables() if into is None else into
-    merges = {relation.name: relation.merge for relation in RELATIONS}
+    laws = {relation.name: (tables[relation.name], relation.merge) for relation in RELATIONS}
+    told = Told(tables["node"], tables["content"])
     for frame in frames:
-        for relation, key, values in facts(frame, names):
-            table = tables[relation]
+        for relation, key, values in facts(frame, names, told):
+            table, merge = laws[relation]
             known = table.setdefault(key, values)
             if known is not values:
-                table[key] = merges[relation](known, values)
+                table[key] = merge(known, values)
     return tables
 
 
