@@ -104,6 +104,7 @@ def fold_on_spark(folder: Path, warm: Path, corpus: Path, warm_events: int, even
         by_kind = {kind: round((spent - by_kind[kind]) / events * 1e6, 1) for kind, spent in cpu_by_kind(gate.clock.process).items()}
         progress = [dict(p["durationMs"]) for p in query.recentProgress]
         query.stop()
+        serve.close()
         session.stop()
     result = per_event(events, cpu, wall, gate.clock.calibration)
     return {

@@ -85,6 +85,7 @@ class Pipeline:
             yield query
         finally:
             query.stop()
+            serve.close()
 
     def caught_up(self) -> bool:
         return self.store.position(LOG_SOURCE).get(0, 0) == self.log.end()

@@ -1,7 +1,10 @@
 """The fold as a Spark step: frames to merged facts, per partition, in Spark's Python workers."""
 
+import gc
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
 
 import msgspec
 import pyarrow as pa
@@ -10,12 +13,13 @@ from pyspark.sql import DataFrame
 from lineage_bridge.errors import StoreError
 from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import empty_tables, flat, fold_frames
+from lineage_bridge.graph.fold import flat, fold_frames
 from lineage_bridge.graph.relations import Row
 from lineage_bridge.pipeline.schemas import FACTS, FACTS_ARROW, SPAN
-from lineage_bridge.ports import Batch
+from lineage_bridge.ports import Batch, CarriedFrames
 
 Refused = frozenset[tuple[int, str, str]]
+Span = tuple[str, int, int, int]
 _CARRIED = ("source", "part", "place", "kind", "event", "arrival", "channel", "principal", "note", "body")
 _NAMES: dict[tuple[bytes, Refused], Names] = {}
 _ROWS = msgspec.msgpack.Decoder(list[tuple[object, ...]])
@@ -23,23 +27,41 @@ _ROWS = msgspec.msgpack.Decoder(list[tuple[object, ...]])
 
 def fold(frames: DataFrame, *, key: bytes, refused: Refused = frozenset()) -> DataFrame:
     """FRAMES to FACTS: verdict, facts and merge of each partition. `key` is the installation's; `refused` names share a node id."""
-    return frames.mapInArrow(partition_fold(key, refused), FACTS)
-
-
-def partition_fold(key: bytes, refused: Refused) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
-    """The function Spark's workers run."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        names = _names(key, refused)
-        tables, spans = empty_tables(), set()
-        for batch in batches:
-            fold_frames(_carried(batch), names, tables)
-            spans |= set(zip(*(batch.column(name).to_pylist() for name in ("source", "part", "start", "end")), strict=True))
-        rows = {SPAN: [(*span, os.getpid()) for span in sorted(spans)], **dict(flat(tables))}
-        packed = [msgspec.msgpack.encode(some) for some in rows.values()]
-        yield pa.RecordBatch.from_arrays([pa.array(list(rows), pa.string()), pa.array(packed, pa.binary())], schema=FACTS_ARROW)
+        spans: set[Span] = set()
+        yield fold_partition(_noting(batches, spans), spans, key, refused)
 
-    return run
+    return frames.mapInArrow(run, FACTS)
+
+
+def fold_stretches(stretches: DataFrame, *, read: CarriedFrames, key: bytes, refused: Refused = frozenset()) -> DataFrame:
+    """STRETCHES to FACTS: the same, of frames that the worker reads itself, so that they need not pass through Spark."""
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        spans = {span for batch in batches for span in _spans(batch)}
+        yield fold_partition(chain.from_iterable(read(start, end) for _, _, start, end in sorted(spans)), spans, key, refused)
+
+    return stretches.mapInArrow(run, FACTS)
+
+
+def fold_partition(frames: Iterable[Carried], spans: Iterable[Span], key: bytes, refused: Refused) -> pa.RecordBatch:
+    """What Spark's workers run: the frames that cover `spans` to one batch of FACTS."""
+    with _no_collection():
+        rows = dict(flat(fold_frames(frames, _names(key, refused))))
+        packed = {SPAN: [(*span, os.getpid()) for span in sorted(spans)], **rows}
+        texts = [msgspec.msgpack.encode(some) for some in packed.values()]
+        return pa.RecordBatch.from_arrays([pa.array(list(packed), pa.string()), pa.array(texts, pa.binary())], schema=FACTS_ARROW)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """No garbage collection: what a fold makes lives until it is packed, and to look through it costs a tenth of the fold."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _names(key: bytes, refused: Refused) -> Names:
@@ -48,6 +70,17 @@ def _names(key: bytes, refused: Refused) -> Names:
         _NAMES.clear()
         _NAMES[key, refused] = Names(key, refused)
     return _NAMES[key, refused]
+
+
+def _spans(batch: pa.RecordBatch) -> Iterator[Span]:
+    return zip(*(batch.column(name).to_pylist() for name in ("source", "part", "start", "end")), strict=True)
+
+
+def _noting(batches: Iterable[pa.RecordBatch], spans: set[Span]) -> Iterator[Carried]:
+    """The frames of batches, whose spans are added to `spans` on the way."""
+    for batch in batches:
+        spans.update(_spans(batch))
+        yield from _carried(batch)
 
 
 def _carried(batch: pa.RecordBatch) -> Iterator[Carried]:

@@ -16,11 +16,11 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 from lineage_bridge.errors import CollisionError
 from lineage_bridge.graph.relations import RELATIONS, Row
 from lineage_bridge.log.reader import LogReader
-from lineage_bridge.pipeline.fold import Refused, collect, fold
+from lineage_bridge.pipeline.fold import Refused, collect, fold_stretches
 from lineage_bridge.pipeline.law import merge_rows, rows_of, unpack
 from lineage_bridge.pipeline.schemas import SPAN
-from lineage_bridge.pipeline.source import FORMAT, LogSource
-from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, GraphStore
+from lineage_bridge.pipeline.source import FORMAT, LogFrames, LogSource
+from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, CarriedFrames, GraphStore
 
 ALL = Budget(2**62)
 """A fresh store settles as it goes."""
@@ -51,7 +51,7 @@ def replay(session: SparkSession, directory: Path, store: GraphStore, key: bytes
     while (durable := log.durable_end()) > place:
         end = log.cut(place, chunk.limit_bytes, chunk.limit_frames)
         size = log.span(place, end)
-        _apply(store, _read(session, directory, place, end, max(1, size // chunk.part_bytes)), key)
+        _apply(store, _read(session, directory, place, end, max(1, size // chunk.part_bytes)), LogFrames(directory), key)
         place, done = end, done + size
         told(Progress(done, log.span(end, max(end, durable))))
     while store.settle(ALL):
@@ -63,12 +63,12 @@ def _read(session: SparkSession, directory: Path, start: int, end: int, parts: i
     return reader.option("parts", str(max(parts, session.sparkContext.defaultParallelism))).load()
 
 
-def _apply(store: GraphStore, frames: DataFrame, key: bytes) -> None:
+def _apply(store: GraphStore, stretches: DataFrame, read: CarriedFrames, key: bytes) -> None:
     """Fold and apply one chunk. A name whose id is taken is refused, and its events are kept aside."""
     refused: Refused = frozenset()
     while True:
         try:
-            store.apply(merged_batch(frames.transform(fold, key=key, refused=refused)), ALL)
+            store.apply(merged_batch(stretches.transform(fold_stretches, read=read, key=key, refused=refused)), ALL)
         except CollisionError as error:
             refused |= frozenset(error.names)
             continue

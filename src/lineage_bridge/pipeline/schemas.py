@@ -24,22 +24,8 @@ FRAMES = StructType(
 Times are UTC microseconds.
 """
 
-FRAMES_ARROW = pa.schema(
-    [
-        pa.field("source", pa.string(), False),
-        pa.field("part", pa.int32(), False),
-        pa.field("start", pa.int64(), False),
-        pa.field("end", pa.int64(), False),
-        pa.field("place", pa.int64(), False),
-        pa.field("kind", pa.int32(), False),
-        pa.field("event", pa.binary(), False),
-        pa.field("arrival", pa.int64(), False),
-        pa.field("channel", pa.string(), False),
-        pa.field("principal", pa.string(), False),
-        pa.field("note", pa.binary(), False),
-        pa.field("body", pa.binary(), False),
-    ]
-)
+STRETCHES = StructType(FRAMES.fields[:4])
+"""One row per stretch of a stream: the frames whose first byte lies in [start, end)."""
 
 FACTS = StructType([StructField("relation", StringType(), False), StructField("rows", BinaryType(), False)])
 """One row per relation and Spark partition: the merged rows as a MessagePack array of arrays. The relation SPAN tells what they cover."""

@@ -3,6 +3,7 @@
 import shutil
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +12,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lineage_bridge.errors import CollisionError
 from lineage_bridge.graph.carried import FrameKind
-from lineage_bridge.pipeline.fold import Refused, collect, fold
+from lineage_bridge.log.reader import LogReader
+from lineage_bridge.pipeline.fold import Refused, collect, fold, fold_stretches
 from lineage_bridge.pipeline.schemas import FRAMES
-from lineage_bridge.pipeline.source import FORMAT, LogSource
+from lineage_bridge.pipeline.source import FORMAT, LogFrames, LogSource
 from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, GraphStore
 
 
@@ -28,7 +30,10 @@ class Limits:
 
 
 class Serve:
-    """Applies micro-batches to the store. A failure of one ends the query: whoever runs it starts again at the store's position."""
+    """Applies micro-batches to the store: while one is committed, the next is folded. For one query, and `close` after it.
+
+    A failure ends the query: whoever runs it starts again at the store's position.
+    """
 
     def __init__(
         self,
@@ -39,13 +44,17 @@ class Serve:
     ) -> None:
         self.store, self.key, self.limits, self.done = store, key, limits, done
         self.turn = threading.Lock()
+        self.writer = ThreadPoolExecutor(1, "writer")
+        self.under_way: tuple[DataFrame, Future[None]] | None = None
 
     def start(self, session: SparkSession, directory: Path, scratch: Path) -> StreamingQuery:
         """Stream the log in `directory` from the store's position on. What an earlier query left in `scratch` is discarded."""
         checkpoint = scratch / "checkpoint"
         shutil.rmtree(checkpoint, ignore_errors=True)
         session.dataSource.register(LogSource)
-        frames = (
+        self.log = LogReader(directory)
+        self.read = LogFrames(directory)
+        stretches = (
             session.readStream.format(FORMAT)
             .option("directory", str(directory))
             .option("start", str(self.store.position(LOG_SOURCE).get(0, 0)))
@@ -54,27 +63,52 @@ class Serve:
             .option("parts", str(session.sparkContext.defaultParallelism))
             .load()
         )
-        writer = frames.writeStream.queryName("serve").foreachBatch(self.apply).option("checkpointLocation", str(checkpoint))
+        writer = stretches.writeStream.queryName("serve").foreachBatch(self.apply).option("checkpointLocation", str(checkpoint))
         return writer.trigger(processingTime=f"{self.limits.trigger_ms} milliseconds").start()
 
-    def apply(self, frames: DataFrame, batch_id: int) -> None:  # noqa: ARG002 - the position tells batches apart
-        """Fold one micro-batch and commit it with its position. A name whose id is taken is refused, and its events are kept aside."""
-        refused: Refused = frozenset()
-        while True:
-            batch, workers = collect(frames.transform(fold, key=self.key, refused=refused))
-            try:
-                with self.turn:
-                    self.store.apply(batch, Budget(self.limits.derived_rows))
-            except CollisionError as error:
-                refused |= frozenset(error.names)
-                continue
-            self.done(batch, workers)
-            return
+    def apply(self, stretches: DataFrame, batch_id: int) -> None:  # noqa: ARG002 - the position tells batches apart
+        """Fold one micro-batch, and have it committed with its position, after the one before.
+
+        Returns before it is committed if the log holds more, since the next call tells a failure then; else when it is.
+        """
+        batch, workers = self._fold(stretches)
+        self._finish()
+        last = batch.spans.get((LOG_SOURCE, 0), (0, 0))[1] >= self.log.durable_end()
+        self.under_way = stretches, self.writer.submit(self._commit, batch, workers)
+        if last:
+            self._finish()
 
     def settle(self) -> int:
         """Derive what batches left, between batches; how many keys are still left."""
         with self.turn:
             return self.store.settle(Budget(self.limits.derived_rows))
+
+    def close(self) -> None:
+        """Wait until the batch under way is committed or has failed; nothing is committed afterwards."""
+        self.writer.shutdown()
+
+    def _fold(self, stretches: DataFrame, refused: Refused = frozenset()) -> tuple[Batch, list[int]]:
+        return collect(stretches.transform(fold_stretches, read=self.read, key=self.key, refused=refused))
+
+    def _commit(self, batch: Batch, workers: list[int]) -> None:
+        with self.turn:
+            self.store.apply(batch, Budget(self.limits.derived_rows))
+        self.done(batch, workers)
+
+    def _finish(self) -> None:
+        """Wait for the batch under way. Where names share an id, fold it again with them refused: their events are kept aside.
+
+        What was folded since stands: no fold depends on another.
+        """
+        refused: Refused = frozenset()
+        while self.under_way:
+            stretches, commit = self.under_way
+            try:
+                commit.result()
+                self.under_way = None
+            except CollisionError as error:
+                refused |= frozenset(error.names)
+                self.under_way = stretches, self.writer.submit(self._commit, *self._fold(stretches, refused))
 
 
 def warm_up(session: SparkSession, key: bytes) -> None:

@@ -1,24 +1,24 @@
 """The event log as a source of Spark: a stream that caps its own batches, and a batch between two places.
 
+It gives stretches: who folds one reads its frames.
+
 Spark 4.1 asks a Python source only for its newest offset, without a limit, so the reader remembers what it planned last and offers at most
 one batch beyond it. It begins where the store is: Spark's checkpoint decides nothing.
 """
 
 from collections.abc import Iterator
-from itertools import islice
+from pathlib import Path
 from typing import cast
 
-import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
+from lineage_bridge.graph.carried import Carried
 from lineage_bridge.log.reader import LogReader
-from lineage_bridge.pipeline.schemas import FRAMES, FRAMES_ARROW
-from lineage_bridge.ports import LOG_SOURCE, Frame
+from lineage_bridge.pipeline.schemas import STRETCHES
+from lineage_bridge.ports import LOG_SOURCE
 
 FORMAT = "lineage_bridge_log"
-ROWS = 1000
-"""Frames in one Arrow batch."""
 
 
 class Stretch(InputPartition):
@@ -40,8 +40,8 @@ class LogSource(DataSource):
         return FORMAT
 
     def schema(self) -> StructType:
-        """FRAMES."""
-        return FRAMES
+        """STRETCHES."""
+        return STRETCHES
 
     def reader(self, schema: StructType) -> "LogBatchReader":  # noqa: ARG002 - Spark's argument
         """A reader from `start` to `end`."""
@@ -70,13 +70,13 @@ class LogBatchReader(DataSourceReader):
         """Stretches that cover it, none without a frame."""
         return [Stretch(*stretch) for stretch in self.log.split(self.start, self.end, self.parts)]
 
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The frames of one stretch, as Arrow batches."""
-        return read_stretch(self.log, cast("Stretch", partition))
+    def read(self, partition: InputPartition) -> Iterator[tuple[str, int, int, int]]:
+        """The stretch itself."""
+        yield as_row(partition)
 
 
 class LogStreamReader(DataSourceStreamReader):
-    """Plans in one long-lived Python process, reads in Spark's workers."""
+    """Plans in one long-lived Python process."""
 
     def __init__(self, directory: str, start: int, limit_bytes: int, limit_frames: int, parts: int) -> None:
         self.log = LogReader(directory)
@@ -98,33 +98,24 @@ class LogStreamReader(DataSourceStreamReader):
         self.planned = max(self.planned, end["place"])
         return [Stretch(*stretch) for stretch in self.log.split(start["place"], end["place"], self.parts)]
 
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The frames of one stretch, as Arrow batches."""
-        return read_stretch(self.log, cast("Stretch", partition))
+    def read(self, partition: InputPartition) -> Iterator[tuple[str, int, int, int]]:
+        """The stretch itself."""
+        yield as_row(partition)
 
 
-def read_stretch(log: LogReader, stretch: Stretch) -> Iterator[pa.RecordBatch]:
-    """The frames of one stretch, as Arrow batches."""
-    frames = log.read(stretch.start, stretch.end)
-    while some := list(islice(frames, ROWS)):
-        yield _arrow(stretch, some)
+def as_row(partition: InputPartition) -> tuple[str, int, int, int]:
+    """A stretch as one row of STRETCHES."""
+    stretch = cast("Stretch", partition)
+    return LOG_SOURCE, 0, stretch.start, stretch.end
 
 
-def _arrow(stretch: Stretch, frames: list[tuple[int, Frame]]) -> pa.RecordBatch:
-    count = len(frames)
-    columns = [
-        [LOG_SOURCE] * count,
-        [0] * count,
-        [stretch.start] * count,
-        [stretch.end] * count,
-        [place for place, _ in frames],
-        [int(frame.kind) for _, frame in frames],
-        [frame.event_id for _, frame in frames],
-        [frame.arrival_us for _, frame in frames],
-        [frame.channel for _, frame in frames],
-        [frame.principal for _, frame in frames],
-        [frame.note for _, frame in frames],
-        [frame.body for _, frame in frames],
-    ]
-    arrays = [pa.array(column, type=field.type) for column, field in zip(columns, FRAMES_ARROW, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=FRAMES_ARROW)
+class LogFrames:
+    """The frames of stretches of the log in `directory`, as the fold takes them. Cheap to make and safe to pickle."""
+
+    def __init__(self, directory: Path) -> None:
+        self.log = LogReader(directory)
+
+    def __call__(self, start: int, end: int) -> Iterator[Carried]:
+        """The frames from `start` up to `end`."""
+        for place, f in self.log.read(start, end):
+            yield Carried(LOG_SOURCE, 0, place, int(f.kind), f.event_id, f.arrival_us, f.channel, f.principal, f.note, f.body)
