@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from uuid import UUID
 
 import psutil
 import pytest
@@ -199,6 +200,19 @@ def test_a_batch_that_failed_between_fold_and_commit_is_folded_again(pipeline: P
     assert pipeline.store.connection.execute("SELECT count(*) FROM event").fetchone()[0] == len(set(events))
 
 
+def test_a_failure_with_more_batches_behind_it_ends_the_query(spark: SparkSession, tmp_path: Path) -> None:
+    pipeline = Pipeline(spark, tmp_path, Limits(batch_frames=10, trigger_ms=0))
+    pipeline.append(*map(as_frame, sample_events()[:60]))
+    with pipeline.query(Failing(pipeline.store, failures=1)) as query:
+        wait(lambda: not query.isActive)
+        assert "planted" in str(query.exception())
+    assert pipeline.store.position(LOG_SOURCE) == {}
+    assert pipeline.batches == []
+    pipeline.run()
+    assert pipeline.export() == pipeline.expected()
+    pipeline.close()
+
+
 def test_a_store_put_back_to_an_older_copy_catches_up(pipeline: Pipeline) -> None:
     events = sample_events()
     pipeline.append(*map(as_frame, events[:100]))
@@ -261,6 +275,19 @@ def test_a_name_whose_id_is_taken_is_quarantined_and_the_batch_goes_on(pipeline:
     pipeline.run()
     assert pipeline.store.connection.execute("SELECT code, count(*) FROM quarantine GROUP BY code").fetchall() == [("id_collision", 1)]
     assert pipeline.store.connection.execute("SELECT count(*) FROM node WHERE name IN ('b', 'fine')").fetchone() == (2,)
+
+
+def test_a_taken_id_in_a_batch_with_others_behind_it(spark: SparkSession, tmp_path: Path) -> None:
+    pipeline = Pipeline(spark, tmp_path, Limits(batch_frames=2, trigger_ms=0))
+    pipeline.store.apply(Batch({}, {"node": [(Names(KEY).dataset("ns", "a"), 1, "elsewhere", "squatter")]}), Budget(1))
+    datasets = ["b", "a", "c", "d", "a", "e", "f", "g"]
+    pipeline.append(*(as_frame(run_event(run=str(UUID(int=n)), outputs=[dataset(name)])) for n, name in enumerate(datasets)))
+    pipeline.run()
+    assert pipeline.store.connection.execute("SELECT code, count(*) FROM quarantine GROUP BY code").fetchall() == [("id_collision", 2)]
+    found = pipeline.store.connection.execute("SELECT name FROM node WHERE kind = 1 ORDER BY name").fetchall()
+    assert [name for (name,) in found] == ["b", "c", "d", "e", "f", "g", "squatter"]
+    assert len(pipeline.batches) == 4
+    pipeline.close()
 
 
 def test_the_step_states_its_schema(spark: SparkSession) -> None:

@@ -362,13 +362,11 @@ def _merger(relation: Relation) -> Callable[[Row, Row], Row]:
 
 def _choice(values: tuple[Column, ...], first: int) -> str:
     """The expression of a group's columns, which stand side by side and end with their order: those of the row whose order wins."""
-    group = [place for place, column in enumerate(values) if column.group == values[first].group]
-    order = [place for place in group if values[place].ordinal]
-    end = group[-1] + 1
-    assert group == list(range(first, end))
-    assert order == list(range(order[0], end))
-    sign = ">" if values[first].law is Law.GREATEST else "<"
-    return f"*(b[{first}:{end}] if b[{order[0]}:{end}] {sign} a[{order[0]}:{end}] else a[{first}:{end}])"
+    group = [column for column in values if column.group == values[first].group]
+    end = first + len(group)
+    order = end - sum(column.ordinal for column in group)
+    sign = ">" if group[0].law is Law.GREATEST else "<"
+    return f"*(b[{first}:{end}] if b[{order}:{end}] {sign} a[{order}:{end}] else a[{first}:{end}])"
 
 
 def upsert_sql(relation: Relation, source: str, *, least: str = "min", greatest: str = "max") -> str:
