@@ -14,7 +14,19 @@ from lineage_bridge.graph.fold import flat, fold_frames
 from lineage_bridge.graph.ids import DAY_US, NodeKind, event_id
 from lineage_bridge.graph.labels import Label
 from lineage_bridge.graph.relations import Evidence, Side
-from lineage_bridge.ports import Batch, Budget, EventFilter, Node, RunFilter, RunRecord, StatisticsFilter, WalkLimits
+from lineage_bridge.openlineage.times import format_time, parse_time
+from lineage_bridge.ports import (
+    Batch,
+    Budget,
+    EventFilter,
+    Node,
+    RunFilter,
+    RunRecord,
+    SchemaHistory,
+    SchemaVersion,
+    StatisticsFilter,
+    WalkLimits,
+)
 from lineage_bridge.store.apply import GraphWriter
 from lineage_bridge.store.export import Export
 from lineage_bridge.store.read import SqliteReader
@@ -289,3 +301,49 @@ def test_flinks_straggling_running_behind_an_abort_does_not_reopen_it(tell: Tell
     assert (run.state, run.ended) == ("ABORT", T0 + 5 * MINUTE_US + 20_000_000)
     assert graph.walk("a") == {EDGE: Label.CURRENT}
     assert [record.state for record in graph.reader.runs(RunFilter(job=graph.node("job", NodeKind.JOB).id, limit=5)).runs] == ["ABORT"]
+
+
+# schemas
+
+
+BEFORE = ["id", "customer_id", "amount", "placed_at"]
+
+
+def of_orders(graph: Graph) -> SchemaHistory:
+    return graph.reader.schemas(graph.node("shop.public.orders", namespace="postgres://127.0.0.1:5433"), ARRIVAL)
+
+
+def columns_of(version: SchemaVersion) -> list[str]:
+    return [field.name for field in version.fields]
+
+
+def test_debeziums_restarts_that_replay_ddl_are_no_schema_changes(tell: Tell) -> None:
+    """Recorded: one ALTER TABLE, then restarts, at each of which the former schema comes again for a moment, in four minutes."""
+    graph = tell(*sample("debezium/debezium_events.ndjson"))
+    versions = of_orders(graph).versions
+    assert len({version.version for version in versions}) == len(versions) == 4
+    assert [columns_of(version) for version in versions if not version.brief] == [[*BEFORE, "note"]]
+    (line,) = [line for line in graph.lines("schema", ARRIVAL) if line["dataset"]["name"] == "shop.public.orders"]
+    assert [field["name"] for field in line["fields"]] == [*BEFORE, "note"]
+
+
+def test_debeziums_restarts_of_later_days_are_no_schema_changes_either(tell: Tell) -> None:
+    """The same, but the table was altered hours after the start, and each restart came a day after the one before."""
+    graph = tell(*stretched(sample("debezium/debezium_events.ndjson")))
+    versions = of_orders(graph).versions
+    assert len({version.version for version in versions}) == len(versions)
+    assert [columns_of(version) for version in versions if not version.brief] == [BEFORE, [*BEFORE, "note"]]
+    assert [version.current for version in versions if not version.brief] == [False, True]
+
+
+def stretched(bodies: list[bytes]) -> list[bytes]:
+    """The recorded events with a day between one run and the next, and six hours before the table was altered."""
+    runs: dict[str, int] = {}
+    out = []
+    for event in sorted(map(json.loads, bodies), key=lambda event: str(event["eventTime"])):
+        day = runs.setdefault(event["run"]["runId"], len(runs))
+        time = parse_time(event["eventTime"])
+        assert time is not None
+        altered = day == 0 and event["eventTime"] >= "2026-11-20T23:56"
+        out.append(json.dumps({**event, "eventTime": format_time(time.us + day * DAY_US + altered * DAY_US // 4)}).encode())
+    return out
