@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.events import KEY, RUNS, T0, dataset, facet, frames_of, run_event
+from tests.events import KEY, RUNS, T0, dataset, facet, frame, frames_of, run_event
 
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import flat, fold_frames
@@ -91,3 +91,14 @@ def test_by_job_by_run_and_by_side(writer: GraphWriter) -> None:
     assert [s.amount.rows for s in asked(writer, run=bytes.fromhex(RUNS[1].replace("-", "")))] == [20]
     of_job = StatisticsFilter(T0, T0 + DAY_US, job=NAMES.job("jobs", "job"))
     assert [(s.dataset.name, s.amount.rows) for s in SqliteReader(writer.connection).statistics(of_job).series] == [("b", 30)]
+
+
+def test_an_event_from_a_clock_far_ahead_counts_once_however_often_it_came(writer: GraphWriter) -> None:
+    pattern = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 60}
+    job = {"jobType": facet(processingType="STREAMING", integration="X", emissionPattern=pattern)}
+    ahead = wrote(3 * 86_400, 500, job_facets=job)
+    for place, arrival in enumerate((T0, T0 + 5 * S, T0 + 2 * DAY_US)):
+        copies = [frame(ahead, place=place, arrival=arrival)]
+        writer.apply(Batch({}, dict(flat(fold_frames(copies, NAMES)))), Budget(10**6))
+    (series,) = asked(writer, T0, T0 + 4 * DAY_US)
+    assert (series.amount.rows, series.samples, series.first) == (500, 1, T0)

@@ -20,7 +20,8 @@ _JOBS = 1_000
 
 _JOBS_OF = "SELECT job FROM job_io WHERE dataset = ? AND side = ? AND origin = 1 LIMIT ?"
 _RUNS_OF = "SELECT subject FROM present WHERE job = ? AND origin = 1 AND last >= ? AND first < ? ORDER BY last DESC LIMIT ?"
-_SAMPLES_OF = "SELECT dataset, side, time, rows, bytes, files FROM io_sample WHERE run = ? AND job = ? AND time < ?"
+_SAMPLES_OF = "SELECT dataset, side, time, rows, bytes, files, event FROM io_sample WHERE run = ? AND job = ? AND time < ?"
+_IN_ORDER = "ORDER BY dataset, side, time"
 
 
 class Statistics:
@@ -62,7 +63,7 @@ class Statistics:
         by_place: dict[tuple[int, int], dict[bytes, list[Sample]]] = defaultdict(lambda: defaultdict(list))
         read = 0
         for run in runs[:_RUNS]:
-            for dataset, side, *sample in islice(self._samples(run, job, which), _SAMPLES - read):
+            for dataset, side, *sample in islice(_once(self._samples(run, job, which)), _SAMPLES - read):
                 by_place[dataset, side][run].append(Sample(*sample))
                 read += 1
         places = sorted(by_place, key=lambda place: (self.nodes.by_id(place[0]).namespace, self.nodes.by_id(place[0]).name, place[1]))
@@ -76,14 +77,16 @@ class Statistics:
     def _samples(self, run: bytes, job: int, which: StatisticsFilter) -> Iterator[Row]:
         values = (run, job, which.until)
         if which.datasets is None:
-            rows = self.connection.execute(_SAMPLES_OF, values)
+            rows = self.connection.execute(f"{_SAMPLES_OF} {_IN_ORDER}", values)
             return (row for row in rows if which.side is None or row[1] == which.side)
         return self._samples_of(values, which.datasets, which.side)
 
     def _samples_of(self, values: Row, datasets: Collection[int], side: Side | None) -> Iterator[Row]:
         for dataset in sorted(datasets):
             for named in (Side.INPUT, Side.OUTPUT) if side is None else (side,):
-                yield from self.connection.execute(f"{_SAMPLES_OF} AND dataset = ? AND side = ?", (*values, dataset, int(named)))
+                yield from self.connection.execute(
+                    f"{_SAMPLES_OF} AND dataset = ? AND side = ? {_IN_ORDER}", (*values, dataset, int(named))
+                )
 
     def _series(
         self, job: int, place: tuple[int, int], of_runs: dict[bytes, list[Sample]], which: StatisticsFilter
@@ -107,3 +110,13 @@ class Statistics:
             counting=tuple(sorted({way.value for way in ways.values()})),
             buckets=tuple(buckets(changes, which.since, which.until, width)) if width else (),
         )
+
+
+def _once(rows: Iterator[Row]) -> Iterator[Row]:
+    """The samples, each event's once: copies of an event from a clock far ahead count at the times they arrived."""
+    met: set[Row] = set()
+    for *sample, event in rows:
+        place = (sample[0], sample[1], event)
+        if place not in met:
+            met.add(place)
+            yield tuple(sample)
