@@ -182,3 +182,15 @@ def test_a_parent_is_a_node_though_a_newer_one_came_with_it_and_an_erased_run() 
         apply(after, [gone])
         assert exported(before) == exported(after)
         assert {row[3] for row in contents(before, "node")} == {"job", "above", "newer"}
+
+
+def test_every_parent_an_erased_run_ever_named_goes_with_it() -> None:
+    named = [
+        run_event(time_us=T0 + n, run_facets={"parent": facet(run={"runId": RUNS[3]}, job={"namespace": "jobs", "name": f"above {n}"})})
+        for n in range(2)
+    ]
+    with opened() as writer:
+        apply(writer, frames_of(named))
+        apply(writer, [frame(erase(RUNS[0]), place=9, kind=FrameKind.OPERATOR)])
+        assert contents(writer, "node") == set()
+        assert all(d.surplus == d.missing == 0 for d in verify(writer.connection, NAMES))

@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from lineage_bridge.graph.relations import Origin
+from lineage_bridge.graph.relations import Origin, Row
 from lineage_bridge.graph.shapes import NO_SHAPE, make_shape
 from lineage_bridge.graph.statements import named_nodes
 from lineage_bridge.store.derivation import Derivation
@@ -23,6 +23,9 @@ _SPOKEN = (
 _FACETS = (
     """SELECT s.about, s.job, s.side, s.origin, s.content, s.last, s.last_event FROM said s WHERE s.about = ? AND s.side IN (0, 1, 2)"""
 )
+_PARENTS = """SELECT DISTINCT f.text FROM said s JOIN content c ON c.content = s.content JOIN facet f ON f.facet = c.facet
+WHERE s.subject = ? AND c.key = 'parent'"""
+"""Every parent a run ever named: its row has but the newest."""
 _SAID = """CREATE TEMP TABLE still AS SELECT DISTINCT content FROM said
 UNION SELECT d.facets FROM declared_io d WHERE d.content IN (SELECT content FROM said)"""
 _UNSAID = (
@@ -75,6 +78,7 @@ class Erasure:
             None,
             0,
         }
+        found |= {node[0] for (text,) in self.connection.execute(_PARENTS, (subject,)) for node in self._named(text)}
         links = [row for node in found for row in self.connection.execute("SELECT other FROM symlink WHERE dataset = ?", (node,))]
         return found | {row[0] for row in links}
 
@@ -136,4 +140,7 @@ class Erasure:
     def _parent_jobs(self) -> set[int]:
         """The jobs that a parent facet names."""
         texts = self.connection.execute("SELECT f.text FROM content c JOIN facet f ON f.facet = c.facet WHERE c.key = 'parent'")
-        return {node[0] for (text,) in texts for node in named_nodes("parent", text.encode(), self.derivation.names)}
+        return {node[0] for (text,) in texts for node in self._named(text)}
+
+    def _named(self, text: str) -> tuple[Row, ...]:
+        return named_nodes("parent", text.encode(), self.derivation.names)
