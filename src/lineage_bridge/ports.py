@@ -1,6 +1,6 @@
 """The seams: what the parts ask of each other. They meet in `wiring`."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import IntEnum
@@ -670,6 +670,37 @@ class WalkLimits:
     seconds: float = 5.0
 
 
+@dataclass(frozen=True)
+class AliasFilter:
+    """Which aliases to list: on one kind of evidence (or `veto`), of datasets or jobs, with this namespace or name at either end."""
+
+    kind: str | None = None
+    entity: NodeKind | None = None
+    namespace: str | None = None
+    name: str | None = None
+    limit: int = 100
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class AliasRecord:
+    """Two spellings (namespace, name) of one thing, or with `whole` two namespaces, the second's name being a prefix; and why.
+
+    `parts`: of names of so many dotted parts only, 0 for all. `at_us`: when an operator said so, UTC microseconds.
+    """
+
+    entity: int
+    whole: bool
+    a: tuple[str, str]
+    b: tuple[str, str]
+    kind: str
+    evidence: str
+    standing: bool
+    parts: int
+    by: str | None
+    at_us: int | None
+
+
 class GraphReader(Protocol):
     """Questions to the graph store. Made per request; every answer within one reader is of one moment of the store."""
 
@@ -681,6 +712,15 @@ class GraphReader(Protocol):
 
     def find(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
         """The node of exactly this name."""
+
+    def by_spelling(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
+        """The node that a name means, in any spelling: seen, or made by the rules of naming or an alias."""
+
+    def spelt(self, nodes: Iterable[Node], style: str) -> dict[int, Node]:
+        """Node id to the node under the name it goes by: `standard`, or as `lineagebridge` would write it."""
+
+    def aliases(self, which: AliasFilter) -> list[AliasRecord]:
+        """Aliases with their evidence."""
 
     def near(self, kind: NodeKind, namespace: str, name: str, limit: int = 5) -> list[Node]:
         """Nodes whose names come close."""

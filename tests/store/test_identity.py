@@ -15,6 +15,7 @@ from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import fold_frames, without_erased
 from lineage_bridge.graph.identity import Spelling
 from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.ports import Node
 from lineage_bridge.store.asof import folded_again
 from lineage_bridge.store.identity import Identities
 from lineage_bridge.store.nodes import Nodes
@@ -101,11 +102,11 @@ def test_names_may_be_spelt_as_lineage_bridge_does() -> None:
         nodes = Nodes(writer.connection)
         topic = nodes.find(NodeKind.DATASET, "kafka://a:1", "t")
         assert topic is not None
-        assert nodes.goes_by(topic) == ("kafka://a:1", "t")
-        assert nodes.goes_by(topic, "lineagebridge") == ("confluent://env-1/lkc-1", "t")
+        assert nodes.spelt([topic])[topic.id] == topic
+        assert nodes.spelt([topic], "lineagebridge")[topic.id].namespace == "confluent://env-1/lkc-1"
         table = nodes.find(NodeKind.DATASET, "bigquery", "p.d.t")
         assert table is not None
-        assert nodes.goes_by(table, "lineagebridge") == ("google://p/d", "t")
+        assert nodes.spelt([table], "lineagebridge")[table.id] == Node(table.id, NodeKind.DATASET, "google://p/d", "t")
 
 
 def test_joining_and_parting_two_namespaces_writes_no_row_for_their_names() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from fastapi import APIRouter, FastAPI
 
 from lineage_bridge.api import (
+    aliases,
     answers,
     changes,
     graph,
@@ -48,6 +49,7 @@ def create_app(services: Services) -> FastAPI:
         lineage.routes(services),
         graph.routes(services),
         questions.routes(services),
+        aliases.routes(services, intake),
         changes.routes(services),
         runs.routes(services),
         schemas.routes(services),

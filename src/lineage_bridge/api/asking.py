@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -30,6 +30,9 @@ def mended(text: str) -> str:
 Mended = AfterValidator(mended)
 Namespace = Annotated[str, Query(description="Namespace, exactly"), Mended]
 NodeName = Annotated[str, Query(description="Name, exactly"), Mended]
+Style = Annotated[
+    Literal["standard", "lineagebridge"], Query(description="How names are spelt: as the specification does, or LineageBridge")
+]
 RunId = Annotated[str, Path(description="The run's id, as sent or as a UUID"), Mended]
 Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET)]
 Item = TypeVar("Item")
@@ -83,8 +86,8 @@ def page(request: Request, found: Sequence[Item], limit: int, offset: int) -> tu
 
 
 def demand(reader: GraphReader, kind: NodeKind, namespace: str, name: str) -> Node:
-    """The node of exactly this name. Raises NotFoundError with names that come close."""
-    node = reader.find(kind, namespace, name)
+    """The node that a name means, in any spelling of it. Raises NotFoundError with names that come close."""
+    node = reader.by_spelling(kind, namespace, name)
     if node is not None:
         return node
     near = [(close.namespace, close.name) for close in reader.near(kind, namespace, name)]

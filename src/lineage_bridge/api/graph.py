@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
-from lineage_bridge.api.asking import KINDS, Namespace, NodeName, demand, reflecting, waiting
+from lineage_bridge.api.asking import KINDS, Namespace, NodeName, Style, demand, reflecting, waiting
 from lineage_bridge.api.models import ErrorAnswer, Neighbourhood
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
@@ -37,21 +37,22 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
         direction: Direction = "both",
         depth: Annotated[int, Query(ge=0, le=50)] = 1,
         columns: Annotated[bool, Query(description="Also how columns come from columns")] = False,
+        names: Style = "standard",
     ) -> Response:
         """The nodes and edges around a dataset or a job."""
         with services.graph() as reader:
             node = demand(reader, KINDS[kind], namespace, name)
             walk = reader.walk(node, direction, depth, WalkLimits(), now_us=services.clock_us(), columns=columns)
-            return answer(_neighbourhood(reader, walk), headers=reflecting(reader))
+            return answer(_neighbourhood(reader, walk, names), headers=reflecting(reader))
 
 
-def _neighbourhood(reader: GraphReader, walk: Walk) -> Neighbourhood:
+def _neighbourhood(reader: GraphReader, walk: Walk, style: str) -> Neighbourhood:
     return Neighbourhood(
         origin=wire.graph_node(walk.origin),
         members=[wire.graph_node(member) for member in walk.members],
         direction=walk.direction,
         depth=walk.depth,
-        nodes=wire.walk_nodes(walk),
+        nodes=wire.walk_nodes(reader, walk, style),
         edges=[wire.graph_edge(edge) for edge in walk.edges],
         ports=[wire.graph_port(port) for port in walk.ports],
         columns=[wire.graph_column(column) for column in walk.columns],

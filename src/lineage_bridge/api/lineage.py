@@ -15,6 +15,7 @@ from lineage_bridge.api.asking import (
     NodeName,
     Offset,
     RunId,
+    Style,
     demand,
     page,
     reflecting,
@@ -35,6 +36,7 @@ from lineage_bridge.ports import (
     GraphReader,
     Node,
     Port,
+    RunRecord,
     Walk,
     WalkLimits,
 )
@@ -104,41 +106,43 @@ def _dataset_routes(router: APIRouter, services: Services) -> None:
         return _listed(services, request, NodeKind.DATASET, (namespace, name), (limit, offset))
 
     @router.get("/datasets/detail", response_model=None, responses=answers({200: DatasetDetail, **_NOT_FOUND}, writes=False))
-    def get_dataset(namespace: Namespace, name: NodeName) -> Response:
+    def get_dataset(namespace: Namespace, name: NodeName, names: Style = "standard") -> Response:
         """One dataset, with its other names."""
         with services.graph() as reader:
             node = demand(reader, NodeKind.DATASET, namespace, name)
-            canonical, members = reader.group(node)
+            members = reader.group(node)[1]
             known = wire.described(reader, node)
             detail = DatasetDetail(
                 known.namespace,
                 known.name,
                 known.facets,
-                canonical=wire.name(canonical),
+                canonical=wire.name(reader.spelt([node], names)[node.id]),
                 aliases=wire.names(member for member in members if member.id != node.id),
                 position=position.encode(reader.position()),
             )
             return answer(detail, headers=reflecting(reader))
 
     @router.get("/datasets/lineage", response_model=None, responses=answers({200: DatasetLineage, **_NOT_FOUND}, writes=False))
-    def get_dataset_lineage(namespace: Namespace, name: NodeName, direction: Direction = "upstream", depth: Depth = 5) -> Response:
+    def get_dataset_lineage(
+        namespace: Namespace, name: NodeName, direction: Direction = "upstream", depth: Depth = 5, names: Style = "standard"
+    ) -> Response:
         """What a dataset comes from, or what comes from it: one event for each job on the way."""
         now_us = services.clock_us()
         with services.graph() as reader:
             node = demand(reader, NodeKind.DATASET, namespace, name)
             walk = reader.walk(node, direction, depth, WalkLimits(), now_us=now_us)
-            return answer(_dataset_lineage(reader, walk, now_us), headers=reflecting(reader))
+            return answer(_dataset_lineage(reader, walk, now_us, names), headers=reflecting(reader))
 
 
-def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int) -> DatasetLineage:
+def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str) -> DatasetLineage:
     jobs = {job for job in (*(edge.job for edge in walk.edges), *(port.job for port in walk.ports)) if job.kind == NodeKind.JOB}
     ordered = sorted(jobs, key=lambda job: (job.namespace, job.name))
     datasets = {reader.group(node)[0].id for node in walk.nodes if node.kind == NodeKind.DATASET}
     return DatasetLineage(
-        origin=wire.name(walk.origin),
+        origin=wire.name(reader.spelt([walk.origin], style)[walk.origin.id]),
         direction=walk.direction,
         depth=walk.depth,
-        events=[_summary(reader, job, now_us) for job in ordered],
+        events=[_summary(reader, job, now_us, style) for job in ordered],
         datasets_visited=len(datasets),
         jobs_visited=len(ordered),
         truncated=walk.truncated,
@@ -147,16 +151,25 @@ def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int) -> DatasetLin
     )
 
 
-def _summary(reader: GraphReader, job: Node, now_us: int) -> RunEvent:
+def _summary(reader: GraphReader, job: Node, now_us: int, style: str) -> RunEvent:
     """A job's newest run with what it named; where that named nothing, with what is known of the job."""
     record = reader.latest_run(job, with_datasets=True)
     if record:
-        return wire.run_event(record)
+        return wire.run_event(_spelt_run(reader, record, style))
     ports = reader.job_ports(job, now_us=now_us)
     newest = reader.latest_run(job, with_datasets=False)
     if newest is None:
-        return wire.job_event(job, ports, now_us)
-    return wire.run_event(replace(newest, inputs=_named(ports, Side.INPUT), outputs=_named(ports, Side.OUTPUT)))
+        names = reader.spelt((node for port in ports for node in (port.job, port.dataset)), style)
+        return wire.job_event(names.get(job.id, job), [replace(port, dataset=names[port.dataset.id]) for port in ports], now_us)
+    inputs, outputs = _named(ports, Side.INPUT), _named(ports, Side.OUTPUT)
+    return wire.run_event(_spelt_run(reader, replace(newest, inputs=inputs, outputs=outputs), style))
+
+
+def _spelt_run(reader: GraphReader, record: RunRecord, style: str) -> RunRecord:
+    """A run whose job and datasets have the names they go by."""
+    names = reader.spelt((record.job, *record.inputs, *record.outputs), style)
+    inputs, outputs = (tuple(names[node.id] for node in nodes) for nodes in (record.inputs, record.outputs))
+    return replace(record, job=names[record.job.id], inputs=inputs, outputs=outputs)
 
 
 def _named(ports: Iterable[Port], side: Side) -> tuple[Node, ...]:

@@ -192,10 +192,14 @@ class GraphNode(Struct, frozen=True):
 
 
 class WalkNode(GraphNode, frozen=True, omit_defaults=True):
-    """`distance` counts hops of flows from the origin. `canonical` is the id of the name a dataset of several names goes by."""
+    """`distance` counts hops of flows from the origin. `canonical` is the id of the node that stands for all names of a dataset or job.
+
+    `goes_by` is its name in the spelling that was asked for, where that is another than `namespace` and `name`, which producers wrote.
+    """
 
     distance: int | UnsetType = UNSET
     canonical: str | UnsetType = UNSET
+    goes_by: Name | UnsetType = UNSET
 
 
 class GraphEdge(Struct, frozen=True, omit_defaults=True):

@@ -120,13 +120,14 @@ def job_event(job: Node, ports: Iterable[Port], now_us: int) -> RunEvent:
     )
 
 
-def walk_nodes(walk: Walk) -> list[WalkNode]:
+def walk_nodes(reader: GraphReader, walk: Walk, style: str) -> list[WalkNode]:
     """All nodes an answer speaks of: those reached with their distance, and the jobs in between without one."""
     jobs = {edge.job for edge in walk.edges} | {port.job for port in walk.ports}
     datasets = {port.dataset for port in walk.ports}
     ends = {end for edge in walk.edges for end in (edge.source, edge.target)}
     every = {node.id: node for node in (*walk.nodes, *jobs, *datasets, *ends)}
     ordered = sorted(every.values(), key=lambda node: (node.kind, node.namespace, node.name))
+    spelt = reader.spelt(ordered, style)
     return [
         WalkNode(
             id_of(n),
@@ -135,6 +136,7 @@ def walk_nodes(walk: Walk) -> list[WalkNode]:
             n.name,
             walk.distances.get(n.id, UNSET),
             id_text(walk.canonical[n.id]) if n.id in walk.canonical else UNSET,
+            name(spelt[n.id]) if spelt[n.id] != n else UNSET,
         )
         for n in ordered
     ]

@@ -28,6 +28,7 @@ COMMANDS = {
     "schemas": "schemas",
     "facets": "facets",
     "life": "facets",
+    "alias": "alias",
     "quarantine": "quarantine",
     "demo": "demo",
     "export": "export",

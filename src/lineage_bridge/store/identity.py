@@ -17,16 +17,26 @@ from lineage_bridge.store.spellings import WORD
 from lineage_bridge.store.symlinks import Symlinks
 
 _DATASET = int(NodeKind.DATASET)
-_EMPTY = """SELECT EXISTS (SELECT 1 FROM respelt), EXISTS (SELECT 1 FROM respaced), EXISTS (SELECT 1 FROM alias)"""
+_HAS = """SELECT EXISTS (SELECT 1 FROM respelt), EXISTS (SELECT 1 FROM respaced),
+EXISTS (SELECT 1 FROM alias WHERE entity IN (1, 2) AND whole = 0), EXISTS (SELECT 1 FROM alias WHERE entity IN (1, 2) AND whole = 1)"""
 _LINKS = """SELECT space, other, prefix, parts, rule FROM respaced WHERE space = ?1
 UNION SELECT space, other, prefix, parts, rule FROM respaced WHERE other = ?1"""
-_SPACE_WORDS = f"{WORD} entity = ?1 AND whole = 1 AND a_space = ?2 UNION {WORD} entity = ?1 AND whole = 1 AND b_space = ?2"
-_EVERYWHERE = f"{WORD} entity = 1 AND whole = 0 AND a_space = '' AND a_name = ''"
-_FORTH = "SELECT namespace, name, to_namespace, to_name, rule FROM respelt WHERE (namespace, name) IN (VALUES {})"
-_BACK = "SELECT namespace, name, to_namespace, to_name, rule FROM respelt WHERE (to_namespace, to_name) IN (VALUES {})"
-_A_WORDS = f"{WORD} whole = 0 AND (entity, a_space, a_name) IN (VALUES {{}})"
-_B_WORDS = f"{WORD} (entity, whole, b_space, b_name) IN (VALUES {{}})"
-_THERE = "SELECT id, kind, namespace, name FROM node WHERE (namespace, name, kind) IN (VALUES {})"
+_SPACE_WORDS = (
+    f"SELECT {WORD} FROM alias WHERE entity = ?1 AND whole = 1 AND a_space = ?2 "
+    f"UNION SELECT {WORD} FROM alias INDEXED BY alias_back WHERE entity = ?1 AND whole = 1 AND b_space = ?2"
+)
+_EVERYWHERE = f"SELECT {WORD} FROM alias WHERE entity = 1 AND whole = 0 AND a_space = '' AND a_name = ''"
+# A list of keys is joined, in this order: SQLite looks each up in an index.
+_FORTH = """WITH wanted (a, b) AS (VALUES {}) SELECT r.namespace, r.name, r.to_namespace, r.to_name, r.rule
+FROM wanted CROSS JOIN respelt r ON r.namespace = a AND r.name = b"""
+_BACK = """WITH wanted (a, b) AS (VALUES {}) SELECT r.namespace, r.name, r.to_namespace, r.to_name, r.rule
+FROM wanted CROSS JOIN respelt r ON r.to_namespace = a AND r.to_name = b"""
+_A_WORDS = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {WORD} FROM wanted CROSS JOIN alias
+ON entity = k AND whole = 0 AND a_space = a AND a_name = b"""
+_B_WORDS = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {WORD} FROM wanted CROSS JOIN alias INDEXED BY alias_back
+ON entity = k AND whole = 0 AND b_space = a AND b_name = b"""
+_THERE = """WITH wanted (a, b, k) AS (VALUES {}) SELECT n.id, n.kind, n.namespace, n.name
+FROM wanted CROSS JOIN node n ON n.namespace = a AND n.name = b AND n.kind = k"""
 _BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id IN ({})"
 
 
@@ -56,7 +66,7 @@ class Identities:
         self.vetoes = Vetoes()
         self._links: dict[tuple[int, str], Sequence[Link]] = {}
         self._groups: dict[Spelling, Group] = {}
-        self._has: tuple[int, int, int] | None = None
+        self._has: tuple[int, int, int, int] | None = None
 
     # what is asked
 
@@ -65,8 +75,16 @@ class Identities:
         wanted = set(ids)
         self._name(wanted)
         spelt = {id_: self.names[id_] for id_ in sorted(wanted) if id_ in self.names}
-        self._groups.update(groups((s for s in spelt.values() if s not in self._groups), self))
+        fresh = [spelling for spelling in spelt.values() if spelling not in self._groups]
+        if fresh:
+            self._groups.update((spelling, Group((spelling,), ())) for spelling in self._alone(fresh))
+            self._groups.update(groups((spelling for spelling in fresh if spelling not in self._groups), self))
         return {id_: self._groups[spelling] for id_, spelling in spelt.items()}
+
+    def _alone(self, spellings: list[Spelling]) -> list[Spelling]:
+        """Those that nothing joins with any other: nearly all there are."""
+        joined = {end for step in self.steps(spellings) for end in (step.a, step.b)}
+        return [s for s in spellings if s not in joined and not self.links(s.kind, s.namespace)]
 
     def members(self, group: Group) -> list[int]:
         """The nodes of a group, in the order of their spellings."""
@@ -88,11 +106,23 @@ class Identities:
             if len(self.members(group)) > 1 or (known.namespace, known.name) != self.names[id_][1:]:
                 yield known
 
+    def step_stands(self, step: Step) -> bool:
+        """Whether no veto takes a step back."""
+        self._learn([step.a, step.b])
+        for end in (step.a, step.b):
+            self.links(end.kind, end.namespace)
+        return self.vetoes.stands(step)
+
+    def link_stands(self, entity: int, link: Link) -> bool:
+        """Whether no veto takes a link back."""
+        self.links(entity, link.names.space)
+        return self.vetoes.link_stands(entity, link)
+
     # the book
 
     def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
         """As Book. Also learns which of them are nodes."""
-        has_steps, _, has_words = self._knows()
+        has_steps, *_ = self._knows()
         self._find(spellings)
         found: list[Step] = []
         if has_steps:
@@ -102,22 +132,27 @@ class Identities:
                 for sql in (_FORTH, _BACK)
                 for row in self._rows(sql, keys)
             ]
-        if has_words:
-            said = {Word(*row) for row in self._rows(_A_WORDS, [tuple(s) for s in spellings])}
-            said |= {Word(*row) for row in self._rows(_B_WORDS, [(s.kind, 0, *s[1:]) for s in spellings])}
-            self.vetoes.add(said)
-            found += [step_of(word) for word in said if word.stated]
+        found += [step_of(word) for word in self._learn(spellings) if word.stated]
         found += self._symlinked(spellings)
         for step in found:
             self.links(step.a.kind, step.a.namespace)
             self.links(step.b.kind, step.b.namespace)
         return (step for step in found if self.vetoes.stands(step))
 
+    def _learn(self, spellings: Collection[Spelling]) -> set[Word]:
+        """What operators said of these spellings; vetoes among it count from now on."""
+        if not self._knows()[2]:
+            return set()
+        keys = [tuple(s) for s in spellings]
+        said = {Word(*row) for sql in (_A_WORDS, _B_WORDS) for row in self._rows(sql, keys)}
+        self.vetoes.add(said)
+        return said
+
     def links(self, kind: int, namespace: str) -> Sequence[Link]:
         """As Book."""
         key = kind, namespace
         if key not in self._links:
-            _, has_links, has_words = self._knows()
+            _, has_links, _, has_words = self._knows()
             said = [Word(*row) for row in self.connection.execute(_SPACE_WORDS, key)] if has_words else []
             self.vetoes.add(said)
             rules = self.connection.execute(_LINKS, (namespace,)).fetchall() if has_links and kind == _DATASET else []
@@ -126,9 +161,9 @@ class Identities:
             self._links[key] = sorted(set(found))
         return self._links[key]
 
-    def _knows(self) -> tuple[int, int, int]:
+    def _knows(self) -> tuple[int, int, int, int]:
         if self._has is None:
-            self._has = self.connection.execute(_EMPTY).fetchone()
+            self._has = self.connection.execute(_HAS).fetchone()
             self.vetoes.add(Word(*row) for row in self.connection.execute(_EVERYWHERE))
         return self._has
 

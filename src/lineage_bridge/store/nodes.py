@@ -3,6 +3,7 @@
 import difflib
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import replace
 
 from lineage_bridge.graph.identity import STANDARD, Spelling, spelt
 from lineage_bridge.graph.ids import NodeKind
@@ -82,10 +83,14 @@ class Nodes:
         found = self.identities.of(ids)
         return {id_: self.identities.head(group) for id_, group in found.items() if len(self.identities.members(group)) > 1}
 
-    def goes_by(self, node: Node, style: str = STANDARD) -> tuple[str, str]:
-        """The namespace and name that a node goes by: the specification's, or LineageBridge's where there is one."""
-        group = self.identities.of([node.id]).get(node.id)
-        return spelt(group, style) if group else (node.namespace, node.name)
+    def spelt(self, nodes: Iterable[Node], style: str = STANDARD) -> dict[int, Node]:
+        """Node id to the node under the name it goes by: the specification's, or LineageBridge's where there is one."""
+        wanted = {node.id: node for node in nodes}
+        out = dict(wanted)
+        for id_, group in self.identities.of(wanted).items():
+            namespace, name = spelt(group, style)
+            out[id_] = replace(wanted[id_], namespace=namespace, name=name)
+        return out
 
     def expand(self, ids: Iterable[int]) -> set[int]:
         """Ids with all members of their groups."""

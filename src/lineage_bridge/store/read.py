@@ -14,6 +14,8 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.ledger import Window
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.ports import (
+    AliasFilter,
+    AliasRecord,
     ChangePage,
     Dependency,
     EventFilter,
@@ -41,6 +43,7 @@ from lineage_bridge.ports import (
     Walk,
     WalkLimits,
 )
+from lineage_bridge.store.aliases import AliasList
 from lineage_bridge.store.facets import FacetHistories
 from lineage_bridge.store.feed import Feed
 from lineage_bridge.store.impact import Reacher
@@ -91,6 +94,18 @@ class SqliteReader:
         """The node of exactly this name."""
         return self._nodes.find(kind, namespace, name)
 
+    def by_spelling(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
+        """The node that a name means, in any spelling."""
+        return self._nodes.by_spelling(kind, namespace, name)
+
+    def spelt(self, nodes: Iterable[Node], style: str) -> dict[int, Node]:
+        """Node id to the node under the name it goes by."""
+        return self._nodes.spelt(nodes, style)
+
+    def aliases(self, which: AliasFilter) -> list[AliasRecord]:
+        """Aliases with their evidence."""
+        return AliasList(self.connection).page(which)
+
     def near(self, kind: NodeKind, namespace: str, name: str, limit: int = 5) -> list[Node]:
         """Nodes whose names come close."""
         return self._nodes.near(kind, namespace, name, limit)
@@ -132,7 +147,8 @@ class SqliteReader:
         at_us: int | None = None,
     ) -> Walk:
         """Follow flows from a node, hop by hop, as they are now or were at `at_us`."""
-        when = moment(self.connection, self._nodes, self._runs, now_us, at_us)
+        nodes = self._nodes_at(at_us)
+        when = moment(self.connection, nodes, self._runs, now_us, at_us)
         return Walker(when, self._nodes, limits, _stopwatch()).walk(node, direction, depth, columns=columns)
 
     def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
@@ -144,7 +160,12 @@ class SqliteReader:
         return replace(self._reacher(limits, at_us).paths(source, target, depth, most), resolution=resolution(at_us))
 
     def _reacher(self, limits: WalkLimits, at_us: int | None) -> Reacher:
-        return Reacher(self._nodes, flows(self.connection, self._nodes, at_us), limits, _stopwatch())
+        nodes = self._nodes_at(at_us)
+        return Reacher(nodes, flows(self.connection, nodes, at_us), limits, _stopwatch())
+
+    def _nodes_at(self, at_us: int | None) -> Nodes:
+        """Nodes whose symlinks are those of a time."""
+        return self._nodes if at_us is None else Nodes(self.connection, at_us)
 
     def ledger(self, paths: Paths, number: int, window: Window, baseline: Window, factor: float) -> Ledger:
         """What passed each hop of one of the paths found in a window, against a baseline."""
@@ -153,7 +174,8 @@ class SqliteReader:
 
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
         """Where a column comes from, or ends up."""
-        tracer = Tracer(self.connection, self._nodes, flows(self.connection, self._nodes, at_us), limits, _stopwatch())
+        nodes = self._nodes_at(at_us)
+        tracer = Tracer(self.connection, nodes, flows(self.connection, nodes, at_us), limits, _stopwatch())
         return replace(tracer.trace(node, options), resolution=resolution(at_us))
 
     def latest_run(self, job: Node, *, with_datasets: bool) -> RunRecord | None:

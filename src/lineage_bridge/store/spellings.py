@@ -17,17 +17,20 @@ from lineage_bridge.store.changes import Changes
 
 _DATASET = int(NodeKind.DATASET)
 _KEY = "entity, whole, a_space, a_name, b_space, b_name, kind, evidence"
-WORD = f"SELECT {_KEY}, stated_at <> {NEVER_US}, coalesce(vetoed, 0) FROM alias WHERE"
+WORD = f"{_KEY}, stated_at <> {NEVER_US}, coalesce(vetoed, 0)"
 """The columns of a Word."""
 _STATED = f"entity = 1 AND stated_at <> {NEVER_US}"
 _AT_NAME = (
-    f"{WORD} {_STATED} AND whole = 0 AND a_space = ? AND a_name = ?",
-    f"{WORD} {_STATED} AND whole = 0 AND b_space = ? AND b_name = ?",
+    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole = 0 AND a_space = ? AND a_name = ?",
+    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole = 0 AND b_space = ? AND b_name = ?",
 )
-_AT_SPACE = (f"{WORD} {_STATED} AND whole IN (0, 1) AND a_space = ?", f"{WORD} {_STATED} AND whole IN (0, 1) AND b_space = ?")
-_BETWEEN = f"{WORD} entity = ? AND whole = ? AND a_space = ? AND a_name = ? AND b_space = ? AND b_name = ? AND vetoed = 1"
-_BETWEEN_SPACES = f"{WORD} entity = ? AND whole = 1 AND a_space = ? AND b_space = ? AND vetoed = 1"
-
+_AT_SPACE = (
+    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole IN (0, 1) AND a_space = ?",
+    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole IN (0, 1) AND b_space = ?",
+)
+_VETOED = f"SELECT {WORD} FROM alias WHERE vetoed = 1 AND entity = ? AND"
+_BETWEEN = f"{_VETOED} whole = ? AND a_space = ? AND a_name = ? AND b_space = ? AND b_name = ?"
+_BETWEEN_SPACES = f"{_VETOED} whole = 1 AND a_space = ? AND b_space = ?"
 _FACET = "SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet WHERE c.node = ? AND c.job = 0 AND c.key = 'symlinks'"
 
 
