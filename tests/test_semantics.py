@@ -1,7 +1,7 @@
 """Every section of docs/semantics.md is a rule with an example: its events are folded, in order and reversed, and give what it says.
 
-A section's fences: `json events` (a list of events), `export TYPE ...` (all lines of these types) and `answer PATH` (what the answer to
-GET PATH holds at least). An export is compared by the members that its lines spell out.
+A section's fences: `json events` (a list of events), `json operators` (what operators say then), `export TYPE ...` (all lines of these
+types) and `answer PATH` (what the answer to GET PATH holds at least). An export is compared by the members that its lines spell out.
 """
 
 import json
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from lineage_bridge.graph.carried import FrameKind
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import flat, fold_frames
 from lineage_bridge.openlineage.times import parse_time
@@ -38,7 +39,12 @@ class Section(NamedTuple):
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        return [event for fence in self.fences if fence.head == "json" for event in json.loads(fence.text)]
+        return [event for fence in self.fences if fence.words == ["events"] for event in json.loads(fence.text)]
+
+    @property
+    def operators(self) -> list[bytes]:
+        """What operators say, after the events."""
+        return [json.dumps(said).encode() for fence in self.fences if fence.words == ["operators"] for said in json.loads(fence.text)]
 
 
 def sections() -> Iterator[Section]:
@@ -60,8 +66,10 @@ def exported(path: Path, section: Section, bodies: list[bytes], only: frozenset[
     now = now_of(section)
     writer = GraphWriter(path, NAMES)
     try:
-        for place, body in enumerate(bodies):
-            rows = dict(flat(fold_frames([frame(body, place=place + 1, arrival=now)], NAMES)))
+        frames = [frame(body, place=place + 1, arrival=now) for place, body in enumerate(bodies)]
+        frames += [frame(body, arrival=now + n, kind=FrameKind.OPERATOR) for n, body in enumerate(section.operators)]
+        for place, one in enumerate(frames):
+            rows = dict(flat(fold_frames([one], NAMES)))
             writer.apply(Batch({("log", 0): (place, place + 1)}, rows), Budget(10_000))
         assert [d for d in verify(writer.connection, NAMES) if d.surplus or d.missing] == []
         return [json.loads(line) for line in Export(writer.connection, now).lines(only)]

@@ -463,7 +463,7 @@ class Turn(IntEnum):
 
 @dataclass(frozen=True)
 class ChangeRecord:
-    """One change of the graph. `kind` says what of it: node, port, flow, hub, columns, identity, facet.
+    """One change of the graph. `kind` says what of it: node, port, flow, hub, columns, identity, alias, facet.
 
     A node that is there no more has an empty name. `node` and `other` are the ends of a flow, a dataset's name and its canonical name,
     or the one node that it is about; of a hub there is only its id. `value` is the content address of a facet, or of what columns mean.

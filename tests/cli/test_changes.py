@@ -30,5 +30,5 @@ def test_every_kind_of_change_is_a_line():
     node = {"id": "00", "kind": "dataset", "namespace": "ns", "name": "a"}
     assert describe({"change": "removed", "kind": "node", "node": {"id": "00ff"}}) == "- node 00ff"
     assert describe({"change": "changed", "kind": "facet", "node": node, "facet": "schema"}) == "~ facet dataset ns a schema"
-    assert describe({"change": "added", "kind": "identity", "node": node, "canonical": node}) == "+ identity ns a = ns a"
+    assert describe({"change": "added", "kind": "identity", "node": node, "other": node, "link": "TABLE"}) == "+ identity ns a = ns a TABLE"
     assert describe({"change": "added", "kind": "hub", "hub": "07", "job": node, "origin": "observed"}) == "+ hub 07 by ns a (observed)"

@@ -3,6 +3,7 @@
 from typing import Annotated, Final, Literal
 
 import anyio
+import msgspec
 from anyio import to_thread
 from fastapi import APIRouter, Query, Response
 from msgspec import UNSET
@@ -11,13 +12,15 @@ from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
 from lineage_bridge.api.asking import reflecting
 from lineage_bridge.api.models import ErrorAnswer
-from lineage_bridge.api.models_changes import ChangedNode, ChangeFeed, ChangeItem
+from lineage_bridge.api.models_aliases import AliasEnd
+from lineage_bridge.api.models_changes import ChangedAlias, ChangedNode, ChangeFeed, ChangeItem
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
+from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.ports import ChangeRecord, Node
 
 POLL_S: Final = 0.1
-Kind = Literal["node", "port", "flow", "hub", "columns", "identity", "facet"]
+Kind = Literal["node", "port", "flow", "hub", "columns", "identity", "alias", "facet"]
 
 
 def routes(services: Services) -> APIRouter:
@@ -51,24 +54,33 @@ def routes(services: Services) -> APIRouter:
 
 
 def _item(record: ChangeRecord) -> ChangeItem:
-    is_hub, is_flow = record.kind == "hub", record.kind == "flow"
+    is_hub, is_flow, is_alias = record.kind == "hub", record.kind == "flow", record.kind == "alias"
     node, other = _node(record.node), _node(record.other) if record.other else UNSET
     return ChangeItem(
         seq=record.seq,
         kind=record.kind,
         change=record.turn.name.lower(),
-        node=UNSET if is_flow or is_hub else node,
+        node=UNSET if is_flow or is_hub or is_alias else node,
         source=node if is_flow else UNSET,
         target=other if is_flow else UNSET,
-        canonical=other if record.kind == "identity" else UNSET,
+        other=other if record.kind == "identity" else UNSET,
+        link=record.key if record.kind == "identity" else UNSET,
+        alias=_alias(record) if is_alias else UNSET,
         job=_node(record.job) if record.job else UNSET,
         hub=wire.id_of(record.node) if is_hub else UNSET,
         side=UNSET if record.side is None else record.side.name.lower(),
         origin=UNSET if record.origin is None else record.origin.name.lower(),
         evidence=UNSET if record.evidence is None else record.evidence.word,
-        facet=record.key or UNSET,
-        hash=record.value.hex() or UNSET,
+        facet=record.key or UNSET if record.kind == "facet" else UNSET,
+        hash=UNSET if is_alias else record.value.hex() or UNSET,
     )
+
+
+def _alias(record: ChangeRecord) -> ChangedAlias:
+    entity, whole, a_space, a_name, b_space, b_name, kind, evidence = msgspec.json.decode(record.key)
+    ends = (AliasEnd(a_space), AliasEnd(b_space)) if whole else (AliasEnd(a_space, a_name), AliasEnd(b_space, b_name))
+    prefix = b_name or UNSET if whole else UNSET
+    return ChangedAlias(NodeKind(entity).name.lower(), *ends, kind, evidence, record.value == b"vetoed", prefix)
 
 
 def _node(node: Node) -> ChangedNode:

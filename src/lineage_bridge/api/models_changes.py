@@ -2,6 +2,8 @@
 
 from msgspec import UNSET, Struct, UnsetType
 
+from lineage_bridge.api.models_aliases import AliasEnd
+
 
 class ChangedNode(Struct, frozen=True, omit_defaults=True):
     """A node that a change is about. One that is there no more has only its id."""
@@ -12,12 +14,24 @@ class ChangedNode(Struct, frozen=True, omit_defaults=True):
     name: str = ""
 
 
+class ChangedAlias(Struct, frozen=True, omit_defaults=True):
+    """An operator's alias, or a veto on one, of two names or two namespaces."""
+
+    entity: str
+    a: AliasEnd
+    b: AliasEnd
+    kind: str
+    evidence: str
+    vetoed: bool
+    prefix: str | UnsetType = UNSET
+
+
 class ChangeItem(Struct, frozen=True, omit_defaults=True):
-    """One change. `kind`: node, port, flow, hub, columns, identity, facet; `change`: added, removed, changed.
+    """One change. `kind`: node, port, flow, hub, columns, identity, alias, facet; `change`: added, removed, changed.
 
     A flow goes from `source` to `target`; a port is `job` and `node` with its `side`; `hub` is a wide run of `job`, by its id;
-    `columns` says that `job` states new columns of `node`; an identity says that `node` goes by the name `canonical`; a facet
-    belongs to `node`, some to `job` too.
+    `columns` says that `job` states new columns of `node`; an identity is a symlink: `node` is also `other`; an `alias` is what an
+    operator said; a facet belongs to `node`, some to `job` too.
     """
 
     seq: int
@@ -26,7 +40,9 @@ class ChangeItem(Struct, frozen=True, omit_defaults=True):
     node: ChangedNode | UnsetType = UNSET
     source: ChangedNode | UnsetType = UNSET
     target: ChangedNode | UnsetType = UNSET
-    canonical: ChangedNode | UnsetType = UNSET
+    other: ChangedNode | UnsetType = UNSET
+    link: str | UnsetType = UNSET
+    alias: ChangedAlias | UnsetType = UNSET
     job: ChangedNode | UnsetType = UNSET
     hub: str | UnsetType = UNSET
     side: str | UnsetType = UNSET

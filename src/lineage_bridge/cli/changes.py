@@ -10,7 +10,7 @@ from lineage_bridge.cli.console import say, write, write_line
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.config import Settings
 
-KINDS = ("node", "port", "flow", "hub", "columns", "identity", "facet")
+KINDS = ("node", "port", "flow", "hub", "columns", "identity", "alias", "facet")
 PATH = "/api/v1/changes"
 PAGE, WAIT_S = 1000, 30
 _SIGNS = {"added": "+", "removed": "-", "changed": "~"}
@@ -64,7 +64,9 @@ def describe(item: Json) -> str:
     elif item["kind"] == "port":
         words += [_name(item["job"]), {"input": "reads", "output": "writes"}[item["side"]], _name(item["node"]), f"({item['origin']})"]
     elif item["kind"] == "identity":
-        words += [_name(item["node"]), "=", _name(item["canonical"])]
+        words += [_name(item["node"]), "=", _name(item["other"]), item["link"]]
+    elif item["kind"] == "alias":
+        words += [_end(item["alias"]["a"]), "=", _end(item["alias"]["b"]), "vetoed" if item["alias"]["vetoed"] else ""]
     elif item["kind"] == "hub":
         words += [item["hub"], job, f"({item['origin']})"]
     else:
@@ -74,6 +76,10 @@ def describe(item: Json) -> str:
 
 def _name(node: Json) -> str:
     return f"{node['namespace']} {node['name']}" if "name" in node else node["id"]
+
+
+def _end(end: Json) -> str:
+    return f"{end['namespace']} {end.get('name', '*')}"
 
 
 def _tell(item: Json) -> None:

@@ -20,7 +20,7 @@ from lineage_bridge.store.sqlite import connect_writer
 
 _EPOCH_BYTES = 6
 _STAGED = ("node", "run_io", "said")
-_DIRECT = tuple(r for r in RELATIONS if r.name not in (*_STAGED, "facet", "erased"))
+_DIRECT = tuple(r for r in RELATIONS if r.name not in (*_STAGED, "facet", "erased", "alias"))
 
 
 _SUBJECT = {"event": 4, "run": 0, "run_event": 0, "run_io": 0, "io_sample": 0, "said": 0, "lifecycle": 0, "control": 0}

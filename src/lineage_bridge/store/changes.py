@@ -34,6 +34,7 @@ FED = {
     "flow": Fed("flow", {"node": "source", "other": "target", "job": "job", "origin": "origin", "evidence": "evidence"}),
     "hub": Fed("hub", {"node": "hub", "job": "job", "origin": "origin"}),
     "job_statement": Fed("columns", {"node": "carrier", "job": "job", "origin": "origin", "value": "meaning"}),
+    "alias": Fed("alias", {"key": "text", "value": "state"}, ("value",)),
     "symlink": Fed("identity", {"node": "dataset", "other": "other", "key": "type"}),
     "current_facet": Fed("facet", {"node": "node", "job": "job", "key": "key", "value": "facet"}, ("value",)),
 }

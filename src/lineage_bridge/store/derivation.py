@@ -106,7 +106,7 @@ class Derivation:
         touched |= self.presence.snapshots()
         self.presence.see_staged()
         self.current_facets(said, contents)
-        self.spellings.see_words(rows.get("alias", []))
+        self.spellings.merge_words(rows.get("alias", []))
         batch_rows = sum(len(some) for some in rows.values())
         self._shapes(sorted(touched), Budget(budget.rows + 4 * batch_rows))
         self.search.keep_up((budget.rows + batch_rows) // _ROWS_A_TEXT + 1)

@@ -149,7 +149,7 @@ class SqliteReader:
         """Follow flows from a node, hop by hop, as they are now or were at `at_us`."""
         nodes = self._nodes_at(at_us)
         when = moment(self.connection, nodes, self._runs, now_us, at_us)
-        return Walker(when, self._nodes, limits, _stopwatch()).walk(node, direction, depth, columns=columns)
+        return Walker(when, nodes, limits, _stopwatch()).walk(node, direction, depth, columns=columns)
 
     def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
         """What a change of a node reaches, or what a node depends on."""

@@ -6,13 +6,15 @@ Groups are not stored (see names.py), so a symlink, an alias or a veto costs the
 import sqlite3
 from collections.abc import Iterable
 
+import msgspec
+
 from lineage_bridge.graph.book import standing
 from lineage_bridge.graph.derive import owner_id
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.identity import Spelling, Vetoes, Word, symlinks
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.naming.spelling import all_space_links, closure
-from lineage_bridge.graph.relations import NEVER_US, Row
+from lineage_bridge.graph.relations import ALIAS, NEVER_US, Row, upsert_sql
 from lineage_bridge.store.changes import Changes
 
 _DATASET = int(NodeKind.DATASET)
@@ -31,6 +33,9 @@ _AT_SPACE = (
 _VETOED = f"SELECT {WORD} FROM alias WHERE vetoed = 1 AND entity = ? AND"
 _BETWEEN = f"{_VETOED} whole = ? AND a_space = ? AND a_name = ? AND b_space = ? AND b_name = ?"
 _BETWEEN_SPACES = f"{_VETOED} whole = 1 AND a_space = ? AND b_space = ?"
+_STATE = f"""SELECT stated_at <> {NEVER_US}, vetoed FROM alias WHERE entity = ? AND whole = ? AND a_space = ? AND a_name = ?
+AND b_space = ? AND b_name = ? AND kind = ? AND evidence = ?"""
+_MERGE = upsert_sql(ALIAS, f"VALUES ({', '.join('?' * len(ALIAS.names))})")
 _FACET = "SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet WHERE c.node = ? AND c.job = 0 AND c.key = 'symlinks'"
 
 
@@ -75,8 +80,23 @@ class Spellings:
             self._settle(id_, namespace, name)
             self._settle_space(namespace)
 
-    def see_words(self, rows: Iterable[Row]) -> None:
-        """Operators have said something: the rules look at the names they use for as long as one of their aliases stands."""
+    def merge_words(self, rows: list[Row]) -> None:
+        """Merge what operators have said. The rules look at the names they use for as long as one of their aliases stands."""
+        for row in rows:
+            before = self._state(row)
+            self.connection.execute(_MERGE, row)
+            if before != (after := self._state(row)):
+                text = msgspec.json.encode(row[: ALIAS.key_size]).decode()
+                self.changes.lost("alias", [(text, before)] if before else [])
+                self.changes.gained("alias", [(text, after)] if after else [])
+        self._see_words(rows)
+
+    def _state(self, row: Row) -> bytes:
+        """`stated`, `vetoed` or nothing."""
+        found = self.connection.execute(_STATE, row[: ALIAS.key_size]).fetchone()
+        return b"" if found is None else b"vetoed" if found[1] else b"stated" if found[0] else b""
+
+    def _see_words(self, rows: Iterable[Row]) -> None:
         datasets = [row for row in rows if row[0] == _DATASET]
         names = {end for row in datasets if not row[1] for end in (row[2:4], row[4:6])}
         for namespace, name in sorted(names):

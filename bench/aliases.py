@@ -1,0 +1,81 @@
+"""aliases: joining two namespaces of 20,000 datasets by one alias, and parting them; what that costs a batch, and a question."""
+
+import json
+import time
+from pathlib import Path
+
+from bench.generator import BASE_US
+from bench.meter import Result, alone, calibrate, quantiles
+from bench.synthetic import JOBS, NAMESPACE, Folder
+from bench.tell import tell
+from lineage_bridge.graph.carried import Carried, FrameKind
+from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.ids import NodeKind, event_id
+from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Node, WalkLimits
+from lineage_bridge.store.read import ReaderPool
+
+DATASETS = 20_000
+OTHER = "bench://other"
+_A_RUN = 100
+
+
+def run(work: Path, *, quick: bool = False) -> Result:
+    """Processor milliseconds of the batch that joins, of the one that parts, and of a walk before, while and after they are one."""
+    return alone(_aliases, work, DATASETS // 20 if quick else DATASETS)
+
+
+def _aliases(work: Path, datasets: int) -> Result:
+    tell(f"aliases: building two namespaces of {datasets} datasets")
+    folder = Folder(work / "graph.db")
+    folder.fold(_event(number, datasets) for number in range(0, datasets, _A_RUN))
+    pool = ReaderPool(work / "graph.db")
+    out: Result = {"datasets": datasets, "calibration": calibrate(), "walk_apart": _walks(pool, datasets)}
+    for turn, operation in enumerate(("alias", "veto", "lift")):
+        out[f"{operation}_batch_cpu_ms"] = round(1000 * _operate(folder, operation, turn), 2)
+        out[f"walk_after_{operation}"] = _walks(pool, datasets)
+    pool.close()
+    folder.close()
+    return out
+
+
+def _event(first: int, datasets: int) -> bytes:
+    """One run that reads datasets of the one namespace and writes others of the other: a chain that only the alias closes."""
+    numbers = range(first, min(first + _A_RUN, datasets))
+    inputs = [{"namespace": NAMESPACE, "name": f"t{number}"} for number in numbers]
+    outputs = [{"namespace": OTHER, "name": f"t{(number + _A_RUN) % datasets}"} for number in numbers[:1]]
+    named = [{"namespace": OTHER, "name": f"t{number}"} for number in numbers]
+    return json.dumps(
+        {
+            "eventType": "COMPLETE",
+            "eventTime": "2026-01-01T00:00:00Z",
+            "run": {"runId": f"00000000-0000-4000-8000-{first:012d}"},
+            "job": {"namespace": JOBS, "name": f"job{first}"},
+            "inputs": inputs + named[1:],
+            "outputs": outputs,
+            "producer": "b",
+            "schemaURL": "b",
+        }
+    ).encode()
+
+
+def _operate(folder: Folder, operation: str, turn: int) -> float:
+    body = json.dumps({"operation": operation, "aliases": [{"a": {"namespace": NAMESPACE}, "b": {"namespace": OTHER}}]}).encode()
+    frame = Carried(LOG_SOURCE, 0, folder.place, int(FrameKind.OPERATOR), event_id(body), BASE_US + turn, "http", "", b"", body)
+    began = time.process_time()
+    rows = dict(flat(fold_frames([frame], folder.names)))
+    folder.store.apply(Batch({(LOG_SOURCE, 0): (folder.place, folder.place + 1)}, rows), Budget(5_000))
+    folder.place += 1
+    return time.process_time() - began
+
+
+def _walks(pool: ReaderPool, datasets: int) -> Result:
+    """Walks of five hops from datasets that lie apart."""
+    cpu, nodes = [], []
+    for number in range(0, datasets, datasets // 20):
+        with pool.reader() as reader:
+            node = reader.find(NodeKind.DATASET, NAMESPACE, f"t{number}") or Node(0, NodeKind.DATASET, NAMESPACE, "")
+            began = time.process_time()
+            walk = reader.walk(node, "downstream", 5, WalkLimits(), now_us=BASE_US)
+            cpu.append(time.process_time() - began)
+        nodes.append(len(walk.nodes))
+    return {"cpu": quantiles(cpu), "nodes_p50": sorted(nodes)[len(nodes) // 2]}
