@@ -1,5 +1,6 @@
 """The change feed: what it tells, applied in its order, gives the present rows; what only repeats is not told."""
 
+import json
 import sqlite3
 from contextlib import closing
 from itertools import count
@@ -9,12 +10,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.aliases import worlds
 from tests.events import RUNS, T0, carried, columns, dataset, facet, frames_of, job_event, run_event, schema
 from tests.store.test_apply import NAMES, apply, opened, settle
 
 from lineage_bridge.errors import CollisionError, GoneError, RequestError
 from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.graph.relations import NEVER_US
 from lineage_bridge.ports import Batch, Budget, ChangePage, ChangeRecord, Turn
 from lineage_bridge.store.apply import GraphWriter
 from lineage_bridge.store.changes import COLUMNS, FED
@@ -38,9 +41,16 @@ def now(writer: GraphWriter) -> str:
 
 def present(writer: GraphWriter) -> dict[str, set[tuple[object, ...]]]:
     """The fed tables, as far as they are told."""
-    return {
-        fed.kind: set(writer.connection.execute(f'SELECT {", ".join(fed.columns.values())} FROM "{table}"')) for table, fed in FED.items()
+    rows: dict[str, set[tuple[object, ...]]] = {
+        fed.kind: set(writer.connection.execute(f'SELECT {", ".join(fed.columns.values())} FROM "{table}"'))
+        for table, fed in FED.items()
+        if table != "alias"
     }
+    words = writer.connection.execute("SELECT * FROM alias").fetchall()
+    states = {
+        json.dumps(row[:8], separators=(",", ":")): b"vetoed" if row[11] else b"stated" if row[9] != NEVER_US else b"" for row in words
+    }
+    return {**rows, "alias": {(text, state) for text, state in states.items() if state}}
 
 
 def replayed(writer: GraphWriter) -> dict[str, set[tuple[object, ...]]]:
@@ -61,7 +71,7 @@ def replayed(writer: GraphWriter) -> dict[str, set[tuple[object, ...]]]:
 
 
 @settings(max_examples=60, deadline=None)
-@given(carried(min_size=8), st.data())
+@given(st.one_of(carried(min_size=8), worlds()), st.data())
 def test_what_the_feed_tells_amounts_to_the_present_rows(frames: list[Carried], data: st.DataObject) -> None:
     with opened() as writer:
         left = data.draw(st.permutations(frames))

@@ -35,15 +35,15 @@ def _ends(command: _COMMAND) -> _COMMAND:
 @click.group(
     cls=Group,
     examples=(
-        "alias add confluent://env-1/lkc-1 kafka://broker.internal:9092 --evidence 'the cluster's page'",
+        "alias add confluent://env-1/lkc-1 kafka://broker:9092 --evidence 'its own page'",
         "alias veto --kind rule --evidence path-date",
     ),
 )
 def alias() -> None:
-    """Names that stand for one dataset or job: see them, state them, take them back."""
+    """See, state and take back names that stand for one thing."""
 
 
-@alias.command(name="list", examples=("alias list --kind operator", "alias list --namespace kafka://broker.internal:9092"))
+@alias.command(name="list", examples=("alias list --kind operator", "alias list --namespace kafka://broker:9092"))
 @click.option("--kind", type=click.Choice(["operator", "symlink", "rule", "veto"]), help="only on this kind of evidence, or what is vetoed")
 @click.option("--entity", type=click.Choice(["dataset", "job"]), help="only these")
 @click.option("--namespace", help="only where either end is in this namespace")
@@ -69,7 +69,7 @@ def list_(
 @alias.command(
     examples=(
         "alias add kafka://broker.internal:9092 orders kafka://10.0.0.7:9092 orders",
-        "alias add aws://eu-west-1 arn:aws:glue:eu-west-1:123456789012 --evidence 'our account'",
+        "alias add aws://eu-west-1 arn:aws:glue:eu-west-1:123456789012 --evidence 'our own'",
     )
 )
 @_ends
