@@ -51,6 +51,8 @@ DECLARED = quirk(
     "e > d",
     "a > f",
     "a > h",
+    "n > m",
+    "a > o",
 )
 EXPLICIT_JOB_EVENTS = quirk(
     "JobEvent with explicit lineage, replaced by the newest",

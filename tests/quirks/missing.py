@@ -103,12 +103,13 @@ SNAPSHOTS = quirk(
     "emissionPattern snapshots",
     [
         LAB.says("START", "snapshots", 50, ["s1", "s2"], ["t"], job_facets=SNAPSHOT),
-        LAB.says("RUNNING", "snapshots", 51, ["s1", "s2"], ["t"], job_facets=SNAPSHOT),
+        LAB.says("RUNNING", "snapshots", 51, ["s1", "s3"], ["t"], job_facets=SNAPSHOT),
+        LAB.says("RUNNING", "snapshots", 52, [], []),
         LAB.says("RUNNING", "accumulates", 50, ["s1"], ["u"], job_facets=STREAM),
         LAB.says("RUNNING", "accumulates", 51, ["s2"], ["u"], job_facets=STREAM),
     ],
     "s1 > t",
-    "s2 > t",
+    "s3 > t",
     "s1 > u",
     "s2 > u",
 )

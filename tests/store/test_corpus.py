@@ -8,12 +8,13 @@ from functools import cache
 import pytest
 from tests.quirks import quirks
 from tests.quirks.disorder import ARRIVAL, arriving, batches, masked, seeds, told_once
+from tests.quirks.small_world import small_world
 from tests.quirks.telling import Quirk
 from tests.store.test_apply import CONTENT_ADDRESSED, NAMES, contents, opened, settle
 
 from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.derive import derive
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.fold import flat, fold_frames, without_erased
 from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.ports import Batch, Budget
 from lineage_bridge.store.apply import GraphWriter
@@ -64,7 +65,7 @@ def test_the_store_holds_what_the_plain_fold_gives(at_once: GraphWriter) -> None
     derived = derive(tables, NAMES)
     for name in BY_NAME.keys() - CONTENT_ADDRESSED - {"node"}:
         assert contents(at_once, name) == {key + values for key, values in tables[name].items()}, name
-    for name in derived.keys() - {"live"} - MAY_HOLD_MORE:
+    for name in derived.keys() - {"live", "identity"} - MAY_HOLD_MORE:
         assert contents(at_once, name) == derived[name], name
 
 
@@ -82,5 +83,29 @@ WRITTEN = [quirk for quirk in quirks() if quirk.flows is not None]
 
 @pytest.mark.parametrize("quirk", WRITTEN, ids=[quirk.says[:50] for quirk in WRITTEN])
 def test_a_quirk_gives_the_flows_written_beside_it(flows: dict[str, set[str]], quirk: Quirk) -> None:
-    jobs = {json.loads(body)["job"]["name"] for body in quirk.bodies if b'"job": {' in body}
+    told = [json.loads(body) for body in quirk.bodies if b'"job": {' in body or b'"dataset": {' in body]
+    jobs = {event.get("job", event.get("dataset"))["name"] for event in told}
     assert {flow for job in jobs for flow in flows.get(job, set())} == set(quirk.flows or ())
+
+
+@pytest.mark.parametrize("seed", seeds(60))
+def test_its_events_told_of_a_small_world_give_what_the_plain_fold_gives(seed: int) -> None:
+    frames = small_world(seed)
+    tables = without_erased(fold_frames(frames, NAMES))
+    derived = derive(tables, NAMES)
+    exports = []
+    for order in (2 * seed, 2 * seed + 1):
+        choice = random.Random(order)
+        doubled = [*frames, *choice.sample(frames, len(frames) // 4)]
+        choice.shuffle(doubled)
+        with opened() as writer:
+            for batch in batches(doubled, order, most=5):
+                put(writer, batch, choice.choice(BUDGETS))
+            settle(writer)
+            for name in BY_NAME.keys() - CONTENT_ADDRESSED - {"node"}:
+                assert contents(writer, name) == {key + values for key, values in tables[name].items()}, name
+            for name in derived.keys() - {"live", "identity"} - MAY_HOLD_MORE:
+                assert contents(writer, name) == derived[name], name
+            assert [d for d in verify(writer.connection, NAMES) if d.surplus or d.missing] == []
+            exports.append(exported(writer))
+    assert exports[0] == exports[1]
