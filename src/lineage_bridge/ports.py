@@ -12,6 +12,7 @@ from lineage_bridge.graph.carried import Carried, FrameKind
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.labels import Label
 from lineage_bridge.graph.ledger import Entry, Window
+from lineage_bridge.graph.liveness import Liveness
 from lineage_bridge.graph.relations import Evidence, Origin, Row, Side
 from lineage_bridge.graph.statistics import Amount
 from lineage_bridge.openlineage.facets import SchemaField
@@ -116,7 +117,7 @@ class Edge:
     """Data moves from `source` to `target` by the work of `job`: a dataset or a job at either end.
 
     A flow that a dataset declares of itself, in an event without a job, has that dataset in the place of the job.
-    `last` is UTC microseconds. `hub`: the pair merely lies in a wide run.
+    `last` is UTC microseconds. `hub`: the pair merely lies in a wide run. `liveness` is told of streams.
     """
 
     source: Node
@@ -127,6 +128,7 @@ class Edge:
     label: Label
     last: int | None
     hub: bool = False
+    liveness: Liveness | None = None
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,67 @@ class Port:
     origin: Origin
     label: Label
     last: int | None
+    liveness: Liveness | None = None
+
+
+@dataclass(frozen=True)
+class Change:
+    """What became of one node, edge or port between two moments: it `appeared`, `disappeared`, or `changed`.
+
+    An edge or port that is there is as it is in the later moment; `label_before` and `evidence_before` tell how it was.
+    """
+
+    change: str
+    node: Node | None = None
+    edge: Edge | None = None
+    port: Port | None = None
+    label_before: Label | None = None
+    evidence_before: Evidence | None = None
+
+
+@dataclass(frozen=True)
+class Drift:
+    """What a job was declared to do and never seen to do (`origin` DECLARED), or the other way round (OBSERVED).
+
+    `what` is "input" or "output" of `node`, or a "flow" from `node` to `target`. `since` is UTC microseconds.
+    """
+
+    job: Node
+    origin: Origin
+    what: str
+    node: Node
+    target: Node | None
+    since: int | None
+
+
+@dataclass(frozen=True)
+class DriftPage:
+    """The drift of some jobs, in the order of their names; `next` is the job the next page begins with, None if there is none."""
+
+    drifts: tuple[Drift, ...]
+    jobs: int
+    next: int | None
+
+
+@dataclass(frozen=True)
+class Between:
+    """Two moments (UTC microseconds; None is now)."""
+
+    since: int
+    until: int | None
+
+
+@dataclass(frozen=True)
+class GraphDiff:
+    """What changed between two moments.
+
+    `truncated` names the limit that ended a walk early; `next` is where the next page begins, or None.
+    """
+
+    changes: tuple[Change, ...]
+    resolution: str
+    truncated: str
+    next: int | None
 
 
 @dataclass(frozen=True)
@@ -186,7 +249,7 @@ class RunRecord:
     """A run of a job, as far as its events told. Times are UTC microseconds.
 
     `observed` is false for a run that only others name. `parent_job` is the job the parent run itself spoke under; where a child
-    names another, `named_parent_job` is that. `nominal` is the scheduled interval.
+    names another, `named_parent_job` is that. `nominal` is the scheduled interval. `heartbeat_us` is the period of a stream's heartbeats.
     """
 
     run_id: str
@@ -208,6 +271,7 @@ class RunRecord:
     root_run_id: str | None = None
     root_job: Node | None = None
     nominal: tuple[int | None, int | None] = (None, None)
+    heartbeat_us: int | None = None
 
 
 @dataclass(frozen=True)
@@ -753,8 +817,12 @@ class GraphReader(Protocol):
         now_us: int,
         columns: bool = False,
         at_us: int | None = None,
+        ended: bool = False,
     ) -> Walk:
-        """Follow flows `upstream`, `downstream` or `both` (the union of the two) for `depth` hops; as they were at `at_us`, if given."""
+        """Follow flows `upstream`, `downstream` or `both` (the union of the two) for `depth` hops.
+
+        As they were at `at_us`, if given; what has ended is left out unless asked for.
+        """
 
     def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
         """What a change of a node reaches, or what a node depends on; as things were at `at_us`, if given."""
@@ -767,6 +835,21 @@ class GraphReader(Protocol):
 
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
         """Where a column comes from, or ends up; as things were at `at_us`, if given: then without proofs."""
+
+    def diff(self, node: Node, direction: str, depth: int, limits: WalkLimits, between: Between, *, now_us: int) -> GraphDiff:
+        """What changed around a node between two moments: all of it."""
+
+    def diff_jobs(self, namespace: str | None, between: Between, limit: int, offset: int, *, now_us: int) -> GraphDiff:
+        """What changed of all jobs, or those of a namespace (a glob), in the order of their names.
+
+        A page ends with the job whose changes reach `limit`, or after 500 jobs; `offset` and `next` count jobs.
+        """
+
+    def drift(self, namespace: str | None, name: str | None, limit: int, offset: int, *, now_us: int) -> DriftPage:
+        """Where what declared jobs (by globs) were said to do and were seen to do differ.
+
+        A page ends with the job whose drift reaches `limit`, or after 500 jobs; `offset` and `next` count declared jobs.
+        """
 
     def latest_run(self, job: Node, *, with_datasets: bool) -> RunRecord | None:
         """The newest run of a job, if asked the newest that named a dataset."""
@@ -798,7 +881,7 @@ class GraphReader(Protocol):
     def life(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
         """What became of a dataset, the newest first."""
 
-    def job_ports(self, job: Node, *, now_us: int) -> list[Port]:
+    def job_ports(self, job: Node, *, now_us: int, at_us: int | None = None) -> list[Port]:
         """The inputs and outputs of a job."""
 
     def events(self, which: EventFilter) -> list[EventRecord]:

@@ -13,6 +13,7 @@ from lineage_bridge.api import (
     lineage,
     ops,
     pages,
+    past,
     quarantine,
     questions,
     runs,
@@ -57,6 +58,7 @@ def create_app(services: Services) -> FastAPI:
         statistics.routes(services),
         ledger.routes(services),
         quarantine.routes(services, intake),
+        past.routes(services, intake),
         ops.routes(services, intake),
     ):
         router.include_router(part)

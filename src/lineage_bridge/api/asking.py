@@ -35,6 +35,8 @@ Style = Annotated[
 ]
 RunId = Annotated[str, Path(description="The run's id, as sent or as a UUID"), Mended]
 Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET)]
+Moment = Annotated[str | None, Query(description="As of this time: RFC 3339; UTC if it has no zone")]
+Ended = Annotated[bool, Query(description="Also what has ended")]
 Item = TypeVar("Item")
 
 _LOST_PLUS = re.compile(r" (?=\d\d:?\d\d$)")

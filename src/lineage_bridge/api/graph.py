@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
-from lineage_bridge.api.asking import KINDS, Namespace, NodeName, Style, demand, reflecting, waiting
+from lineage_bridge.api.asking import KINDS, Ended, Moment, Namespace, NodeName, Style, demand, reflecting, time_argument, waiting
 from lineage_bridge.api.models import ErrorAnswer, Neighbourhood
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
@@ -38,11 +38,14 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
         depth: Annotated[int, Query(ge=0, le=50)] = 1,
         columns: Annotated[bool, Query(description="Also how columns come from columns")] = False,
         names: Style = "standard",
+        at: Moment = None,
+        ended: Ended = False,
     ) -> Response:
         """The nodes and edges around a dataset or a job."""
+        at_us = time_argument("at", at)
         with services.graph() as reader:
             node = demand(reader, KINDS[kind], namespace, name)
-            walk = reader.walk(node, direction, depth, WalkLimits(), now_us=services.clock_us(), columns=columns)
+            walk = reader.walk(node, direction, depth, WalkLimits(), now_us=services.clock_us(), columns=columns, at_us=at_us, ended=ended)
             return answer(_neighbourhood(reader, walk, names), headers=reflecting(reader))
 
 
@@ -58,6 +61,8 @@ def _neighbourhood(reader: GraphReader, walk: Walk, style: str) -> Neighbourhood
         columns=[wire.graph_column(column) for column in walk.columns],
         truncated=walk.truncated,
         hidden=walk.hidden,
+        at=wire.moment(walk.at),
+        resolution="day" if walk.resolution == "day" else "exact",
         settling=reader.settling(),
         position=position.encode(reader.position()),
     )

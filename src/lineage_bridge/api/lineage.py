@@ -10,6 +10,7 @@ from msgspec import UNSET
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer, verbatim_list
 from lineage_bridge.api.asking import (
+    Ended,
     Mended,
     Namespace,
     NodeName,
@@ -22,6 +23,7 @@ from lineage_bridge.api.asking import (
     time_argument,
     waiting,
 )
+from lineage_bridge.api.asking import Moment as AsOf
 from lineage_bridge.api.models import DatasetDetail, DatasetLineage, Described, ErrorAnswer, JobDetail, RunEvent
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
@@ -124,13 +126,19 @@ def _dataset_routes(router: APIRouter, services: Services) -> None:
 
     @router.get("/datasets/lineage", response_model=None, responses=answers({200: DatasetLineage, **_NOT_FOUND}, writes=False))
     def get_dataset_lineage(
-        namespace: Namespace, name: NodeName, direction: Direction = "upstream", depth: Depth = 5, names: Style = "standard"
+        namespace: Namespace,
+        name: NodeName,
+        direction: Direction = "upstream",
+        depth: Depth = 5,
+        names: Style = "standard",
+        at: AsOf = None,
+        ended: Ended = False,
     ) -> Response:
         """What a dataset comes from, or what comes from it: one event for each job on the way."""
-        now_us = services.clock_us()
+        now_us, at_us = services.clock_us(), time_argument("at", at)
         with services.graph() as reader:
             node = demand(reader, NodeKind.DATASET, namespace, name)
-            walk = reader.walk(node, direction, depth, WalkLimits(), now_us=now_us)
+            walk = reader.walk(node, direction, depth, WalkLimits(), now_us=now_us, at_us=at_us, ended=ended)
             return answer(_dataset_lineage(reader, walk, now_us, names), headers=reflecting(reader))
 
 
@@ -142,17 +150,21 @@ def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str) -
         origin=wire.name(reader.spelt([walk.origin], style)[walk.origin.id]),
         direction=walk.direction,
         depth=walk.depth,
-        events=[_summary(reader, job, now_us, style) for job in ordered],
+        events=[_summary(reader, job, now_us, style, walk.at) for job in ordered],
         datasets_visited=len(datasets),
         jobs_visited=len(ordered),
         truncated=walk.truncated,
         settling=reader.settling(),
         position=position.encode(reader.position()),
+        at=wire.moment(walk.at),
+        resolution=walk.resolution if walk.at is not None else UNSET,
     )
 
 
-def _summary(reader: GraphReader, job: Node, now_us: int, style: str) -> RunEvent:
-    """A job's newest run with what it named; where that named nothing, with what is known of the job."""
+def _summary(reader: GraphReader, job: Node, now_us: int, style: str, at_us: int | None) -> RunEvent:
+    """A job's newest run with what it named; where that named nothing, or of an earlier time, with what is known of the job."""
+    if at_us is not None:
+        return wire.job_event(job, reader.job_ports(job, now_us=now_us, at_us=at_us), at_us)
     record = reader.latest_run(job, with_datasets=True)
     if record:
         return wire.run_event(_spelt_run(reader, record, style))

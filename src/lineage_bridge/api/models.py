@@ -177,6 +177,8 @@ class DatasetLineage(Struct, frozen=True):
     truncated: str
     settling: bool
     position: str
+    at: Text = UNSET
+    resolution: Text = UNSET
 
 
 # our own questions
@@ -216,6 +218,7 @@ class GraphEdge(Struct, frozen=True, omit_defaults=True):
     label: str
     last_seen: Text = UNSET
     hub: bool = False
+    liveness: Text = UNSET
 
 
 class GraphPort(Struct, frozen=True, omit_defaults=True):
@@ -227,6 +230,7 @@ class GraphPort(Struct, frozen=True, omit_defaults=True):
     origin: str
     label: str
     last_seen: Text = UNSET
+    liveness: Text = UNSET
 
 
 class Transformation(Struct, frozen=True):
@@ -250,7 +254,10 @@ class GraphColumn(Struct, frozen=True):
 
 
 class Neighbourhood(Struct, frozen=True):
-    """What lies around a node. `truncated` names the limit that ended the walk early; `hidden` counts edges not followed."""
+    """What lies around a node. `truncated` names the limit that ended the walk early; `hidden` counts edges not followed.
+
+    `at` is the time it is of, left out for now. Its `resolution` is "day" where what a subject said last within that day is not known.
+    """
 
     origin: GraphNode
     members: list[GraphNode]
@@ -264,6 +271,8 @@ class Neighbourhood(Struct, frozen=True):
     hidden: int
     settling: bool
     position: str
+    at: Text = UNSET
+    resolution: Literal["exact", "day"] = "exact"
 
 
 class Matched(Struct, frozen=True, rename={"where": "in"}):
@@ -326,6 +335,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     nominal_start: Text = UNSET
     nominal_end: Text = UNSET
     dependencies: list[RunDependency] | UnsetType = UNSET
+    liveness: Text = UNSET
 
 
 class Runs(Struct, frozen=True):

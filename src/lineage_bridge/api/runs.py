@@ -57,7 +57,9 @@ def _list_route(router: APIRouter, services: Services) -> None:
             above = None if parent is None else UUID(known(reader, parent)[0].run_id).bytes
             found = reader.runs(RunFilter(job, above, state, *times, limit + 1, offset))
             records, link = page(request, found.runs, limit, offset)
-            return answer(_runs(reader, list(records), truncated=found.truncated), headers={**link, **reflecting(reader)})
+            return answer(
+                _runs(reader, list(records), services.clock_us(), truncated=found.truncated), headers={**link, **reflecting(reader)}
+            )
 
 
 def _tree_route(router: APIRouter, services: Services) -> None:
@@ -66,7 +68,7 @@ def _tree_route(router: APIRouter, services: Services) -> None:
         """A run with all that runs inside it, each behind the run it is in."""
         with services.graph() as reader:
             tree = reader.run_tree(UUID(known(reader, run_id)[0].run_id).bytes, limit)
-            runs = [deep(depth, record) for depth, record in tree.runs]
+            runs = [deep(depth, record, services.clock_us()) for depth, record in tree.runs]
             return answer(Tree(runs, tree.truncated, reader.settling(), position.encode(reader.position())), headers=reflecting(reader))
 
 
@@ -99,7 +101,7 @@ def _one_route(router: APIRouter, services: Services) -> None:
         with services.graph() as reader:
             records = known(reader, run_id)
             waits = [_dependency(one) for one in reader.dependencies(UUID(records[0].run_id).bytes, _DEPENDENCIES)]
-            runs = [msgspec.structs.replace(wire.run(record), dependencies=waits or UNSET) for record in records]
+            runs = [msgspec.structs.replace(wire.run(record, services.clock_us()), dependencies=waits or UNSET) for record in records]
             return answer(Runs(runs, reader.settling(), position.encode(reader.position())), headers=reflecting(reader))
 
 
@@ -117,10 +119,10 @@ def known(reader: GraphReader, run_id: str) -> list[RunRecord]:
     return records
 
 
-def deep(depth: int, record: RunRecord) -> DepthRun:
+def deep(depth: int, record: RunRecord, now_us: int) -> DepthRun:
     """A run with its depth."""
-    return DepthRun(**msgspec.structs.asdict(wire.run(record)), depth=depth)
+    return DepthRun(**msgspec.structs.asdict(wire.run(record, now_us)), depth=depth)
 
 
-def _runs(reader: GraphReader, records: list[RunRecord], *, truncated: bool = False) -> Runs:
-    return Runs([wire.run(record) for record in records], reader.settling(), position.encode(reader.position()), truncated)
+def _runs(reader: GraphReader, records: list[RunRecord], now_us: int, *, truncated: bool = False) -> Runs:
+    return Runs([wire.run(record, now_us) for record in records], reader.settling(), position.encode(reader.position()), truncated)

@@ -18,6 +18,7 @@ from lineage_bridge.api.models import (
     Transformation,
     WalkNode,
 )
+from lineage_bridge.graph.liveness import liveness
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.openlineage.verdict import EVENT_TYPES
@@ -62,8 +63,9 @@ def moment(us: int | None) -> str | UnsetType:
     return UNSET if us is None else format_time(us)
 
 
-def run(record: RunRecord) -> Run:
-    """A run with what it read and wrote."""
+def run(record: RunRecord, now_us: int | None = None) -> Run:
+    """A run with what it read and wrote; of a stream, given the time, how it stands by its heartbeats."""
+    pulse = None if now_us is None or record.heartbeat_us is None else liveness(record.last, now_us, record.heartbeat_us)
     return Run(
         run_id=record.run_id,
         job=name(record.job),
@@ -85,6 +87,7 @@ def run(record: RunRecord) -> Run:
         root_job=_name(record.root_job),
         nominal_start=moment(record.nominal[0]),
         nominal_end=moment(record.nominal[1]),
+        liveness=pulse.value if pulse else UNSET,
     )
 
 
@@ -153,6 +156,7 @@ def graph_edge(edge: Edge) -> GraphEdge:
         label=edge.label.value,
         last_seen=moment(edge.last),
         hub=edge.hub,
+        liveness=edge.liveness.value if edge.liveness else UNSET,
     )
 
 
@@ -165,6 +169,7 @@ def graph_port(port: Port) -> GraphPort:
         origin=port.origin.name.lower(),
         label=port.label.value,
         last_seen=moment(port.last),
+        liveness=port.liveness.value if port.liveness else UNSET,
     )
 
 

@@ -17,6 +17,7 @@ from lineage_bridge.config import Settings
     examples=(
         'lineage "kafka://broker.internal:9092" order-events-enriched',
         "lineage orders_fact --direction downstream --columns",
+        "lineage orders_fact --at 2026-05-01T00:00:00Z",
     ),
 )
 @click.argument("names", nargs=-1, required=True, metavar="[NAMESPACE] NAME")
@@ -24,9 +25,21 @@ from lineage_bridge.config import Settings
 @click.option("--depth", type=click.IntRange(0, 50), default=20, show_default=True, help="most hops")
 @click.option("--columns", is_flag=True, help="column by column")
 @click.option("--kind", type=click.Choice(KINDS), help="what NAME is; by itself a dataset, else a job")
+@click.option("--at", metavar="TIME", help="as it was at a time, RFC 3339")
+@click.option("--ended", is_flag=True, help="also what has ended")
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
-def lineage(settings: Settings, names: tuple[str, ...], direction: str, depth: int, columns: bool, kind: str | None, as_json: bool) -> None:
+def lineage(
+    settings: Settings,
+    names: tuple[str, ...],
+    direction: str,
+    depth: int,
+    columns: bool,
+    kind: str | None,
+    at: str | None,
+    ended: bool,
+    as_json: bool,
+) -> None:
     """Print where data comes from, or where it goes.
 
     Follows flows from a dataset or a job, through every job on the way, as a tree.
@@ -35,7 +48,8 @@ def lineage(settings: Settings, names: tuple[str, ...], direction: str, depth: i
     """
     with Client(settings.address) as client:
         which = find_wanted(client, names, kind)
-        said = ask(client, "/api/v1/graph/neighbourhood", which, direction=direction, depth=depth, columns=columns)
+        more: dict[str, str | int] = {"ended": ended, **({"at": at} if at else {})}
+        said = ask(client, "/api/v1/graph/neighbourhood", which, direction=direction, depth=depth, columns=columns, **more)
     if as_json:
         write_json(said)
         return
@@ -56,6 +70,8 @@ def _trees(said: Json, direction: str, *, columns: bool) -> list[Tree]:
 
 
 def _tell_limits(said: Json) -> None:
+    if said.get("resolution") == "day":
+        say(f"as of {said['at']}, exact to the day: of several things a job said that day, an earlier one may be shown")
     if said["truncated"]:
         say(f"not all is shown: the walk ended at its limit of {said['truncated']}; {said['hidden']} flows were not followed")
     elif any(node.get("distance") == said["depth"] for node in said["nodes"]) and said["depth"]:

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from lineage_bridge.graph.carried import RETRY, Carried, FrameKind
+from lineage_bridge.graph.endings import endings
 from lineage_bridge.graph.ids import DAY_US, NodeKind, day_of, node_id, statement_id, text_hash
 from lineage_bridge.graph.operations import operation
 from lineage_bridge.graph.relations import NEVER_US, NO_EVENT, Origin, Row, Side
@@ -65,6 +66,10 @@ class Names:
             raise RefusedNameError(kind, namespace, name)
         return node_id(self.key, kind, namespace, name)
 
+    def node(self, kind: NodeKind, namespace: str, name: str) -> int:
+        """The id of a node of a kind."""
+        return self._of(kind, namespace, name)
+
     def dataset(self, namespace: str, name: str) -> int:
         """The id of a dataset."""
         return self._of(NodeKind.DATASET, namespace, name)
@@ -105,7 +110,7 @@ def facts(frame: Carried, names: Names, told: Told = NOTHING_TOLD) -> list[Fact]
         reason = msgspec.json.decode(frame.note, type=_Reason) if frame.note else _Reason()
         return [_quarantine(frame, reason.code, reason.path, reason.message)]
     if frame.kind == FrameKind.OPERATOR:
-        return list(operation(frame))
+        return [*operation(frame), *_ended(frame, names)]
     return []
 
 
@@ -123,6 +128,13 @@ def _quarantine(frame: Carried, code: str, path: str, message: str) -> Fact:
     sample = frame.body[: 4 * SAMPLE_CHARACTERS].decode("utf-8", "replace").replace("\x00", "\ufffd")[:SAMPLE_CHARACTERS]
     values = (code, path, message, sample, len(frame.body), frame.arrival, frame.channel, frame.principal)
     return "quarantine", (frame.event, frame.source, frame.part, frame.place), values
+
+
+def _ended(frame: Carried, names: Names) -> list[Fact]:
+    try:
+        return list(endings(frame, names.node))
+    except RefusedNameError:
+        return []
 
 
 def _event_facts(frame: Carried, verdict: Clean | Repaired, names: Names, told: Told) -> list[Fact]:

@@ -17,6 +17,7 @@ class Label(str, Enum):
     CURRENT = "current"
     STALE = "stale"
     SUPERSEDED = "superseded"
+    ENDED = "ended"
 
 
 def freshness(last: int | None, now_us: int) -> Label:

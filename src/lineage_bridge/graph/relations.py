@@ -49,6 +49,7 @@ class Evidence(IntEnum):
     COLUMN = 2
     CO_OCCURRENCE = 3
     STITCHED = 4
+    RENAMED = 5
 
     @property
     def word(self) -> str:
@@ -261,6 +262,16 @@ DECLARED_IO = _relation(
 FACET = _relation("facet", _key("facet", Type.BYTES), _same("deleted", Type.INT), _same("text", Type.TEXT))
 """One row per facet text, stored once; `deleted` is 1 for a tombstone."""
 
+ENDING = _relation(
+    "ending",
+    _key("source", Type.INT),
+    _key("target", Type.INT),
+    _key("job", Type.INT),
+    *_greatest("ending", (("standing", Type.INT), ("at", Type.INT)), ("ending_time", Type.INT), ("ending_event", Type.BYTES)),
+)
+"""What operators said last of a flow: that it has ended `at` a time (`standing` 1), or that it has not (0).
+A source or target of 0 is any."""
+
 LIFECYCLE = _relation(
     "lifecycle",
     _key("subject", Type.BYTES),
@@ -330,6 +341,7 @@ RELATIONS: tuple[Relation, ...] = (
     ALIAS,
     LIFECYCLE,
     CONTROL,
+    ENDING,
 )
 BY_NAME = {relation.name: relation for relation in RELATIONS}
 

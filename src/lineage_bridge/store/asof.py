@@ -34,6 +34,7 @@ _CUT = {
     "nominal_start, nominal_end, nominal_time, nominal_event, raw_id, raw_event FROM run r "
     "WHERE EXISTS (SELECT 1 FROM run_event e WHERE e.run = r.run AND e.first <= :at)",
     "content": "SELECT * FROM content",
+    "ending": "SELECT * FROM ending",
     "declared_io": "SELECT * FROM declared_io",
     "facet": "SELECT * FROM facet",
     "alias": "SELECT * FROM alias",

@@ -141,7 +141,8 @@ class Export:
             key = self.head(job), self.head(dataset), origin
             found.setdefault(key, []).append(self.labels.port(job, dataset, side, origin)[0])
         for (job, dataset, origin), labels in found.items():
-            yield {"job": self.name(job), "dataset": self.name(dataset), "origin": _origin(origin), "state": best(labels).value}
+            if (state := best(labels).value) != Label.ENDED:
+                yield {"job": self.name(job), "dataset": self.name(dataset), "origin": _origin(origin), "state": state}
 
     def flow_lines(self) -> Iterator[Line]:
         """Flows, each with its strongest evidence."""
@@ -153,13 +154,15 @@ class Export:
             label = self.labels.flow(source, target, job, origin)[0]
             found[key] = min(strongest, evidence), [*labels, label]
         for (source, target, job, origin), (evidence, labels) in found.items():
+            if (state := best(labels).value) == Label.ENDED:
+                continue
             yield {
                 "source": self.end(source),
                 **self.worker(job),
                 "target": self.end(target),
                 "origin": _origin(origin),
                 "evidence": Evidence(evidence).word,
-                "state": best(labels).value,
+                "state": state,
             }
 
     def hub_lines(self) -> Iterator[Line]:

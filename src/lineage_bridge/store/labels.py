@@ -4,7 +4,9 @@ from typing import Protocol
 
 from lineage_bridge.graph.labels import HORIZON_US, NEWEST_RUNS, Label, freshness, is_superseded, side_label
 from lineage_bridge.graph.relations import Origin, Side
+from lineage_bridge.store.endings import Endings
 from lineage_bridge.store.flows import Flows
+from lineage_bridge.store.pulse import Pulse
 from lineage_bridge.store.spans import Spans
 
 
@@ -24,8 +26,8 @@ class Standing(Protocol):
 class Labels:
     """Labels as of `now_us`; what concerns a whole job is computed once."""
 
-    def __init__(self, flows: Flows, runs: Standing, now_us: int, spans: Spans) -> None:
-        self.flows, self.runs, self.now_us, self.spans = flows, runs, now_us, spans
+    def __init__(self, flows: Flows, runs: Standing, now_us: int, spans: Spans, endings: Endings, pulse: Pulse) -> None:
+        self.flows, self.runs, self.now_us, self.spans, self.endings, self.pulse = flows, runs, now_us, spans, endings, pulse
         self._complete: dict[tuple[int, Side], list[frozenset[int]]] = {}
         self._newest: dict[tuple[int, Side], frozenset[int]] = {}
         self._named: dict[tuple[int, Side], frozenset[int]] = {}
@@ -35,12 +37,19 @@ class Labels:
         last = self.spans.flow(source, target, job, origin)
         return self._ends(source, target, job, origin, last), last
 
+    def renamed(self, source: int, target: int) -> tuple[Label, int | None]:
+        """The same for what goes on under another name."""
+        return Label.CURRENT, self.endings.renamed_last(source, target)
+
     def hub_pair(self, hub: int, source: int, target: int, job: int, origin: int) -> tuple[Label, int | None]:
         """The same for a pair that a hub stands for."""
         last = self.spans.hub(job, hub)
         return self._ends(source, target, job, origin, last), last
 
     def _ends(self, source: int, target: int, job: int, origin: int, last: int | None) -> Label:
+        self.endings.meet((source, target))
+        if self.endings.has_ended(source, target, job, origin):
+            return Label.ENDED
         fresh = freshness(last, self.now_us)
         if origin != Origin.OBSERVED or self.spans.alone(job):
             return fresh
@@ -51,6 +60,9 @@ class Labels:
     def port(self, job: int, dataset: int, side: Side, origin: int) -> tuple[Label, int | None]:
         """The label of an input or output, and the last event of any run that named it."""
         last = self.spans.port(job, dataset, int(side), origin)
+        self.endings.meet([dataset])
+        if self.endings.has_ended_port(job, dataset, int(side), origin):
+            return Label.ENDED, last
         gone = origin == Origin.OBSERVED and self.superseded(job, dataset, side, last)
         return side_label(last, gone, self.now_us), last
 

@@ -4,12 +4,14 @@ import sqlite3
 from dataclasses import dataclass
 
 from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.store.endings import Endings, StandingFlows
 from lineage_bridge.store.flows import CurrentFlows, Flows
-from lineage_bridge.store.labels import Labels
+from lineage_bridge.store.labels import Labels, Standing
 from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.past import FlowsAt
+from lineage_bridge.store.pulse import Pulse
 from lineage_bridge.store.runs import Runs
-from lineage_bridge.store.spans import CurrentSpans, SpansAt
+from lineage_bridge.store.spans import CurrentSpans, Spans, SpansAt
 from lineage_bridge.store.standing import StandingAt
 
 
@@ -22,19 +24,35 @@ class Moment:
     at_us: int | None
 
 
-def moment(connection: sqlite3.Connection, nodes: Nodes, runs: Runs, now_us: int, at_us: int | None = None) -> Moment:
-    """Now, which labels need to know; or, if given, the time `at_us`."""
-    if at_us is None:
-        flows = CurrentFlows(connection, nodes)
-        return Moment(flows, Labels(flows, runs, now_us, CurrentSpans(connection)), None)
-    past = FlowsAt(connection, nodes, at_us)
-    standing = StandingAt(connection, runs, past.forming)
-    return Moment(past, Labels(past, standing, at_us, SpansAt(connection, past.forming)), at_us)
+def moment(
+    connection: sqlite3.Connection,
+    nodes: Nodes,
+    runs: Runs,
+    now_us: int,
+    at_us: int | None = None,
+    *,
+    ended: bool = False,
+) -> Moment:
+    """Now, which labels need to know; or, if given, the time `at_us`. With `ended`, also what has ended."""
+    raw, spans = _raw(connection, nodes, at_us)
+    standing: Standing = StandingAt(connection, runs, raw.forming) if isinstance(raw, FlowsAt) else runs
+    endings = Endings(connection, spans, at_us)
+    then = now_us if at_us is None else at_us
+    labels = Labels(raw, standing, then, spans, endings, Pulse(connection, runs, then))
+    return Moment(StandingFlows(raw, endings, ended=ended), labels, at_us)
 
 
 def flows(connection: sqlite3.Connection, nodes: Nodes, at_us: int | None = None) -> Flows:
-    """The flows of now or, if given, of the time `at_us`; for questions that need no labels."""
-    return CurrentFlows(connection, nodes) if at_us is None else FlowsAt(connection, nodes, at_us)
+    """The flows of now or, if given, of the time `at_us`, without what has ended; for questions that need no labels."""
+    raw, spans = _raw(connection, nodes, at_us)
+    return StandingFlows(raw, Endings(connection, spans, at_us), ended=False)
+
+
+def _raw(connection: sqlite3.Connection, nodes: Nodes, at_us: int | None) -> tuple[Flows, Spans]:
+    if at_us is None:
+        return CurrentFlows(connection, nodes), CurrentSpans(connection)
+    past = FlowsAt(connection, nodes, at_us)
+    return past, SpansAt(connection, past.forming)
 
 
 def resolution(at_us: int | None) -> str:

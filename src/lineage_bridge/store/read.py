@@ -16,11 +16,16 @@ from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.ports import (
     AliasFilter,
     AliasRecord,
+    Between,
+    Change,
     ChangePage,
     Dependency,
+    Drift,
+    DriftPage,
     EventFilter,
     EventRecord,
     FacetHistory,
+    GraphDiff,
     Impact,
     Ledger,
     LifeEntry,
@@ -44,6 +49,8 @@ from lineage_bridge.ports import (
     WalkLimits,
 )
 from lineage_bridge.store.aliases import AliasList
+from lineage_bridge.store.diff import JobDiff, walks
+from lineage_bridge.store.drift import DriftFinder
 from lineage_bridge.store.facets import FacetHistories
 from lineage_bridge.store.feed import Feed
 from lineage_bridge.store.impact import Reacher
@@ -71,6 +78,7 @@ ORDER BY q.arrival DESC, q.place DESC LIMIT :limit OFFSET :offset"""
 _QUARANTINE_COUNTS = """SELECT code, count(*) FROM quarantine q
 WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event) GROUP BY code ORDER BY code"""
 _FEW_JOBS = 500
+_JOBS_A_PAGE = 500
 _ALL_TIME = 2**63 - 1
 
 
@@ -145,10 +153,11 @@ class SqliteReader:
         now_us: int,
         columns: bool = False,
         at_us: int | None = None,
+        ended: bool = False,
     ) -> Walk:
-        """Follow flows from a node, hop by hop, as they are now or were at `at_us`."""
+        """Follow flows from a node, hop by hop, as they are now or were at `at_us`; with `ended`, also those that have ended."""
         nodes = self._nodes_at(at_us)
-        when = moment(self.connection, nodes, self._runs, now_us, at_us)
+        when = moment(self.connection, nodes, self._runs, now_us, at_us, ended=ended)
         return Walker(when, nodes, limits, _stopwatch()).walk(node, direction, depth, columns=columns)
 
     def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
@@ -177,6 +186,34 @@ class SqliteReader:
         nodes = self._nodes_at(at_us)
         tracer = Tracer(self.connection, nodes, flows(self.connection, nodes, at_us), limits, _stopwatch())
         return replace(tracer.trace(node, options), resolution=resolution(at_us))
+
+    def diff(self, node: Node, direction: str, depth: int, limits: WalkLimits, between: Between, *, now_us: int) -> GraphDiff:
+        """What changed around a node between two moments."""
+        both = [self.walk(node, direction, depth, limits, now_us=now_us, at_us=at_us) for at_us in (between.since, between.until)]
+        truncated = both[0].truncated or both[1].truncated
+        return GraphDiff(tuple(walks(*both)), _coarser(between), truncated, None)
+
+    def diff_jobs(self, namespace: str | None, between: Between, limit: int, offset: int, *, now_us: int) -> GraphDiff:
+        """What changed of all jobs, or those of a namespace, between two moments."""
+        both = [moment(self.connection, self._nodes, self._runs, now_us, at_us) for at_us in (between.since, between.until)]
+        jobs, of = self.nodes(NodeKind.JOB, namespace, None, _JOBS_A_PAGE + 1, offset), JobDiff(both[0], both[1], self._nodes)
+        changes: list[Change] = []
+        for place, job in enumerate(jobs):
+            if place == _JOBS_A_PAGE or len(changes) >= limit:
+                return GraphDiff(tuple(changes), _coarser(between), "", offset + place)
+            changes += of.of(job)
+        return GraphDiff(tuple(changes), _coarser(between), "", None)
+
+    def drift(self, namespace: str | None, name: str | None, limit: int, offset: int, *, now_us: int) -> DriftPage:
+        """Where what declared jobs were said to do and were seen to do differ."""
+        finder = DriftFinder(self.connection, self._nodes, moment(self.connection, self._nodes, self._runs, now_us))
+        jobs = finder.jobs(namespace, name, _JOBS_A_PAGE + 1, offset)
+        found: list[Drift] = []
+        for place, job in enumerate(jobs):
+            if place == _JOBS_A_PAGE or len(found) >= limit:
+                return DriftPage(tuple(found), place, offset + place)
+            found += finder.of_job(job)
+        return DriftPage(tuple(found), len(jobs), None)
 
     def latest_run(self, job: Node, *, with_datasets: bool) -> RunRecord | None:
         """The newest run of a job, if asked the newest that named a dataset."""
@@ -218,13 +255,12 @@ class SqliteReader:
         """What became of a dataset, the newest first."""
         return FacetHistories(self.connection, self._nodes).life(dataset, limit, offset)
 
-    def job_ports(self, job: Node, *, now_us: int) -> list[Port]:
+    def job_ports(self, job: Node, *, now_us: int, at_us: int | None = None) -> list[Port]:
         """The inputs and outputs of a job, in the order of side and name."""
-        labels = moment(self.connection, self._nodes, self._runs, now_us).labels
-        rows = self.connection.execute("SELECT dataset, side, origin FROM job_io WHERE job = ?", (job.id,)).fetchall()
+        when = moment(self.connection, self._nodes, self._runs, now_us, at_us)
         ports = []
-        for dataset, side, origin in rows:
-            label, last = labels.port(job.id, dataset, Side(side), origin)
+        for _, dataset, side, origin in (*when.flows.job_ports(job.id, Side.INPUT), *when.flows.job_ports(job.id, Side.OUTPUT)):
+            label, last = when.labels.port(job.id, dataset, Side(side), origin)
             ports.append(Port(job, self._nodes.by_id(dataset), Side(side), Origin(origin), label, last))
         return sorted(ports, key=lambda port: (port.side, port.dataset.namespace, port.dataset.name, port.origin))
 
@@ -281,6 +317,11 @@ def _stopwatch() -> Callable[[], float]:
     """Seconds since now."""
     began = time.monotonic()
     return lambda: time.monotonic() - began
+
+
+def _coarser(between: Between) -> str:
+    both = {resolution(between.since), resolution(between.until)}
+    return "day" if "day" in both else "exact"
 
 
 class ReaderPool:

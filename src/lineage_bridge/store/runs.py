@@ -59,6 +59,7 @@ class Runs:
             root_run_id=_uuid(root),
             root_job=self._node(root_job),
             nominal=(nominal[0], nominal[1]),
+            heartbeat_us=self.processing.heartbeat(subject, job) if self.is_streaming(job) else None,
         )
 
     def _node(self, id_: int | None) -> Node | None:

@@ -54,6 +54,18 @@ class Spans(ABC):
     def last(self, job: int, shape: int) -> int | None:
         """The last event of any run of the job that has the shape; None if no run had it."""
 
+    def every_shape(self, job: int) -> list[int]:
+        """The shapes of a job, however many."""
+        spans = self.shapes(job)
+        if spans is not None:
+            return [span.shape for span in spans]
+        rows = self.connection.execute("SELECT DISTINCT shape FROM job_shape WHERE job = ?", (job,)).fetchall()
+        return [shape for (shape,) in rows if self.last(job, shape) is not None]
+
+    def formed(self, job: int) -> list[Formed]:  # noqa: ARG002 - of now, nothing is forming
+        """What subjects amounted to that had not reached their present shape."""
+        return []
+
     def alone(self, job: int) -> Span | None:
         """The job's shape, if it has but one: all its edges lie in it, and no run lacks what another named."""
         spans = self.shapes(job)
@@ -127,6 +139,10 @@ class SpansAt(Spans):
         super().__init__(connection)
         self.forming, self.at_us = forming, forming.at_us
         self._last: dict[tuple[int, int], int | None] = {}
+
+    def formed(self, job: int) -> list[Formed]:
+        """As Spans."""
+        return self.forming.of([job])
 
     def alone(self, job: int) -> Span | None:
         """As Spans."""

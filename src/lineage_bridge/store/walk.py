@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.liveness import Liveness
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.graph.statements import NO_SOURCE, Statement
 from lineage_bridge.ports import ColumnEdge, Edge, Node, Port, Walk, WalkLimits
@@ -104,14 +105,23 @@ class Walker:
     def _edge(self, edge: RawEdge) -> Edge:
         source, target, job, origin, evidence, hub = edge
         labels = self.when.labels
-        label, last = labels.hub_pair(hub, source, target, job, origin) if hub else labels.flow(source, target, job, origin)
+        if evidence == Evidence.RENAMED:
+            label, last = labels.renamed(source, target)
+        else:
+            label, last = labels.hub_pair(hub, source, target, job, origin) if hub else labels.flow(source, target, job, origin)
         by_id = self.nodes.by_id
-        return Edge(by_id(source), by_id(target), by_id(job), _ORIGINS[origin], _EVIDENCE[evidence], label, last, bool(hub))
+        pulse = self._alive(job, last, ((source, 0), (target, 1)))
+        return Edge(by_id(source), by_id(target), by_id(job), _ORIGINS[origin], _EVIDENCE[evidence], label, last, bool(hub), pulse)
 
     def _port(self, port: RawPort) -> Port:
         job, dataset, side, origin = port
         label, last = self.when.labels.port(job, dataset, Side(side), origin)
-        return Port(self.nodes.by_id(job), self.nodes.by_id(dataset), Side(side), Origin(origin), label, last)
+        pulse = self._alive(job, last, ((dataset, side),))
+        return Port(self.nodes.by_id(job), self.nodes.by_id(dataset), Side(side), Origin(origin), label, last, pulse)
+
+    def _alive(self, job: int, last: int | None, ports: tuple[tuple[int, int], ...]) -> Liveness | None:
+        """Of now; what a stream's heartbeats were like at an earlier time is not told."""
+        return self.when.labels.pulse.of_edge(job, last, ports) if self.when.at_us is None else None
 
     def _columns(self, edges: list[RawEdge]) -> Iterator[ColumnEdge]:
         """The column statements behind the flows that were met."""

@@ -111,6 +111,18 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "ending",
+        sa.Column("source", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("target", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("job", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("standing", sa.BigInteger(), autoincrement=False, nullable=True),
+        sa.Column("at", sa.BigInteger(), autoincrement=False, nullable=True),
+        sa.Column("ending_time", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("ending_event", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("source", "target", "job"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "erased",
         sa.Column("subject", sa.LargeBinary(), autoincrement=False, nullable=False),
         sa.Column("since", sa.BigInteger(), autoincrement=False, nullable=False),

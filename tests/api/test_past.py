@@ -1,0 +1,145 @@
+"""Questions of an earlier time, differences, drift, ended flows and liveness over HTTP."""
+
+from typing import Any
+
+import pytest
+from tests.api.support import NOW, Server
+from tests.events import RUNS, T0, dataset, facet, job_event, run_event
+
+from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.openlineage.times import format_time
+
+HOUR = 3_600_000_000
+STREAM = {"jobType": facet(processingType="STREAMING", integration="TEST")}
+
+
+def moved(source: str, target: str, time_us: int, run: str, job: str = "job") -> bytes:
+    return run_event(run=run, job=job, time_us=time_us, inputs=[dataset(source)], outputs=[dataset(target)])
+
+
+def edges(said: dict[str, Any]) -> list[tuple[str, str]]:
+    names = {node["id"]: node["name"] for node in said["nodes"]}
+    return sorted((names[edge["source"]], names[edge["target"]]) for edge in said["edges"])
+
+
+def test_a_neighbourhood_is_asked_as_of_a_time(server: Server) -> None:
+    server.send(moved("a", "b", T0, RUNS[0]), moved("a", "c", T0 + HOUR, RUNS[1]))
+    now = server.ask("/graph/neighbourhood", namespace="ns", name="a")
+    assert edges(now) == [("a", "b"), ("a", "c")]
+    assert (now.get("at"), now["resolution"]) == (None, "exact")
+    then = server.ask("/graph/neighbourhood", namespace="ns", name="a", at=format_time(T0 + 1))
+    assert edges(then) == [("a", "b")]
+    assert (then["at"], then["resolution"]) == (format_time(T0 + 1), "day")
+    midnight = server.ask("/graph/neighbourhood", namespace="ns", name="a", at=format_time(T0 - T0 % DAY_US))
+    assert edges(midnight) == []
+    assert midnight["resolution"] == "exact"
+    lineage = server.ask("/lineage/datasets/lineage", namespace="ns", name="a", direction="downstream", at=format_time(T0 + 1))
+    assert [[output["name"] for output in event["outputs"]] for event in lineage["events"]] == [["b"]]
+    assert server.ask("/graph/neighbourhood", 422, namespace="ns", name="a", at="yesterday")["error"]
+
+
+def test_a_diff_around_a_node_and_of_all_jobs(server: Server) -> None:
+    server.send(moved("a", "b", T0, RUNS[0]), moved("a", "c", T0 + HOUR, RUNS[1], job="other"))
+    around: list[dict[str, Any]] = [{"namespace": "ns", "name": "a"}, {}]
+    for which in around:
+        said = server.ask("/graph/diff", since=format_time(T0 + 1), **which)
+        names = {node["id"]: node["name"] for node in said["nodes"]}
+        assert {(c["change"], names[c["edge"]["target"]]) for c in said["changes"] if c["kind"] == "edge"} == {("appeared", "c")}
+        assert {c["node"]["name"] for c in said["changes"] if c["kind"] == "node"} - {"other"} == {"c"}
+        back = server.ask("/graph/diff", since=format_time(T0 + 1), until=format_time(T0 + 2), **which)
+        assert back["changes"] == []
+    pages, offset = [], 0
+    while True:
+        page = server.ask("/graph/diff", since=format_time(T0 - 1), limit=1, offset=offset)
+        pages += page["changes"]
+        if "next" not in page:
+            break
+        offset = page["next"]
+    assert {c["edge"]["target"] for c in pages if c["kind"] == "edge"} == {
+        c["edge"]["target"] for c in server.ask("/graph/diff", since=format_time(T0 - 1))["changes"] if c["kind"] == "edge"
+    }
+    assert server.ask("/graph/diff", 422, since=format_time(T0), until=format_time(T0 - 1))["error"]
+
+
+def test_a_diff_tells_a_label_that_changed(server: Server) -> None:
+    server.send(moved("a", "b", T0 - 20 * DAY_US, RUNS[0]))
+    (change,) = [
+        c
+        for c in server.ask("/graph/diff", namespace="ns", name="a", since=format_time(T0), until=format_time(T0 + 20 * DAY_US))["changes"]
+        if c["kind"] == "edge"
+    ]
+    assert (change["change"], change["label_before"], change["edge"]["label"]) == ("changed", "current", "stale")
+
+
+def test_drift_tells_what_was_declared_and_not_observed_and_the_other_way_round(server: Server) -> None:
+    server.send(
+        job_event("job", T0, inputs=[dataset("a"), dataset("x")], outputs=[dataset("b")]),
+        moved("a", "b", T0 + HOUR, RUNS[0]),
+        run_event(run=RUNS[1], time_us=T0 + 2 * HOUR, inputs=[dataset("y")]),
+        moved("p", "q", T0, RUNS[2], job="undeclared"),
+    )
+    said = server.ask("/graph/drift")
+    assert said["jobs"] == 1
+    assert {(d["drift"], d["what"], d["node"]["name"], d.get("target", {}).get("name"), d["since"]) for d in said["drifts"]} == {
+        ("declared", "input", "x", None, format_time(T0)),
+        ("declared", "flow", "x", "b", format_time(T0)),
+        ("observed", "input", "y", None, format_time(T0 + 2 * HOUR)),
+    }
+    assert server.ask("/graph/drift", namespace="elsewhere*")["drifts"] == []
+
+
+def test_a_flow_is_ended_over_http_and_that_is_taken_back(server: Server) -> None:
+    server.send(moved("a", "b", T0, RUNS[0]))
+    order = {"job": {"namespace": "jobs", "name": "job"}, "source": {"namespace": "ns", "name": "a"}}
+    ask: dict[str, Any] = {"namespace": "ns", "name": "a"}
+    assert server.client.post("/api/v1/operations/end", json=order).status_code == 202
+    server.fold()
+    assert edges(server.ask("/graph/neighbourhood", **ask)) == []
+    (edge,) = server.ask("/graph/neighbourhood", ended=True, **ask)["edges"]
+    assert edge["label"] == "ended"
+    server.parts.now_us += 1
+    assert server.client.post("/api/v1/operations/unend", json=order).status_code == 202
+    server.fold()
+    assert edges(server.ask("/graph/neighbourhood", **ask)) == [("a", "b")]
+
+
+@pytest.mark.parametrize("order", [{}, {"job": {"namespace": "n", "name": "j"}}, {"job": {"namespace": "n"}, "source": None}], ids=str)
+def test_an_order_that_names_no_flow_is_422(server: Server, order: dict[str, Any]) -> None:
+    assert server.client.post("/api/v1/operations/end", json=order).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("silent_us", "state"), [(30_000_000, "alive"), (600_000_000, "silent"), (2 * DAY_US, "gone")], ids=["alive", "silent", "gone"]
+)
+def test_a_stream_is_as_alive_as_its_heartbeats_whatever_its_state_says(server: Server, silent_us: int, state: str) -> None:
+    beats = [run_event("RUNNING", time_us=T0 + beat * 60_000_000) for beat in range(1, 8)]
+    server.send(run_event("START", inputs=[dataset("a")], outputs=[dataset("b")], job_facets=STREAM), *beats)
+    server.send(moved("p", "q", T0, RUNS[1], job="batch"))
+    server.parts.now_us = T0 + 7 * 60_000_000 + silent_us
+    said = server.ask("/graph/neighbourhood", namespace="ns", name="a")
+    assert [edge["liveness"] for edge in said["edges"]] == [state]
+    assert [port["liveness"] for port in said["ports"]] == [state]
+    assert [run["liveness"] for run in server.ask(f"/graph/runs/{RUNS[0]}")["runs"]] == [state]
+    assert "liveness" not in server.ask("/graph/neighbourhood", namespace="ns", name="p")["edges"][0]
+
+
+def test_a_stream_whose_numbers_stand_still_is_idle(server: Server) -> None:
+    def beat(number: int, rows: int) -> bytes:
+        access = ("outputFacets", {"outputStatistics": facet(rowCount=rows)})
+        return run_event("RUNNING", time_us=T0 + number * 60_000_000, outputs=[dataset("b", access=access)], job_facets=STREAM)
+
+    server.send(
+        run_event("START", inputs=[dataset("a")], outputs=[dataset("b")], job_facets=STREAM), *(beat(n, 10 * n) for n in range(1, 5))
+    )
+    server.parts.now_us = T0 + 5 * 60_000_000
+    assert server.ask("/graph/neighbourhood", namespace="ns", name="a")["edges"][0]["liveness"] == "alive"
+    server.send(*(beat(n, 40) for n in range(5, 9)))
+    server.parts.now_us = T0 + 9 * 60_000_000
+    assert server.ask("/graph/neighbourhood", namespace="ns", name="a")["edges"][0]["liveness"] == "idle"
+
+
+def test_thirty_quiet_days_of_a_stream_leave_its_edge(server: Server) -> None:
+    server.send(run_event("START", inputs=[dataset("a")], outputs=[dataset("b")], job_facets=STREAM))
+    server.parts.now_us = NOW + 40 * DAY_US
+    (edge,) = server.ask("/graph/neighbourhood", namespace="ns", name="a")["edges"]
+    assert (edge["label"], edge["liveness"]) == ("stale", "gone")
