@@ -15,11 +15,11 @@ import duckdb
 import psutil
 import pyspark
 
-from bench import aliases, fold, freshness, http, hubs, processes, questions, search, walks
+from bench import aliases, estates, fold, freshness, http, hubs, processes, questions, search, walks
 from bench.meter import Result, calibrate
 from bench.tell import tell
 
-NAMES = ("fold", "http", "freshness", "walks", "questions", "search", "hubs", "aliases", "processes")
+NAMES = ("fold", "http", "freshness", "walks", "estates", "questions", "search", "hubs", "aliases", "processes")
 SIZES = "10000,100000,1000000"
 QUICK_SIZES = "2000,10000"
 
@@ -53,6 +53,7 @@ def _runs(sizes: list[int], quick: bool) -> dict[str, Callable[[Path], Result]]:
         "freshness": lambda work: freshness.run(work, quick=quick),
         "walks": lambda work: walks.run(work, quick=quick),
         "search": lambda work: search.run(work, quick=quick),
+        "estates": lambda work: estates.run(work, quick=quick),
         "questions": lambda work: questions.run(work, quick=quick),
         "hubs": lambda work: hubs.run(work, quick=quick),
         "aliases": lambda work: aliases.run(work, quick=quick),

@@ -1,5 +1,6 @@
 """The graph as of an earlier time, against the store of what had been said by then."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from tests.store.test_apply import NAMES, apply, opened, settle
 
 from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.openlineage.times import parse_time
 from lineage_bridge.ports import Node, Walk, WalkLimits
 from lineage_bridge.store.asof import folded_again
 from lineage_bridge.store.read import SqliteReader
@@ -18,8 +20,7 @@ _MIDNIGHT = T0 - T0 % DAY_US
 _moments = st.sampled_from([T0 - 1, T0, T0 + 500_000, T0 + 1_000_000, T0 + 30_000_000, T0 + 90_000_000, T0 + DAY_US, T0 + 2 * DAY_US - 1])
 _midnights = st.sampled_from([_MIDNIGHT + day * DAY_US for day in (0, 1, 2, 3, 31, 90, 91, 200)])
 
-plain = carried(min_size=4).map(lambda frames: [frame for frame in frames if b"symlinks" not in frame.body])
-"""Frames in which no dataset has two names: which names are joined is not told as of a time."""
+plain = carried(min_size=4)
 
 
 def nodes(reader: SqliteReader) -> Iterator[Node]:
@@ -79,3 +80,42 @@ def test_labels_as_of_midnight_are_those_of_what_had_been_said(frames: list[Carr
             for node in nodes(reader):
                 past, oracle = (around(r, node, "both", at, at_us) for r, at in ((reader, at_us), (then, None)))
                 assert labels(past) == labels(oracle)
+
+
+@settings(max_examples=40, deadline=None)
+@given(carried(min_size=4), st.none() | _moments | _midnights, st.integers(1, 4))
+def test_b_is_downstream_of_a_exactly_when_a_is_upstream_of_b(frames: list[Carried], at_us: int | None, depth: int) -> None:
+    with opened() as writer:
+        apply(writer, frames)
+        settle(writer)
+        reader = SqliteReader(writer.connection)
+        datasets = reader.nodes(NodeKind.DATASET, None, None, None, 0)
+        down = {a.id: around(reader, a, "downstream", at_us, T0, depth).distances for a in datasets}
+        up = {b.id: around(reader, b, "upstream", at_us, T0, depth).distances for b in datasets}
+        for a in datasets:
+            for b in datasets:
+                assert down[a.id].get(b.id) == up[b.id].get(a.id)
+
+
+@settings(max_examples=40, deadline=None)
+@given(carried(min_size=4, erasing=False), carried(erasing=False), st.sampled_from([1, 2, 3, 91]))
+def test_an_answer_as_of_midnight_stays_whatever_comes_later(earlier: list[Carried], later: list[Carried], days: int) -> None:
+    at_us = _MIDNIGHT + days * DAY_US
+    unsaid = (b"symlinks", b"jobType")
+    earlier, later = ([frame for frame in frames if not any(word in frame.body for word in unsaid)] for frames in (earlier, later))
+    with opened() as writer:
+        apply(writer, earlier)
+        settle(writer)
+        reader = SqliteReader(writer.connection)
+        before = {node: around(reader, node, "both", at_us, at_us) for node in nodes(reader)}
+        apply(writer, [frame for frame in later if not _speaks_of_before(frame, at_us)])
+        settle(writer)
+        reader = SqliteReader(writer.connection)
+        for node, walk in before.items():
+            again = around(reader, node, "both", at_us, at_us)
+            assert (labels(again), edges(again), set(again.columns)) == (labels(walk), edges(walk), set(walk.columns))
+
+
+def _speaks_of_before(frame: Carried, at_us: int) -> bool:
+    found = parse_time(str(json.loads(frame.body)["eventTime"])) if frame.body.endswith(b"}") else None
+    return found is None or min(found.us, frame.arrival) < at_us

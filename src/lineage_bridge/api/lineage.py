@@ -163,16 +163,14 @@ def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str) -
 
 def _summary(reader: GraphReader, job: Node, now_us: int, style: str, at_us: int | None) -> RunEvent:
     """A job's newest run with what it named; where that named nothing, or of an earlier time, with what is known of the job."""
-    if at_us is not None:
-        return wire.job_event(job, reader.job_ports(job, now_us=now_us, at_us=at_us), at_us)
-    record = reader.latest_run(job, with_datasets=True)
+    record = reader.latest_run(job, with_datasets=True) if at_us is None else None
     if record:
         return wire.run_event(_spelt_run(reader, record, style))
-    ports = reader.job_ports(job, now_us=now_us)
-    newest = reader.latest_run(job, with_datasets=False)
+    ports = reader.job_ports(job, now_us=now_us, at_us=at_us)
+    newest = reader.latest_run(job, with_datasets=False) if at_us is None else None
     if newest is None:
         names = reader.spelt((node for port in ports for node in (port.job, port.dataset)), style)
-        return wire.job_event(names.get(job.id, job), [replace(port, dataset=names[port.dataset.id]) for port in ports], now_us)
+        return wire.job_event(names.get(job.id, job), [replace(port, dataset=names[port.dataset.id]) for port in ports], at_us or now_us)
     inputs, outputs = _named(ports, Side.INPUT), _named(ports, Side.OUTPUT)
     return wire.run_event(_spelt_run(reader, replace(newest, inputs=inputs, outputs=outputs), style))
 

@@ -85,7 +85,7 @@ def _lineage_route(router: APIRouter, services: Services) -> None:
             found = reader.run_lineage(UUID(known(reader, run_id)[0].run_id).bytes, direction, depth, limit)
             said = RunLineageAnswer(
                 direction,
-                [deep(hop, record) for hop, record in found.runs],
+                [deep(hop, record, services.clock_us()) for hop, record in found.runs],
                 [Link(link.producer, link.consumer, wire.name(link.dataset), link.by) for link in found.links],
                 found.truncated,
                 reader.settling(),

@@ -1,7 +1,7 @@
 """Shapes as they were: what runs and design-time statements amounted to before they reached their present shape."""
 
 import sqlite3
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from lineage_bridge.graph.derive import bind, hub_id
@@ -15,6 +15,9 @@ from lineage_bridge.store.sayings import declared_shape, read_meaning, sayings_o
 
 _LAST = """SELECT CASE WHEN last <= :at THEN last ELSE first END FROM present_day
 WHERE subject = :subject AND job = :job AND day <= :day AND first <= :at ORDER BY day DESC LIMIT 1"""
+
+
+_LAST_TIME = 2**63 - 1
 
 
 class Formed(NamedTuple):
@@ -31,28 +34,38 @@ class Forming:
     def __init__(self, connection: sqlite3.Connection, at_us: int) -> None:
         self.connection, self.at_us = connection, at_us
         self._known: dict[int, list[Formed]] = {}
+        spans = [(stretch, min(at_us + longest(stretch), _LAST_TIME)) for stretch in STRETCHES]
+        self._classes = " UNION ALL ".join(f"SELECT {stretch} AS stretch, {at_us} AS now, {until} AS until" for stretch, until in spans)
+
+    def of_job(self, job: int) -> list[Formed]:
+        """What the forming subjects of a job amounted to."""
+        if job not in self._known:
+            self.meet([job])
+        return self._known[job]
 
     def of(self, jobs: Iterable[int]) -> list[Formed]:
         """What the forming subjects of these jobs amounted to."""
-        wanted = set(jobs)
-        new = wanted - self._known.keys()
-        self._known.update({job: [] for job in new})
+        wanted = sorted(set(jobs))
+        self.meet(wanted)
+        return [formed for job in wanted for formed in self._known[job]]
+
+    def meet(self, jobs: Iterable[int]) -> None:
+        """Look up many jobs at once."""
+        new = [job for job in jobs if job not in self._known]
+        self._known.update((job, []) for job in new)
         for some in chunks(new):
             for subject, job, origin in self._subjects(some):
                 formed = self._formed(subject, job, origin)
                 if formed.shape.id != NO_SHAPE:
                     self._known[job].append(formed)
-        return [formed for job in sorted(wanted) for formed in self._known[job]]
 
-    def _subjects(self, jobs: Collection[int]) -> list[tuple[bytes, int, int]]:
+    def _subjects(self, jobs: list[int]) -> list[tuple[bytes, int, int]]:
         """An index look-up for each class of stretches, however many runs the jobs have."""
-        sql = f"""SELECT subject, job, origin FROM present
-        WHERE job IN ({marks(jobs)}) AND forming = ? AND reached > ? AND reached <= ? AND sprouted <= ?"""
-        found: list[tuple[bytes, int, int]] = []
-        for stretch in STRETCHES:
-            until = min(self.at_us + longest(stretch), 2**63 - 1)
-            found += self.connection.execute(sql, (*jobs, stretch, self.at_us, until, self.at_us)).fetchall()
-        return found
+        sql = f"""SELECT p.subject, p.job, p.origin FROM node j CROSS JOIN ({self._classes}) c CROSS JOIN present p
+        ON p.job = j.id AND p.forming = c.stretch AND p.reached > c.now AND p.reached <= c.until
+        WHERE j.id IN ({marks(jobs)}) AND EXISTS (SELECT 1 FROM present e WHERE e.job = j.id AND e.forming IS NOT NULL)
+        AND p.sprouted <= c.now"""
+        return self.connection.execute(sql, jobs).fetchall()
 
     def _formed(self, subject: bytes, job: int, origin: int) -> Formed:
         shape = self.shape(subject, job, origin)

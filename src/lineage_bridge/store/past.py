@@ -67,6 +67,7 @@ class FlowsAt:
             for dataset in met:
                 found.update(self._ports_at(dataset, side, limit))
             jobs = self._jobs_at(some, Direction.DOWN if side == Side.INPUT else Direction.UP)
+            self.forming.meet(jobs)
             for job, dataset, origin in self._forming_ports(jobs, side):
                 if dataset in met:
                     found.add((job, dataset, int(side), origin))
@@ -89,7 +90,7 @@ class FlowsAt:
 
     def _forming_ports(self, jobs: Iterable[int], side: Side) -> Iterator[tuple[int, int, int]]:
         for job in jobs:
-            for formed in self.forming.of([job]):
+            for formed in self.forming.of_job(job):
                 for dataset in side_of(formed.shape, side):
                     yield job, dataset, formed.shape.origin
 
@@ -114,7 +115,7 @@ class FlowsAt:
                 (job, carrier, self.at_us),
             )
         )
-        for formed in self.forming.of([job]):
+        for formed in self.forming.of_job(job):
             meanings |= {(meaning, formed.shape.origin) for of, meaning in formed.shape.statements if of == carrier}
         rows = "SELECT target, target_field, source, source_field, type, subtype, masking, ?, ? FROM statement WHERE meaning = ?"
         return [row for meaning, origin in sorted(meanings) for row in self.connection.execute(rows, (carrier, origin, meaning))]

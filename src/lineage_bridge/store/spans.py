@@ -142,11 +142,11 @@ class SpansAt(Spans):
 
     def formed(self, job: int) -> list[Formed]:
         """As Spans."""
-        return self.forming.of([job])
+        return self.forming.of_job(job)
 
     def alone(self, job: int) -> Span | None:
         """As Spans."""
-        return None if self.forming.of([job]) else super().alone(job)
+        return None if self.forming.of_job(job) else super().alone(job)
 
     def last(self, job: int, shape: int) -> int | None:
         """As Spans."""
@@ -177,7 +177,7 @@ class SpansAt(Spans):
         return _later(super().hub(job, hub), self._formed(job, lambda f: f.shape.id in (hub, hub ^ 1)))
 
     def _formed(self, job: int, holds: Callable[[Formed], bool]) -> int | None:
-        return max((formed.last for formed in self.forming.of([job]) if holds(formed)), default=None)
+        return max((formed.last for formed in self.forming.of_job(job) if holds(formed)), default=None)
 
 
 def _later(one: int | None, other: int | None) -> int | None:
