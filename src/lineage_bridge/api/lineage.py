@@ -170,7 +170,9 @@ def _summary(reader: GraphReader, job: Node, now_us: int, style: str, at_us: int
     newest = reader.latest_run(job, with_datasets=False) if at_us is None else None
     if newest is None:
         names = reader.spelt((node for port in ports for node in (port.job, port.dataset)), style)
-        return wire.job_event(names.get(job.id, job), [replace(port, dataset=names[port.dataset.id]) for port in ports], at_us or now_us)
+        return wire.job_event(
+            names.get(job.id, job), [replace(port, dataset=names[port.dataset.id]) for port in ports], now_us if at_us is None else at_us
+        )
     inputs, outputs = _named(ports, Side.INPUT), _named(ports, Side.OUTPUT)
     return wire.run_event(_spelt_run(reader, replace(newest, inputs=inputs, outputs=outputs), style))
 
