@@ -64,7 +64,7 @@ def now_of(section: Section) -> int:
 
 def exported(path: Path, section: Section, bodies: list[bytes], only: frozenset[str]) -> list[dict[str, Any]]:
     now = now_of(section)
-    writer = GraphWriter(path, NAMES)
+    writer = GraphWriter(path, NAMES, stitch=True)
     try:
         frames = [frame(body, place=place + 1, arrival=now) for place, body in enumerate(bodies)]
         frames += [frame(body, arrival=now + n, kind=FrameKind.OPERATOR) for n, body in enumerate(section.operators)]

@@ -72,6 +72,9 @@ class Settings(BaseModel):
     batch_bytes: int = Field(default=48 * MIB, ge=1, description="most bytes in one batch, if it has more than one frame")
     batch_frames: int = Field(default=20_000, ge=1, description="most frames in one batch")
     derived_rows: int = Field(default=5_000, ge=1, description="rows a batch may spend on deriving what earlier ones left")
+    stitch_siblings: bool = Field(
+        default=True, description="infer flows between a run that only writes and the streaming run around it that only reads"
+    )
     segment_bytes: int = Field(default=64 * MIB, ge=4096, le=1024 * MIB, description="size at which the log begins a new file")
     pending_bytes: int = Field(default=256 * MIB, ge=1, le=1024 * MIB, description="bytes that may wait for the log's disk")
 

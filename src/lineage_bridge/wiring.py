@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import partial
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,22 +79,23 @@ def _is_worth_telling(record: logging.LogRecord) -> bool:
 
 
 @contextmanager
-def open_store(path: Path, names: Names) -> Iterator[GraphStore]:
-    """The graph store at `path`, to write."""
-    writer = GraphWriter(path, names)
+def open_store(path: Path, names: Names, *, stitch: bool = True) -> Iterator[GraphStore]:
+    """The graph store at `path`, to write; with `stitch`, flows between runs that belong together are inferred."""
+    writer = GraphWriter(path, names, stitch=stitch)
     try:
         yield writer
     finally:
         writer.close()
 
 
-def run_pipeline(settings: Settings, store: Callable[[Path, Names], AbstractContextManager[GraphStore]] = open_store) -> None:
+def run_pipeline(settings: Settings, store: Callable[[Path, Names], AbstractContextManager[GraphStore]] | None = None) -> None:
     """Run the stream from the log to the store until a signal. Raises as `pipeline.runner.run_pipeline` does."""
     from lineage_bridge.pipeline.runner import run_pipeline as run  # noqa: PLC0415  # loads Spark
 
     key = control(settings).key()
     _check_key(settings.paths, key)
-    run(settings, lambda: store(settings.paths.graph, Names(key)), key, now_us)
+    open_ = store or partial(open_store, stitch=settings.stitch_siblings)
+    run(settings, lambda: open_(settings.paths.graph, Names(key)), key, now_us)
 
 
 def replay(settings: Settings, to: Path | None, *, anyway: bool, told: Callable[[str, int, int], None]) -> list[Counted]:

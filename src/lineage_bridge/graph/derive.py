@@ -5,7 +5,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from lineage_bridge.graph.book import PlainBook, identities, words
 from lineage_bridge.graph.facts import LINEAGE_KEYS, NAMING_KEYS, Names
@@ -17,7 +17,19 @@ from lineage_bridge.graph.relations import Origin, Row, Side
 from lineage_bridge.graph.searching import SEARCHED, search_text
 from lineage_bridge.graph.shapes import NO_SHAPE, Expansion, Shape, expand, make_shape
 from lineage_bridge.graph.statements import OWN, Meaning, named_nodes, read_meaning
-from lineage_bridge.graph.subjects import Naming, Stated, carriers, declaring_keys, is_mark, is_snapshot, read_mark, run_shape, speaker
+from lineage_bridge.graph.stitch import Sibling, one_side, stitch_id, stitched, stitched_shape
+from lineage_bridge.graph.subjects import (
+    Naming,
+    Stated,
+    carriers,
+    declaring_keys,
+    is_mark,
+    is_snapshot,
+    is_streaming,
+    read_mark,
+    run_shape,
+    speaker,
+)
 
 Subject = tuple[bytes, int]
 """Who spoke, and of which job; of a dataset, when a design-time statement names no job."""
@@ -38,6 +50,8 @@ symlink        (dataset, other, type)                            of current face
 respelt        (owner, namespace, name, rule, to_namespace, to_name)  steps of the rules from names that are there or that operators use
 respaced       (owner, space, other, prefix, parts, rule)        links of the rules from such namespaces
 identity       (node, head, namespace, name)                     not stored: the groups that all these make
+sibling        (parent, side, first, subject, job, last, shape, reached)   runs that may be stitched (stitch.py)
+stitch         (subject, job, reader, reader_job)
 remark         (meaning, *statement, facet, description,
                 target_run, source_run)
 live           (node)                                             nodes that something still speaks of
@@ -58,13 +72,23 @@ def facet_owner(key: str, job: int) -> int:
     return job if key in LINEAGE_KEYS else 0
 
 
-def derive(tables: Tables, names: Names) -> Derived:
-    """All derived values of the relations. Erased runs must have been taken out before."""
-    return _Derivation(tables, names).run()
+def derive(tables: Tables, names: Names, *, stitch: bool = False) -> Derived:
+    """All derived values of the relations; with `stitch`, those of stitch.py. Erased runs must have been taken out before."""
+    return _Derivation(tables, names, stitch=stitch).run()
+
+
+class Present(NamedTuple):
+    """What a subject amounts to now, the days it spoke with first and last, and since when."""
+
+    shape: Shape
+    days: dict[int, tuple[int, int]]
+    growth: Growth
 
 
 class _Derivation:
-    def __init__(self, tables: Tables, names: Names) -> None:
+    def __init__(self, tables: Tables, names: Names, *, stitch: bool) -> None:
+        self.stitch = stitch
+        self.presents: dict[Subject, Present] = {}
         self.tables, self.names = tables, names
         self.out: Derived = defaultdict(set)
         self.meanings: dict[bytes, Meaning] = {}
@@ -73,6 +97,7 @@ class _Derivation:
         self.shapes: dict[int, Shape] = {}
         self.job_shapes: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
         self.there = {id_: Spelling(kind, namespace, name) for id_, kind, namespace, name in tables["node"]}
+        self.streaming: set[Subject] = set()
         self.declared_io: dict[bytes, list[tuple[int, int, bytes]]] = defaultdict(list)
 
     def run(self) -> Derived:
@@ -81,6 +106,8 @@ class _Derivation:
         for content, *declared in self.tables["declared_io"]:
             self.declared_io[content].append((declared[0], declared[1], declared[2]))
         self.read_subjects()
+        if self.stitch:
+            self.read_stitches()
         self.read_jobs()
         self.read_facets()
         self.read_search_texts()
@@ -135,6 +162,31 @@ class _Derivation:
             if origin == Origin.DECLARED:
                 shape, growth = self.newest_declared(job, said_by[key], sayings[key]), of_declaration(sayings[key])
             self.present(key, shape, days[key], growth)
+            self.streaming.update({key} if any(is_streaming(meaning) for _, meaning in stated[key]) else ())
+
+    def read_stitches(self) -> None:
+        siblings = {key: sibling for key in self.presents if (sibling := self.sibling(key))}
+        for (subject, job), sibling in siblings.items():
+            now = self.presents[subject, job]
+            self.out["sibling"].add((*sibling, now.shape.id, now.growth.reached))
+        for writer, reader in stitched(siblings.values()):
+            own, read = self.presents[writer[3:5]], self.presents[reader[3:5]]
+            reached = max(own.growth.reached, read.growth.reached)
+            self.out["stitch"].add((*writer[3:5], *reader[3:5]))
+            self.present(
+                (stitch_id(*writer[3:5]), writer.job), stitched_shape(read.shape, own.shape), own.days, Growth(reached, reached, None)
+            )
+
+    def sibling(self, key: Subject) -> Sibling | None:
+        """What a run is to others of its parent, if it may be stitched."""
+        now, parent = self.presents[key], self.tables["run"].get(key, (None,))[0]
+        if parent is None or now.shape.origin != Origin.OBSERVED:
+            return None
+        sides = [side for side, _ in now.shape.members]
+        counts = sides.count(Side.INPUT), sides.count(Side.OUTPUT), len(now.shape.statements)
+        side = one_side(*counts, streaming=key in self.streaming)
+        spans = now.days.values()
+        return None if side is None else Sibling(parent, int(side), min(s[0] for s in spans), *key, max(s[1] for s in spans))
 
     def speak(self, job: int, statements: Iterable[tuple[int, bytes]]) -> None:
         for meaning in {meaning for _, meaning in statements if not is_mark(meaning)}:
@@ -177,6 +229,7 @@ class _Derivation:
 
     def present(self, key: tuple[bytes, int], shape: Shape, days: dict[int, tuple[int, int]], growth: Growth) -> None:
         first, last = min(d[0] for d in days.values()), max(d[1] for d in days.values())
+        self.presents[key] = Present(shape, days, growth)
         self.out["present"].add((*key, shape.origin, shape.id, first, last, *growth))
         if shape.id != NO_SHAPE:
             self.shapes.setdefault(shape.id, shape)

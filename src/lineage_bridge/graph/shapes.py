@@ -69,7 +69,7 @@ def expand(shape: Shape, meanings: dict[bytes, Meaning]) -> Expansion:
     said = [(carrier, meanings[meaning]) for carrier, meaning in shape.statements if meaning in meanings]
     if any(meaning.explicit for _, meaning in said):
         return _explicit(inputs, outputs, [meaning for _, meaning in said if meaning.explicit])
-    return _implied(inputs, outputs, said)
+    return _implied(inputs, outputs, said, Evidence.STITCHED if shape.origin == Origin.INFERRED else Evidence.CO_OCCURRENCE)
 
 
 def _explicit(inputs: list[int], outputs: list[int], meanings: list[Meaning]) -> Expansion:
@@ -82,7 +82,9 @@ def _explicit(inputs: list[int], outputs: list[int], meanings: list[Meaning]) ->
     return Expansion(tuple(sorted(flow for flow in flows if flow[:2] != (OWN, OWN))), ())
 
 
-def _implied(inputs: list[int], outputs: list[int], said: list[tuple[int, Meaning]]) -> Expansion:
+def _implied(inputs: list[int], outputs: list[int], said: list[tuple[int, Meaning]], together: Evidence) -> Expansion:
+    """Columns first; what else occurred `together` counts as that evidence."""
+    evidence = int(together)
     named: dict[int, set[int]] = {}
     for carrier, meaning in said:
         named.setdefault(carrier, set()).update(statement.source for statement in meaning.statements)
@@ -98,5 +100,5 @@ def _implied(inputs: list[int], outputs: list[int], said: list[tuple[int, Meanin
     products = [(some, others) for some, others in products if some and others]
     if sum(len(some) * len(others) for some, others in products) > HUB_PAIRS:
         return Expansion(tuple(sorted(flows)), tuple(Hub(tuple(some), tuple(others)) for some, others in products))
-    flows |= {Flow(a, b, int(Evidence.CO_OCCURRENCE)) for some, others in products for a in some for b in others}
+    flows |= {Flow(a, b, evidence) for some, others in products for a in some for b in others}
     return Expansion(tuple(sorted(flows)), ())

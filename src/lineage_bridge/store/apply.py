@@ -32,8 +32,13 @@ _NODES = {"run_io": (1, 2), "said": (1, 2), "run": (1, 3, 5), "declared_io": (2,
 class GraphWriter:
     """The graph store, opened for writing. One per data folder; not safe for threads at once."""
 
-    def __init__(self, path: Path, names: Names, *, feed: bool = True, fresh: Callable[[int], str] = secrets.token_hex) -> None:
-        """With `feed`, what changes is told in an epoch of its own, named by the text that `fresh` makes of that many random bytes."""
+    def __init__(
+        self, path: Path, names: Names, *, feed: bool = True, stitch: bool = False, fresh: Callable[[int], str] = secrets.token_hex
+    ) -> None:
+        """With `feed`, what changes is told in an epoch of its own, named by the text that `fresh` makes of that many random bytes.
+
+        With `stitch`, the rule `stitch_siblings` holds.
+        """
         self.path = path
         self.connection = connect_writer(path)
         self.changes, self.fresh = Changes(self.connection, on=feed), fresh
@@ -42,11 +47,18 @@ class GraphWriter:
         self.derivation = Derivation(self.connection, names, self.changes)
         self.erasure = Erasure(self.connection, self.derivation)
         _prepare(self.connection)
+        self._switch(stitch)
         self.erased = {bytes(row[0]) for row in self.connection.execute("SELECT subject FROM erased")}
 
     def begin_epoch(self) -> None:
         """Begin an epoch of the change feed."""
         self.changes.open_epoch(self.fresh(_EPOCH_BYTES))
+
+    def _switch(self, stitch: bool) -> None:
+        self.connection.execute("BEGIN IMMEDIATE")
+        self.derivation.stitching.switch(stitch)
+        self.changes.flush()
+        self.connection.execute("COMMIT")
 
     def close(self) -> None:
         """Close the connection; an open transaction is rolled back."""
@@ -93,7 +105,11 @@ class GraphWriter:
 
     def left(self) -> int:
         """How many keys wait to be derived."""
-        return int(self.connection.execute("SELECT (SELECT count(*) FROM dirty) + (SELECT count(*) FROM unsearched)").fetchone()[0])
+        return int(
+            self.connection.execute(
+                "SELECT (SELECT count(*) FROM dirty) + (SELECT count(*) FROM unsearched) + (SELECT count(*) FROM unstitched)"
+            ).fetchone()[0]
+        )
 
     def _advance(self, batch: Batch) -> None:
         for (source, part), (start, end) in sorted(batch.spans.items()):

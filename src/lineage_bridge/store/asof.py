@@ -15,6 +15,7 @@ from lineage_bridge.graph.relations import BY_NAME, Row
 from lineage_bridge.graph.statements import named_nodes
 from lineage_bridge.ports import Batch, Budget
 from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.stitching import is_on
 
 _SPAN = '"first", CASE WHEN "last" <= :at THEN "last" ELSE "first" END'
 _CUT = {
@@ -47,7 +48,7 @@ _END_OF_TIME = 2**63 - 1
 def folded_again(source: sqlite3.Connection, names: Names, at_us: int | None, without: frozenset[bytes]) -> Iterator[sqlite3.Connection]:
     """A store of what had been said by `at_us` (all, if None) by all but the runs in `without`. It is gone when the context ends."""
     with TemporaryDirectory(prefix="lineage-bridge-") as folder:
-        writer = GraphWriter(Path(folder) / "graph.db", names, feed=False)
+        writer = GraphWriter(Path(folder) / "graph.db", names, feed=False, stitch=is_on(source))
         with closing(writer):
             writer.apply(Batch({}, _rows(source, names, _END_OF_TIME if at_us is None else at_us, without)), Budget(2**62))
             yield writer.connection

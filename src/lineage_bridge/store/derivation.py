@@ -17,6 +17,7 @@ from lineage_bridge.store.changes import Changes
 from lineage_bridge.store.presence import Presence
 from lineage_bridge.store.searching import SearchTexts
 from lineage_bridge.store.spellings import Spellings
+from lineage_bridge.store.stitching import Stitching
 
 _READ = NAMING_KEYS | SHAPING_KEYS
 Subject = tuple[bytes, int]
@@ -42,6 +43,7 @@ class Derivation:
         self.connection, self.names, self.changes = connection, names, changes
         self.presence = Presence(connection, changes)
         self.spellings = Spellings(connection, names, changes)
+        self.stitching = Stitching(connection, self.presence)
         self.meaning_of: dict[tuple[bytes, str], bytes | None] = {}
         self.spoken: set[tuple[int, bytes]] = set()
         self.search = SearchTexts(connection)
@@ -108,16 +110,18 @@ class Derivation:
         self.current_facets(said, contents)
         self.spellings.merge_words(rows.get("alias", []))
         batch_rows = sum(len(some) for some in rows.values())
-        self._shapes(sorted(touched), Budget(budget.rows + 4 * batch_rows))
+        allowed = Budget(budget.rows + 4 * batch_rows)
+        self.stitching.keep_up(self._shapes(sorted(touched), allowed), allowed)
         self.search.keep_up((budget.rows + batch_rows) // _ROWS_A_TEXT + 1)
 
     def settle(self, budget: Budget) -> None:
         """Derive for keys that earlier batches left."""
         self.presence.see_nothing()
-        self._shapes([], budget)
+        self.stitching.keep_up(self._shapes([], budget), budget)
         self.search.keep_up(budget.rows // _ROWS_A_TEXT + 1)
 
-    def _shapes(self, touched: list[Subject], budget: Budget) -> None:
+    def _shapes(self, touched: list[Subject], budget: Budget) -> list[Subject]:
+        """Reshape what earlier batches left and what was touched, within the budget; the rest is left. Those that were reshaped."""
         left = self.connection.execute("SELECT subject, job FROM dirty LIMIT 1000").fetchall()
         waiting = list(dict.fromkeys([*left, *touched]))
         done = self.presence.reshape(waiting, budget, self.meaning)
@@ -125,6 +129,7 @@ class Derivation:
             self.connection.executemany("DELETE FROM dirty WHERE subject = ? AND job = ?", waiting[:done])
         if done < len(waiting):
             self.connection.executemany("INSERT OR IGNORE INTO dirty VALUES (?, ?)", waiting[done:])
+        return waiting[:done]
 
     # statements
 

@@ -56,9 +56,11 @@ class Erasure:
         nodes: set[int] = set()
         for subject in subjects:
             nodes |= self._nodes(subject)
+        spoken = [pair for subject in subjects for pair in self._query("SELECT subject, job FROM present WHERE subject = ?", subject)]
         for subject in subjects:
             self._leave_shapes(subject)
             self._delete(subject)
+        self.derivation.stitching.gone(spoken)
         nodes |= self._drop_unsaid()
         self._recall_facets(sorted(nodes))
         self._drop_unused(sorted(nodes))
@@ -81,6 +83,9 @@ class Erasure:
         found |= {node[0] for (text,) in self.connection.execute(_PARENTS, (subject,)) for node in self._named(text)}
         links = [row for node in found for row in self.connection.execute("SELECT other FROM symlink WHERE dataset = ?", (node,))]
         return found | {row[0] for row in links}
+
+    def _query(self, sql: str, subject: bytes) -> list[tuple[bytes, int]]:
+        return self.connection.execute(sql, (subject,)).fetchall()
 
     def _leave_shapes(self, subject: bytes) -> None:
         rows = self.connection.execute("SELECT job, shape FROM present WHERE subject = ?", (subject,)).fetchall()

@@ -96,7 +96,8 @@ class SqliteReader:
 
     def settling(self) -> bool:
         """Whether keys still wait to be derived."""
-        return self.connection.execute("SELECT 1 FROM dirty UNION ALL SELECT 1 FROM unsearched LIMIT 1").fetchone() is not None
+        waiting = "SELECT 1 FROM dirty UNION ALL SELECT 1 FROM unsearched UNION ALL SELECT 1 FROM unstitched LIMIT 1"
+        return self.connection.execute(waiting).fetchone() is not None
 
     def find(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
         """The node of exactly this name."""

@@ -92,6 +92,20 @@ Index(
 _table("subject_statement", {"subject": _BYTES, "job": _INT, "carrier": _INT, "meaning": _BYTES}, {"first": _INT})
 _table("spoken", {"node": _INT, "job": _INT})
 _table("dirty", {"subject": _BYTES, "job": _INT})
+_table(
+    "sibling",
+    {"parent": _BYTES, "side": _INT, "first": _INT, "subject": _BYTES, "job": _INT},
+    {"last": _INT, "shape": _INT, "reached": _INT},
+    Index("sibling_by_last", "parent", "side", "last"),
+    Index("sibling_by_subject", "subject", "job"),
+)
+_table(
+    "stitch",
+    {"subject": _BYTES, "job": _INT},
+    {"reader": _BYTES, "reader_job": _INT},
+    Index("stitch_by_reader", "reader", "reader_job"),
+)
+_table("unstitched", {"subject": _BYTES, "job": _INT})
 
 # shapes, expanded once
 _table("shape", {"shape": _INT}, {"origin": _INT, "inputs": _INT, "outputs": _INT, "hubs": _INT})
@@ -204,6 +218,7 @@ _table(
 )
 
 # the store itself
+_table("rule", {"name": _TEXT}, {"value": _INT})
 _table("position", {"source": _TEXT, "part": _INT}, {"place": _INT})
 
 # what changed of the derived rows (store/changes.py)

@@ -9,6 +9,7 @@ from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import Tables
 from lineage_bridge.graph.relations import BY_NAME, Row
 from lineage_bridge.store.identity import Identities
+from lineage_bridge.store.stitching import is_on
 
 _NEEDED = ("node", "run", "run_io", "said", "content", "declared_io", "facet", "alias")
 _STORED = {
@@ -21,6 +22,8 @@ _STORED = {
     "hub_io": "hub_io",
     "job_statement": "job_statement",
     "remark": "remark",
+    "sibling": "sibling",
+    "stitch": "stitch",
     "current_facet": "current_facet",
     "search_text": "search_text",
     "symlink": "symlink",
@@ -43,7 +46,7 @@ class Difference(NamedTuple):
 
 def verify(connection: sqlite3.Connection, names: Names) -> Iterator[Difference]:
     """Compare each derived table, in turn. Works on one moment of the store; needs memory for its relations."""
-    derived = derive(read_tables(connection), names)
+    derived = derive(read_tables(connection), names, stitch=is_on(connection))
     for table, stored in _STORED.items():
         kept = {tuple(row) for row in connection.execute(f'SELECT * FROM "{stored}"')}
         wanted = derived.get(table, set())

@@ -414,6 +414,13 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
     op.create_index("respelt_back", "respelt", ["to_namespace", "to_name"], unique=False)
     op.create_index("respelt_forth", "respelt", ["namespace", "name"], unique=False)
     op.create_table(
+        "rule",
+        sa.Column("name", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("value", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("name"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "run",
         sa.Column("run", sa.LargeBinary(), autoincrement=False, nullable=False),
         sa.Column("job", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -543,6 +550,21 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
     )
     op.create_index("shape_statement_by_meaning", "shape_statement", ["meaning", "carrier", "shape"], unique=False)
     op.create_table(
+        "sibling",
+        sa.Column("parent", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.Column("side", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("first", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("subject", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.Column("job", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("last", sa.BigInteger(), nullable=False),
+        sa.Column("shape", sa.BigInteger(), nullable=False),
+        sa.Column("reached", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("parent", "side", "first", "subject", "job"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("sibling_by_last", "sibling", ["parent", "side", "last"], unique=False)
+    op.create_index("sibling_by_subject", "sibling", ["subject", "job"], unique=False)
+    op.create_table(
         "spoken",
         sa.Column("node", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("job", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -564,6 +586,16 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
     )
     op.create_index("statement_by_source", "statement", ["source", "source_field", "meaning"], unique=False)
     op.create_index("statement_by_target", "statement", ["target", "target_field", "meaning"], unique=False)
+    op.create_table(
+        "stitch",
+        sa.Column("subject", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.Column("job", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("reader", sa.LargeBinary(), nullable=False),
+        sa.Column("reader_job", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("subject", "job"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("stitch_by_reader", "stitch", ["reader", "reader_job"], unique=False)
     op.create_table(
         "subject_statement",
         sa.Column("subject", sa.LargeBinary(), autoincrement=False, nullable=False),
@@ -595,6 +627,13 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         "unsearched",
         sa.Column("node", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("node"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "unstitched",
+        sa.Column("subject", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.Column("job", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("subject", "job"),
         sqlite_with_rowid=False,
     )
     if op.get_bind().dialect.name == "sqlite":
