@@ -117,7 +117,7 @@ def replay(settings: Settings, to: Path | None, *, anyway: bool, told: Callable[
         else:
             stack.callback(shutil.rmtree, scratch, ignore_errors=True)
         stack.callback(rebuild.remove, part)
-        fresh = rebuild.open_fresh(part, Names(key))
+        fresh = rebuild.open_fresh(part, Names(key), stitch=settings.stitch_siblings)
         stack.callback(fresh.close)
         run_replay(settings, fresh, key, scratch, lambda progress: told("folding", progress.done, progress.left))
         counted = rebuild.compare(paths.graph, fresh)

@@ -23,6 +23,8 @@ _STAGED = ("node", "run_io", "said")
 _DIRECT = tuple(r for r in RELATIONS if r.name not in (*_STAGED, "facet", "erased", "alias"))
 
 
+_WAITING = ("dirty", "unsearched", "unstitched")
+"""Tables of keys that wait to be derived."""
 _SUBJECT = {"event": 4, "run": 0, "run_event": 0, "run_io": 0, "io_sample": 0, "said": 0, "lifecycle": 0, "control": 0}
 """Where a row says who spoke."""
 _NODES = {"run_io": (1, 2), "said": (1, 2), "run": (1, 3, 5), "declared_io": (2,), "event": (5, 6)}
@@ -55,6 +57,8 @@ class GraphWriter:
         self.changes.open_epoch(self.fresh(_EPOCH_BYTES))
 
     def _switch(self, stitch: bool) -> None:
+        if self.derivation.stitching.on == stitch:
+            return
         self.connection.execute("BEGIN IMMEDIATE")
         self.derivation.stitching.switch(stitch)
         self.changes.flush()
@@ -105,11 +109,8 @@ class GraphWriter:
 
     def left(self) -> int:
         """How many keys wait to be derived."""
-        return int(
-            self.connection.execute(
-                "SELECT (SELECT count(*) FROM dirty) + (SELECT count(*) FROM unsearched) + (SELECT count(*) FROM unstitched)"
-            ).fetchone()[0]
-        )
+        counts = " UNION ALL ".join(f"SELECT count(*) AS keys FROM {table}" for table in _WAITING)
+        return int(self.connection.execute(f"SELECT sum(keys) FROM ({counts})").fetchone()[0])
 
     def _advance(self, batch: Batch) -> None:
         for (source, part), (start, end) in sorted(batch.spans.items()):

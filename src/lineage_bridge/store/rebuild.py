@@ -24,10 +24,10 @@ _FRAMES = ("event_copy", "quarantine")
 """The relations with a row for each frame of the log."""
 
 
-def open_fresh(path: Path, names: Names) -> GraphWriter:
-    """An empty store at `path`, without what an earlier attempt left there. Until it is sealed, a crash spoils it."""
+def open_fresh(path: Path, names: Names, *, stitch: bool = False) -> GraphWriter:
+    """An empty store at `path` (`stitch` as in GraphWriter), without what an earlier attempt left. Until it is sealed, a crash spoils it."""
     remove(path)
-    writer = GraphWriter(path, names, feed=False)
+    writer = GraphWriter(path, names, feed=False, stitch=stitch)
     writer.connection.executescript("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;")
     return writer
 
