@@ -25,7 +25,7 @@ _FRAMES = ("event_copy", "quarantine")
 
 
 def open_fresh(path: Path, names: Names, *, stitch: bool = False) -> GraphWriter:
-    """An empty store at `path` (`stitch` as in GraphWriter), without what an earlier attempt left. Until it is sealed, a crash spoils it."""
+    """An empty store at `path` (`stitch` as in GraphWriter), with nothing left in it. Until it is sealed, a crash spoils it."""
     remove(path)
     writer = GraphWriter(path, names, feed=False, stitch=stitch)
     writer.connection.executescript("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;")
