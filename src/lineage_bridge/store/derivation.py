@@ -7,11 +7,12 @@ computes the same from scratch.
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from lineage_bridge.graph.derive import ENTITY_SIDES, facet_owner, facet_rank, remarks
+from lineage_bridge.graph.derive import ENTITY_SIDES, facet_owner, facet_rank
 from lineage_bridge.graph.facts import LINEAGE_KEYS, NAMING_KEYS, Names
 from lineage_bridge.graph.relations import Origin, Row
 from lineage_bridge.graph.statements import named_nodes, read_meaning
 from lineage_bridge.graph.subjects import SHAPING_KEYS, carriers, is_mark, read_mark, speaker
+from lineage_bridge.graph.texts import remarks
 from lineage_bridge.ports import Budget
 from lineage_bridge.store.changes import Changes
 from lineage_bridge.store.presence import Presence
