@@ -677,7 +677,10 @@ class TracedColumn:
 
 @dataclass(frozen=True)
 class TracedFlow:
-    """One column goes into another by the work of a job. `masked`: only masked; `indirect`: it decides, but its values do not pass."""
+    """One column goes into another by the work of a job. `masked`: only masked; `indirect`: it decides, but its values do not pass.
+
+    `descriptions` are the words of whoever stated it, sorted.
+    """
 
     source: Node
     source_field: str
@@ -689,6 +692,7 @@ class TracedFlow:
     masked: bool
     indirect: bool
     proof: Proof | None
+    descriptions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,7 @@ class TraceFlow(Struct, frozen=True, omit_defaults=True):
     masked: bool = False
     indirect: bool = False
     proof: ProofAnswer | UnsetType = UNSET
+    descriptions: list[str] = []
 
 
 class TraceGap(Struct, frozen=True):

@@ -183,6 +183,7 @@ def _flow(flow: TracedFlow) -> TraceFlow:
         transformations=[Transformation(*change) for change in flow.transformations],
         masked=flow.masked,
         indirect=flow.indirect,
+        descriptions=list(flow.descriptions),
         proof=ProofAnswer(flow.proof.event.hex(), format_time(flow.proof.time), str(UUID(bytes=flow.proof.subject)))
         if flow.proof
         else UNSET,

@@ -11,6 +11,7 @@ from lineage_bridge.store.columns import Columns, ColumnStep, CurrentColumns, Fl
 from lineage_bridge.store.flows import CurrentFlows, Direction, Flows, RawEdge
 from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.proofs import Proofs
+from lineage_bridge.store.remarks import descriptions
 
 Column = tuple[int, str]
 """The canonical id of a dataset (or the id of a job), and a field; empty for all of it."""
@@ -179,6 +180,7 @@ class Tracer:
                 masked=all(one.masking for one in steps),
                 indirect=all(one.type == "INDIRECT" or not one.target_field for one in steps),
                 proof=self.proofs.newest(step.job, step.carrier, step.meaning) if proofs and step.meaning else None,
+                descriptions=descriptions(self.connection, steps),
             )
 
 

@@ -1,0 +1,17 @@
+"""What was said besides a statement: the descriptions of a transformation, in the words of whoever stated it."""
+
+import sqlite3
+from collections.abc import Iterable
+
+from lineage_bridge.store.columns import ColumnStep
+
+MOST = 10
+"""How many descriptions of one statement are told."""
+_DESCRIPTIONS = f"""SELECT DISTINCT description FROM remark
+WHERE meaning = :meaning AND target IN (:target, 0) AND target_field = :target_field AND source IN (:source, 0) AND source_field = :source_field AND description <> '' ORDER BY description LIMIT {MOST}"""
+
+
+def descriptions(connection: sqlite3.Connection, steps: Iterable[ColumnStep]) -> tuple[str, ...]:
+    """What is said of these statements, sorted."""
+    found = {row[0] for step in steps if step.meaning for row in connection.execute(_DESCRIPTIONS, step._asdict())}
+    return tuple(sorted(found))[:MOST]
