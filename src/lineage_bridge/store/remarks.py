@@ -8,7 +8,8 @@ from lineage_bridge.store.columns import ColumnStep
 MOST = 10
 """How many descriptions of one statement are told."""
 _DESCRIPTIONS = f"""SELECT DISTINCT description FROM remark
-WHERE meaning = :meaning AND target IN (:target, 0) AND target_field = :target_field AND source IN (:source, 0) AND source_field = :source_field AND description <> '' ORDER BY description LIMIT {MOST}"""
+WHERE meaning = :meaning AND target IN (:target, 0) AND target_field = :target_field
+AND source IN (:source, 0) AND source_field = :source_field AND description <> '' ORDER BY description LIMIT {MOST}"""
 
 
 def descriptions(connection: sqlite3.Connection, steps: Iterable[ColumnStep]) -> tuple[str, ...]:
