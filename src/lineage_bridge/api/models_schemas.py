@@ -23,7 +23,7 @@ class Column(Struct, frozen=True, omit_defaults=True):
     fields: "list[Column] | UnsetType" = UNSET
 
 
-class Version(Struct, frozen=True, omit_defaults=True):
+class SchemaVersionItem(Struct, frozen=True, omit_defaults=True):
     """A stretch of time in which a dataset had a version. `version` is a hash of names and types, empty if the schema was withdrawn.
 
     `brief`: those who named it named another within ten minutes.
@@ -43,7 +43,7 @@ class Schemas(Struct, frozen=True):
 
     dataset: Name
     evidence: str
-    versions: list[Version]
+    versions: list[SchemaVersionItem]
     renamed_from: list[Name]
     truncated: bool
     settling: bool

@@ -21,8 +21,8 @@ from lineage_bridge.api.models_schemas import (
     Retyped,
     SchemaChange,
     Schemas,
+    SchemaVersionItem,
     Seen,
-    Version,
 )
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
@@ -148,8 +148,8 @@ def _picked(reader: GraphReader, node: Node, history: SchemaHistory, text: str) 
     raise RequestError(f"no schema had been told by {text}")
 
 
-def _version(version: SchemaVersion, *, fields: bool) -> Version:
-    return Version(
+def _version(version: SchemaVersion, *, fields: bool) -> SchemaVersionItem:
+    return SchemaVersionItem(
         version=version.version,
         first=_seen(version.first),
         last=_seen(version.last),
