@@ -59,4 +59,4 @@ def flat(tables: Mapping[str, Mapping[Row, Row]]) -> Iterator[tuple[str, list[Ro
     """Each relation that has rows, with its rows as flat tuples in the order of their keys."""
     for name, rows in tables.items():
         if rows:
-            yield name, [key + rows[key] for key in sorted(rows)]
+            yield name, sorted([key + values for key, values in rows.items()])

@@ -19,8 +19,8 @@ from lineage_bridge.store.erasure import Erasure
 from lineage_bridge.store.sqlite import connect_writer
 
 _EPOCH_BYTES = 6
-_STAGED = ("node", "run_io", "said")
-_DIRECT = tuple(r for r in RELATIONS if r.name not in (*_STAGED, "facet", "erased", "alias"))
+_STAGED = ("node", "run_io")
+_DIRECT = tuple(r for r in RELATIONS if r.name not in (*_STAGED, "content", "facet", "erased", "alias"))
 
 
 _WAITING = ("dirty", "unsearched", "unstitched")
@@ -136,12 +136,12 @@ class GraphWriter:
         for relation in _DIRECT:
             if rows.get(relation.name):
                 _upsert(self.connection, relation, rows[relation.name])
+        self.derivation.add_contents(rows.get("content", []))
         self.derivation.add_facets(rows.get("facet", []))
         touched = self.derivation.subjects_with_new_members()
-        for name in ("run_io", "said"):
-            if rows.get(name):
-                columns = ", ".join(f'"{c}"' for c in BY_NAME[name].names)
-                self.connection.execute(upsert_sql(BY_NAME[name], f"SELECT {columns} FROM in_{name} WHERE true"))
+        if rows.get("run_io"):
+            columns = ", ".join(f'"{c}"' for c in BY_NAME["run_io"].names)
+            self.connection.execute(upsert_sql(BY_NAME["run_io"], f"SELECT {columns} FROM in_run_io WHERE true"))
         self.derivation.keep_up(rows, touched, budget)
         if newly_erased:
             self.erasure.erase(newly_erased)

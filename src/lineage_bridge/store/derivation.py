@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from lineage_bridge.graph.derive import ENTITY_SIDES, facet_owner, facet_rank
 from lineage_bridge.graph.facts import LINEAGE_KEYS, NAMING_KEYS, Names
-from lineage_bridge.graph.relations import Origin, Row
+from lineage_bridge.graph.relations import CONTENT, Origin, Row, upsert_sql
 from lineage_bridge.graph.statements import named_nodes, read_meaning
 from lineage_bridge.graph.subjects import SHAPING_KEYS, carriers, is_mark, read_mark, speaker
 from lineage_bridge.graph.texts import remarks
@@ -23,6 +23,7 @@ from lineage_bridge.store.stitching import Stitching
 _READ = NAMING_KEYS | SHAPING_KEYS
 Subject = tuple[bytes, int]
 Contents = dict[bytes, dict[str, bytes]]
+_REMEMBERED = 500_000
 
 _CURRENT = """INSERT INTO current_facet SELECT * FROM in_current WHERE true ON CONFLICT (node, job, key) DO UPDATE
 SET facet = excluded.facet, rank = excluded.rank, time = excluded.time, event = excluded.event
@@ -47,6 +48,7 @@ class Derivation:
         self.stitching = Stitching(connection, self.presence)
         self.meaning_of: dict[tuple[bytes, str], bytes | None] = {}
         self.spoken: set[tuple[int, bytes]] = set()
+        self.stored: set[bytes] = set()
         self.search = SearchTexts(connection)
         connection.execute("CREATE TEMP TABLE in_facet (facet)")
         connection.execute("CREATE TEMP TABLE in_statement (subject, job, carrier, meaning, first)")
@@ -56,6 +58,7 @@ class Derivation:
         """Drop what was remembered of a transaction that did not commit."""
         self.meaning_of.clear()
         self.spoken.clear()
+        self.stored.clear()
         self.search.forget()
         self.spellings.forget()
 
@@ -73,6 +76,14 @@ class Derivation:
             if self.changes.run("node", "INSERT OR IGNORE INTO node VALUES (?, ?, ?, ?)", row):
                 self.connection.execute("INSERT INTO node_search (rowid, namespace, name) VALUES (?, ?, ?)", (row[0], row[2], row[3]))
                 self.spellings.add(row)
+
+    def add_contents(self, rows: list[Row]) -> None:
+        """Store the contents that are not there yet; those that are known to be are not looked for again."""
+        if len(self.stored) > _REMEMBERED:
+            self.stored.clear()
+        new = {row[:2]: row for row in rows if row[0] not in self.stored}
+        self.connection.executemany(upsert_sql(CONTENT, "VALUES (?, ?, ?)"), new.values())
+        self.stored.update(row[0] for row in new.values())
 
     def add_facets(self, rows: list[Row]) -> None:
         """Store the texts that are not there yet."""
@@ -107,7 +118,7 @@ class Derivation:
         touched |= self._new_statements(said, contents)
         touched |= {(row[0], own) for row in said if row[4] == Origin.DECLARED and (own := speaker(*row[1:4]))}
         touched |= self.presence.snapshots()
-        self.presence.see_staged()
+        self.presence.see(said)
         self.current_facets(said, contents)
         self.spellings.merge_words(rows.get("alias", []))
         batch_rows = sum(len(some) for some in rows.values())

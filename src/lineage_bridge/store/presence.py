@@ -6,7 +6,7 @@ from itertools import islice
 
 from lineage_bridge.graph.derive import hub_id
 from lineage_bridge.graph.growth import NO_GROWTH, Growth, newest_content, of_declaration
-from lineage_bridge.graph.relations import Origin, Side
+from lineage_bridge.graph.relations import Origin, Row, Side
 from lineage_bridge.graph.shapes import NO_SHAPE, Shape, expand, make_shape
 from lineage_bridge.graph.statements import OWN
 from lineage_bridge.graph.subjects import Naming, Stated, is_snapshot, run_shape
@@ -24,7 +24,6 @@ _SEE = f"""INSERT INTO present (subject, job, origin, shape, first, last, sprout
 SELECT subject, about, min(origin), 0, min(first), max(last), 0, 0 {_SPEAKERS}
 ON CONFLICT (subject, job) DO UPDATE SET first = min(present.first, excluded.first), last = max(present.last, excluded.last)
 WHERE excluded.first < present.first OR excluded.last > present.last"""
-_SEE_DAYS = f"INSERT INTO in_day SELECT subject, about, day, min(first), max(last) {_SPEAKERS}, day"
 _DAYS = """INSERT INTO present_day (subject, job, day, shape, first, last)
 SELECT i.subject, i.job, i.day, p.shape, i.first, i.last
 FROM in_day i CROSS JOIN present p ON p.subject = i.subject AND p.job = i.job WHERE true
@@ -36,6 +35,7 @@ FROM in_day i CROSS JOIN present_day d ON d.subject = i.subject AND d.job = i.jo
 GROUP BY d.job, d.shape, d.day
 ON CONFLICT (job, shape, day) DO UPDATE SET first = min(job_shape.first, excluded.first), last = max(job_shape.last, excluded.last)
 WHERE excluded.first < job_shape.first OR excluded.last > job_shape.last"""
+_MOVE_DAYS = "UPDATE present_day SET shape = ? WHERE subject = ? AND job = ? RETURNING day, first, last"
 _JOB_SHAPE = """INSERT INTO job_shape VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (job, shape, day) DO UPDATE SET first = min(job_shape.first, excluded.first), last = max(job_shape.last, excluded.last)"""
 _GAINS = {
@@ -69,14 +69,19 @@ class Presence:
 
     def __init__(self, connection: sqlite3.Connection, changes: Changes) -> None:
         self.connection, self.changes = connection, changes
-        connection.execute("CREATE TEMP TABLE in_day (subject, job, day, first, last)")
+        connection.execute("CREATE TEMP TABLE in_day (subject, job, day, origin, first, last)")
         connection.execute("CREATE TEMP TABLE in_subject (subject, job)")
 
-    def see_staged(self) -> None:
-        """Merge when the subjects of the staged batch spoke."""
+    def see(self, said: Iterable[Row]) -> None:
+        """Merge when subjects spoke, by the rows of `said` in a batch: the subject's own word, about its job."""
+        days: dict[tuple[bytes, int, int], tuple[int, int, int]] = {}
+        for subject, job, about, side, origin, _, day, first, _, last, _ in said:
+            if side == Side.SELF and about == job and job:
+                of_day = days.get((subject, job, day), (origin, first, last))
+                days[subject, job, day] = min(of_day[0], origin), min(of_day[1], first), max(of_day[2], last)
         self.see_nothing()
+        self.connection.executemany("INSERT INTO in_day VALUES (?, ?, ?, ?, ?, ?)", [key + values for key, values in days.items()])
         self.connection.execute(_SEE)
-        self.connection.execute(_SEE_DAYS)
         self.connection.execute(_DAYS)
         self.connection.execute(_JOB_SHAPES)
 
@@ -163,15 +168,12 @@ class Presence:
             return 0
         changed = [(shape.id, *subject) for subject, _, shape in moves]
         self.connection.executemany("UPDATE present SET shape = ? WHERE subject = ? AND job = ?", changed)
-        self.connection.executemany("UPDATE present_day SET shape = ? WHERE subject = ? AND job = ?", changed)
         left: set[tuple[int, int, int]] = set()
         joined: dict[tuple[int, int], Shape] = {}
         spans: list[tuple[int, int, int, int, int]] = []
         successors: dict[tuple[int, int], set[int]] = {}
         for (subject, job), old, shape in moves:
-            days = self.connection.execute(
-                "SELECT day, first, last FROM present_day WHERE subject = ? AND job = ?", (subject, job)
-            ).fetchall()
+            days = self.connection.execute(_MOVE_DAYS, (shape.id, subject, job)).fetchall()
             if old != NO_SHAPE:
                 left |= {(job, old, day) for day, _, _ in days}
                 successors.setdefault((job, old), set()).add(shape.id)
