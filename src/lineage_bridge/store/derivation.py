@@ -117,8 +117,9 @@ class Derivation:
         said = rows.get("said", [])
         touched |= self._new_statements(said, contents)
         touched |= {(row[0], own) for row in said if row[4] == Origin.DECLARED and (own := speaker(*row[1:4]))}
+        self.presence.stage(said)
         touched |= self.presence.snapshots()
-        self.presence.see(said)
+        self.presence.see_staged()
         self.current_facets(said, contents)
         self.spellings.merge_words(rows.get("alias", []))
         batch_rows = sum(len(some) for some in rows.values())

@@ -9,7 +9,7 @@ from lineage_bridge.graph.growth import NO_GROWTH, Growth, newest_content, of_de
 from lineage_bridge.graph.relations import Origin, Row, Side
 from lineage_bridge.graph.shapes import NO_SHAPE, Shape, expand, make_shape
 from lineage_bridge.graph.statements import OWN
-from lineage_bridge.graph.subjects import Naming, Stated, is_snapshot, run_shape
+from lineage_bridge.graph.subjects import Naming, Stated, is_snapshot, run_shape, speaker
 from lineage_bridge.ports import Budget
 from lineage_bridge.store.changes import Changes
 from lineage_bridge.store.sayings import MeaningOf, dated, declared_shape, read_meaning, sayings_of
@@ -18,10 +18,8 @@ Subject = tuple[bytes, int]
 
 _CHUNK = 500
 
-_SPEAKERS = f"FROM in_said WHERE side = {int(Side.SELF)} AND (about = job OR job = 0) AND about <> 0 GROUP BY subject, about"
-"""What is said of itself: a job by its runs and statements, a dataset by a statement without a job."""
-_SEE = f"""INSERT INTO present (subject, job, origin, shape, first, last, sprouted, reached)
-SELECT subject, about, min(origin), 0, min(first), max(last), 0, 0 {_SPEAKERS}
+_SEE = """INSERT INTO present (subject, job, origin, shape, first, last, sprouted, reached)
+SELECT subject, job, min(origin), 0, min(first), max(last), 0, 0 FROM in_day WHERE true GROUP BY subject, job
 ON CONFLICT (subject, job) DO UPDATE SET first = min(present.first, excluded.first), last = max(present.last, excluded.last)
 WHERE excluded.first < present.first OR excluded.last > present.last"""
 _DAYS = """INSERT INTO present_day (subject, job, day, shape, first, last)
@@ -59,9 +57,9 @@ _SPEAK = """INSERT OR IGNORE INTO spoken SELECT source, :job FROM statement WHER
 UNION SELECT target, :job FROM statement WHERE meaning = :meaning AND target <> 0"""
 
 
-_SNAPSHOTS = """SELECT DISTINCT i.subject, i.job, s.meaning FROM in_said i
+_SNAPSHOTS = """SELECT DISTINCT i.subject, i.job, s.meaning FROM in_day i
 CROSS JOIN subject_statement s ON s.subject = i.subject AND s.job = i.job AND s.carrier = i.job
-WHERE i.side = 2 AND i.about = i.job AND s.meaning < x'000000000000000000000000000001'"""
+WHERE s.meaning < x'000000000000000000000000000001'"""
 
 
 class Presence:
@@ -72,15 +70,18 @@ class Presence:
         connection.execute("CREATE TEMP TABLE in_day (subject, job, day, origin, first, last)")
         connection.execute("CREATE TEMP TABLE in_subject (subject, job)")
 
-    def see(self, said: Iterable[Row]) -> None:
-        """Merge when subjects spoke, by the rows of `said` in a batch: the subject's own word, about its job."""
+    def stage(self, said: Iterable[Row]) -> None:
+        """Stage when subjects spoke, by the rows of `said` in a batch: a job by its runs and statements, a dataset by its own."""
         days: dict[tuple[bytes, int, int], tuple[int, int, int]] = {}
         for subject, job, about, side, origin, _, day, first, _, last, _ in said:
-            if side == Side.SELF and about == job and job:
-                of_day = days.get((subject, job, day), (origin, first, last))
-                days[subject, job, day] = min(of_day[0], origin), min(of_day[1], first), max(of_day[2], last)
+            if own := speaker(job, about, side):
+                known = days.get((subject, own, day), (origin, first, last))
+                days[subject, own, day] = min(known[0], origin), min(known[1], first), max(known[2], last)
         self.see_nothing()
         self.connection.executemany("INSERT INTO in_day VALUES (?, ?, ?, ?, ?, ?)", [key + values for key, values in days.items()])
+
+    def see_staged(self) -> None:
+        """Merge when the subjects of the staged batch spoke."""
         self.connection.execute(_SEE)
         self.connection.execute(_DAYS)
         self.connection.execute(_JOB_SHAPES)
