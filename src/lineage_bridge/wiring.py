@@ -275,10 +275,10 @@ def export_lines(settings: Settings, at_us: int | None, only: frozenset[str], *,
         yield Export(connection, now_us() if at_us is None else at_us).lines(only)
 
 
-def differences(settings: Settings) -> list[Difference]:
-    """Each derived table of the graph, compared with what the facts say (store/verify.py)."""
+def differences(settings: Settings, told: Callable[[str], None]) -> list[Difference]:
+    """Each derived table of the graph, compared with what the facts say (store/verify.py). `told` hears of each step."""
     with readers(settings.paths) as pool, pool.reader() as reader:
-        return list(verify(reader.connection, Names(control(settings).key())))
+        return list(verify(reader.connection, Names(control(settings).key()), told))
 
 
 def pipeline_status(paths: Paths) -> dict[str, Any] | None:

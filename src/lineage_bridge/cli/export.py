@@ -1,5 +1,6 @@
 """`export` and `verify`: the graph as lines, and the proof that it is what its events say. Both read the store itself, without a server."""
 
+import sys
 from typing import BinaryIO
 
 import click
@@ -47,7 +48,7 @@ def verify(context: click.Context, settings: Settings, as_json: bool) -> None:
 
     The exit code is 1 if one of them differs. Reads the store in the data folder; a server may run or not.
     """
-    found = differences(settings)
+    found = differences(settings, _tell_step)
     wrong = [table for table in found if table.surplus or table.missing]
     if as_json:
         write_json([table._asdict() for table in found])
@@ -58,6 +59,12 @@ def verify(context: click.Context, settings: Settings, as_json: bool) -> None:
         context.exit(1)
     if not as_json:
         write(f"all {len(found)} tables are what the facts say")
+
+
+def _tell_step(step: str) -> None:
+    """Show on a terminal what is being done, on one line."""
+    if sys.stderr.isatty():
+        click.echo(f"{step:40}\r", err=True, nl=False)
 
 
 def _time(text: str | None) -> int | None:

@@ -15,8 +15,9 @@ from lineage_bridge.graph.ids import NodeKind, node_id
 from lineage_bridge.graph.presents import Presents
 from lineage_bridge.graph.relations import Row, Side
 from lineage_bridge.graph.searching import SEARCHED, search_text
-from lineage_bridge.graph.shapes import Expansion, expand
+from lineage_bridge.graph.shapes import Expansion, Shape, expand
 from lineage_bridge.graph.statements import OWN, named_nodes
+from lineage_bridge.graph.subjects import SHAPING_KEYS
 from lineage_bridge.graph.texts import Texts
 
 Derived = dict[str, set[Row]]
@@ -25,6 +26,10 @@ Derived = dict[str, set[Row]]
 present        (subject, job, origin, shape, first, last,
                 sprouted, reached, forming)                      what a run or statement amounts to now, and since when (growth.py)
 spoken         (node, job)                                       the nodes that a job's statements ever named; the store may hold more
+present_day    (subject, job, day, shape, first, last)           the days on which it spoke
+subject_statement (subject, job, carrier, meaning, first, ...)   what runs said of lineage
+shape, shape_io, shape_statement, shape_flow                     shapes that subjects have now, and their expansion
+facet_meaning, facet_node, meaning, statement                    what is read from facets that name nodes, as far as they are said
 job_shape      (job, shape, day, first, last)                    over the subjects whose present shape it is
 job_io         (job, dataset, side, origin)
 flow           (source, target, job, origin, evidence)
@@ -81,6 +86,8 @@ class _Derivation:
     # jobs
 
     def read_jobs(self, presents: Presents) -> None:
+        for shape in presents.shapes.values():
+            self.read_shape(shape, expand(shape, self.texts.meanings))
         for (job, shape_id), days in presents.job_shapes.items():
             self.out["job_shape"].update((job, shape_id, day, *span) for day, span in days.items())
             shape = presents.shapes[shape_id]
@@ -91,6 +98,14 @@ class _Derivation:
                 self.out["hub"].add((hub_id, job, shape.origin))
                 self.out["hub_io"].update((hub_id, int(Side.INPUT), dataset) for dataset in hub.inputs)
                 self.out["hub_io"].update((hub_id, int(Side.OUTPUT), dataset) for dataset in hub.outputs)
+
+    def read_shape(self, shape: Shape, expansion: Expansion) -> None:
+        sides = [side for side, _ in shape.members]
+        counts = sides.count(Side.INPUT), sides.count(Side.OUTPUT), len(expansion.hubs)
+        self.out["shape"].add((shape.id, shape.origin, *counts))
+        self.out["shape_io"].update((shape.id, *member) for member in shape.members)
+        self.out["shape_statement"].update((shape.id, *statement) for statement in shape.statements)
+        self.out["shape_flow"].update((shape.id, *flow) for flow in expansion.flows)
 
     # facets and names
 
@@ -150,8 +165,22 @@ class _Derivation:
             nodes = named_nodes(key, self.texts.text(facet), self.names)
             self.texts.name(nodes)
             live |= {node[0] for node in nodes}
+            self.out["facet_node"].update((node[0], facet) for node in nodes if key in NAMING_KEYS)
+        self.read_meanings(contents)
         self.out["remark"] = {row for key, facet in facets if key in LINEAGE_KEYS for row in self.texts.remarks(key, facet)}
         self.out["live"] = {(node,) for node in live if node not in (None, 0)}
+
+    def read_meanings(self, contents: set[bytes]) -> None:
+        """What is read from the facets of these contents that name nodes or make shapes."""
+        facets = {found for content in contents for found in self.texts.facets(content).items()}
+        for key, facet in facets:
+            if key in NAMING_KEYS | SHAPING_KEYS:
+                meaning = self.texts.meaning(key, facet) if key in SHAPING_KEYS else None
+                self.out["facet_meaning"].add((facet, key, meaning))
+                if meaning in self.texts.meanings:
+                    said = self.texts.meanings[meaning]
+                    self.out["meaning"].add((meaning, int(said.explicit)))
+                    self.out["statement"].update((meaning, *statement) for statement in said.statements)
 
 
 def owner_id(names: Names, spelling: Spelling) -> int:

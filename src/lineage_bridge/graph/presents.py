@@ -26,7 +26,7 @@ class Present(NamedTuple):
 
 
 class Presents:
-    """Fills `out` with the rows of `present`, `spoken` and, with `stitch`, `sibling` and `stitch`.
+    """Fills `out` with the rows of `present`, `present_day`, `subject_statement`, `spoken` and, with `stitch`, `sibling` and `stitch`.
 
     `shapes` are those that anybody has, `job_shapes` is (job, shape) to the days it was spoken under, each with first and last.
     """
@@ -60,6 +60,8 @@ class Presents:
             if origin == Origin.OBSERVED:
                 for statement in self.texts.statements(about, job, side, content):
                     stated[subject, job][statement] = _widened(stated[subject, job].get(statement), first, last)
+        for key, found in stated.items():
+            self.out["subject_statement"].update((*key, *what, span[0]) for what, span in found.items())
         for (subject, job), origin in origins.items():
             key = subject, job
             self._speak(job, stated[key])
@@ -112,6 +114,7 @@ class Presents:
         first, last = min(d[0] for d in days.values()), max(d[1] for d in days.values())
         self.presents[key] = Present(shape, days, growth)
         self.out["present"].add((*key, shape.origin, shape.id, first, last, *growth))
+        self.out["present_day"].update((*key, day, shape.id, *span) for day, span in days.items())
         if shape.id != NO_SHAPE:
             self.shapes.setdefault(shape.id, shape)
             for day, span in days.items():

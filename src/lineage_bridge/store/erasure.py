@@ -33,7 +33,9 @@ _UNSAID = (
     "DELETE FROM content WHERE content NOT IN (SELECT content FROM still)",
     "DELETE FROM facet WHERE facet NOT IN (SELECT facet FROM content)",
     "DELETE FROM remark WHERE facet NOT IN (SELECT facet FROM facet)",
-    "DELETE FROM facet_meaning WHERE facet NOT IN (SELECT facet FROM facet)",
+    "DELETE FROM facet_meaning WHERE (facet, key) NOT IN (SELECT facet, key FROM content)",
+    "DELETE FROM meaning WHERE meaning NOT IN (SELECT meaning FROM facet_meaning WHERE meaning IS NOT NULL)",
+    "DELETE FROM statement WHERE meaning NOT IN (SELECT meaning FROM meaning)",
     "DROP TABLE still",
 )
 _USES = (
@@ -105,7 +107,7 @@ class Erasure:
         for sql in _UNSAID:
             self.connection.execute(sql)
         self.derivation.forget()
-        gone = "FROM facet_node WHERE facet NOT IN (SELECT facet FROM facet)"
+        gone = "FROM facet_node WHERE facet NOT IN (SELECT facet FROM facet_meaning)"
         nodes = {row[0] for row in self.connection.execute(f"SELECT node {gone}")}
         self.connection.execute(f"DELETE {gone}")
         return nodes

@@ -1,7 +1,7 @@
 """Verification: every derived value computed again from the relations, and compared with what the store keeps."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from lineage_bridge.graph.derive import derive
@@ -12,27 +12,44 @@ from lineage_bridge.store.identity import Identities
 from lineage_bridge.store.stitching import is_on
 
 _NEEDED = ("node", "run", "run_io", "said", "content", "declared_io", "facet", "alias")
-_STORED = {
-    "present": "present",
-    "spoken": "spoken",
-    "job_shape": "job_shape",
-    "job_io": "job_io",
-    "flow": "flow",
-    "hub": "hub",
-    "hub_io": "hub_io",
-    "job_statement": "job_statement",
-    "remark": "remark",
-    "sibling": "sibling",
-    "stitch": "stitch",
-    "current_facet": "current_facet",
-    "search_text": "search_text",
-    "symlink": "symlink",
-    "symlink_said": "symlink_said",
-    "respelt": "respelt",
-    "respaced": "respaced",
-}
+STORED = (
+    "present",
+    "present_day",
+    "subject_statement",
+    "spoken",
+    "shape",
+    "shape_io",
+    "shape_statement",
+    "shape_flow",
+    "hub_io",
+    "job_shape",
+    "job_io",
+    "flow",
+    "hub",
+    "job_statement",
+    "facet_meaning",
+    "facet_node",
+    "meaning",
+    "statement",
+    "remark",
+    "sibling",
+    "stitch",
+    "current_facet",
+    "search_text",
+    "symlink",
+    "symlink_said",
+    "respelt",
+    "respaced",
+)
+"""Tables that hold exactly what `derive` gives under their name."""
 MAY_HOLD_MORE = frozenset({"spoken"})
 """Tables that only tell where to look: a row too many costs a look."""
+WAITING = ("dirty", "unsearched", "unstitched")
+"""Tables of keys that are still to be derived: until they are empty, the others may differ."""
+SEARCH = {"node_search": "SELECT id FROM node", "node_search_told": "SELECT node FROM search_text"}
+"""Full-text indexes, and the ids of what they must hold."""
+APART = frozenset({"position", "change", "change_epoch", "rule"})
+"""What tells how the store came to be, and by which rules it is derived."""
 
 
 class Difference(NamedTuple):
@@ -44,12 +61,17 @@ class Difference(NamedTuple):
     missing: int
 
 
-def verify(connection: sqlite3.Connection, names: Names) -> Iterator[Difference]:
-    """Compare each derived table, in turn. Works on one moment of the store; needs memory for its relations."""
-    derived = derive(read_tables(connection), names, stitch=is_on(connection))
-    for table, stored in _STORED.items():
-        kept = {tuple(row) for row in connection.execute(f'SELECT * FROM "{stored}"')}
-        wanted = derived.get(table, set())
+def verify(connection: sqlite3.Connection, names: Names, told: Callable[[str], None] = lambda _: None) -> Iterator[Difference]:
+    """Compare each derived table, in turn. Works on one moment of the store; needs memory for its relations. `told` hears of each step."""
+    told("reading the relations")
+    tables = read_tables(connection)
+    told("deriving")
+    derived = derive(tables, names, stitch=is_on(connection))
+    del tables
+    for table in STORED:
+        told(table)
+        kept = {tuple(row) for row in connection.execute(f'SELECT * FROM "{table}"')}
+        wanted = derived.pop(table, set())
         yield Difference(table, len(kept), 0 if table in MAY_HOLD_MORE else len(kept - wanted), len(wanted - kept))
     groups = {known[:4] for known in Identities(connection).all()}
     wanted = derived.get("identity", set())
@@ -57,6 +79,18 @@ def verify(connection: sqlite3.Connection, names: Names) -> Iterator[Difference]
     kept = {(row[0],) for row in connection.execute("SELECT id FROM node")}
     wanted = derived.get("live", set())
     yield Difference("node", len(kept), len(kept - wanted), len(wanted - kept))
+    for index, ids in SEARCH.items():
+        yield _indexed(connection, index, ids)
+    for table in WAITING:
+        waiting = connection.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0]
+        yield Difference(table, waiting, waiting, 0)
+
+
+def _indexed(connection: sqlite3.Connection, index: str, ids: str) -> Difference:
+    """Whether a full-text index knows what it must, and nothing else, by the table in which it keeps the sizes of what it knows."""
+    kept = f'SELECT id FROM "{index}_docsize"'
+    counts = (f"SELECT count(*) FROM ({sql})" for sql in (kept, f"{kept} EXCEPT {ids}", f"{ids} EXCEPT {kept}"))
+    return Difference(index, *(connection.execute(sql).fetchone()[0] for sql in counts))
 
 
 def read_tables(connection: sqlite3.Connection) -> Tables:

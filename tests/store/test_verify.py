@@ -1,0 +1,78 @@
+"""Verification looks at everything derived, and sees a row that is wrong."""
+
+import pytest
+from tests.events import T0, columns, dataset, facet, frames_of, job_event, run_event, schema
+from tests.store.test_apply import NAMES, apply, opened
+
+from lineage_bridge.graph.relations import BY_NAME
+from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.schema import METADATA
+from lineage_bridge.store.verify import APART, MAY_HOLD_MORE, SEARCH, STORED, WAITING, verify
+
+EVENTS = [
+    run_event(
+        inputs=[dataset("a", schema=schema("id"))],
+        outputs=[
+            dataset(
+                "b",
+                columnLineage=columns(id=[("ns", "a", "id")]),
+                symlinks=facet(identifiers=[{"namespace": "file", "name": "b", "type": "TABLE"}]),
+            )
+        ],
+    ),
+    run_event(job="wide", time_us=T0 + 1, inputs=[dataset(f"i{n}") for n in range(40)], outputs=[dataset(f"o{n}") for n in range(40)]),
+    job_event(inputs=[dataset("a")], outputs=[dataset("c")]),
+    job_event(job="spelt", inputs=[dataset("topic", "kafka://Host.internal:9092")]),
+]
+
+
+def wrong(writer: GraphWriter) -> list[str]:
+    return [table.table for table in verify(writer.connection, NAMES) if table.surplus or table.missing]
+
+
+def test_every_table_that_is_no_relation_is_verified() -> None:
+    derived = METADATA.tables.keys() - BY_NAME.keys()
+    assert derived == {*STORED, *WAITING, *APART}
+    with opened() as writer:
+        virtual = {row[0] for row in writer.connection.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'")}
+        assert virtual == SEARCH.keys()
+
+
+@pytest.mark.parametrize("table", [table for table in STORED if table not in MAY_HOLD_MORE])
+def test_a_row_that_is_missing_or_too_many_is_seen(table: str) -> None:
+    with opened() as writer:
+        apply(writer, frames_of(EVENTS))
+        assert wrong(writer) == []
+        execute = writer.connection.execute
+        columns_ = [column.name for column in METADATA.tables[table].columns]
+        some = execute(f'SELECT * FROM "{table}" LIMIT 1').fetchone()
+        values = [(value + 1 if isinstance(value, int) else b"\x01" * 16 if isinstance(value, bytes) else "other") for value in some or ()]
+        if some is None:
+            values = [
+                1 if str(column.type) == "BIGINT" else b"" if str(column.type) == "BLOB" else "x"
+                for column in METADATA.tables[table].columns
+            ]
+        execute("BEGIN")
+        execute(f'INSERT OR REPLACE INTO "{table}" VALUES ({", ".join("?" * len(columns_))})', values)
+        assert table in wrong(writer)
+        execute("ROLLBACK")
+        if some is not None:
+            execute(f'DELETE FROM "{table}"')
+            assert table in wrong(writer)
+
+
+def test_a_name_that_search_does_not_know_is_seen() -> None:
+    with opened() as writer:
+        apply(writer, frames_of(EVENTS))
+        id_, namespace, name = writer.connection.execute("SELECT id, namespace, name FROM node LIMIT 1").fetchone()
+        writer.connection.execute(
+            "INSERT INTO node_search (node_search, rowid, namespace, name) VALUES ('delete', ?, ?, ?)", (id_, namespace, name)
+        )
+        assert wrong(writer) == ["node_search"]
+
+
+def test_keys_that_wait_are_told() -> None:
+    with opened() as writer:
+        apply(writer, frames_of(EVENTS))
+        writer.connection.execute("INSERT INTO dirty VALUES (x'00', 1)")
+        assert wrong(writer) == ["dirty"]
