@@ -117,6 +117,11 @@ class Paths:
         return self.data_dir / "replay.db"
 
     @property
+    def analysis(self) -> Path:
+        """What the last analysis of the whole graph found."""
+        return self.data_dir / "analysis.ndjson"
+
+    @property
     def control(self) -> Path:
         """The store of what is not computed from the log."""
         return self.data_dir / "control.db"

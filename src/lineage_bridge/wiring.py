@@ -18,21 +18,24 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from functools import partial
 from importlib.metadata import version as version_of
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from lineage_bridge.config import Paths, Settings
 from lineage_bridge.errors import RequestError, StoreError, StoreMissingError, UnavailableError
 from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.ids import NodeKind, node_id
+from lineage_bridge.graph.ids import DAY_US, NodeKind, node_id
 from lineage_bridge.log.disk import Disk as LogDisk
 from lineage_bridge.log.disk import LocalDisk
 from lineage_bridge.log.reader import LogReader
 from lineage_bridge.log.writer import LogWriter
 from lineage_bridge.ports import LOG_SOURCE, Counted, GraphReader, GraphStore
 from lineage_bridge.store import rebuild
+from lineage_bridge.store.analysis import Findings, write_findings
 from lineage_bridge.store.apply import GraphWriter
 from lineage_bridge.store.asof import folded_again
 from lineage_bridge.store.control import Control
+from lineage_bridge.store.estate import Estate
 from lineage_bridge.store.export import Export
 from lineage_bridge.store.read import ReaderPool
 from lineage_bridge.store.verify import Difference, verify
@@ -178,6 +181,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
                 disk=lambda: Disk(frames.disk_bytes(), shutil.disk_usage(paths.log).free),
                 log_state=lambda: HEALTHY if os.access(paths.log, os.W_OK) else f"{paths.log} cannot be written",
                 version=version(),
+                findings=lambda: Findings(paths.analysis),
                 allowed_hosts=LOOPBACK | {host},
             )
         )
@@ -275,10 +279,31 @@ def export_lines(settings: Settings, at_us: int | None, only: frozenset[str], *,
         yield Export(connection, now_us() if at_us is None else at_us).lines(only)
 
 
-def differences(settings: Settings, told: Callable[[str], None]) -> list[Difference]:
+def differences(settings: Settings, told: Callable[[str], None] = lambda _: None) -> list[Difference]:
     """Each derived table of the graph, compared with what the facts say (store/verify.py). `told` hears of each step."""
     with readers(settings.paths) as pool, pool.reader() as reader:
         return list(verify(reader.connection, Names(control(settings).key()), told))
+
+
+def analyse(settings: Settings, unused_days: int) -> Findings:
+    """Measure the whole graph on Spark, and keep what was found. Raises UnavailableError when Spark fails."""
+    from lineage_bridge.pipeline.analyse import write_estate  # noqa: PLC0415  # loads Spark
+    from lineage_bridge.pipeline.analyser import run_analysis  # noqa: PLC0415  # as above
+
+    paths, began = settings.paths, now_us()
+    with TemporaryDirectory(dir=paths.data_dir, prefix="analysing-") as scratch:
+        folder = Path(scratch)
+        with readers(paths) as pool, pool.reader() as reader:
+            write_estate(Estate(reader.connection), folder)
+            position = reader.position()
+        found = run_analysis(settings, folder, unused_before_us=began - unused_days * DAY_US)
+    write_findings(paths.analysis, found, position, began, unused_days)
+    return last_analysis(settings)
+
+
+def last_analysis(settings: Settings) -> Findings:
+    """What the last analysis found. Raises NotFoundError."""
+    return Findings(settings.paths.analysis)
 
 
 def pipeline_status(paths: Paths) -> dict[str, Any] | None:

@@ -98,3 +98,18 @@ def test_no_replay_beside_a_pipeline_or_over_a_file(call, paths: Paths, tmp_path
     said = call("replay", "--data-dir", paths.data_dir, "--to", tmp_path / "there.db")
     assert said.code == 2
     assert "exists" in said.err
+
+
+@pytest.mark.spark
+def test_the_graph_is_analysed_and_what_was_found_is_kept(call, paths: Paths):
+    said = call("analyse", "--last", "--data-dir", paths.data_dir)
+    assert said.code == 1
+    assert "lineage-bridge analyse" in said.err
+    command = [*COMMAND, "analyse", "--data-dir", str(paths.data_dir), "--spark-master", "local[2]"]
+    done = subprocess.run(command, env=bare_environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[1].split() == ["20", "0", "0", "dataset", "ns", "d0"]
+    assert "unused: ns d20, last written" in done.stdout
+    assert call("analyse", "--last", "--data-dir", paths.data_dir).out == done.stdout
+    assert '"downstream": 20' in call("analyse", "--last", "--json", "--part", "impact", "--data-dir", paths.data_dir).out
+    assert not list(paths.data_dir.glob("analysing*"))

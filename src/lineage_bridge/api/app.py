@@ -6,6 +6,7 @@ from fastapi import APIRouter, FastAPI
 
 from lineage_bridge.api import (
     aliases,
+    analysis,
     answers,
     changes,
     graph,
@@ -57,6 +58,7 @@ def create_app(services: Services) -> FastAPI:
         search.routes(services),
         statistics.routes(services),
         ledger.routes(services),
+        analysis.routes(services),
         quarantine.routes(services, intake),
         past.routes(services, intake),
         ops.routes(services, intake),

@@ -24,7 +24,7 @@ def decode(text: str) -> dict[tuple[str, int], int]:
     """The position that `encode` wrote. Raises RequestError for any other text."""
     try:
         places = _PLACES.decode(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-        return {_stream(name): place for name, place in places.items()}
+        return {stream(name): place for name, place in places.items()}
     except (ValueError, msgspec.DecodeError) as error:
         raise RequestError("the position is none that this server gave", "Send the position of an answer as it stands.") from error
 
@@ -44,6 +44,7 @@ def covers(applied: Position, wanted: Position) -> bool:
     return all(applied.get(stream, 0) >= place for stream, place in wanted.items())
 
 
-def _stream(name: str) -> tuple[str, int]:
+def stream(name: str) -> tuple[str, int]:
+    """(source, part) of "source/part"."""
     source, _, part = name.rpartition("/")
     return source, int(part)

@@ -5,8 +5,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
+from lineage_bridge.errors import NotFoundError
 from lineage_bridge.openlineage.verdict import MAX_BYTES
-from lineage_bridge.ports import EventLog, FrameReader, GraphReader
+from lineage_bridge.ports import EventLog, FindingsReader, FrameReader, GraphReader
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
 """The names under which a machine speaks to itself."""
@@ -22,13 +23,18 @@ class Disk:
     free_bytes: int
 
 
+def _no_findings() -> FindingsReader:
+    raise NotFoundError("the graph has not been analysed")
+
+
 @dataclass(frozen=True)
 class Services:
     """The parts behind the API.
 
     `graph` opens a reader of one moment and raises StoreMissingError before there is a store. `pipeline` is what the
     pipeline last told of itself, None if nothing; `is_alive` says whether a process id runs. `log_state` is "ok" or what
-    is wrong with the log. `allowed_hosts` are the names, without port, that a request may be addressed to.
+    is wrong with the log. `findings` raises NotFoundError before there was an analysis. `allowed_hosts` are the names,
+    without port, that a request may be addressed to.
     """
 
     log: EventLog
@@ -40,6 +46,7 @@ class Services:
     disk: Callable[[], Disk]
     log_state: Callable[[], str]
     version: str
+    findings: Callable[[], FindingsReader] = _no_findings
     allowed_hosts: frozenset[str] = LOOPBACK
     max_body_bytes: int = MAX_BYTES
     max_events: int = 10_000

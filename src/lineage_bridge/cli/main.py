@@ -36,6 +36,7 @@ COMMANDS = {
     "demo": "demo",
     "export": "export",
     "verify": "export",
+    "analyse": "analyse",
     "replay": "replay",
     "version": "version",
 }

@@ -1,9 +1,11 @@
-"""The process of a replay: Spark, from its start to its end, over one fresh store."""
+"""The process of a batch: Spark, from its start to its end; a replay runs in one."""
 
 import signal
-from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+
+from pyspark.sql import SparkSession
 
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import LineageBridgeError, UnavailableError
@@ -21,19 +23,26 @@ def alone(settings: Settings) -> AbstractContextManager[None]:
 
 
 def run_replay(settings: Settings, store: GraphStore, key: bytes, scratch: Path, told: Callable[[Progress], None]) -> None:
-    """Fold the log into a fresh store. Raises UnavailableError when Spark fails; a signal ends it at once, by KeyboardInterrupt."""
-    said = settings.paths.logs / SPARK_LOG
+    """Fold the log into a fresh store. Raises UnavailableError when Spark fails."""
+    with spark_batch(settings, scratch, SPARK_LOG) as session:
+        replay(session, settings.paths.log, store, key, Chunk(), told)
+
+
+@contextmanager
+def spark_batch(settings: Settings, scratch: Path, log_name: str) -> Iterator[SparkSession]:
+    """A session for one batch. Raises UnavailableError when Spark fails; a signal ends it at once, by KeyboardInterrupt."""
+    said = settings.paths.logs / log_name
     spark = SparkProcess(scratch, said, master=settings.spark_master, memory=settings.spark_memory)
     try:
         # Spark takes SIGINT for itself when it starts.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.default_int_handler)
-        replay(spark.session, settings.paths.log, store, key, Chunk(), told)
+        yield spark.session
     except LineageBridgeError:
         raise
     except Exception as error:  # the boundary of the batch: what fails in Spark has many types
         with suppress(OSError), said.open("a", encoding="utf-8") as file:
             file.write(f"\n{error}\n")
-        raise UnavailableError(f"the replay failed: {gist(str(error)) or type(error).__name__}", f"all of it is in {said}") from error
+        raise UnavailableError(f"the batch failed: {gist(str(error)) or type(error).__name__}", f"all of it is in {said}") from error
     finally:
         spark.end()

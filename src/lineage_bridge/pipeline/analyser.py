@@ -1,0 +1,16 @@
+"""The process of an analysis: Spark, from its start to its end, over rows that were written to a folder."""
+
+from pathlib import Path
+
+from lineage_bridge.config import Settings
+from lineage_bridge.pipeline.analyse import analyse
+from lineage_bridge.pipeline.replayer import spark_batch
+from lineage_bridge.ports import Analysis
+
+SPARK_LOG = "spark-analyse.log"
+
+
+def run_analysis(settings: Settings, folder: Path, *, unused_before_us: int) -> Analysis:
+    """Measure the graph in `folder`. Raises UnavailableError when Spark fails."""
+    with spark_batch(settings, folder / "spark", SPARK_LOG) as session:
+        return analyse(session, folder, unused_before_us=unused_before_us)

@@ -1,0 +1,154 @@
+"""The whole graph measured on Spark, against plain sets over the exported graph; kept, and read back page by page."""
+
+import json
+import random
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from tests.events import T0, dataset, facet, frames_of, job_event, run_event
+from tests.store.test_apply import apply, opened
+
+from lineage_bridge.errors import NotFoundError
+from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.graph.relations import Side
+from lineage_bridge.pipeline.analyse import analyse, write_estate
+from lineage_bridge.ports import Analysis, Node, NodeMeasure, Touched
+from lineage_bridge.store.analysis import Findings, write_findings
+from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.estate import Estate
+from lineage_bridge.store.identity import Identities
+
+pytestmark = pytest.mark.spark
+
+Name = tuple[str, str]
+
+
+def linked(name: str, other: str) -> dict[str, object]:
+    return dataset(name, symlinks=facet(identifiers=[{"namespace": "ns", "name": other, "type": "TABLE"}]))
+
+
+def bodies() -> list[bytes]:
+    source = random.Random(3)
+    events = [
+        run_event(
+            run=f"00000000-0000-0000-0000-{n:012}",
+            job=f"j{n}",
+            time_us=T0 + n,
+            inputs=[dataset(f"d{source.randrange(40)}") for _ in range(source.randrange(3))],
+            outputs=[dataset(f"d{source.randrange(40)}") for _ in range(source.randrange(3))],
+        )
+        for n in range(45)
+    ]
+    events += [
+        run_event(job="one name", outputs=[linked("d1", "d2")], run="00000000-0000-0000-0001-000000000000"),
+        run_event(job="itself", inputs=[dataset("self")], outputs=[dataset("self")], run="00000000-0000-0000-0002-000000000000"),
+        run_event(
+            job="wide",
+            inputs=[dataset(f"w{n}") for n in range(40)],
+            outputs=[dataset(f"w{n}") for n in range(39, 80)],
+            run="00000000-0000-0000-0003-000000000000",
+        ),
+        run_event(
+            job="show", inputs=[dataset("d0"), dataset("w45")], outputs=[dataset("board", datasetType=facet(datasetType="Dashboard"))]
+        ),
+        job_event(job="declared", inputs=[dataset("board")], outputs=[dataset("d5")]),
+        json.dumps({**json.loads(job_event()), "job": {"namespace": "jobs", "name": "lonely"}}).encode(),
+    ]
+    alone = json.loads(job_event())
+    del alone["job"]
+    events.append(json.dumps({**alone, "dataset": dataset("alone")}).encode())
+    return events
+
+
+def by_hand(writer: GraphWriter) -> tuple[dict[Name, set[Name]], set[Name]]:
+    """Which groups each group reaches, by pairs; and all groups of datasets."""
+    spelling = {id_: (space, name) for id_, space, name in writer.connection.execute("SELECT id, namespace, name FROM node")}
+    spelling |= {known.node: (known.namespace, known.name) for known in Identities(writer.connection).all()}
+    pairs = set(writer.connection.execute("SELECT source, target FROM flow"))
+    for hub in writer.connection.execute("SELECT DISTINCT hub FROM hub").fetchall():
+        members = writer.connection.execute("SELECT side, dataset FROM hub_io WHERE hub = ?", hub).fetchall()
+        pairs |= {(a, b) for side, a in members if side == Side.INPUT for other, b in members if other == Side.OUTPUT}
+    after = defaultdict(set)
+    for a, b in pairs:
+        if spelling[a] != spelling[b]:
+            after[spelling[a]].add(spelling[b])
+    reached = {}
+    for start in set(spelling.values()):
+        found: set[Name] = set()
+        waiting = [start]
+        while waiting:
+            new = after[waiting.pop()] - found
+            found |= new
+            waiting += new
+        reached[start] = found
+    return reached, {spelling[id_] for (id_,) in writer.connection.execute("SELECT id FROM node WHERE kind = 1")}
+
+
+def named(node: Node) -> Name:
+    return node.namespace, node.name
+
+
+def measured(spark: SparkSession, writer: GraphWriter, folder: Path, before_us: int) -> Analysis:
+    write_estate(Estate(writer.connection), folder)
+    return analyse(spark, folder, unused_before_us=before_us)
+
+
+def test_measures_are_those_of_plain_sets(spark: SparkSession, tmp_path: Path) -> None:
+    with opened() as writer:
+        apply(writer, frames_of(bodies()))
+        found = measured(spark, writer, tmp_path, T0 + 20)
+        reached, datasets = by_hand(writer)
+        assert found.exact
+        measures = {named(measure.node): measure for measure in found.nodes}
+        assert measures.keys() == reached.keys()
+        for name, measure in measures.items():
+            below = (reached[name] & datasets) - {name}
+            above = {other for other in datasets if name in reached[other]} - {name}
+            assert (measure.downstream, measure.upstream) == (len(below), len(above)), name
+            assert measure.dashboards == len(below & {("ns", "board")})
+        together = {frozenset({a, *(b for b in reached[a] if a in reached[b])}) for a in reached if a in reached[a]}
+        assert {frozenset(map(named, cycle)) for cycle in found.cycles} == {group for group in together if len(group) > 1}
+        assert found.cycles
+        assert [named(node) for node in found.orphans] == [("ns", "alone")]
+        _check_unused(writer, found)
+
+
+def _check_unused(writer: GraphWriter, found: Analysis) -> None:
+    spelling = {id_: (space, name) for id_, space, name in writer.connection.execute("SELECT id, namespace, name FROM node")}
+    spelling |= {known.node: (known.namespace, known.name) for known in Identities(writer.connection).all()}
+    last: dict[tuple[Name, int], int] = {}
+    for dataset_id, side, moment in writer.connection.execute(
+        "SELECT i.dataset, i.side, max(j.last) FROM job_shape j JOIN shape_io i ON i.shape = j.shape GROUP BY i.dataset, i.side"
+    ):
+        key = spelling[dataset_id], side
+        last[key] = max(last.get(key, moment), moment)
+    expected = {
+        (name, moment, last.get((name, 0))) for (name, side), moment in last.items() if side == 1 and last.get((name, 0), 0) < T0 + 20
+    }
+    assert {(named(touched.dataset), touched.written, touched.read) for touched in found.unused} == expected
+    assert any(touched.read for touched in found.unused)
+
+
+def test_an_empty_graph_is_measured(spark: SparkSession, tmp_path: Path) -> None:
+    with opened() as writer:
+        found = measured(spark, writer, tmp_path, 0)
+    assert found == Analysis((), (), (), (), 0, exact=True)
+
+
+def test_findings_are_read_back_by_parts_and_pages(tmp_path: Path) -> None:
+    a, b = (Node(n, NodeKind.DATASET, "ns", name) for n, name in enumerate("ab"))
+    found = Analysis((NodeMeasure(a, 1, 0, 0), NodeMeasure(b, 3, 1, 2)), ((a, b),), (a,), (Touched(b, T0, None),), 4, exact=False)
+    path = tmp_path / "analysis.ndjson"
+    with pytest.raises(NotFoundError):
+        Findings(path)
+    write_findings(path, found, {("log", 0): 7}, T0 + DAY_US, 30)
+    kept = Findings(path)
+    assert (kept.summary.position, kept.summary.exact, kept.summary.nodes) == ({"log/0": 7}, False, 2)
+    assert [json.loads(line)["name"] for line in kept.lines("impact", 10, 0)] == ["b", "a"]
+    assert [json.loads(line)["name"] for line in kept.lines("impact", 1, 1)] == ["a"]
+    assert kept.lines("impact", 5, 2) == []
+    assert json.loads(kept.lines("cycle", 5, 0)[0])["nodes"][1]["name"] == "b"
+    assert "last_read" not in json.loads(kept.lines("unused", 5, 0)[0])
+    assert {file.name for file in tmp_path.iterdir()} == {"analysis.ndjson"}
