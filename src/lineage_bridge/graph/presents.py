@@ -60,8 +60,8 @@ class Presents:
             if origin == Origin.OBSERVED:
                 for statement in self.texts.statements(about, job, side, content):
                     stated[subject, job][statement] = _widened(stated[subject, job].get(statement), first, last)
-        for key, found in stated.items():
-            self.out["subject_statement"].update((*key, *what, span[0]) for what, span in found.items())
+        spoken = ((*key, *what, span[0]) for key, found in stated.items() for what, span in found.items())
+        self.out["subject_statement"].update(spoken)
         for (subject, job), origin in origins.items():
             key = subject, job
             self._speak(job, stated[key])
