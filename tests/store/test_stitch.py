@@ -89,21 +89,29 @@ def test_spark_for_each_batch_as_it_was_recorded() -> None:
         assert found == {("lat", "fb")}, sample.name
 
 
+def grown(run: list[bytes], number: int, at: float, more: str | None) -> list[bytes]:
+    """The same run with an event amid the others that names one dataset more, which changes what it read and not when."""
+    middle = [] if more is None else reads(number, at, at, more)[:1]
+    return [*run, *middle]
+
+
 _readers = st.builds(
-    lambda number, at, length, names, streaming, parent: reads(number, at, at + length, *names, streaming=streaming, parent=parent),
-    st.integers(0, 4), st.integers(0, 4), st.integers(0, 6), st.sampled_from(["a", "b", "ab"]), st.sampled_from([True, True, False]),
-    st.sampled_from([0, 0, 0, 1, None]),
+    lambda number, at, length, names, streaming, parent, more: grown(
+        reads(number, at, at + length, *names, streaming=streaming, parent=parent), number, at + length / 2, more
+    ),
+    st.integers(0, 2), st.integers(0, 3), st.integers(2, 6), st.sampled_from(["a", "b", "ab"]), st.sampled_from([True, True, True, False]),
+    st.sampled_from([0, 0, 0, 0, 1, None]), st.sampled_from([None, "e"]),
 )  # fmt: skip
 _writers = st.builds(
     lambda number, at, length, name, parent, day: writes(number, at + day, at + day + length, name, parent=parent),
-    st.integers(3, 9), st.integers(0, 6), st.integers(0, 3), st.sampled_from("cd"), st.sampled_from([0, 0, 0, 1]),
-    st.sampled_from([0, 0, 0, 86_400]),
+    st.integers(3, 6), st.integers(1, 5), st.integers(0, 2), st.sampled_from("cd"), st.sampled_from([0, 0, 0, 0, 1]),
+    st.sampled_from([0, 0, 0, 0, 86_400]),
 )  # fmt: skip
 
 
 @st.composite
 def families(draw: st.DrawFn) -> list[Carried]:
-    events = [event for run in draw(st.lists(_readers | _writers, min_size=2, max_size=12)) for event in run]
+    events = [event for run in draw(st.lists(_readers | _writers, min_size=2, max_size=8)) for event in run]
     frames = frames_of(draw(st.permutations(events)))
     if draw(st.integers(0, 3)) == 0:
         frames.append(frame(erase(run_id(draw(st.integers(0, 9)))), place=10_000, kind=FrameKind.OPERATOR))
@@ -134,6 +142,17 @@ def test_the_store_stitches_as_the_plain_rule_does(tmp_path_factory: Any, frames
     assert all(d.surplus == d.missing == 0 for d in verify(off.connection, NAMES))
     assert not [row for row in contents(off, "flow") if row[3] == Origin.INFERRED]
     off.close()
+
+
+def test_a_reader_that_names_more_is_stitched_anew(tmp_path: Path) -> None:
+    path = tmp_path / "graph.db"
+    path.write_bytes(empty_store())
+    writer = GraphWriter(path, Names(KEY), stitch=True)
+    apply(writer, frames_of([*reads(1, 0, 10, "a"), *writes(2, 1, 9, "c")]))
+    apply(writer, frames_of(reads(1, 5, 5, "b")[:1]))
+    inferred = {row[0] for row in contents(writer, "flow") if row[3] == Origin.INFERRED}
+    assert inferred == {NAMES.dataset("ns", "a"), NAMES.dataset("ns", "b")}
+    writer.close()
 
 
 def cost_of_one_more_reader(path: Path, siblings: int) -> int:

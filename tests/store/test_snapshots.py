@@ -1,0 +1,61 @@
+"""Snapshots in the store: what closes takes no new dataset to be seen, and the store sees it as the plain rule does."""
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.events import KEY, RUNS, T0, columns, dataset, facet, frames_of, run_event
+from tests.store.test_apply import apply, contents, opened, settle
+
+from lineage_bridge.graph.carried import Carried
+from lineage_bridge.graph.derive import derive
+from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.fold import fold_frames
+from lineage_bridge.store.verify import verify
+
+NAMES = Names(KEY)
+MINUTE = 60_000_000
+PATTERN = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT"}
+DERIVED = ("present", "job_shape", "job_io", "flow", "job_statement")
+
+
+def said(minute: int, run: str, inputs: str, outputs: str, sources: str, entries: str, declared: bool) -> bytes:
+    """An event; `sources` are those of the columns of each output, `entries` those of the explicit lineage of t."""
+    by_columns = {"columnLineage": columns(x=[("ns", name, "x") for name in sources])} if sources else {}
+    facets: dict[str, Any] = {}
+    if declared:
+        facets["jobType"] = facet(processingType="STREAMING", integration="TEST", emissionPattern=PATTERN)
+    if entries:
+        ends = [{"type": "DATASET", "namespace": "ns", "name": name} for name in entries]
+        facets["lineage"] = facet(entries=[{"type": "DATASET", "namespace": "ns", "name": "t", "inputs": ends}])
+    read, written = [dataset(name) for name in inputs], [dataset(name, **by_columns) for name in outputs]
+    return run_event("RUNNING", run, "job", T0 + minute * MINUTE, read, written, job_facets=facets)
+
+
+_some = st.sampled_from(["", "a", "b", "ab"])
+_events = st.builds(
+    said,
+    st.sampled_from([0, 1, 2, 3, 1440, 1441]),
+    st.sampled_from([RUNS[0], RUNS[0], RUNS[1]]),
+    _some,
+    st.sampled_from(["", "t", "u", "tu"]),
+    _some,
+    st.sampled_from(["", "", "", "a", "b"]),
+    st.sampled_from([True, True, False]),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(_events, min_size=2, max_size=8).map(frames_of), st.data())
+def test_the_store_closes_as_the_plain_rule_does(frames: list[Carried], data: st.DataObject) -> None:
+    derived = derive(fold_frames(frames, NAMES), NAMES)
+    with opened() as writer:
+        left = data.draw(st.permutations(frames))
+        while left:
+            size = data.draw(st.integers(1, 3))
+            apply(writer, left[:size], budget=data.draw(st.sampled_from([1, 10_000])))
+            left = left[size:]
+        settle(writer)
+        for name in DERIVED:
+            assert contents(writer, name) == derived.get(name, set()), name
+        assert all(d.surplus == d.missing == 0 for d in verify(writer.connection, NAMES))
