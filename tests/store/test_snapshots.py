@@ -21,7 +21,7 @@ DERIVED = ("present", "job_shape", "job_io", "flow", "job_statement")
 
 def said(minute: int, run: str, inputs: str, outputs: str, sources: str, entries: str, declared: bool) -> bytes:
     """An event; `sources` are those of the columns of each output, `entries` those of the explicit lineage of t."""
-    by_columns = {"columnLineage": columns(x=[("ns", name, "x") for name in sources])} if sources else {}
+    by_columns: dict[str, Any] = {"columnLineage": columns(x=[("ns", name, "x") for name in sources])} if sources else {}
     facets: dict[str, Any] = {}
     if declared:
         facets["jobType"] = facet(processingType="STREAMING", integration="TEST", emissionPattern=PATTERN)
