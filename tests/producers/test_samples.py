@@ -195,8 +195,9 @@ def test_spark_with_delta(flows: dict[Name, set[tuple[Name, Name, str]]], versio
         # MERGE names its target as its only input; the columns name the other.
         "dord": {(orders, "column"), (file(f"ol{version}", "dord"), "column")},
         "bad": {(orders, "co-occurrence")},
+        # What foreachBatch writes is said in one run, what it reads in another: the two belong together.
+        "fb": {((OTHER_KAFKA, "lat"), "stitched")},
     }
-    # What foreachBatch writes ("fb") is said in one run, what it reads in another: nothing says that one flows to the other.
     assert flows["lab_spark", "nightly_orders.write_to_data_source_v2"] == together([(OTHER_KAFKA, "lat")], [(OTHER_KAFKA, "olout")])
 
 

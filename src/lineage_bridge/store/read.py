@@ -185,7 +185,8 @@ class SqliteReader:
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
         """Where a column comes from, or ends up."""
         nodes = self._nodes_at(at_us)
-        tracer = Tracer(self.connection, nodes, flows(self.connection, nodes, at_us), limits, _stopwatch())
+        when = flows(self.connection, nodes, at_us)
+        tracer = Tracer(self.connection, nodes, when, limits, _stopwatch(), now=at_us is None)
         return replace(tracer.trace(node, options), resolution=resolution(at_us))
 
     def diff(self, node: Node, direction: str, depth: int, limits: WalkLimits, between: Between, *, now_us: int) -> GraphDiff:

@@ -8,7 +8,7 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Evidence, Origin
 from lineage_bridge.ports import Coverage, Gap, Node, Trace, TracedColumn, TracedFlow, TraceOptions, WalkLimits
 from lineage_bridge.store.columns import Columns, ColumnStep, CurrentColumns, FlowColumns
-from lineage_bridge.store.flows import CurrentFlows, Direction, Flows, RawEdge
+from lineage_bridge.store.flows import Direction, Flows, RawEdge
 from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.proofs import Proofs
 from lineage_bridge.store.remarks import descriptions
@@ -32,13 +32,13 @@ class Traced:
 
 
 class Tracer:
-    """Traces over one connection. `elapsed` gives seconds since the question was asked."""
+    """Traces over one connection. `elapsed` gives seconds since the question was asked; `now`: the flows are those of now."""
 
     def __init__(
-        self, connection: sqlite3.Connection, nodes: Nodes, flows: Flows, limits: WalkLimits, elapsed: Callable[[], float]
+        self, connection: sqlite3.Connection, nodes: Nodes, flows: Flows, limits: WalkLimits, elapsed: Callable[[], float], *, now: bool
     ) -> None:
         self.connection, self.nodes, self.flows, self.limits, self.elapsed = connection, nodes, flows, limits, elapsed
-        self.columns: Columns = CurrentColumns(connection) if isinstance(flows, CurrentFlows) else FlowColumns(flows)
+        self.columns: Columns = CurrentColumns(connection) if now else FlowColumns(flows)
         self.proofs = Proofs(connection)
         self._around: dict[tuple[int, bool], dict[tuple[int, int, int, int], RawEdge]] = {}
 
@@ -46,7 +46,7 @@ class Tracer:
         """Follow a column (all columns, if the field is empty) for `depth` hops."""
         up = options.direction == "upstream"
         found = Traced()
-        frontier = self._begin(node, options.field, up=up)
+        frontier = self._begin(node, options, up=up)
         found.distances = dict.fromkeys(frontier, 0)
         hop = 0
         while frontier and hop < options.depth and not found.truncated:
@@ -56,13 +56,14 @@ class Tracer:
             found.distances.update(dict.fromkeys(frontier, hop))
         return self._answer(node, options, found)
 
-    def _begin(self, node: Node, field_: str, *, up: bool) -> list[Column]:
+    def _begin(self, node: Node, options: TraceOptions, *, up: bool) -> list[Column]:
         own = self._same(node.id)
-        if field_ or node.kind == NodeKind.JOB:
-            return [(own, field_)]
+        if options.field or node.kind == NodeKind.JOB:
+            return [(own, options.field)]
         look = self.columns.into if up else self.columns.out_of
         near = "target_field" if up else "source_field"
-        named = {getattr(step, near) for member in self._members(own) for step in look(member, "")}
+        steps = (step for member in self._members(own) for step in look(member, "") if self._counts(step, member, options, up=up))
+        named = {getattr(step, near) for step in steps}
         return [(own, name) for name in sorted(named)]
 
     def _hop(self, here: Column, found: Traced, options: TraceOptions, *, up: bool) -> Iterator[Column]:
