@@ -63,6 +63,17 @@ def test_a_group_is_the_same_from_each_of_its_names(frames: list[Carried]) -> No
                 assert found.id in alone.members(group)
 
 
+def test_a_spelling_of_a_group_finds_that_group_though_no_node_has_it_and_a_rule_is_vetoed_elsewhere() -> None:
+    here = [dataset("/x/dt=2", "s3://b"), dataset("x", "s3://b"), dataset("x/dt=1", "s3a://b")]
+    vetoed = said("veto", {**spaces("s3://b", "s3://b"), "kind": "rule", "evidence": "path-key-value"})
+    with opened() as writer:
+        apply(writer, [*frames_of([run_event(inputs=here)]), operator(vetoed)])
+        nodes = Nodes(writer.connection)
+        table, partition = (nodes.find(NodeKind.DATASET, "s3://b", name) for name in ("x", "/x/dt=2"))
+        assert nodes.by_spelling(NodeKind.DATASET, "s3a://b", "x/dt=2") == partition
+        assert nodes.by_spelling(NodeKind.DATASET, "s3a://b", "x") == table
+
+
 @settings(max_examples=40, deadline=None)
 @given(worlds(), st.lists(aliases, min_size=1, max_size=3))
 def test_a_vetoed_alias_equals_never_having_had_it(frames: list[Carried], words: list[dict[str, object]]) -> None:

@@ -95,8 +95,9 @@ class Identities:
         return self.ids[min((s for s in group.spellings if s in self.ids), key=canonical_order)]
 
     def spelt(self, spelling: Spelling) -> Group:
-        """The group of any spelling, of a node or not: also what the rules make of it."""
-        return groups([spelling], _Guest(self, spelling))[spelling]
+        """The group of any spelling, of a node or not: one that nodes are known by as it stands, else what the rules make of it."""
+        known = groups([spelling], self)[spelling]
+        return known if self.members(known) else groups([spelling], _Guest(self, spelling))[spelling]
 
     def all(self) -> Iterator[Identity]:
         """The identity of every node that is not alone under its own name. Reads all names at once."""
