@@ -14,11 +14,12 @@ from tests.aliases import worlds
 from tests.events import RUNS, T0, carried, columns, dataset, facet, frames_of, job_event, run_event, schema
 from tests.store.test_apply import NAMES, apply, opened, settle
 
+from lineage_bridge.answers.differences import ChangePage, ChangeRecord, Turn
 from lineage_bridge.errors import CollisionError, GoneError, RequestError
 from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.relations import NEVER_US
-from lineage_bridge.ports import Batch, Budget, ChangePage, ChangeRecord, Turn
+from lineage_bridge.ports import Batch, Budget
 from lineage_bridge.store.apply import GraphWriter
 from lineage_bridge.store.changes import COLUMNS, FED
 from lineage_bridge.store.feed import Feed

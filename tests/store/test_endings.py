@@ -9,12 +9,13 @@ import pytest
 from tests.events import KEY, RUNS, T0, dataset, dataset_event, facet, frame, frames_of, job_event, run_event
 from tests.store.test_apply import NAMES
 
+from lineage_bridge.answers.neighbourhood import WalkLimits
 from lineage_bridge.graph.carried import FrameKind
 from lineage_bridge.graph.facts import Names, facts
 from lineage_bridge.graph.fold import flat, fold_frames
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.labels import Label
-from lineage_bridge.ports import Batch, Budget, WalkLimits
+from lineage_bridge.ports import Batch, Budget
 from lineage_bridge.store.apply import GraphWriter
 from lineage_bridge.store.export import Export
 from lineage_bridge.store.read import SqliteReader

@@ -9,13 +9,13 @@ from tests.aliases import UNSEEN, aliases, operator, said, spaces, word, worlds
 from tests.events import KEY, T0, dataset, facet, frames_of, run_event
 from tests.store.test_apply import apply, contents, exported, opened, settle
 
+from lineage_bridge.answers.neighbourhood import Node
 from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.derive import derive
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import fold_frames, without_erased
 from lineage_bridge.graph.identity import Spelling
 from lineage_bridge.graph.ids import DAY_US, NodeKind
-from lineage_bridge.ports import Node
 from lineage_bridge.store.asof import folded_again
 from lineage_bridge.store.identity import Identities
 from lineage_bridge.store.nodes import Nodes

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.events import T0, carried
 from tests.store.test_apply import NAMES, apply, opened, settle
 
+from lineage_bridge.answers.neighbourhood import Node, Walk, WalkLimits
 from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.openlineage.times import parse_time
-from lineage_bridge.ports import Node, Walk, WalkLimits
 from lineage_bridge.store.asof import folded_again
 from lineage_bridge.store.read import SqliteReader
 

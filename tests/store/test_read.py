@@ -7,13 +7,16 @@ from pathlib import Path
 import pytest
 from tests.events import KEY, RUNS, T0, columns, dataset, facet, frames_of, job_event, run_event
 
+from lineage_bridge.answers.events import EventFilter
+from lineage_bridge.answers.neighbourhood import Node, WalkLimits
+from lineage_bridge.answers.runs import RunFilter
 from lineage_bridge.errors import StoreMissingError, StoreVersionError
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import flat, fold_frames
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.labels import Label
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.ports import Batch, Budget, EventFilter, Node, RunFilter, WalkLimits
+from lineage_bridge.ports import Batch, Budget
 from lineage_bridge.store.apply import GraphWriter
 from lineage_bridge.store.read import ReaderPool, SqliteReader
 from lineage_bridge.store.sqlite import connect_reader

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from tests.events import KEY, RUNS, T0, dataset, dataset_event, facet, frames_of, job_event, run_event, schema
 
+from lineage_bridge.answers.history import SchemaHistory
+from lineage_bridge.answers.neighbourhood import Node
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import flat, fold_frames
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.ports import Batch, Budget, Node, SchemaHistory
+from lineage_bridge.ports import Batch, Budget
 from lineage_bridge.store.apply import GraphWriter
 from lineage_bridge.store.export import Export
 from lineage_bridge.store.read import SqliteReader

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from tests.events import KEY, RUNS, T0, dataset, dataset_event, erase, facet, frame, frames_of, run_event, schema
 
+from lineage_bridge.answers.searching import SearchFilter, SearchPage
 from lineage_bridge.graph.carried import FrameKind
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import flat, fold_frames
 from lineage_bridge.graph.ids import DAY_US, NodeKind
-from lineage_bridge.ports import Batch, Budget, SearchFilter, SearchPage
+from lineage_bridge.ports import Batch, Budget
 from lineage_bridge.store.apply import GraphWriter
 from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.read import SqliteReader

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from tests.events import KEY, RUNS, T0, dataset, facet, frame, frames_of, run_event
 
+from lineage_bridge.answers.statistics import StatisticsFilter, StatisticsSeries
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import flat, fold_frames
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.ports import Batch, Budget, StatisticsFilter, StatisticsSeries
+from lineage_bridge.ports import Batch, Budget
 from lineage_bridge.store.apply import GraphWriter
 from lineage_bridge.store.read import SqliteReader
 

@@ -7,6 +7,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec import UNSET
 
+from lineage_bridge.answers.history import AliasFilter, AliasRecord
 from lineage_bridge.api import position
 from lineage_bridge.api.answers import POSITION_HEADER, answer
 from lineage_bridge.api.asking import KINDS, Mended, Offset, page, reflecting, waiting
@@ -24,7 +25,7 @@ from lineage_bridge.graph.ids import NodeKind, event_id
 from lineage_bridge.graph.naming.rules import VERSION
 from lineage_bridge.graph.operations import alias_key
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports import AliasFilter, AliasRecord, Frame
+from lineage_bridge.ports import Frame
 
 MOST = 10_000
 _ORDER = msgspec.json.Decoder(AliasOrder)

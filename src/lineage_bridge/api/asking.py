@@ -9,13 +9,14 @@ from anyio import to_thread
 from fastapi import Header, Path, Query, Request
 from pydantic import AfterValidator
 
+from lineage_bridge.answers.neighbourhood import Node
 from lineage_bridge.api import position
 from lineage_bridge.api.answers import POSITION_HEADER
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, RequestError, StoreMissingError, UnavailableError
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.openlineage.times import parse_time
-from lineage_bridge.ports import GraphReader, Node
+from lineage_bridge.ports import GraphReader
 
 POLL_S: Final = 0.025
 MAX_OFFSET: Final = 1_000_000_000

@@ -8,6 +8,8 @@ from anyio import to_thread
 from fastapi import APIRouter, Query, Response
 from msgspec import UNSET
 
+from lineage_bridge.answers.differences import ChangeRecord
+from lineage_bridge.answers.neighbourhood import Node
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
 from lineage_bridge.api.asking import reflecting
@@ -17,7 +19,6 @@ from lineage_bridge.api.models_changes import ChangedAlias, ChangedNode, ChangeF
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.ports import ChangeRecord, Node
 
 POLL_S: Final = 0.1
 Kind = Literal["node", "port", "flow", "hub", "columns", "identity", "alias", "facet"]

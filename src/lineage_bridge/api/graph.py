@@ -4,13 +4,14 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
 
+from lineage_bridge.answers.neighbourhood import Walk, WalkLimits
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
 from lineage_bridge.api.asking import KINDS, Ended, Moment, Namespace, NodeName, Style, demand, reflecting, time_argument, waiting
 from lineage_bridge.api.models import ErrorAnswer, Neighbourhood
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
-from lineage_bridge.ports import GraphReader, Walk, WalkLimits
+from lineage_bridge.ports import GraphReader
 
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream", "both"]

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Query, Response
 from msgspec import UNSET
 
+from lineage_bridge.answers.neighbourhood import WalkLimits
+from lineage_bridge.answers.questions import Ledger, LedgerHop
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
 from lineage_bridge.api.asking import KINDS, Mended, demand, reflecting, time_argument, waiting
@@ -16,7 +18,7 @@ from lineage_bridge.errors import NotFoundError, RequestError
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.ledger import FACTOR, Change, Passed, Window
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports import GraphReader, Ledger, LedgerHop, WalkLimits
+from lineage_bridge.ports import GraphReader
 
 Kind = Literal["dataset", "job"]
 Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]

@@ -7,6 +7,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec import UNSET
 
+from lineage_bridge.answers.events import EventFilter, EventRecord
+from lineage_bridge.answers.neighbourhood import Node, Port, Walk, WalkLimits
+from lineage_bridge.answers.runs import RunRecord
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer, verbatim_list
 from lineage_bridge.api.asking import (
@@ -31,17 +34,7 @@ from lineage_bridge.errors import NotFoundError
 from lineage_bridge.graph.carried import FrameKind
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.ports import (
-    EventFilter,
-    EventRecord,
-    FrameReader,
-    GraphReader,
-    Node,
-    Port,
-    RunRecord,
-    Walk,
-    WalkLimits,
-)
+from lineage_bridge.ports import FrameReader, GraphReader
 
 Text = Annotated[str, Mended]
 Glob = Annotated[Text | None, Query(description="Glob: * any text, ? any character, [...] one of these")]

@@ -7,6 +7,8 @@ from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec import UNSET
 
+from lineage_bridge.answers.differences import Between, Change, Drift, GraphDiff
+from lineage_bridge.answers.neighbourhood import Node, WalkLimits
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import POSITION_HEADER, answer
 from lineage_bridge.api.asking import KINDS, Mended, Offset, demand, reflecting, time_argument, waiting
@@ -22,7 +24,7 @@ from lineage_bridge.graph.carried import FrameKind
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.relations import Origin
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports import Between, Change, Drift, Frame, GraphDiff, GraphReader, Node, WalkLimits
+from lineage_bridge.ports import Frame, GraphReader
 
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream", "both"]

@@ -6,6 +6,8 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec import UNSET
 
+from lineage_bridge.answers.neighbourhood import Node, WalkLimits
+from lineage_bridge.answers.questions import Affected, Gap, Impact, Paths, Trace, TracedFlow, TraceOptions
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
 from lineage_bridge.api.asking import KINDS, Mended, Namespace, NodeName, Offset, demand, page, reflecting, time_argument, waiting
@@ -27,7 +29,7 @@ from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports import Affected, Gap, GraphReader, Impact, Node, Paths, Trace, TracedFlow, TraceOptions, WalkLimits
+from lineage_bridge.ports import GraphReader
 
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream"]

@@ -7,6 +7,7 @@ import msgspec
 from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec import UNSET
 
+from lineage_bridge.answers.runs import Dependency, RunFilter, RunRecord
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
 from lineage_bridge.api.asking import Mended, Offset, RunId, demand, page, reflecting, time_argument, waiting
@@ -16,7 +17,7 @@ from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
 from lineage_bridge.errors import NotFoundError, RequestError
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.ports import Dependency, GraphReader, RunFilter, RunRecord
+from lineage_bridge.ports import GraphReader
 
 State = Literal["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "UNKNOWN"]
 Limit = Annotated[int, Query(ge=1, le=1000)]

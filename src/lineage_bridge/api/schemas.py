@@ -6,6 +6,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec import UNSET, Raw
 
+from lineage_bridge.answers.history import FacetEntry, LifeEntry, SchemaHistory, SchemaVersion
+from lineage_bridge.answers.neighbourhood import Node
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
 from lineage_bridge.api.asking import KINDS, Mended, Namespace, NodeName, Offset, demand, page, reflecting, time_argument, waiting
@@ -31,7 +33,7 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.schemas import diff, paths
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports import FacetEntry, GraphReader, LifeEntry, Node, SchemaHistory, SchemaVersion
+from lineage_bridge.ports import GraphReader
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
 At = Annotated[str | None, Query(description="As far as had been said by this time; RFC 3339, UTC if it has no zone")]

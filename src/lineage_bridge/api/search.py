@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec import UNSET
 
+from lineage_bridge.answers.searching import Match, SearchFilter
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
 from lineage_bridge.api.asking import KINDS, Mended, Offset, page, reflecting, waiting
@@ -13,7 +14,6 @@ from lineage_bridge.api.models import Found, FoundNode, Matched
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
 from lineage_bridge.errors import RequestError
-from lineage_bridge.ports import Match, SearchFilter
 
 In = Literal["name", "column", "owner", "tag", "description", "sql"]
 Text = Annotated[str | None, Mended]

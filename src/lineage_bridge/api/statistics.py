@@ -6,6 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec import UNSET, UnsetType
 
+from lineage_bridge.answers.statistics import StatisticsFilter, StatisticsSeries
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
 from lineage_bridge.api.asking import Mended, Offset, demand, page, reflecting, time_argument, waiting
@@ -19,7 +20,7 @@ from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.statistics import Amount, per_second
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports import GraphReader, StatisticsFilter, StatisticsSeries
+from lineage_bridge.ports import GraphReader
 
 MAX_BUCKETS = 1000
 SIDES = {"input": Side.INPUT, "output": Side.OUTPUT}

@@ -4,6 +4,9 @@ from collections.abc import Iterable
 
 from msgspec import UNSET, Raw, UnsetType
 
+from lineage_bridge.answers.events import QuarantineRecord
+from lineage_bridge.answers.neighbourhood import ColumnEdge, Edge, Node, Port, Walk
+from lineage_bridge.answers.runs import RunRecord
 from lineage_bridge.api.models import (
     Described,
     GraphColumn,
@@ -22,7 +25,7 @@ from lineage_bridge.graph.liveness import liveness
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.openlineage.verdict import EVENT_TYPES
-from lineage_bridge.ports import ColumnEdge, Edge, GraphReader, Node, Port, QuarantineRecord, RunRecord, Walk
+from lineage_bridge.ports import GraphReader
 
 PRODUCER = "https://lineagebridge.dev/api"
 _SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from lineage_bridge.answers.analysis import Analysis
 from lineage_bridge.config import Settings
 from lineage_bridge.pipeline.analyse import analyse
 from lineage_bridge.pipeline.replayer import spark_batch
-from lineage_bridge.ports import Analysis
 
 SPARK_LOG = "spark-analyse.log"
 

@@ -4,11 +4,11 @@ import sqlite3
 from collections.abc import Iterator
 from itertools import islice
 
+from lineage_bridge.answers.history import AliasFilter, AliasRecord
 from lineage_bridge.graph.identity import OPERATOR, RULE, SYMLINK, Link, Spelling, Step
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.naming.spelling import SpaceLink
 from lineage_bridge.graph.relations import NEVER_US
-from lineage_bridge.ports import AliasFilter, AliasRecord
 from lineage_bridge.store.identity import Identities
 
 _COLUMNS = "entity, whole, a_space, a_name, b_space, b_name, kind, evidence, 0"

@@ -12,9 +12,10 @@ from typing import Any
 
 import msgspec
 
+from lineage_bridge.answers.analysis import Analysis, FindingsPart, FindingsSummary
+from lineage_bridge.answers.neighbourhood import Node
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports import Analysis, FindingsPart, FindingsSummary, Node
 
 PARTS = ("impact", "cycle", "orphan", "unused")
 Line = dict[str, Any]

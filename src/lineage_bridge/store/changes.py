@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from lineage_bridge.answers.differences import Turn
 from lineage_bridge.graph.relations import Row
-from lineage_bridge.ports import Turn
 
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
 KEPT = 1_000_000

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
+from lineage_bridge.answers.differences import Change
+from lineage_bridge.answers.neighbourhood import Edge, Node, Port, Walk
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.graph.statements import OWN
-from lineage_bridge.ports import Change, Edge, Node, Port, Walk
 from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.flows import Direction
 from lineage_bridge.store.moment import Moment

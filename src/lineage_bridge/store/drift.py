@@ -3,8 +3,9 @@
 import sqlite3
 from collections.abc import Iterator
 
+from lineage_bridge.answers.differences import Drift
+from lineage_bridge.answers.neighbourhood import Node
 from lineage_bridge.graph.relations import Origin, Side
-from lineage_bridge.ports import Drift, Node
 from lineage_bridge.store.moment import Moment
 from lineage_bridge.store.nodes import Nodes
 

@@ -4,8 +4,8 @@ import json
 import sqlite3
 from collections.abc import Iterator
 
+from lineage_bridge.answers.analysis import EstateTable
 from lineage_bridge.graph.relations import Row
-from lineage_bridge.ports import EstateTable
 from lineage_bridge.store.identity import Identities
 
 _NODES = "SELECT id, kind, namespace, name FROM node"

@@ -3,8 +3,9 @@
 import sqlite3
 from collections.abc import Iterable
 
+from lineage_bridge.answers.history import FacetEntry, FacetHistory, LifeEntry
+from lineage_bridge.answers.neighbourhood import Node
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.ports import FacetEntry, FacetHistory, LifeEntry, Node
 from lineage_bridge.store.nodes import Nodes
 
 _SCAN = 50_000

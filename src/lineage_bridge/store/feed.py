@@ -9,9 +9,10 @@ import sqlite3
 from collections.abc import Collection
 from typing import Any
 
+from lineage_bridge.answers.differences import ChangePage, ChangeRecord, Turn
+from lineage_bridge.answers.neighbourhood import Node
 from lineage_bridge.errors import GoneError, RequestError
 from lineage_bridge.graph.relations import Evidence, Origin, Side
-from lineage_bridge.ports import ChangePage, ChangeRecord, Node, Turn
 from lineage_bridge.store.changes import COLUMNS, FED, newest
 from lineage_bridge.store.nodes import Nodes
 

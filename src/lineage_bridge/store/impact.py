@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 
+from lineage_bridge.answers.neighbourhood import Node, WalkLimits
+from lineage_bridge.answers.questions import Affected, Impact, Path, Paths
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.reach import adjacency, reach, simple_paths
-from lineage_bridge.ports import Affected, Impact, Node, Path, Paths, WalkLimits
 from lineage_bridge.store.flows import Direction, Flows, RawEdge
 from lineage_bridge.store.nodes import Nodes
 

@@ -2,10 +2,12 @@
 
 from itertools import pairwise
 
+from lineage_bridge.answers.neighbourhood import Node
+from lineage_bridge.answers.questions import Ledger, LedgerHop, Paths
+from lineage_bridge.answers.statistics import StatisticsFilter
 from lineage_bridge.graph.ledger import Passed, Window, ledger
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.statistics import Amount
-from lineage_bridge.ports import Ledger, LedgerHop, Node, Paths, StatisticsFilter
 from lineage_bridge.store.flows import Flows
 from lineage_bridge.store.statistics import Statistics
 

@@ -5,9 +5,9 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import replace
 
+from lineage_bridge.answers.neighbourhood import Node
 from lineage_bridge.graph.identity import STANDARD, Spelling, spelt
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.ports import Node
 from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.identity import Identities
 

@@ -3,7 +3,7 @@
 import sqlite3
 from functools import lru_cache
 
-from lineage_bridge.ports import Proof
+from lineage_bridge.answers.questions import Proof
 
 _SHAPES = "SELECT DISTINCT shape FROM job_shape WHERE job = ?"
 _HOLDS = "SELECT 1 FROM shape_statement WHERE shape = ? AND carrier = ? AND meaning = ?"

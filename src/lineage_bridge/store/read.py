@@ -10,44 +10,17 @@ from itertools import islice
 from pathlib import Path
 from queue import Empty, LifoQueue
 
+from lineage_bridge.answers.differences import Between, Change, ChangePage, Drift, DriftPage, GraphDiff
+from lineage_bridge.answers.events import EventFilter, EventRecord, QuarantineRecord
+from lineage_bridge.answers.history import AliasFilter, AliasRecord, FacetHistory, LifeEntry, SchemaHistory
+from lineage_bridge.answers.neighbourhood import Node, Port, Walk, WalkLimits
+from lineage_bridge.answers.questions import Impact, Ledger, Paths, Trace, TraceOptions
+from lineage_bridge.answers.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
+from lineage_bridge.answers.searching import SearchFilter, SearchPage
+from lineage_bridge.answers.statistics import StatisticsFilter, StatisticsPage
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.ledger import Window
 from lineage_bridge.graph.relations import Origin, Side
-from lineage_bridge.ports import (
-    AliasFilter,
-    AliasRecord,
-    Between,
-    Change,
-    ChangePage,
-    Dependency,
-    Drift,
-    DriftPage,
-    EventFilter,
-    EventRecord,
-    FacetHistory,
-    GraphDiff,
-    Impact,
-    Ledger,
-    LifeEntry,
-    Node,
-    Paths,
-    Port,
-    QuarantineRecord,
-    RunFilter,
-    RunLineage,
-    RunPage,
-    RunRecord,
-    RunTree,
-    SchemaHistory,
-    SearchFilter,
-    SearchPage,
-    StatisticsFilter,
-    StatisticsPage,
-    Trace,
-    TraceOptions,
-    Walk,
-    WalkLimits,
-)
 from lineage_bridge.store.aliases import AliasList
 from lineage_bridge.store.diff import JobDiff, walks
 from lineage_bridge.store.drift import DriftFinder

@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID
 
+from lineage_bridge.answers.runs import RunLineage, RunLink
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.openlineage.facets import DatasetVersionDatasetFacet, read_as
-from lineage_bridge.ports import RunLineage, RunLink
 from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.runs import Runs
 

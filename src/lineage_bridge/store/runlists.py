@@ -6,8 +6,8 @@ from itertools import chain
 from typing import NamedTuple
 from uuid import UUID
 
+from lineage_bridge.answers.runs import Dependency, RunFilter, RunPage, RunRecord, RunTree
 from lineage_bridge.graph.relations import Row
-from lineage_bridge.ports import Dependency, RunFilter, RunPage, RunRecord, RunTree
 from lineage_bridge.store.runs import Runs
 
 _SCAN = 20_000

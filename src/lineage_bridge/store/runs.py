@@ -3,9 +3,10 @@
 import sqlite3
 from uuid import UUID
 
+from lineage_bridge.answers.neighbourhood import Node
+from lineage_bridge.answers.runs import RunRecord
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs import HEARTBEAT_US, UNKNOWN, RunState, goes_on_unsure, run_state
-from lineage_bridge.ports import Node, RunRecord
 from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.processing import Processings
 

@@ -3,10 +3,11 @@
 import sqlite3
 from collections.abc import Iterable, Iterator
 
+from lineage_bridge.answers.history import SchemaHistory, SchemaVersion
+from lineage_bridge.answers.neighbourhood import Node
 from lineage_bridge.graph.relations import Row, Side
 from lineage_bridge.graph.schemas import WITHDRAWN, Mention, current, history, schema_version
 from lineage_bridge.openlineage.facets import SchemaDatasetFacet, SchemaField, read_as
-from lineage_bridge.ports import Node, SchemaHistory, SchemaVersion
 from lineage_bridge.store.nodes import Nodes
 
 _SCAN = 50_000

@@ -3,10 +3,11 @@
 import sqlite3
 from collections.abc import Sequence
 
+from lineage_bridge.answers.neighbourhood import Node
+from lineage_bridge.answers.searching import Match, SearchFilter, SearchPage
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.searching import FIELDS, matching_lines, plain
 from lineage_bridge.openlineage.facets import OwnershipFacet, TagsFacet, read_as
-from lineage_bridge.ports import Match, Node, SearchFilter, SearchPage
 from lineage_bridge.store.nodes import Nodes
 
 CANDIDATES = 2_000

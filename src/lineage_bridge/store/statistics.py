@@ -5,9 +5,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from itertools import islice
 
+from lineage_bridge.answers.statistics import StatisticsFilter, StatisticsPage, StatisticsSeries
 from lineage_bridge.graph.relations import Row, Side
 from lineage_bridge.graph.statistics import Sample, buckets, counting, increments, total
-from lineage_bridge.ports import StatisticsFilter, StatisticsPage, StatisticsSeries
 from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.processing import Processings
 

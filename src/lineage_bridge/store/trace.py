@@ -4,9 +4,10 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from lineage_bridge.answers.neighbourhood import Node, WalkLimits
+from lineage_bridge.answers.questions import Coverage, Gap, Trace, TracedColumn, TracedFlow, TraceOptions
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Evidence, Origin
-from lineage_bridge.ports import Coverage, Gap, Node, Trace, TracedColumn, TracedFlow, TraceOptions, WalkLimits
 from lineage_bridge.store.columns import Columns, ColumnStep, CurrentColumns, FlowColumns
 from lineage_bridge.store.flows import Direction, Flows, RawEdge
 from lineage_bridge.store.nodes import Nodes

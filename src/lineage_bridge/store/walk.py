@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from lineage_bridge.answers.neighbourhood import ColumnEdge, Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.liveness import Liveness
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.graph.statements import NO_SOURCE, Statement
-from lineage_bridge.ports import ColumnEdge, Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.store.flows import Direction, RawEdge, RawPort, RawStatement
 from lineage_bridge.store.moment import Moment, resolution
 from lineage_bridge.store.nodes import Nodes
