@@ -11,6 +11,7 @@ from lineage_bridge.api.asking import KINDS, Ended, Moment, Namespace, NodeName,
 from lineage_bridge.api.models import ErrorAnswer, Neighbourhood
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
+from lineage_bridge.api.spelling import spelt
 from lineage_bridge.ports import GraphReader
 
 Kind = Literal["dataset", "job"]
@@ -52,11 +53,11 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
 
 def _neighbourhood(reader: GraphReader, walk: Walk, style: str) -> Neighbourhood:
     return Neighbourhood(
-        origin=wire.graph_node(walk.origin),
-        members=[wire.graph_node(member) for member in walk.members],
+        origin=spelt(reader, wire.graph_node(walk.origin), style),
+        members=spelt(reader, [wire.graph_node(member) for member in walk.members], style),
         direction=walk.direction,
         depth=walk.depth,
-        nodes=wire.walk_nodes(reader, walk, style),
+        nodes=spelt(reader, wire.walk_nodes(walk), style),
         edges=[wire.graph_edge(edge) for edge in walk.edges],
         ports=[wire.graph_port(port) for port in walk.ports],
         columns=[wire.graph_column(column) for column in walk.columns],

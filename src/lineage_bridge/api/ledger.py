@@ -9,11 +9,12 @@ from lineage_bridge.answers.neighbourhood import WalkLimits
 from lineage_bridge.answers.questions import Ledger, LedgerHop
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
-from lineage_bridge.api.asking import KINDS, Mended, demand, reflecting, time_argument, waiting
+from lineage_bridge.api.asking import KINDS, Mended, Style, demand, reflecting, time_argument, waiting
 from lineage_bridge.api.models import ErrorAnswer
 from lineage_bridge.api.models_ledger import LedgerAmount, LedgerAnswer, LedgerHopAnswer, LedgerSide, Stretch
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
+from lineage_bridge.api.spelling import spelt
 from lineage_bridge.errors import NotFoundError, RequestError
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.ledger import FACTOR, Change, Passed, Window
@@ -44,6 +45,7 @@ def routes(services: Services) -> APIRouter:
         baseline_since: Moment = None,
         baseline_until: Moment = None,
         factor: Annotated[float, Query(gt=1, le=1000, description="How many times more or less counts as a change")] = FACTOR,
+        names: Style = "standard",
     ) -> Response:
         """What each job on a way read and wrote in a window (the last day), against a baseline (as long, right before)."""
         window = _window(("since", since), ("until", until), Window(services.clock_us() - DAY_US, services.clock_us()))
@@ -54,7 +56,8 @@ def routes(services: Services) -> APIRouter:
             found = reader.paths(source, target, depth, way, WalkLimits())
             if found.paths and len(found.paths) < way:
                 raise NotFoundError(f"there are only {len(found.paths)} ways", "GET /api/v1/graph/paths lists them.")
-            return answer(_ledger(reader, reader.ledger(found, way - 1, window, baseline, factor)), headers=reflecting(reader))
+            said = _ledger(reader, reader.ledger(found, way - 1, window, baseline, factor))
+            return answer(spelt(reader, said, names), headers=reflecting(reader))
 
     return router
 

@@ -30,6 +30,7 @@ from lineage_bridge.api.asking import Moment as AsOf
 from lineage_bridge.api.models import DatasetDetail, DatasetLineage, Described, ErrorAnswer, JobDetail, RunEvent
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
+from lineage_bridge.api.spelling import spelt
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.graph.carried import FrameKind
 from lineage_bridge.graph.ids import NodeKind
@@ -112,7 +113,7 @@ def _dataset_routes(router: APIRouter, services: Services) -> None:
                 known.name,
                 known.facets,
                 canonical=wire.name(reader.spelt([node], names)[node.id]),
-                aliases=wire.names(member for member in members if member.id != node.id),
+                aliases=[*wire.names(member for member in members if member.id != node.id)],
                 position=position.encode(reader.position()),
             )
             return answer(detail, headers=reflecting(reader))
@@ -188,12 +189,12 @@ def _job_routes(router: APIRouter, services: Services) -> None:
         return _listed(services, request, NodeKind.JOB, (namespace, name), (limit, offset))
 
     @router.get("/jobs/detail", response_model=None, responses=answers({200: JobDetail, **_NOT_FOUND}, writes=False))
-    def get_job(namespace: Namespace, name: NodeName) -> Response:
+    def get_job(namespace: Namespace, name: NodeName, names: Style = "standard") -> Response:
         """One job, with what its newest run that named a dataset read and wrote."""
         with services.graph() as reader:
             node = demand(reader, NodeKind.JOB, namespace, name)
             detail = _job_detail(reader, node, services.clock_us())
-            return answer(detail, headers=reflecting(reader))
+            return answer(spelt(reader, detail, names), headers=reflecting(reader))
 
 
 def _job_detail(reader: GraphReader, job: Node, now_us: int) -> JobDetail:

@@ -1,6 +1,6 @@
 """The shapes of answers. Times are RFC 3339 UTC with microseconds; what is absent is left out."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
@@ -15,6 +15,19 @@ class Name(Struct, frozen=True):
 
     namespace: str
     name: str
+
+
+class Named(Name, frozen=True, omit_defaults=True):
+    """A dataset by the name that producers wrote. `goes_by` is its name in the spelling that was asked for, where that is another."""
+
+    entity: ClassVar[str] = "dataset"
+    goes_by: Name | UnsetType = UNSET
+
+
+class NamedJob(Named, frozen=True, omit_defaults=True):
+    """The same of a job."""
+
+    entity: ClassVar[str] = "job"
 
 
 # errors
@@ -184,24 +197,24 @@ class DatasetLineage(Struct, frozen=True):
 # our own questions
 
 
-class GraphNode(Struct, frozen=True):
-    """A node of an answer. `id` is opaque and the same in every answer of one installation."""
+class GraphNode(Struct, frozen=True, omit_defaults=True):
+    """A node of an answer. `id` is opaque and the same in every answer of one installation.
+
+    `goes_by` is its name in the spelling that was asked for, where that is another than `namespace` and `name`, which producers wrote.
+    """
 
     id: str
     kind: str
     namespace: str
     name: str
+    goes_by: Name | UnsetType = UNSET
 
 
 class WalkNode(GraphNode, frozen=True, omit_defaults=True):
-    """`distance` counts hops of flows from the origin. `canonical` is the id of the node that stands for all names of a dataset or job.
-
-    `goes_by` is its name in the spelling that was asked for, where that is another than `namespace` and `name`, which producers wrote.
-    """
+    """`distance` counts hops of flows from the origin. `canonical` is the id of the node that stands for all names of a dataset or job."""
 
     distance: int | UnsetType = UNSET
     canonical: str | UnsetType = UNSET
-    goes_by: Name | UnsetType = UNSET
 
 
 class GraphEdge(Struct, frozen=True, omit_defaults=True):
@@ -300,7 +313,7 @@ class RunDependency(Struct, frozen=True, omit_defaults=True):
     """Control flow, no data flow: a job, perhaps a run of it, that the run waits for (`upstream`) or that waits for it (`downstream`)."""
 
     direction: Literal["upstream", "downstream"]
-    job: Name
+    job: NamedJob
     run_id: Text = UNSET
     dependency_type: Text = UNSET
     sequence_trigger_rule: Text = UNSET
@@ -315,23 +328,23 @@ class Run(Struct, frozen=True, omit_defaults=True):
     """
 
     run_id: str
-    job: Name
+    job: NamedJob
     state: str
     last_seen: str
-    inputs: list[Name]
-    outputs: list[Name]
+    inputs: list[Named]
+    outputs: list[Named]
     raw_id: Text = UNSET
     started_at: Text = UNSET
     ended_at: Text = UNSET
     started_inferred: bool = False
     conflict: bool = False
     parent_run_id: Text = UNSET
-    parent_job: Name | UnsetType = UNSET
+    parent_job: NamedJob | UnsetType = UNSET
     unobserved: bool = False
     streaming: bool = False
-    named_parent_job: Name | UnsetType = UNSET
+    named_parent_job: NamedJob | UnsetType = UNSET
     root_run_id: Text = UNSET
-    root_job: Name | UnsetType = UNSET
+    root_job: NamedJob | UnsetType = UNSET
     nominal_start: Text = UNSET
     nominal_end: Text = UNSET
     dependencies: list[RunDependency] | UnsetType = UNSET

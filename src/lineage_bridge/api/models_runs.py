@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from lineage_bridge.api.models import Name, Run
+from lineage_bridge.api.models import Named, Run
 
 
 class DepthRun(Run, frozen=True, omit_defaults=True):
@@ -16,7 +16,7 @@ class Link(Struct, frozen=True):
 
     producer: str
     consumer: str
-    dataset: Name
+    dataset: Named
     by: str
 
 

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.models import Name, Text
+from lineage_bridge.api.models import Named, NamedJob, Text
 
 
 class Seen(Struct, frozen=True):
@@ -32,7 +32,7 @@ class SchemaVersionItem(Struct, frozen=True, omit_defaults=True):
     version: str
     first: Seen
     last: Seen
-    jobs: list[Name]
+    jobs: list[NamedJob]
     current: bool = False
     brief: bool = False
     fields: list[Column] | UnsetType = UNSET
@@ -41,10 +41,10 @@ class SchemaVersionItem(Struct, frozen=True, omit_defaults=True):
 class Schemas(Struct, frozen=True):
     """The versions of a dataset, the newest first. `evidence` is whose word they rest on: `dataset`, `output`, `input` or nobody's."""
 
-    dataset: Name
+    dataset: Named
     evidence: str
     versions: list[SchemaVersionItem]
-    renamed_from: list[Name]
+    renamed_from: list[Named]
     truncated: bool
     settling: bool
     position: str
@@ -68,13 +68,13 @@ class Retyped(Struct, frozen=True, omit_defaults=True):
 class SchemaChange(Struct, frozen=True):
     """How one version differs from another. `renamed`: between the two, the dataset got another name."""
 
-    dataset: Name
+    dataset: Named
     before: str
     after: str
     added: list[Field]
     removed: list[Field]
     changed: list[Retyped]
-    renamed: list[Name]
+    renamed: list[Named]
     settling: bool
     position: str
 
@@ -86,7 +86,7 @@ class FacetVersion(Struct, frozen=True, omit_defaults=True):
     side: Literal["input", "output", "self", "run", "input_access", "output_access"]
     first: Seen
     last: Seen
-    jobs: list[Name]
+    jobs: list[NamedJob]
     deleted: bool = False
     facet: Any = UNSET
 
@@ -105,11 +105,11 @@ class LifeEvent(Struct, frozen=True, omit_defaults=True):
     """A change in a dataset's life. `previous` is the name it had before."""
 
     change: str
-    dataset: Name
+    dataset: Named
     first: Seen
     last_seen: str
-    job: Name | UnsetType = UNSET
-    previous: Name | UnsetType = UNSET
+    job: NamedJob | UnsetType = UNSET
+    previous: Named | UnsetType = UNSET
 
 
 class Life(Struct, frozen=True):

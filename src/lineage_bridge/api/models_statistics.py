@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.models import Name
+from lineage_bridge.api.models import Named, NamedJob
 
 Count = int | UnsetType
 Rate = float | UnsetType
@@ -25,8 +25,8 @@ class Series(Struct, frozen=True, omit_defaults=True):
     `counting` is how its runs count: `cumulative` from their beginning, by `interval`, or both. Rates are over the whole window.
     """
 
-    job: Name
-    dataset: Name
+    job: NamedJob
+    dataset: Named
     side: Literal["input", "output"]
     runs: int
     samples: int

@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.models import GraphEdge, GraphNode, GraphPort, Name, Text
+from lineage_bridge.api.models import GraphEdge, GraphNode, GraphPort, Name, NamedJob, Text
 
 
 class ChangeItem(Struct, frozen=True, omit_defaults=True):
@@ -36,7 +36,7 @@ class DiffAnswer(Struct, frozen=True, omit_defaults=True):
 class DriftItem(Struct, frozen=True, omit_defaults=True):
     """An input, output or flow of a job that was `declared` and not observed, or `observed` and not declared, since when."""
 
-    job: Name
+    job: NamedJob
     drift: Literal["declared", "observed"]
     what: Literal["input", "output", "flow"]
     node: GraphNode

@@ -11,7 +11,7 @@ from lineage_bridge.answers.differences import Between, Change, Drift, GraphDiff
 from lineage_bridge.answers.neighbourhood import Node, WalkLimits
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import POSITION_HEADER, answer
-from lineage_bridge.api.asking import KINDS, Mended, Offset, demand, reflecting, time_argument, waiting
+from lineage_bridge.api.asking import KINDS, Mended, Offset, Style, demand, reflecting, time_argument, waiting
 from lineage_bridge.api.bodies import receive
 from lineage_bridge.api.guard import check_loopback
 from lineage_bridge.api.intake import CHANNEL, Intake
@@ -19,6 +19,7 @@ from lineage_bridge.api.models import ErrorAnswer
 from lineage_bridge.api.models_time import ChangeItem, DiffAnswer, DriftAnswer, DriftItem, EndOrder, Ordered
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers, body_of
+from lineage_bridge.api.spelling import spelt
 from lineage_bridge.errors import RequestError
 from lineage_bridge.graph.carried import FrameKind
 from lineage_bridge.graph.ids import event_id
@@ -58,6 +59,7 @@ def _diff_route(router: APIRouter, services: Services) -> None:
         kind: Kind = "dataset",
         direction: Direction = "both",
         depth: Annotated[int, Query(ge=0, le=50)] = 20,
+        names: Style = "standard",
         limit: Limit = 1000,
         offset: Offset = 0,
     ) -> Response:
@@ -72,7 +74,7 @@ def _diff_route(router: APIRouter, services: Services) -> None:
                 found = GraphDiff(shown, found.resolution, found.truncated, following)
             else:
                 found = reader.diff_jobs(namespace, between, limit, offset, now_us=services.clock_us())
-            return answer(_diff(reader, between, found), headers=reflecting(reader))
+            return answer(spelt(reader, _diff(reader, between, found), names), headers=reflecting(reader))
 
 
 def _between(since: str, until: str | None) -> Between:
@@ -123,7 +125,9 @@ def _drift_route(router: APIRouter, services: Services) -> None:
         dependencies=[Depends(waiting(services))],
         responses=answers({200: DriftAnswer}, writes=False),
     )
-    def get_drift(namespace: Glob = None, name: Glob = None, limit: Limit = 1000, offset: Offset = 0) -> Response:
+    def get_drift(
+        namespace: Glob = None, name: Glob = None, names: Style = "standard", limit: Limit = 1000, offset: Offset = 0
+    ) -> Response:
         """Where what jobs were declared to do and what they were seen to do differ."""
         with services.graph() as reader:
             found = reader.drift(namespace, name, limit, offset, now_us=services.clock_us())
@@ -134,13 +138,13 @@ def _drift_route(router: APIRouter, services: Services) -> None:
                 position=position.encode(reader.position()),
                 next=UNSET if found.next is None else found.next,
             )
-            return answer(said, headers=reflecting(reader))
+            return answer(spelt(reader, said, names), headers=reflecting(reader))
 
 
 def _drift(drift: Drift) -> DriftItem:
     words: dict[str, Literal["input", "output", "flow"]] = {"input": "input", "output": "output"}
     return DriftItem(
-        job=wire.name(drift.job),
+        job=wire.job_name(drift.job),
         drift="declared" if drift.origin is Origin.DECLARED else "observed",
         what=words.get(drift.what, "flow"),
         node=wire.graph_node(drift.node),

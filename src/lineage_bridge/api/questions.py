@@ -1,5 +1,6 @@
 """What depends on a node, the ways between two, and where a column comes from or ends up."""
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -10,7 +11,7 @@ from lineage_bridge.answers.neighbourhood import Node, WalkLimits
 from lineage_bridge.answers.questions import Affected, Gap, Impact, Paths, Trace, TracedFlow, TraceOptions
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
-from lineage_bridge.api.asking import KINDS, Mended, Namespace, NodeName, Offset, demand, page, reflecting, time_argument, waiting
+from lineage_bridge.api.asking import KINDS, Mended, Namespace, NodeName, Offset, Style, demand, page, reflecting, time_argument, waiting
 from lineage_bridge.api.models import ErrorAnswer, GraphNode, Transformation
 from lineage_bridge.api.models_questions import (
     AffectedNode,
@@ -27,6 +28,7 @@ from lineage_bridge.api.models_questions import (
 )
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
+from lineage_bridge.api.spelling import spelt
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports import GraphReader
@@ -57,6 +59,7 @@ def _impact_route(router: APIRouter, services: Services) -> None:
         direction: Direction = "downstream",
         depth: Depth = 50,
         at: At = None,
+        names: Style = "standard",
         limit: Annotated[int, Query(ge=1, le=5000)] = 500,
         offset: Offset = 0,
     ) -> Response:
@@ -65,7 +68,8 @@ def _impact_route(router: APIRouter, services: Services) -> None:
             node = demand(reader, KINDS[kind], namespace, name)
             impact = reader.impact(node, direction, depth, WalkLimits(), time_argument("at", at))
             shown, link = page(request, impact.affected[offset : offset + limit + 1], limit, offset)
-            return answer(_impact(reader, impact, [_affected(one) for one in shown]), headers={**link, **reflecting(reader)})
+            said = _impact(reader, impact, [_affected(one) for one in shown])
+            return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
 
 
 def _impact(reader: GraphReader, impact: Impact, shown: list[AffectedNode]) -> ImpactAnswer:
@@ -100,6 +104,7 @@ def _paths_route(router: APIRouter, services: Services) -> None:
         target_kind: Kind = "dataset",
         depth: Depth = 20,
         at: At = None,
+        names: Style = "standard",
         limit: Annotated[int, Query(ge=1, le=1000, description="Most paths")] = 20,
     ) -> Response:
         """The ways that data takes from one node to another, the shortest first."""
@@ -107,7 +112,7 @@ def _paths_route(router: APIRouter, services: Services) -> None:
             source = demand(reader, KINDS[source_kind], source_namespace, source_name)
             target = demand(reader, KINDS[target_kind], target_namespace, target_name)
             found = reader.paths(source, target, depth, limit, WalkLimits(), time_argument("at", at))
-            return answer(_paths(reader, found), headers=reflecting(reader))
+            return answer(spelt(reader, _paths(reader, found), names), headers=reflecting(reader))
 
 
 def _paths(reader: GraphReader, found: Paths) -> PathsAnswer:
@@ -124,7 +129,7 @@ def _paths(reader: GraphReader, found: Paths) -> PathsAnswer:
     )
 
 
-def _nodes(nodes: tuple[Node, ...]) -> list[GraphNode]:
+def _nodes(nodes: Iterable[Node]) -> list[GraphNode]:
     return [wire.graph_node(node) for node in nodes]
 
 
@@ -138,6 +143,7 @@ def _trace_route(router: APIRouter, services: Services) -> None:
         direction: Direction = "upstream",
         depth: Depth = 20,
         at: At = None,
+        names: Style = "standard",
         indirect: Annotated[bool, Query(description="Also what merely decides: filters, joins, sorting")] = False,
         through_masking: Annotated[bool, Query(description="Go on behind a masked column")] = False,
         proofs: Annotated[bool, Query(description="Name the event that said each flow last")] = True,
@@ -148,19 +154,19 @@ def _trace_route(router: APIRouter, services: Services) -> None:
         with services.graph() as reader:
             node = demand(reader, KINDS[kind], namespace, name)
             trace = reader.trace(node, options, WalkLimits(), time_argument("at", at))
-            return answer(_trace(reader, trace), headers=reflecting(reader))
+            return answer(_trace(reader, trace, names), headers=reflecting(reader))
 
 
-def _trace(reader: GraphReader, trace: Trace) -> TraceAnswer:
+def _trace(reader: GraphReader, trace: Trace, style: str) -> TraceAnswer:
     ends = {end for flow in trace.flows for end in (flow.source, flow.target, flow.job)}
     ends |= {end for gap in trace.coverage.gaps for end in (gap.source, gap.target, gap.job)}
     every = {trace.origin, *ends, *(column.node for column in trace.columns)}
     return TraceAnswer(
-        origin=wire.graph_node(trace.origin),
+        origin=spelt(reader, wire.graph_node(trace.origin), style),
         field=trace.options.field,
         direction=trace.options.direction,
         depth=trace.options.depth,
-        nodes=_nodes(tuple(sorted(every, key=lambda node: (node.kind, node.namespace, node.name)))),
+        nodes=spelt(reader, _nodes(sorted(every, key=lambda node: (node.kind, node.namespace, node.name))), style),
         columns=[
             TraceColumn(wire.id_of(c.node), c.field, UNSET if c.distance is None else c.distance, c.end or UNSET) for c in trace.columns
         ],

@@ -10,11 +10,12 @@ from msgspec import UNSET
 from lineage_bridge.answers.runs import Dependency, RunFilter, RunRecord
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
-from lineage_bridge.api.asking import Mended, Offset, RunId, demand, page, reflecting, time_argument, waiting
+from lineage_bridge.api.asking import Mended, Offset, RunId, Style, demand, page, reflecting, time_argument, waiting
 from lineage_bridge.api.models import ErrorAnswer, RunDependency, Runs
 from lineage_bridge.api.models_runs import DepthRun, Link, RunLineageAnswer, Tree
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
+from lineage_bridge.api.spelling import spelt
 from lineage_bridge.errors import NotFoundError, RequestError
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.ports import GraphReader
@@ -46,6 +47,7 @@ def _list_route(router: APIRouter, services: Services) -> None:
         state: State | None = None,
         since: Moment = None,
         until: Moment = None,
+        names: Style = "standard",
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> Response:
@@ -58,19 +60,19 @@ def _list_route(router: APIRouter, services: Services) -> None:
             above = None if parent is None else UUID(known(reader, parent)[0].run_id).bytes
             found = reader.runs(RunFilter(job, above, state, *times, limit + 1, offset))
             records, link = page(request, found.runs, limit, offset)
-            return answer(
-                _runs(reader, list(records), services.clock_us(), truncated=found.truncated), headers={**link, **reflecting(reader)}
-            )
+            said = _runs(reader, list(records), services.clock_us(), truncated=found.truncated)
+            return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
 
 
 def _tree_route(router: APIRouter, services: Services) -> None:
     @router.get("/{run_id:path}/tree", response_model=None, responses=answers({200: Tree, **_NOT_FOUND}, writes=False))
-    def get_run_tree(run_id: RunId, limit: Limit = 200) -> Response:
+    def get_run_tree(run_id: RunId, names: Style = "standard", limit: Limit = 200) -> Response:
         """A run with all that runs inside it, each behind the run it is in."""
         with services.graph() as reader:
             tree = reader.run_tree(UUID(known(reader, run_id)[0].run_id).bytes, limit)
             runs = [deep(depth, record, services.clock_us()) for depth, record in tree.runs]
-            return answer(Tree(runs, tree.truncated, reader.settling(), position.encode(reader.position())), headers=reflecting(reader))
+            said = Tree(runs, tree.truncated, reader.settling(), position.encode(reader.position()))
+            return answer(spelt(reader, said, names), headers=reflecting(reader))
 
 
 def _lineage_route(router: APIRouter, services: Services) -> None:
@@ -79,6 +81,7 @@ def _lineage_route(router: APIRouter, services: Services) -> None:
         run_id: RunId,
         direction: Literal["upstream", "downstream"] = "upstream",
         depth: Annotated[int, Query(ge=1, le=20, description="Hops from run to run")] = 1,
+        names: Style = "standard",
         limit: Limit = 200,
     ) -> Response:
         """Which runs produced what a run read, or read what it produced."""
@@ -92,24 +95,25 @@ def _lineage_route(router: APIRouter, services: Services) -> None:
                 reader.settling(),
                 position.encode(reader.position()),
             )
-            return answer(said, headers=reflecting(reader))
+            return answer(spelt(reader, said, names), headers=reflecting(reader))
 
 
 def _one_route(router: APIRouter, services: Services) -> None:
     @router.get("/{run_id:path}", response_model=None, responses=answers({200: Runs, **_NOT_FOUND}, writes=False))
-    def get_run(run_id: RunId) -> Response:
+    def get_run(run_id: RunId, names: Style = "standard") -> Response:
         """One run, by its id as sent or as a UUID, under each job it was seen under."""
         with services.graph() as reader:
             records = known(reader, run_id)
             waits = [_dependency(one) for one in reader.dependencies(UUID(records[0].run_id).bytes, _DEPENDENCIES)]
             runs = [msgspec.structs.replace(wire.run(record, services.clock_us()), dependencies=waits or UNSET) for record in records]
-            return answer(Runs(runs, reader.settling(), position.encode(reader.position())), headers=reflecting(reader))
+            said = Runs(runs, reader.settling(), position.encode(reader.position()))
+            return answer(spelt(reader, said, names), headers=reflecting(reader))
 
 
 def _dependency(one: Dependency) -> RunDependency:
     kind, sequence, status = (word or UNSET for word in one.words)
     direction: Literal["upstream", "downstream"] = "upstream" if one.direction == "upstream" else "downstream"
-    return RunDependency(direction, wire.name(one.job), one.run_id or UNSET, kind, sequence, status)
+    return RunDependency(direction, wire.job_name(one.job), one.run_id or UNSET, kind, sequence, status)
 
 
 def known(reader: GraphReader, run_id: str) -> list[RunRecord]:

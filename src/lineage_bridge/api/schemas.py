@@ -10,7 +10,7 @@ from lineage_bridge.answers.history import FacetEntry, LifeEntry, SchemaHistory,
 from lineage_bridge.answers.neighbourhood import Node
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
-from lineage_bridge.api.asking import KINDS, Mended, Namespace, NodeName, Offset, demand, page, reflecting, time_argument, waiting
+from lineage_bridge.api.asking import KINDS, Mended, Namespace, NodeName, Offset, Style, demand, page, reflecting, time_argument, waiting
 from lineage_bridge.api.graph import Kind
 from lineage_bridge.api.models import ErrorAnswer, Text
 from lineage_bridge.api.models_schemas import (
@@ -28,6 +28,7 @@ from lineage_bridge.api.models_schemas import (
 )
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
+from lineage_bridge.api.spelling import spelt
 from lineage_bridge.errors import NotFoundError, RequestError
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.schemas import diff, paths
@@ -60,6 +61,7 @@ def _schema_routes(router: APIRouter, services: Services) -> None:
         namespace: Namespace,
         name: NodeName,
         at: At = None,
+        names: Style = "standard",
         fields: Annotated[bool, Query(description="Also the fields of each version")] = True,
         limit: Limit = 100,
         offset: Offset = 0,
@@ -79,12 +81,14 @@ def _schema_routes(router: APIRouter, services: Services) -> None:
                 settling=reader.settling(),
                 position=position.encode(reader.position()),
             )
-            return answer(said, headers={**link, **reflecting(reader)})
+            return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
 
 
 def _diff_route(router: APIRouter, services: Services) -> None:
     @router.get("/schemas/diff", response_model=None, responses=answers({200: SchemaChange, **_NOT_FOUND}, writes=False))
-    def get_schema_diff(namespace: Namespace, name: NodeName, before: Pick = None, after: Pick = None) -> Response:
+    def get_schema_diff(
+        namespace: Namespace, name: NodeName, before: Pick = None, after: Pick = None, names: Style = "standard"
+    ) -> Response:
         """How two schema versions of a dataset differ: by themselves, the version now and the one before it.
 
         A version may be of an earlier name of the dataset.
@@ -106,7 +110,7 @@ def _diff_route(router: APIRouter, services: Services) -> None:
                 settling=reader.settling(),
                 position=position.encode(reader.position()),
             )
-            return answer(said, headers=reflecting(reader))
+            return answer(spelt(reader, said, names), headers=reflecting(reader))
 
 
 _Owned = tuple[Node, SchemaVersion]
@@ -155,7 +159,7 @@ def _version(version: SchemaVersion, *, fields: bool) -> SchemaVersionItem:
         version=version.version,
         first=_seen(version.first),
         last=_seen(version.last),
-        jobs=wire.names(version.jobs),
+        jobs=wire.job_names(version.jobs),
         current=version.current,
         brief=version.brief,
         fields=_columns(version.fields) if fields else UNSET,
@@ -179,6 +183,7 @@ def _facet_route(router: APIRouter, services: Services) -> None:
         key: Annotated[str, Query(description="The facet's key"), Mended],
         kind: Kind = "dataset",
         at: At = None,
+        names: Style = "standard",
         texts: Annotated[bool, Query(description="Also what the facets say")] = True,
         limit: Limit = 100,
         offset: Offset = 0,
@@ -191,7 +196,7 @@ def _facet_route(router: APIRouter, services: Services) -> None:
             entries, link = page(request, history.entries[offset : offset + limit + 1], limit, offset)
             shown = [_facet_version(entry, texts=texts) for entry in entries]
             said = FacetHistoryAnswer(key, shown, history.truncated, reader.settling(), position.encode(reader.position()))
-            return answer(said, headers={**link, **reflecting(reader)})
+            return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
 
 
 def _facet_version(entry: FacetEntry, *, texts: bool) -> FacetVersion:
@@ -200,7 +205,7 @@ def _facet_version(entry: FacetEntry, *, texts: bool) -> FacetVersion:
         side=entry.side.name.lower(),  # type: ignore[arg-type]  # the names of Side are the words of the model
         first=_seen(entry.first),
         last=_seen(entry.last),
-        jobs=wire.names(entry.jobs),
+        jobs=wire.job_names(entry.jobs),
         deleted=entry.deleted,
         facet=Raw(entry.text.encode()) if texts else UNSET,
     )
@@ -208,13 +213,15 @@ def _facet_version(entry: FacetEntry, *, texts: bool) -> FacetVersion:
 
 def _life_route(router: APIRouter, services: Services) -> None:
     @router.get("/life", response_model=None, responses=answers({200: Life, **_NOT_FOUND}, writes=False))
-    def get_life(request: Request, namespace: Namespace, name: NodeName, limit: Limit = 100, offset: Offset = 0) -> Response:
+    def get_life(
+        request: Request, namespace: Namespace, name: NodeName, names: Style = "standard", limit: Limit = 100, offset: Offset = 0
+    ) -> Response:
         """What became of a dataset (CREATE, ALTER, DROP, RENAME, TRUNCATE, OVERWRITE), the newest first."""
         with services.graph() as reader:
             node = demand(reader, NodeKind.DATASET, namespace, name)
             entries, link = page(request, reader.life(node, limit + 1, offset), limit, offset)
             said = Life([_life_event(entry) for entry in entries], reader.settling(), position.encode(reader.position()))
-            return answer(said, headers={**link, **reflecting(reader)})
+            return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
 
 
 def _life_event(entry: LifeEntry) -> LifeEvent:
@@ -223,7 +230,7 @@ def _life_event(entry: LifeEntry) -> LifeEvent:
         dataset=wire.name(entry.dataset),
         first=_seen((entry.first, entry.event)),
         last_seen=format_time(entry.last),
-        job=wire.name(entry.job) if entry.job else UNSET,
+        job=wire.job_name(entry.job) if entry.job else UNSET,
         previous=wire.name(entry.previous) if entry.previous else UNSET,
     )
 

@@ -8,11 +8,12 @@ from msgspec import UNSET
 from lineage_bridge.answers.searching import Match, SearchFilter
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
-from lineage_bridge.api.asking import KINDS, Mended, Offset, page, reflecting, waiting
+from lineage_bridge.api.asking import KINDS, Mended, Offset, Style, page, reflecting, waiting
 from lineage_bridge.api.graph import Kind
 from lineage_bridge.api.models import Found, FoundNode, Matched
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
+from lineage_bridge.api.spelling import spelt
 from lineage_bridge.errors import RequestError
 
 In = Literal["name", "column", "owner", "tag", "description", "sql"]
@@ -37,6 +38,7 @@ def routes(services: Services) -> APIRouter:
         owner: Annotated[Text, Query(description="Only what this owner owns, exactly")] = None,
         tag: Annotated[Text, Query(description="Only what is so tagged: a key, or key=value")] = None,
         has: Annotated[list[str] | None, Query(description="Only what has a facet of this key now")] = None,
+        names: Style = "standard",
         limit: Limit = 50,
         offset: Offset = 0,
     ) -> Response:
@@ -58,7 +60,7 @@ def routes(services: Services) -> APIRouter:
             said = reader.search_all(which)
             shown, link = page(request, said.matches, limit, offset)
             found = Found([_found(match) for match in shown], position.encode(reader.position()), said.truncated)
-            return answer(found, headers={**link, **reflecting(reader)})
+            return answer(spelt(reader, found, names), headers={**link, **reflecting(reader)})
 
     return router
 
@@ -66,4 +68,4 @@ def routes(services: Services) -> APIRouter:
 def _found(match: Match) -> FoundNode:
     node = match.node
     lines = [Matched(field, line) for field, line in match.lines]
-    return FoundNode(wire.id_of(node), node.kind.name.lower(), node.namespace, node.name, lines or UNSET)
+    return FoundNode(wire.id_of(node), node.kind.name.lower(), node.namespace, node.name, matched=lines or UNSET)

@@ -9,12 +9,13 @@ from msgspec import UNSET, UnsetType
 from lineage_bridge.answers.statistics import StatisticsFilter, StatisticsSeries
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer
-from lineage_bridge.api.asking import Mended, Offset, demand, page, reflecting, time_argument, waiting
+from lineage_bridge.api.asking import Mended, Offset, Style, demand, page, reflecting, time_argument, waiting
 from lineage_bridge.api.models import ErrorAnswer
 from lineage_bridge.api.models_statistics import Bucket, Series, Statistics
 from lineage_bridge.api.runs import known
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.spec import answers
+from lineage_bridge.api.spelling import spelt
 from lineage_bridge.errors import RequestError
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.relations import Side
@@ -45,6 +46,7 @@ def routes(services: Services) -> APIRouter:
         since: Moment = None,
         until: Moment = None,
         bucket: Annotated[int, Query(ge=0, le=366 * 86_400, description="Seconds of a bucket; 0 for none")] = 0,
+        names: Style = "standard",
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> Response:
@@ -74,7 +76,7 @@ def routes(services: Services) -> APIRouter:
                 reader.settling(),
                 position.encode(reader.position()),
             )
-            return answer(said, headers={**link, **reflecting(reader)})
+            return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
 
     return router
 
@@ -104,7 +106,7 @@ def _datasets(reader: GraphReader, namespace: str | None, name: str | None) -> f
 def _series(series: StatisticsSeries, span_us: int) -> Series:
     rates = [UNSET if rate is None else rate for rate in per_second(series.amount, span_us)]
     return Series(
-        job=wire.name(series.job),
+        job=wire.job_name(series.job),
         dataset=wire.name(series.dataset),
         side="input" if series.side == Side.INPUT else "output",
         runs=series.runs,

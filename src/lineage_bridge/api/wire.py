@@ -13,7 +13,8 @@ from lineage_bridge.api.models import (
     GraphEdge,
     GraphNode,
     GraphPort,
-    Name,
+    Named,
+    NamedJob,
     QuarantineItem,
     Run,
     RunEvent,
@@ -31,14 +32,24 @@ PRODUCER = "https://lineagebridge.dev/api"
 _SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
 
 
-def name(node: Node) -> Name:
-    """A node by its name."""
-    return Name(node.namespace, node.name)
+def name(dataset: Node) -> Named:
+    """A dataset by its name."""
+    return Named(dataset.namespace, dataset.name)
 
 
-def names(nodes: Iterable[Node]) -> list[Name]:
-    """Nodes by their names, sorted."""
-    return [Name(*pair) for pair in sorted({(node.namespace, node.name) for node in nodes})]
+def names(datasets: Iterable[Node]) -> list[Named]:
+    """Datasets by their names, sorted."""
+    return [Named(*pair) for pair in sorted({(node.namespace, node.name) for node in datasets})]
+
+
+def job_name(job: Node) -> NamedJob:
+    """A job by its name."""
+    return NamedJob(job.namespace, job.name)
+
+
+def job_names(jobs: Iterable[Node]) -> list[NamedJob]:
+    """Jobs by their names, sorted."""
+    return [NamedJob(*pair) for pair in sorted({(node.namespace, node.name) for node in jobs})]
 
 
 def id_of(node: Node) -> str:
@@ -71,7 +82,7 @@ def run(record: RunRecord, now_us: int | None = None) -> Run:
     pulse = None if now_us is None or record.heartbeat_us is None else liveness(record.last, now_us, record.heartbeat_us)
     return Run(
         run_id=record.run_id,
-        job=name(record.job),
+        job=job_name(record.job),
         state=record.state,
         last_seen=format_time(record.last),
         inputs=names(record.inputs),
@@ -82,29 +93,29 @@ def run(record: RunRecord, now_us: int | None = None) -> Run:
         started_inferred=record.started_inferred,
         conflict=record.conflict,
         parent_run_id=record.parent_run_id or UNSET,
-        parent_job=_name(record.parent_job),
+        parent_job=_job(record.parent_job),
         unobserved=not record.observed,
         streaming=record.streaming,
-        named_parent_job=_name(record.named_parent_job),
+        named_parent_job=_job(record.named_parent_job),
         root_run_id=record.root_run_id or UNSET,
-        root_job=_name(record.root_job),
+        root_job=_job(record.root_job),
         nominal_start=moment(record.nominal[0]),
         nominal_end=moment(record.nominal[1]),
         liveness=pulse.value if pulse else UNSET,
     )
 
 
-def _name(node: Node | None) -> Name | UnsetType:
-    return name(node) if node else UNSET
+def _job(node: Node | None) -> NamedJob | UnsetType:
+    return job_name(node) if node else UNSET
 
 
 def run_event(record: RunRecord) -> RunEvent:
     """The event that sums up a run."""
     return RunEvent(
         event_time=format_time(record.ended if record.ended is not None else record.last),
-        job=name(record.job),
-        inputs=names(record.inputs),
-        outputs=names(record.outputs),
+        job=job_name(record.job),
+        inputs=[*names(record.inputs)],
+        outputs=[*names(record.outputs)],
         producer=PRODUCER,
         schema_url=_SPEC + "RunEvent",
         event_type=record.state if record.state in EVENT_TYPES else UNSET,
@@ -118,31 +129,29 @@ def job_event(job: Node, ports: Iterable[Port], now_us: int) -> RunEvent:
     seen = [port.last for port in known if port.last is not None]
     return RunEvent(
         event_time=format_time(max(seen, default=now_us)),
-        job=name(job),
-        inputs=names(port.dataset for port in known if port.side == Side.INPUT),
-        outputs=names(port.dataset for port in known if port.side == Side.OUTPUT),
+        job=job_name(job),
+        inputs=[*names(port.dataset for port in known if port.side == Side.INPUT)],
+        outputs=[*names(port.dataset for port in known if port.side == Side.OUTPUT)],
         producer=PRODUCER,
         schema_url=_SPEC + "JobEvent",
     )
 
 
-def walk_nodes(reader: GraphReader, walk: Walk, style: str) -> list[WalkNode]:
+def walk_nodes(walk: Walk) -> list[WalkNode]:
     """All nodes an answer speaks of: those reached with their distance, and the jobs in between without one."""
     jobs = {edge.job for edge in walk.edges} | {port.job for port in walk.ports}
     datasets = {port.dataset for port in walk.ports}
     ends = {end for edge in walk.edges for end in (edge.source, edge.target)}
     every = {node.id: node for node in (*walk.nodes, *jobs, *datasets, *ends)}
     ordered = sorted(every.values(), key=lambda node: (node.kind, node.namespace, node.name))
-    spelt = reader.spelt(ordered, style)
     return [
         WalkNode(
             id_of(n),
             n.kind.name.lower(),
             n.namespace,
             n.name,
-            walk.distances.get(n.id, UNSET),
-            id_text(walk.canonical[n.id]) if n.id in walk.canonical else UNSET,
-            name(spelt[n.id]) if spelt[n.id] != n else UNSET,
+            distance=walk.distances.get(n.id, UNSET),
+            canonical=id_text(walk.canonical[n.id]) if n.id in walk.canonical else UNSET,
         )
         for n in ordered
     ]

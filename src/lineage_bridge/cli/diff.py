@@ -7,6 +7,7 @@ import click
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import say, write_json, write_table
+from lineage_bridge.cli.names import spelt, with_names
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.cli.wanted import KINDS, ask, find_wanted
 from lineage_bridge.config import Settings
@@ -30,6 +31,7 @@ _PATH = "/api/v1/graph/diff"
 @click.option("--jobs", metavar="GLOB", help="without NAME: only jobs of these namespaces")
 @click.option("--limit", type=click.IntRange(1, 5000), default=1000, show_default=True, help="most changes")
 @click.option("--offset", type=click.IntRange(0), default=0, help="where to go on")
+@with_names
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
 def diff(
@@ -43,6 +45,7 @@ def diff(
     jobs: str | None,
     limit: int,
     offset: int,
+    style: str,
     as_json: bool,
 ) -> None:
     """List what changed between two moments.
@@ -50,7 +53,7 @@ def diff(
     Nodes, flows, inputs and outputs that appeared or disappeared, and those whose label or evidence
     changed: around a dataset or job, or of all jobs.
     """
-    common: dict[str, Any] = {"since": since, **({"until": until} if until else {}), "limit": limit, "offset": offset}
+    common: dict[str, Any] = {"since": since, **({"until": until} if until else {}), "limit": limit, "offset": offset, "names": style}
     with Client(settings.address) as client:
         if names:
             said = ask(client, _PATH, find_wanted(client, names, kind), direction=direction, depth=depth, **common)
@@ -59,7 +62,7 @@ def diff(
     if as_json:
         write_json(said)
         return
-    _tell(said)
+    _tell(spelt(said))
 
 
 def _tell(said: Json) -> None:

@@ -5,6 +5,7 @@ import click
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import counted, say, write, write_json, write_table
+from lineage_bridge.cli.names import spelt, with_names
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.cli.wanted import KINDS, ask, find_wanted
 from lineage_bridge.config import Settings
@@ -24,6 +25,7 @@ from lineage_bridge.config import Settings
 @click.option("--limit", type=click.IntRange(1, 5000), default=500, show_default=True, help="most lines")
 @click.option("--offset", type=click.IntRange(0), default=0, help="lines to leave out at the start")
 @click.option("--at", help="as things were at this time, RFC 3339")
+@with_names
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
 def impact(
@@ -35,6 +37,7 @@ def impact(
     limit: int,
     offset: int,
     at: str | None,
+    style: str,
     as_json: bool,
 ) -> None:
     """List what a change of a dataset or a job reaches.
@@ -45,11 +48,11 @@ def impact(
     """
     with Client(settings.address) as client:
         which = find_wanted(client, names, kind)
-        said = ask(client, "/api/v1/graph/impact", which, direction=direction, depth=depth, limit=limit, offset=offset, at=at)
+        said = ask(client, "/api/v1/graph/impact", which, direction=direction, depth=depth, limit=limit, offset=offset, at=at, names=style)
     if as_json:
         write_json(said)
         return
-    _tell(said, direction)
+    _tell(spelt(said), direction)
 
 
 def _tell(said: Json, direction: str) -> None:

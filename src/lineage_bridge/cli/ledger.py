@@ -7,6 +7,7 @@ import click
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import say, write, write_json, write_table
+from lineage_bridge.cli.names import spelt, with_names
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.cli.wanted import KINDS, find_ends
 from lineage_bridge.config import Settings
@@ -28,6 +29,7 @@ from lineage_bridge.config import Settings
 @click.option("--baseline-since", help="start of the baseline; by itself as long as the window, right before it")
 @click.option("--baseline-until", help="end of the baseline")
 @click.option("--factor", type=float, default=2.0, show_default=True, help="how many times more or less is a change")
+@with_names
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
 def ledger(
@@ -41,6 +43,7 @@ def ledger(
     baseline_since: str | None,
     baseline_until: str | None,
     factor: float,
+    style: str,
     as_json: bool,
 ) -> None:
     """Show what passed each hop from one dataset to another.
@@ -56,6 +59,7 @@ def ledger(
             baseline_since=baseline_since,
             baseline_until=baseline_until,
             factor=factor,
+            names=style,
             **find_ends(client, names, source_kind, target_kind),
         )
     if as_json:
@@ -64,7 +68,7 @@ def ledger(
     if not said["hops"]:
         say("no way is known")
         return
-    _tell(said)
+    _tell(spelt(said))
 
 
 def _tell(said: Json) -> None:

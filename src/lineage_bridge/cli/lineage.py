@@ -6,6 +6,7 @@ from rich.tree import Tree
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import console, say, write_json
+from lineage_bridge.cli.names import spelt, with_names
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.cli.tree import column_tree, flow_tree
 from lineage_bridge.cli.wanted import KINDS, ask, find_wanted
@@ -27,6 +28,7 @@ from lineage_bridge.config import Settings
 @click.option("--kind", type=click.Choice(KINDS), help="what NAME is; by itself a dataset, else a job")
 @click.option("--at", metavar="TIME", help="as it was at a time, RFC 3339")
 @click.option("--ended", is_flag=True, help="also what has ended")
+@with_names
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
 def lineage(
@@ -38,6 +40,7 @@ def lineage(
     kind: str | None,
     at: str | None,
     ended: bool,
+    style: str,
     as_json: bool,
 ) -> None:
     """Print where data comes from, or where it goes.
@@ -48,12 +51,12 @@ def lineage(
     """
     with Client(settings.address) as client:
         which = find_wanted(client, names, kind)
-        more: dict[str, str | int] = {"ended": ended, **({"at": at} if at else {})}
+        more: dict[str, str | int] = {"ended": ended, "names": style, **({"at": at} if at else {})}
         said = ask(client, "/api/v1/graph/neighbourhood", which, direction=direction, depth=depth, columns=columns, **more)
     if as_json:
         write_json(said)
         return
-    for tree in _trees(said, direction, columns=columns):
+    for tree in _trees(spelt(said), direction, columns=columns):
         console().print(tree)
     _tell_limits(said)
 

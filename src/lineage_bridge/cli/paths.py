@@ -5,6 +5,7 @@ import click
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import say, write, write_json
+from lineage_bridge.cli.names import spelt, with_names
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.cli.wanted import KINDS, find_ends
 from lineage_bridge.config import Settings
@@ -23,6 +24,7 @@ from lineage_bridge.config import Settings
 @click.option("--depth", type=click.IntRange(1, 100), default=20, show_default=True, help="most hops")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="most paths")
 @click.option("--at", help="as things were at this time, RFC 3339")
+@with_names
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
 def paths(
@@ -33,6 +35,7 @@ def paths(
     depth: int,
     limit: int,
     at: str | None,
+    style: str,
     as_json: bool,
 ) -> None:
     """List the ways from one dataset or job to another.
@@ -41,10 +44,11 @@ def paths(
     """
     with Client(settings.address) as client:
         ends = find_ends(client, names, source_kind, target_kind)
-        said = client.get("/api/v1/graph/paths", depth=depth, limit=limit, at=at, **ends)
+        said = client.get("/api/v1/graph/paths", depth=depth, limit=limit, at=at, names=style, **ends)
     if as_json:
         write_json(said)
         return
+    said = spelt(said)
     if not said["paths"]:
         say("no way is known")
     for number, path in enumerate(said["paths"], 1):

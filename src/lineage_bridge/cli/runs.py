@@ -8,6 +8,7 @@ import click
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import say, write, write_json, write_table
+from lineage_bridge.cli.names import spelt, with_names
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.config import Settings
 
@@ -33,6 +34,7 @@ _STATES = ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "UNKNOWN"]
 @click.option("--lineage", type=click.Choice(["upstream", "downstream"]), help="the runs it read from, or that read from it")
 @click.option("--depth", type=click.IntRange(1, 20), default=1, show_default=True, help="with --lineage: hops")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="most runs of a list")
+@with_names
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
 def runs(
@@ -42,6 +44,7 @@ def runs(
     children: bool,
     lineage: str | None,
     depth: int,
+    style: str,
     as_json: bool,
     **asked: str | int | None,
 ) -> None:
@@ -56,21 +59,21 @@ def runs(
     with Client(settings.address) as client:
         path = f"/api/v1/graph/runs/{quote(names[0], safe='')}"
         if len(names) == 2:
-            said = client.get("/api/v1/graph/runs", namespace=names[0], name=names[1], **asked)
+            said = client.get("/api/v1/graph/runs", namespace=names[0], name=names[1], names=style, **asked)
         elif children:
-            said = client.get("/api/v1/graph/runs", parent=names[0], **asked)
+            said = client.get("/api/v1/graph/runs", parent=names[0], names=style, **asked)
         elif lineage:
-            said = client.get(f"{path}/lineage", direction=lineage, depth=depth, limit=asked["limit"])
+            said = client.get(f"{path}/lineage", direction=lineage, depth=depth, limit=asked["limit"], names=style)
         else:
-            said = client.get(f"{path}/tree", limit=asked["limit"]) if tree else client.get(path)
+            said = client.get(f"{path}/tree", limit=asked["limit"], names=style) if tree else client.get(path, names=style)
     if as_json:
         write_json(said)
     elif lineage:
-        _tell_links(said)
+        _tell_links(spelt(said))
     elif len(names) == 2 or children or tree:
-        _tell_list(said)
+        _tell_list(spelt(said))
     else:
-        for run in said["runs"]:
+        for run in spelt(said)["runs"]:
             _tell_one(run)
 
 

@@ -7,6 +7,7 @@ import click
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import say, write, write_json, write_table
+from lineage_bridge.cli.names import spelt, with_names
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.config import Settings
 
@@ -26,9 +27,10 @@ from lineage_bridge.config import Settings
 @click.option("--before", metavar="VERSION|TIME", help="with --diff: from this version, or the one of this time")
 @click.option("--after", metavar="VERSION|TIME", help="with --diff: to this version, or the one of this time")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="most versions")
+@with_names
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
-def schemas(settings: Settings, namespace: str, name: str, differ: bool, as_json: bool, **asked: str | int | None) -> None:
+def schemas(settings: Settings, namespace: str, name: str, differ: bool, style: str, as_json: bool, **asked: str | int | None) -> None:
     """List the schema versions of a dataset, or tell how two differ.
 
     Versions come newest first, with when each was first and last seen.
@@ -38,15 +40,15 @@ def schemas(settings: Settings, namespace: str, name: str, differ: bool, as_json
         raise click.UsageError("--before and --after go with --diff")
     with Client(settings.address) as client:
         if differ:
-            said = client.get("/api/v1/graph/schemas/diff", namespace=namespace, name=name, before=before, after=after)
+            said = client.get("/api/v1/graph/schemas/diff", namespace=namespace, name=name, before=before, after=after, names=style)
         else:
-            said = client.get("/api/v1/graph/schemas", namespace=namespace, name=name, fields=False, **asked)
+            said = client.get("/api/v1/graph/schemas", namespace=namespace, name=name, fields=False, names=style, **asked)
     if as_json:
         write_json(said)
     elif differ:
-        _tell_diff(said)
+        _tell_diff(spelt(said))
     else:
-        _tell_versions(said)
+        _tell_versions(spelt(said))
 
 
 def _tell_versions(said: dict[str, Any]) -> None:

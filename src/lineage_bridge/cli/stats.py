@@ -7,6 +7,7 @@ import click
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import say, write_json, write_table
+from lineage_bridge.cli.names import spelt, with_names
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.config import Settings
 
@@ -30,9 +31,12 @@ _COUNTERS = ("rows", "bytes", "files")
 @click.option("--until", metavar="TIME", help="before this time; now, if not given")
 @click.option("--bucket", type=click.IntRange(0), default=0, help="also by stretches of this many seconds")
 @click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="most lines")
+@with_names
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
-def stats(settings: Settings, names: tuple[str, ...], job: tuple[str, str] | None, as_json: bool, **asked: str | int | None) -> None:
+def stats(
+    settings: Settings, names: tuple[str, ...], job: tuple[str, str] | None, style: str, as_json: bool, **asked: str | int | None
+) -> None:
     """Tell how many rows, bytes and files were read and written.
 
     Of a dataset, a job, a run, or several of these together, within a window.
@@ -49,12 +53,13 @@ def stats(settings: Settings, names: tuple[str, ...], job: tuple[str, str] | Non
             name=dataset[1],
             job_namespace=job[0] if job else None,
             job_name=job[1] if job else None,
+            names=style,
             **asked,
         )
     if as_json:
         write_json(said)
     else:
-        _tell(said)
+        _tell(spelt(said))
 
 
 def _tell(said: dict[str, Any]) -> None:

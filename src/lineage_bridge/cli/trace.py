@@ -10,6 +10,7 @@ from rich.tree import Tree
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import console, say, write, write_json
+from lineage_bridge.cli.names import spelt, with_names
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.cli.tree import ABOVE, WHOLE, change
 from lineage_bridge.cli.wanted import ask, find_wanted
@@ -32,6 +33,7 @@ Column = tuple[str, str]
 @click.option("--indirect", is_flag=True, help="also what merely decides: filters, joins, sorting")
 @click.option("--through-masking", is_flag=True, help="go on behind a masked column")
 @click.option("--at", help="as things were at this time, RFC 3339")
+@with_names
 @click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 @with_settings(*CLIENT)
 def trace(
@@ -43,6 +45,7 @@ def trace(
     indirect: bool,
     through_masking: bool,
     at: str | None,
+    style: str,
     as_json: bool,
 ) -> None:
     """Print where a column comes from, or where it ends up.
@@ -62,10 +65,12 @@ def trace(
             indirect=indirect,
             through_masking=through_masking,
             at=at,
+            names=style,
         )
     if as_json:
         write_json(said)
         return
+    said = spelt(said)
     console().print(_Tracing(said).tree())
     _tell_coverage(said)
     if said["truncated"]:
