@@ -93,4 +93,5 @@ def _row(change: Json, nodes: dict[str, str]) -> list[str]:
 
 def _label(change: Json, thing: Json) -> str:
     before = change.get("label_before")
-    return f"{before} -> {thing['label']}" if before and before != thing["label"] else str(thing["label"])
+    label = f"{before} -> {thing['label']}" if before and before != thing["label"] else str(thing["label"])
+    return f"{label} ({thing['liveness']})" if "liveness" in thing else label

@@ -108,7 +108,9 @@ def _row(run: dict[str, Any]) -> list[str]:
 
 
 def _state(run: dict[str, Any]) -> str:
-    return "unobserved" if run.get("unobserved") else str(run["state"])
+    """Its state, and of a stream how its heartbeats come."""
+    state = "unobserved" if run.get("unobserved") else str(run["state"])
+    return f"{state} ({run['liveness']})" if "liveness" in run else state
 
 
 def _tell_one(run: dict[str, Any]) -> None:

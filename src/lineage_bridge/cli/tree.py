@@ -14,10 +14,14 @@ WHOLE = "(the whole dataset)"
 
 @dataclass(frozen=True)
 class Hop:
-    """One way on from a dataset: the job that does it, the nodes behind it, and what is unusual about the flow to each."""
+    """One way on from a dataset: the job that does it, the nodes behind it, and the marks of the flow to each.
+
+    Where there is no flow, `mark` tells of the job's own input or output.
+    """
 
     job: str
     nexts: tuple[tuple[str, str], ...]
+    mark: str = ""
 
 
 class Neighbourhood:
@@ -36,13 +40,15 @@ class Neighbourhood:
             return []
         near, far = ("target", "source") if self.up else ("source", "target")
         ways: dict[str, dict[str, str]] = {}
+        ports: dict[str, str] = {}
         for edge in self.said["edges"]:
             if self.same(edge[near]) == node:
                 ways.setdefault(edge["job"], {})[self.same(edge[far])] = marks(edge)
         for port in self.said["ports"]:
             if port["side"] == ("output" if self.up else "input") and self.same(port["dataset"]) == node:
                 ways.setdefault(port["job"], {})
-        return [Hop(job, tuple(self._sorted(ways[job], job))) for job in sorted(ways, key=self._key)]
+                ports[port["job"]] = marks(port)
+        return [Hop(job, tuple(self._sorted(ways[job], job)), "" if ways[job] else ports[job]) for job in sorted(ways, key=self._key)]
 
     def own_ports(self, job: str) -> Iterator[str]:
         """What a job reads (up) or writes (down)."""
@@ -69,11 +75,11 @@ class Neighbourhood:
 
 
 def marks(edge: Said) -> str:
-    """What is unusual about a flow: that it is not current, not seen to happen, or merely likely."""
+    """What is unusual about a flow, input or output: that it is not current, not seen to happen, or merely likely; how a stream is."""
     said = [edge["label"]] if edge["label"] != "current" else []
     said += [edge["origin"]] if edge["origin"] != "observed" else []
-    said += ["by co-occurrence"] if edge["evidence"] == "co-occurrence" else []
-    said += ["stitched"] if edge["evidence"] == "stitched" else []
+    said += {"co-occurrence": ["by co-occurrence"], "stitched": ["stitched"]}.get(edge.get("evidence", ""), [])
+    said += [edge["liveness"]] if "liveness" in edge else []
     return f"[{', '.join(said)}]" if said else ""
 
 
@@ -90,7 +96,7 @@ def flow_tree(said: Said, *, up: bool) -> Tree:
 
 def _unfold(around: Neighbourhood, tree: Tree, node: str, seen: set[str]) -> None:
     for hop in around.hops(node):
-        branch = tree.add(around.label(hop.job))
+        branch = tree.add(around.label(hop.job, hop.mark))
         for after, mark in hop.nexts:
             _grow(around, branch, after, mark, seen)
 

@@ -61,7 +61,8 @@ class JobDiff:
         for (source, target, _, origin), evidence in sorted(best.items()):
             label, last = labels.flow(source, target, job, origin)
             if not labels.endings.has_ended(source, target, job, origin):
-                yield Edge(by_id(source), by_id(target), by_id(job), Origin(origin), Evidence(evidence), label, last)
+                pulse = moment.alive(job, last, (source, int(Side.INPUT)), (target, int(Side.OUTPUT)))
+                yield Edge(by_id(source), by_id(target), by_id(job), Origin(origin), Evidence(evidence), label, last, liveness=pulse)
 
     def _raw(self, moment: Moment, job: int) -> Iterator[tuple[int, int, int, int]]:
         spans = moment.labels.spans
@@ -78,7 +79,8 @@ class JobDiff:
         for side in (Side.INPUT, Side.OUTPUT):
             for _, dataset, _, origin in moment.flows.job_ports(job, side):
                 label, last = moment.labels.port(job, dataset, side, origin)
-                yield Port(self.nodes.by_id(job), self.nodes.by_id(dataset), side, Origin(origin), label, last)
+                pulse = moment.alive(job, last, (dataset, int(side)))
+                yield Port(self.nodes.by_id(job), self.nodes.by_id(dataset), side, Origin(origin), label, last, pulse)
 
 
 def _by_ends(edges: Iterable[Edge]) -> _Edges:

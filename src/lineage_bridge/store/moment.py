@@ -4,6 +4,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.graph.liveness import Liveness
 from lineage_bridge.store.endings import Endings, StandingFlows
 from lineage_bridge.store.flows import CurrentFlows, Flows
 from lineage_bridge.store.labels import Labels, Standing
@@ -22,6 +23,10 @@ class Moment:
     flows: Flows
     labels: Labels
     at_us: int | None
+
+    def alive(self, job: int, last: int | None, *ports: tuple[int, int]) -> Liveness | None:
+        """How an edge or port stands by its stream's heartbeats, as Pulse; what they were like at an earlier time is not told."""
+        return self.labels.pulse.of_edge(job, last, ports) if self.at_us is None else None
 
 
 def moment(

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from lineage_bridge.answers.neighbourhood import ColumnEdge, Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.liveness import Liveness
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.graph.statements import NO_SOURCE, Statement
 from lineage_bridge.store.flows import Direction, RawEdge, RawPort, RawStatement
@@ -110,18 +109,14 @@ class Walker:
         else:
             label, last = labels.hub_pair(hub, source, target, job, origin) if hub else labels.flow(source, target, job, origin)
         by_id = self.nodes.by_id
-        pulse = self._alive(job, last, ((source, 0), (target, 1)))
+        pulse = self.when.alive(job, last, (source, 0), (target, 1))
         return Edge(by_id(source), by_id(target), by_id(job), _ORIGINS[origin], _EVIDENCE[evidence], label, last, bool(hub), pulse)
 
     def _port(self, port: RawPort) -> Port:
         job, dataset, side, origin = port
         label, last = self.when.labels.port(job, dataset, Side(side), origin)
-        pulse = self._alive(job, last, ((dataset, side),))
+        pulse = self.when.alive(job, last, (dataset, side))
         return Port(self.nodes.by_id(job), self.nodes.by_id(dataset), Side(side), Origin(origin), label, last, pulse)
-
-    def _alive(self, job: int, last: int | None, ports: tuple[tuple[int, int], ...]) -> Liveness | None:
-        """Of now; what a stream's heartbeats were like at an earlier time is not told."""
-        return self.when.labels.pulse.of_edge(job, last, ports) if self.when.at_us is None else None
 
     def _columns(self, edges: list[RawEdge]) -> Iterator[ColumnEdge]:
         """The column statements behind the flows that were met."""

@@ -1,0 +1,113 @@
+"""Earlier times, differences, drift, ended flows and liveness on the command line."""
+
+import json
+import time
+import uuid
+
+import pytest
+from tests.events import dataset, facet, job_event, run_event
+
+from lineage_bridge.cli.client import Client
+from lineage_bridge.openlineage.times import format_time
+
+RUNS = [str(uuid.UUID(int=200 + number)) for number in range(5)]
+HOUR = 3_600_000_000
+DAY = 24 * HOUR
+STREAM = {"jobType": facet(processingType="STREAMING", integration="FLINK")}
+
+
+@pytest.fixture(scope="module")
+def now():
+    return time.time_ns() // 1000
+
+
+def send(server, *bodies):
+    with Client(server.url) as client:
+        client.post_events(b"[" + b",".join(bodies) + b"]", "application/json")
+    server.fold()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def events(server, now):
+    send(
+        server,
+        job_event("nightly", time_us=now - 9 * DAY, inputs=[dataset("old"), dataset("never")], outputs=[dataset("report")], producer="p"),
+        run_event(job="nightly", run=RUNS[1], time_us=now - 8 * DAY, inputs=[dataset("old")], outputs=[dataset("report")]),
+        run_event(job="nightly", run=RUNS[2], time_us=now - HOUR, inputs=[dataset("new")], outputs=[dataset("report")]),
+        run_event(
+            "START", job="enrich", run=RUNS[3], time_us=now - HOUR, inputs=[dataset("topic")], outputs=[dataset("rich")], job_facets=STREAM
+        ),
+        run_event("RUNNING", job="generate", run=RUNS[4], time_us=now, outputs=[dataset("made")], job_facets=STREAM),
+    )
+
+
+def words(line):
+    return line.split()
+
+
+def test_lineage_as_of_an_earlier_time(call, server, now):
+    then = format_time(now - 5 * DAY)
+    asked = ("lineage", "ns", "report", "--url", server.url)
+    out = call(*asked, "--at", then).out
+    assert "old" in out
+    assert "new" not in out
+    assert "new" in call(*asked).out
+    assert f"as of {then}, exact to the day" in call(*asked, "--at", then).err
+    assert call(*asked, "--at", "yesterday").code == 2
+
+
+def test_what_changed_around_a_dataset(call, server, now):
+    asked = ("diff", "ns", "report", "--since", format_time(now - 5 * DAY), "--url", server.url)
+    lines = [words(line) for line in call(*asked).out.splitlines()]
+    assert lines[0] == ["change", "what", "from", "by", "to", "label"]
+    assert ["appeared", "dataset", "ns", "new"] in lines
+    assert ["appeared", "flow", "ns", "new", "jobs", "nightly", "ns", "report", "current"] in lines
+    assert not any("old" in line and line[0] == "disappeared" for line in lines)
+    assert call(*asked, "--until", format_time(now - 4 * DAY)).err.startswith("nothing changed\n")
+    assert "the later moment lies before" in call(*asked, "--until", format_time(now - 6 * DAY)).err
+
+
+def test_what_changed_of_all_jobs_comes_in_pages(call, server, now):
+    asked = ("diff", "--since", format_time(now - 9 * DAY - HOUR), "--jobs", "jobs", "--limit", "1", "--url", server.url)
+    first = call(*asked)
+    assert ["appeared", "input", "ns", "topic", "jobs", "enrich", "current", "(silent)"] in [words(line) for line in first.out.splitlines()]
+    assert "there is more: --offset" in first.err
+    assert json.loads(call(*asked, "--json").out)["changes"]
+
+
+def test_drift(call, server):
+    asked = ("drift", "jobs", "--job", "nightly", "--url", server.url)
+    lines = [words(line) for line in call(*asked).out.splitlines()]
+    assert lines[0] == ["job", "drift", "what", "name", "since"]
+    told = [(" ".join(line[2:5]), line[5], " ".join(line[6:-1])) for line in lines[1:]]
+    assert ("declared, not observed", "input", "ns never") in told
+    assert ("declared, not observed", "flow", "ns never -> ns report") in told
+    assert ("observed, not declared", "input", "ns new") in told
+    assert call("drift", "jobs", "--job", "enrich", "--url", server.url).err == "no drift in 0 declared jobs\n"
+
+
+def test_a_flow_is_ended_and_taken_back(call, server):
+    order = ("end", "jobs", "nightly", "--source", "ns", "new", "--url", server.url)
+    asked = ("lineage", "ns", "report", "--url", server.url)
+    assert call(*order).out == "ended\n"
+    server.fold()
+    assert "new" not in call(*asked).out
+    assert "[ended" in next(line for line in call(*asked, "--ended").out.splitlines() if "new" in line)
+    assert call(*order, "--undo").out == "taken back\n"
+    server.fold()
+    assert "new" in call(*asked).out
+    assert call("end", "jobs", "nightly", "--url", server.url).code == 2
+
+
+def test_how_a_stream_is_alive(call, server, now):
+    url = ("--url", server.url)
+    (line,) = (line for line in call("lineage", "ns", "rich", *url).out.splitlines() if "topic" in line)
+    assert line.endswith("[by co-occurrence, silent]")
+    (port,) = (line for line in call("lineage", "ns", "rich", "--direction", "downstream", *url).out.splitlines()[:1])
+    assert "silent" not in port
+    assert "START (silent)" in call("runs", "jobs", "enrich", *url).out
+    assert call("runs", RUNS[3], *url).out.splitlines()[0].endswith(": START (silent)")
+    changed = call("diff", "ns", "rich", "--since", format_time(now - DAY), *url).out
+    assert any("flow" in words(line) and line.rstrip().endswith("current (silent)") for line in changed.splitlines())
+    (source,) = (line for line in call("lineage", "ns", "made", *url).out.splitlines() if "generate" in line)
+    assert source.endswith("[alive]")
