@@ -74,7 +74,7 @@ def test_a_name_whose_id_is_taken_is_kept_aside(spark: SparkSession, tmp_path: P
     pipeline = Pipeline(spark, tmp_path)
     pipeline.append(as_frame(run_event(inputs=[dataset("a")])), as_frame(run_event(job="fine", outputs=[dataset("b")])))
     with closing(open_fresh(tmp_path / "fresh.db", NAMES)) as fresh:
-        fresh.connection.execute("INSERT INTO node VALUES (?, 1, 'elsewhere', 'squatter')", (NAMES.dataset("ns", "a"),))
+        fresh.connection.execute("INSERT INTO node VALUES (?, 1, 'elsewhere', 'squatter', 0)", (NAMES.dataset("ns", "a"),))
         replay(spark, tmp_path / "log", fresh, KEY, Chunk(), lambda _: None)
         assert fresh.connection.execute("SELECT code, count(*) FROM quarantine GROUP BY code").fetchall() == [("id_collision", 1)]
         assert fresh.connection.execute("SELECT count(*) FROM node WHERE name = 'fine'").fetchone() == (1,)

@@ -269,7 +269,7 @@ def test_what_no_fold_can_read_is_kept_aside_and_the_batch_goes_on(pipeline: Pip
 
 def test_a_name_whose_id_is_taken_is_quarantined_and_the_batch_goes_on(pipeline: Pipeline) -> None:
     names = Names(KEY)
-    squatter = (names.dataset("ns", "a"), 1, "elsewhere", "squatter")
+    squatter = (names.dataset("ns", "a"), 1, "elsewhere", "squatter", 0)
     pipeline.store.apply(Batch({}, {"node": [squatter]}), Budget(1))
     pipeline.append(as_frame(run_event(inputs=[dataset("a")])), as_frame(run_event(job="fine", outputs=[dataset("b")])))
     pipeline.run()
@@ -279,7 +279,7 @@ def test_a_name_whose_id_is_taken_is_quarantined_and_the_batch_goes_on(pipeline:
 
 def test_a_taken_id_in_a_batch_with_others_behind_it(spark: SparkSession, tmp_path: Path) -> None:
     pipeline = Pipeline(spark, tmp_path, Limits(batch_frames=2, trigger_ms=0))
-    pipeline.store.apply(Batch({}, {"node": [(Names(KEY).dataset("ns", "a"), 1, "elsewhere", "squatter")]}), Budget(1))
+    pipeline.store.apply(Batch({}, {"node": [(Names(KEY).dataset("ns", "a"), 1, "elsewhere", "squatter", 0)]}), Budget(1))
     datasets = ["b", "a", "c", "d", "a", "e", "f", "g"]
     pipeline.append(*(as_frame(run_event(run=str(UUID(int=n)), outputs=[dataset(name)])) for n, name in enumerate(datasets)))
     pipeline.run()

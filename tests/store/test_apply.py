@@ -79,7 +79,7 @@ def test_the_store_equals_the_plain_fold(frames: list[Carried], data: st.DataObj
         settle(writer)
         for name in BY_NAME.keys() - CONTENT_ADDRESSED - {"node"}:
             assert contents(writer, name) == {key + values for key, values in tables[name].items()}, name
-        assert {row[0] for row in contents(writer, "node")} == {row[0] for row in derived.get("live", set())}
+        assert {(row[0], row[-1]) for row in contents(writer, "node")} == derived.get("live", set())
         for name in derived.keys() - {"live", "identity"} - MAY_HOLD_MORE:
             assert contents(writer, name) == derived[name], name
         for name in derived.keys() & MAY_HOLD_MORE:
@@ -140,7 +140,7 @@ def test_two_names_with_one_id_are_told_and_nothing_is_written() -> None:
     with opened() as writer:
         apply(writer, frames_of([run_event(inputs=[dataset("a")])]))
         taken = NAMES.dataset("ns", "a")
-        rows = {"node": [(taken, int(NodeKind.DATASET), "ns", "impostor")]}
+        rows = {"node": [(taken, int(NodeKind.DATASET), "ns", "impostor", T0)]}
         with pytest.raises(CollisionError) as refused:
             writer.apply(Batch({("log", 0): (1, 2)}, rows), Budget(1))
         assert refused.value.names == ((1, "ns", "impostor"),)
@@ -149,7 +149,7 @@ def test_two_names_with_one_id_are_told_and_nothing_is_written() -> None:
 
 def test_two_new_names_with_one_id_refuse_the_greater() -> None:
     with opened() as writer:
-        rows = {"node": [(7, 1, "ns", "b"), (7, 1, "ns", "a")]}
+        rows = {"node": [(7, 1, "ns", "b", T0), (7, 1, "ns", "a", T0)]}
         with pytest.raises(CollisionError) as refused:
             writer.apply(Batch({("log", 0): (0, 1)}, rows), Budget(1))
         assert refused.value.names == ((1, "ns", "b"),)

@@ -199,6 +199,6 @@ def test_a_batch_that_is_not_committed_tells_nothing() -> None:
         apply(writer, frames_of([run_event(inputs=[dataset("a")])]))
         cursor, taken = now(writer), NAMES.dataset("ns", "a")
         with pytest.raises(CollisionError):
-            writer.apply(Batch({("log", 0): (1, 2)}, {"node": [(taken, 1, "ns", "impostor")]}), Budget(1))
+            writer.apply(Batch({("log", 0): (1, 2)}, {"node": [(taken, 1, "ns", "impostor", T0)]}), Budget(1))
         apply(writer, frames_of([run_event(time_us=T0 + 1, inputs=[dataset("a")])]))
         assert told(writer, cursor) == []

@@ -10,7 +10,7 @@ from tests.events import KEY, T0, dataset, facet, frames_of, run_event
 from tests.store.test_apply import apply, contents, exported, opened, settle
 
 from lineage_bridge.answers.neighbourhood import Node
-from lineage_bridge.graph.carried import Carried
+from lineage_bridge.graph.carried import Carried, FrameKind
 from lineage_bridge.graph.derive import derive
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import fold_frames, without_erased
@@ -147,16 +147,26 @@ def test_jobs_are_joined_by_operators_alone() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(worlds(), st.sampled_from([T0, T0 + 1, T0 + DAY_US, T0 + 2 * DAY_US]))
-def test_symlinks_count_as_of_a_time_while_the_newest_facet_has_them(frames: list[Carried], at_us: int) -> None:
+def test_groups_as_of_a_time_are_those_of_what_had_been_said(frames: list[Carried], at_us: int) -> None:
     with opened() as writer:
         apply(writer, frames)
         then = Identities(writer.connection, at_us)
+        every = [row[0] for row in writer.connection.execute("SELECT id FROM node").fetchall()]
         with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
-            now = Identities(again)
-            ids = [row[0] for row in again.execute("SELECT id FROM node").fetchall()]
-            there = set(ids)
-            for id_, group in now.of(ids).items():
-                assert set(now.members(group)) <= set(then.members(then.of([id_])[id_])) & there
+            assert then.of(every) == Identities(again).of(every)
+
+
+@settings(max_examples=40, deadline=None)
+@given(worlds(), worlds())
+def test_groups_as_of_midnight_stay_whatever_comes_later(earlier: list[Carried], later: list[Carried]) -> None:
+    at_us = T0 - T0 % DAY_US + DAY_US
+    late = [frame._replace(arrival=at_us + frame.arrival % DAY_US) for frame in later if b'"runs"' not in frame.body]
+    with opened() as writer:
+        apply(writer, earlier)
+        every = [row[0] for row in writer.connection.execute("SELECT id FROM node").fetchall()]
+        before = Identities(writer.connection, at_us).of(every)
+        apply(writer, [frame for frame in late if frame.kind != FrameKind.EVENT or b"2026-11-18" not in frame.body[:40]])
+        assert Identities(writer.connection, at_us).of(every) == before
 
 
 def test_a_symlink_of_yesterday_is_one_no_more_today() -> None:
@@ -169,9 +179,10 @@ def test_a_symlink_of_yesterday_is_one_no_more_today() -> None:
     with opened() as writer:
         apply(writer, frames_of(events, arrival=T0 + 5 * DAY_US))
         id_ = NAMES.dataset("ns", "t")
-        for at_us, members in ((T0 - 1, 1), (T0, 2), (T0 + DAY_US - 1, 2), (T0 + DAY_US, 1), (None, 1)):
+        for at_us, members in ((T0 - 1, 0), (T0, 2), (T0 + DAY_US - 1, 2), (T0 + DAY_US, 1), (None, 1)):
             known = Identities(writer.connection, at_us)
-            assert len(known.members(known.of([id_])[id_])) == members, at_us
+            groups = known.of([id_]).values()
+            assert [len(known.members(group)) for group in groups] == ([members] if members else []), at_us
 
 
 def test_a_name_of_no_node_has_a_group_of_its_own() -> None:

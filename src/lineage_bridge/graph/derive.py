@@ -45,7 +45,7 @@ sibling        (parent, side, first, subject, job, last, shape, reached)   runs 
 stitch         (subject, job, reader, reader_job)
 remark         (meaning, *statement, facet, description,
                 target_run, source_run)
-live           (node)                                             nodes that something still speaks of
+live           (node, first)                                      nodes that something still speaks of, and since when
 """
 
 SCHEMA_RANK = {int(Side.SELF): 3, int(Side.OUTPUT): 2, int(Side.INPUT): 1}
@@ -66,6 +66,16 @@ def facet_owner(key: str, job: int) -> int:
 def derive(tables: Tables, names: Names, *, stitch: bool = False) -> Derived:
     """All derived values of the relations; with `stitch`, those of stitch.py. Erased runs must have been taken out before."""
     return _Derivation(tables, names, stitch=stitch).run()
+
+
+class Firsts(dict[Any, int]):
+    """When each of some things was first mentioned."""
+
+    def meet(self, what: object, first: int) -> None:
+        """Learn of a mention."""
+        known = self.get(what)
+        if known is None or first < known:
+            self[what] = first
 
 
 class _Derivation:
@@ -143,7 +153,7 @@ class _Derivation:
                 self.out["symlink_said"].add((about, facet))
 
     def read_identity(self) -> None:
-        there = {id_: self.texts.there[id_] for (id_,) in self.out["live"]}
+        there = {id_: self.texts.there[id_] for id_, _ in self.out["live"]}
         links = ((there[dataset], there[other], type_) for dataset, other, type_ in self.out["symlink"])
         book = PlainBook(there.values(), links, words(self.tables["alias"]))
         self.out["respelt"] = {(owner_id(self.names, s), *here, rule, *to) for s, here, to, rule in book.respelt}
@@ -151,32 +161,37 @@ class _Derivation:
         self.out["identity"] = set(identities(there, book))
 
     def read_live(self) -> None:
-        live: set[Any] = {key[2] for key in self.tables["run_io"]} | {key[1] for key in self.tables["run"]}
-        contents = set()
-        for _, job, about, _, _, content, _ in self.tables["said"]:
-            live |= {job, about}
-            contents.add(content)
-        for content, _, dataset, facets in list(self.tables["declared_io"]):
+        live, contents, facets = Firsts(), Firsts(), Firsts()
+        for (_, _, dataset, _), (first, _) in self.tables["run_io"].items():
+            live.meet(dataset, first)
+        for (_, job, about, _, _, content, _), (first, *_) in self.tables["said"].items():
+            live.meet(job, first)
+            live.meet(about, first)
+            contents.meet(content, first)
+        for content, _, dataset, said_of_it in self.tables["declared_io"]:
             if content in contents:
-                live.add(dataset)
-                contents.add(facets)
-        facets = {(key, facet) for content in contents for key, facet in self.texts.facets(content).items() if key in _NAMING}
-        for key, facet in facets:
-            nodes = named_nodes(key, self.texts.text(facet), self.names)
-            self.texts.name(nodes)
-            live |= {node[0] for node in nodes}
-            self.out["facet_node"].update((node[0], facet) for node in nodes if key in NAMING_KEYS)
-        self.read_meanings(contents)
+                live.meet(dataset, contents[content])
+                contents.meet(said_of_it, contents[content])
+        for content, first in contents.items():
+            for found in self.texts.facets(content).items():
+                facets.meet(found, first)
+        for (key, facet), first in facets.items():
+            if key in _NAMING:
+                nodes = named_nodes(key, self.texts.text(facet), self.names)
+                self.texts.name(nodes)
+                self.out["facet_node"].update((node[0], facet) for node in nodes if key in NAMING_KEYS)
+                for node in nodes:
+                    live.meet(node[0], first)
+        self.read_meanings(facets)
         self.out["remark"] = {row for key, facet in facets if key in LINEAGE_KEYS for row in self.texts.remarks(key, facet)}
-        self.out["live"] = {(node,) for node in live if node not in (None, 0)}
+        self.out["live"] = {(node, first) for node, first in live.items() if node}
 
-    def read_meanings(self, contents: set[bytes]) -> None:
-        """What is read from the facets of these contents that name nodes or make shapes."""
-        facets = {found for content in contents for found in self.texts.facets(content).items()}
-        for key, facet in facets:
+    def read_meanings(self, facets: Firsts) -> None:
+        """What is read from these facets, as far as they name nodes or make shapes."""
+        for (key, facet), first in facets.items():
             if key in NAMING_KEYS | SHAPING_KEYS:
                 meaning = self.texts.meaning(key, facet) if key in SHAPING_KEYS else None
-                self.out["facet_meaning"].add((facet, key, meaning))
+                self.out["facet_meaning"].add((facet, key, meaning, first))
                 if meaning in self.texts.meanings:
                     said = self.texts.meanings[meaning]
                     self.out["meaning"].add((meaning, int(said.explicit)))

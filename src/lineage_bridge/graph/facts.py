@@ -5,7 +5,7 @@ a facet is a row of its own under the hash of that text.
 """
 
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
@@ -87,13 +87,16 @@ class RefusedNameError(Exception):
 
 
 class Told(NamedTuple):
-    """Keys of nodes and of contents (with one of its facets each) whose rows are merged already, so that no event need bring them again."""
+    """Nodes, and contents (with one of its facets each), whose rows are merged already, so that no event need bring them again.
 
-    nodes: Container[Row]
+    A node that is told later than it is known to be named need not be told either.
+    """
+
+    nodes: Mapping[Row, Row]
     contents: Container[Row]
 
 
-NOTHING_TOLD = Told((), ())
+NOTHING_TOLD = Told({}, ())
 
 
 def facts(frame: Carried, names: Names, told: Told = NOTHING_TOLD) -> list[Fact]:
@@ -201,8 +204,9 @@ class _Statement:
         self.name(id_, kind, named.namespace, named.name)
 
     def name(self, *row: int | str) -> None:
-        if row not in self.told.nodes:
-            self.facts.append(("node", row, ()))
+        known = self.told.nodes.get(row)
+        if known is None or known[0] > self.time:
+            self.facts.append(("node", row, (self.time,)))
 
     def said(self, about: int, side: int, content: bytes) -> None:
         self.add("said", (self.subject, self.job, about, side, self.origin, content, self.day), self.said_at)

@@ -61,7 +61,9 @@ def _facts(said: _Operation, frame: Carried) -> Iterator[tuple[str, Row, Row]]:
     elif said.operation in (ALIAS, VETO, LIFT):
         order = frame.arrival, frame.event
         for word in said.aliases:
-            yield "alias", alias_key(said.operation, word), _values(said.operation, frame.principal, order)
+            key = alias_key(said.operation, word)
+            yield "alias", key, alias_values(said.operation, frame.principal, order)
+            yield "alias_word", (*key, *order), (said.operation, frame.principal)
 
 
 def alias_key(operation: str, word: AliasWord) -> Row:
@@ -98,8 +100,8 @@ def _check_alias(word: AliasWord, *, whole: bool) -> None:
         raise RequestError(f"an operator cannot state an alias of kind {word.kind!r}")
 
 
-def _values(operation: str, principal: str, order: tuple[int, bytes]) -> Row:
-    """`stated` and who stated it, then `vetoed`, each with its order."""
+def alias_values(operation: str, principal: str, order: tuple[int, bytes]) -> Row:
+    """The values in the relation `alias` of one word: `stated` and who stated it, then `vetoed`, each with its order."""
     unsaid = (None, NEVER_US, NO_EVENT)
     if operation == ALIAS:
         return (principal, *order, *unsaid)

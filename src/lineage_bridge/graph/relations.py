@@ -141,8 +141,16 @@ def _relation(name: str, *columns: Column) -> Relation:
     return Relation(name, columns)
 
 
-NODE = _relation("node", _key("id", Type.INT), _key("kind", Type.INT), _key("namespace", Type.TEXT), _key("name", Type.TEXT))
-"""One row per dataset or job that an event or a facet names. Two names with one id would be two rows: the store refuses the second."""
+NODE = _relation(
+    "node",
+    _key("id", Type.INT),
+    _key("kind", Type.INT),
+    _key("namespace", Type.TEXT),
+    _key("name", Type.TEXT),
+    Column("first", Type.INT, Law.MIN),
+)
+"""One row per dataset or job that an event or a facet names, and when first. Two names with one id would be two rows: the store refuses the
+second."""
 
 EVENT = _relation(
     "event",
@@ -306,8 +314,7 @@ ERASED = _relation("erased", _key("subject", Type.BYTES), Column("since", Type.I
 RELEASED = _relation("released", _key("event", Type.BYTES), Column("since", Type.INT, Law.MIN))
 """Events that were in quarantine and have been accepted since."""
 
-ALIAS = _relation(
-    "alias",
+_ALIAS_KEY = (
     _key("entity", Type.INT),
     _key("whole", Type.INT),
     _key("a_space", Type.TEXT),
@@ -316,12 +323,26 @@ ALIAS = _relation(
     _key("b_name", Type.TEXT),
     _key("kind", Type.TEXT),
     _key("evidence", Type.TEXT),
+)
+ALIAS = _relation(
+    "alias",
+    *_ALIAS_KEY,
     *_greatest("stated", (("stated_by", Type.TEXT),), ("stated_at", Type.INT), ("stated_event", Type.BYTES)),
     *_greatest("veto", (("vetoed", Type.INT),), ("vetoed_at", Type.INT), ("vetoed_event", Type.BYTES)),
 )
 """What operators said of one alias and its evidence: whether they stated it, and whether it is vetoed. By names: either end may be one that
 nobody has used yet. With `whole`, of two namespaces: a name `n` of `a_space` is `b_name + n` of `b_space`. A veto on a rule everywhere has
 no names; on a rule within a namespace, that namespace twice."""
+
+ALIAS_WORD = _relation(
+    "alias_word",
+    *_ALIAS_KEY,
+    _key("at", Type.INT),
+    _key("event", Type.BYTES),
+    _same("word", Type.TEXT),
+    _same("stated_by", Type.TEXT),
+)
+"""Each thing that operators ever said of an alias (`word`: alias, veto, lift), and when: what `alias` was made of at an earlier time."""
 
 RELATIONS: tuple[Relation, ...] = (
     NODE,
@@ -339,6 +360,7 @@ RELATIONS: tuple[Relation, ...] = (
     ERASED,
     RELEASED,
     ALIAS,
+    ALIAS_WORD,
     LIFECYCLE,
     CONTROL,
     ENDING,

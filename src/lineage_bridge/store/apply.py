@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lineage_bridge.errors import CollisionError, PositionError
+from lineage_bridge.graph.derive import Firsts
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.relations import BY_NAME, RELATIONS, Relation, Row, upsert_sql
 from lineage_bridge.graph.statements import named_nodes
@@ -27,8 +28,6 @@ _WAITING = ("dirty", "unsearched", "unstitched")
 """Tables of keys that wait to be derived."""
 _SUBJECT = {"event": 4, "run": 0, "run_event": 0, "run_io": 0, "io_sample": 0, "said": 0, "lifecycle": 0, "control": 0}
 """Where a row says who spoke."""
-_NODES = {"run_io": (1, 2), "said": (1, 2), "run": (1, 3, 5), "declared_io": (2,), "event": (5, 6)}
-"""Where a row names nodes."""
 
 
 class GraphWriter:
@@ -162,20 +161,34 @@ class GraphWriter:
             return rows
         events = {(row[0], row[1]) for row in kept["event"]}
         kept["event_copy"] = [row for row in rows.get("event_copy", []) if (row[0], row[1]) in events]
-        spoken = {row[5] for row in kept["said"]}
+        spoken = Firsts()
+        for row in kept["said"]:
+            spoken.meet(row[5], row[7])
         kept["declared_io"] = [row for row in rows.get("declared_io", []) if row[0] in spoken]
-        spoken |= {row[3] for row in kept["declared_io"]}
+        for row in kept["declared_io"]:
+            spoken.meet(row[3], spoken[row[0]])
         kept["content"] = [row for row in rows.get("content", []) if row[0] in spoken]
-        named = {row[place] for name, places in _NODES.items() for row in kept.get(name, []) for place in places}
-        named |= self._parents(kept)
-        kept["node"] = [row for row in rows.get("node", []) if row[0] in named]
+        named = self._named(kept, spoken)
+        kept["node"] = [(*row[:4], named[row[0]]) for row in rows.get("node", []) if row[0] in named]
         return kept
 
-    def _parents(self, rows: Mapping[str, list[Row]]) -> set[int]:
-        """The jobs that any parent facet of a batch names: a run's row has but the newest of them."""
-        facets = {row[2] for row in rows.get("content", []) if row[1] == "parent"}
-        texts = {row[2].encode() for row in rows.get("facet", []) if row[0] in facets}
-        return {node[0] for text in texts for node in named_nodes("parent", text, self.derivation.names)}
+    def _named(self, rows: Mapping[str, list[Row]], spoken: Firsts) -> Firsts:
+        """The nodes that rows name, and when first; `spoken` tells it of contents. Those that facets of lineage name come with these."""
+        named, facets = Firsts(), Firsts()
+        for row in rows["run_io"]:
+            named.meet(row[2], row[4])
+        for row in rows["said"]:
+            named.meet(row[1], row[7])
+            named.meet(row[2], row[7])
+        for row in rows["declared_io"]:
+            named.meet(row[2], spoken[row[0]])
+        for content, key, facet in rows["content"]:
+            if key == "parent":
+                facets.meet(facet, spoken[content])
+        for facet, _, text in rows.get("facet", []):
+            for node in named_nodes("parent", text.encode(), self.derivation.names) if facet in facets else ():
+                named.meet(node[0], facets[facet])
+        return named
 
     def _refuse_collisions(self) -> None:
         clashes = self.connection.execute(

@@ -11,7 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.relations import BY_NAME, Row
+from lineage_bridge.graph.operations import alias_values
+from lineage_bridge.graph.relations import ALIAS, BY_NAME, Row
 from lineage_bridge.graph.statements import named_nodes
 from lineage_bridge.ports import Batch, Budget
 from lineage_bridge.store.apply import GraphWriter
@@ -33,12 +34,12 @@ _CUT = {
     "CASE WHEN parent_time <= :at THEN parent_run END, CASE WHEN parent_time <= :at THEN parent_job END, "
     "CASE WHEN parent_time <= :at THEN root_run END, CASE WHEN parent_time <= :at THEN root_job END, parent_time, parent_event, "
     "nominal_start, nominal_end, nominal_time, nominal_event, raw_id, raw_event FROM run r "
-    "WHERE EXISTS (SELECT 1 FROM run_event e WHERE e.run = r.run AND e.first <= :at)",
+    "WHERE EXISTS (SELECT 1 FROM said s WHERE s.subject = r.run AND s.job = r.job AND s.first <= :at)",
     "content": "SELECT * FROM content",
     "ending": "SELECT * FROM ending",
     "declared_io": "SELECT * FROM declared_io",
     "facet": "SELECT * FROM facet",
-    "alias": "SELECT * FROM alias",
+    "alias_word": "SELECT * FROM alias_word WHERE at <= :at",
 }
 _SPEAKER = {"run_event", "run_io", "io_sample", "said", "run", "lifecycle", "control"}
 _END_OF_TIME = 2**63 - 1
@@ -64,7 +65,14 @@ def _rows(source: sqlite3.Connection, names: Names, at_us: int, without: frozens
     rows["content"] = [row for row in rows["content"] if row[0] in spoken or row[0] in declared]
     rows["declared_io"] = [row for row in rows["declared_io"] if row[0] in spoken]
     rows["node"] = _named(source, names, rows)
+    rows["alias"] = [_alias(row) for row in rows["alias_word"]]
     return {name: some for name, some in rows.items() if name in BY_NAME}
+
+
+def _alias(row: Row) -> Row:
+    """What a row of `alias_word` makes of its alias."""
+    at, event, word, stated_by = row[ALIAS.key_size :]
+    return *row[: ALIAS.key_size], *alias_values(word, stated_by, (at, event))
 
 
 def _named(source: sqlite3.Connection, names: Names, rows: dict[str, list[Row]]) -> list[Row]:
@@ -73,4 +81,4 @@ def _named(source: sqlite3.Connection, names: Names, rows: dict[str, list[Row]])
     texts = {row[0]: row[2] for row in rows["facet"]}
     parents = {texts[facet] for _, key, facet in rows["content"] if key == "parent"}
     ids |= {node[0] for text in parents for node in named_nodes("parent", text.encode(), names)}
-    return [row for row in source.execute("SELECT id, kind, namespace, name FROM node") if row[0] in ids]
+    return [row for row in source.execute("SELECT id, kind, namespace, name, first FROM node") if row[0] in ids]

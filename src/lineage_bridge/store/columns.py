@@ -77,7 +77,7 @@ class CurrentColumns:
 
 
 class FlowColumns:
-    """Those of any moment, found by its flows; where they were said is not known."""
+    """Those of any moment, found by its flows."""
 
     def __init__(self, flows: Flows) -> None:
         self.flows = flows
@@ -100,10 +100,11 @@ class FlowColumns:
 
     def _steps(self, job: int, carriers: Iterable[int]) -> Iterator[ColumnStep]:
         for about in sorted(carriers):
-            for target, target_field, source, source_field, type_, subtype, masking, carrier, origin in self.flows.statements(job, about):
+            for row in self.flows.statements(job, about):
+                target, target_field, source, source_field, type_, subtype, masking, carrier, origin, meaning = row
                 if type_ != NO_SOURCE:
                     ends = source if source != OWN else job, source_field, target if target != OWN else carrier, target_field
-                    yield ColumnStep(*ends, job, origin, type_, subtype, bool(masking), carrier, b"")
+                    yield ColumnStep(*ends, job, origin, type_, subtype, bool(masking), carrier, meaning)
 
 
 def _wanted(field: str, named: str) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ _READ = NAMING_KEYS | SHAPING_KEYS
 Subject = tuple[bytes, int]
 Contents = dict[bytes, dict[str, bytes]]
 _REMEMBERED = 500_000
+_LAST_TIME = 2**63 - 1
 
 _CURRENT = """INSERT INTO current_facet SELECT * FROM in_current WHERE true ON CONFLICT (node, job, key) DO UPDATE
 SET facet = excluded.facet, rank = excluded.rank, time = excluded.time, event = excluded.event
@@ -47,6 +48,7 @@ class Derivation:
         self.spellings = Spellings(connection, names, changes)
         self.stitching = Stitching(connection, self.presence)
         self.meaning_of: dict[tuple[bytes, str], bytes | None] = {}
+        self.since: dict[tuple[bytes, str], int] = {}
         self.spoken: set[tuple[int, bytes]] = set()
         self.stored: set[bytes] = set()
         self.search = SearchTexts(connection)
@@ -57,6 +59,7 @@ class Derivation:
     def forget(self) -> None:
         """Drop what was remembered of a transaction that did not commit."""
         self.meaning_of.clear()
+        self.since.clear()
         self.spoken.clear()
         self.stored.clear()
         self.search.forget()
@@ -65,17 +68,22 @@ class Derivation:
     # nodes and texts
 
     def add_staged_nodes(self) -> None:
-        """Add the staged nodes that are not there yet."""
+        """Add the staged nodes that are not there yet, or not so early."""
         self.add_nodes(
-            self.connection.execute("SELECT DISTINCT i.* FROM in_node i LEFT JOIN node n ON n.id = i.id WHERE n.id IS NULL").fetchall()
+            self.connection.execute(
+                "SELECT i.id, i.kind, i.namespace, i.name, min(i.first) FROM in_node i LEFT JOIN node n ON n.id = i.id "
+                "WHERE n.id IS NULL OR i.first < n.first GROUP BY i.id"
+            ).fetchall()
         )
 
     def add_nodes(self, rows: Iterable[Row]) -> None:
-        """Add nodes (id, kind, namespace, name) that are not there yet."""
+        """Add nodes (id, kind, namespace, name, first) that are not there yet; those that are may have been named earlier."""
         for row in rows:
-            if self.changes.run("node", "INSERT OR IGNORE INTO node VALUES (?, ?, ?, ?)", row):
+            if self.changes.run("node", "INSERT OR IGNORE INTO node VALUES (?, ?, ?, ?, ?)", row):
                 self.connection.execute("INSERT INTO node_search (rowid, namespace, name) VALUES (?, ?, ?)", (row[0], row[2], row[3]))
-                self.spellings.add(row)
+                self.spellings.add(row[:4])
+            else:
+                self.connection.execute("UPDATE node SET first = ? WHERE id = ? AND first > ?", (row[4], row[0], row[4]))
 
     def add_contents(self, rows: list[Row]) -> None:
         """Store the contents that are not there yet; those that are known to be are not looked for again."""
@@ -148,7 +156,7 @@ class Derivation:
 
     def _new_statements(self, said: list[Row], contents: Contents) -> set[Subject]:
         """Store what runs newly said of lineage; the runs that did."""
-        self._read_meanings({(facets[key], key) for facets in contents.values() for key in _READ & facets.keys()})
+        self._read_meanings(_firsts(said, contents))
         bearing = {content: facets for content, facets in contents.items() if not SHAPING_KEYS.isdisjoint(facets)}
         if not bearing:
             return set()
@@ -178,26 +186,38 @@ class Derivation:
             self.spoken.add((job, meaning))
         return {(row[0], row[1]) for row in new}
 
-    def _read_meanings(self, wanted: set[tuple[bytes, str]]) -> None:
-        """Know the meaning of each (facet, key), reading and storing those met for the first time."""
+    def _read_meanings(self, firsts: Mapping[tuple[bytes, str], int]) -> None:
+        """Know the meaning of each (facet, key) that is said since a time, reading and storing those met for the first time."""
         if len(self.meaning_of) + len(self.spoken) > 200_000:
             self.forget()
-        for facet, key in sorted(wanted - self.meaning_of.keys()):
-            row = self.connection.execute("SELECT meaning FROM facet_meaning WHERE facet = ? AND key = ?", (facet, key)).fetchone()
-            self.meaning_of[facet, key] = row[0] if row else self._store_meaning(facet, key)
+        for (facet, key), first in sorted(firsts.items()):
+            self._know_meaning(facet, key, first)
+            if first < self.since[facet, key]:
+                self._said_earlier(facet, key, first)
 
-    def _store_meaning(self, facet: bytes, key: str) -> bytes | None:
+    def _know_meaning(self, facet: bytes, key: str, first: int) -> None:
+        if (facet, key) not in self.meaning_of:
+            row = self.connection.execute("SELECT meaning, first FROM facet_meaning WHERE facet = ? AND key = ?", (facet, key)).fetchone()
+            self.meaning_of[facet, key], self.since[facet, key] = row or (self._store_meaning(facet, key, first), first)
+
+    def _said_earlier(self, facet: bytes, key: str, first: int) -> None:
+        """A facet was said before it was known to be; so were the nodes it names."""
+        self.since[facet, key] = first
+        self.connection.execute("UPDATE facet_meaning SET first = ? WHERE facet = ? AND key = ?", (first, facet, key))
+        self.add_nodes((*node, first) for node in (named_nodes(key, self.text(facet), self.names) if key in NAMING_KEYS else ()))
+
+    def _store_meaning(self, facet: bytes, key: str, first: int) -> bytes | None:
         """Read a facet that names nodes, once: its nodes, and what it says of lineage if that is what it is for."""
         text = self.text(facet)
         if key == "jobType":
             mark = read_mark(text)
-            self.connection.execute("INSERT INTO facet_meaning VALUES (?, ?, ?)", (facet, key, mark))
+            self.connection.execute("INSERT INTO facet_meaning VALUES (?, ?, ?, ?)", (facet, key, mark, first))
             return mark
         nodes = named_nodes(key, text, self.names)
-        self.add_nodes(nodes)
+        self.add_nodes((*node, first) for node in nodes)
         self.connection.executemany("INSERT OR IGNORE INTO facet_node VALUES (?, ?)", [(node[0], facet) for node in nodes])
         meaning = read_meaning(key, text, self.names) if key in LINEAGE_KEYS else None
-        self.connection.execute("INSERT INTO facet_meaning VALUES (?, ?, ?)", (facet, key, meaning.id if meaning else None))
+        self.connection.execute("INSERT INTO facet_meaning VALUES (?, ?, ?, ?)", (facet, key, meaning.id if meaning else None, first))
         if meaning is None:
             return None
         marks = ", ".join("?" * 12)
@@ -213,7 +233,7 @@ class Derivation:
         row = self.connection.execute("SELECT facet FROM content WHERE content = ? AND key = ?", (content, key)).fetchone()
         if row is None:
             return None
-        self._read_meanings({(row[0], key)})
+        self._read_meanings({(row[0], key): _LAST_TIME})
         return self.meaning_of[row[0], key]
 
     # current facets and identity
@@ -244,3 +264,13 @@ class Derivation:
         self.search.facets_changed((row[0], row[2]) for row in new)
         self.spellings.relink([row[0] for row in new if row[2] == "symlinks"])
         self.spellings.see_symlinks(links)
+
+
+def _firsts(said: Iterable[Row], contents: Contents) -> dict[tuple[bytes, str], int]:
+    """When a batch first says each facet that is read: (facet, key) to time."""
+    read = {content: [(facets[key], key) for key in _READ & facets.keys()] for content, facets in contents.items()}
+    firsts: dict[tuple[bytes, str], int] = {}
+    for row in said:
+        for place in read.get(row[5], ()):
+            firsts[place] = min(firsts.get(place, row[7]), row[7])
+    return firsts

@@ -2,9 +2,11 @@
 
 import sqlite3
 
+from lineage_bridge.graph.derive import Firsts
 from lineage_bridge.graph.relations import Origin, Row
 from lineage_bridge.graph.shapes import NO_SHAPE, make_shape
 from lineage_bridge.graph.statements import named_nodes
+from lineage_bridge.store.chunks import batches, marks
 from lineage_bridge.store.derivation import Derivation
 
 _SPOKEN = (
@@ -26,8 +28,8 @@ _FACETS = (
 _PARENTS = """SELECT DISTINCT f.text FROM said s JOIN content c ON c.content = s.content JOIN facet f ON f.facet = c.facet
 WHERE s.subject = ? AND c.key = 'parent'"""
 """Every parent a run ever named: its row has but the newest."""
-_SAID = """CREATE TEMP TABLE still AS SELECT DISTINCT content FROM said
-UNION SELECT d.facets FROM declared_io d WHERE d.content IN (SELECT content FROM said)"""
+_SAID = """CREATE TEMP TABLE still AS SELECT content, min(first) AS first FROM (SELECT content, first FROM said
+UNION ALL SELECT d.facets, s.first FROM said s CROSS JOIN declared_io d ON d.content = s.content) GROUP BY content"""
 _UNSAID = (
     "DELETE FROM declared_io WHERE content NOT IN (SELECT content FROM still)",
     "DELETE FROM content WHERE content NOT IN (SELECT content FROM still)",
@@ -36,8 +38,19 @@ _UNSAID = (
     "DELETE FROM facet_meaning WHERE (facet, key) NOT IN (SELECT facet, key FROM content)",
     "DELETE FROM meaning WHERE meaning NOT IN (SELECT meaning FROM facet_meaning WHERE meaning IS NOT NULL)",
     "DELETE FROM statement WHERE meaning NOT IN (SELECT meaning FROM meaning)",
-    "DROP TABLE still",
+    """CREATE TEMP TABLE since AS SELECT c.facet, c.key, min(s.first) AS first FROM still s CROSS JOIN content c ON c.content = s.content
+    GROUP BY c.facet, c.key""",
 )
+_LATER = """UPDATE facet_meaning SET first = since.first FROM since
+WHERE since.facet = facet_meaning.facet AND since.key = facet_meaning.key AND since.first > facet_meaning.first RETURNING facet"""
+_FIRSTS = (
+    "SELECT i.dataset, i.first FROM run_io i WHERE i.dataset IN (SELECT node FROM touched)",
+    "SELECT s.about, s.first FROM touched t CROSS JOIN said s ON s.about = t.node",
+    """SELECT d.dataset, s.first FROM touched t JOIN declared_io d ON d.dataset = t.node JOIN still s ON s.content = d.content""",
+    "SELECT n.node, m.first FROM touched t CROSS JOIN facet_node n ON n.node = t.node JOIN facet_meaning m ON m.facet = n.facet",
+)
+"""All mentions of the nodes that lost one, but those of parents."""
+_PARENTS_SINCE = "SELECT f.text, s.first FROM since s JOIN facet f ON f.facet = s.facet WHERE s.key = 'parent'"
 _USES = (
     "SELECT 1 FROM job_io WHERE dataset = :node LIMIT 1",
     "SELECT 1 FROM said WHERE about = :node LIMIT 1",
@@ -65,7 +78,11 @@ class Erasure:
         self.derivation.stitching.gone(spoken)
         nodes |= self._drop_unsaid()
         self._recall_facets(sorted(nodes))
-        self._drop_unused(sorted(nodes))
+        parents = self._parent_jobs()
+        self._drop_unused(sorted(nodes), parents)
+        self._mention_again(sorted(nodes), parents)
+        for table in ("still", "since", "touched"):
+            self.connection.execute(f"DROP TABLE temp.{table}")
         for node in sorted(nodes):
             self.derivation.search.refresh(node)
         self.derivation.search.forget()
@@ -103,12 +120,14 @@ class Erasure:
 
     def _drop_unsaid(self) -> set[int]:
         """Forget the texts that nobody says any more; the nodes they named."""
-        self.connection.execute(_SAID)
-        for sql in _UNSAID:
+        for sql in (_SAID, *_UNSAID):
             self.connection.execute(sql)
         self.derivation.forget()
+        later = [row[0] for row in self.connection.execute(_LATER).fetchall()]
         gone = "FROM facet_node WHERE facet NOT IN (SELECT facet FROM facet_meaning)"
         nodes = {row[0] for row in self.connection.execute(f"SELECT node {gone}")}
+        for some in batches(later):
+            nodes |= {row[0] for row in self.connection.execute(f"SELECT node FROM facet_node WHERE facet IN ({marks(some)})", some)}
         self.connection.execute(f"DELETE {gone}")
         return nodes
 
@@ -128,9 +147,8 @@ class Erasure:
             )
         self.derivation.spellings.relink(nodes)
 
-    def _drop_unused(self, nodes: list[int]) -> None:
-        """Nodes that nothing speaks of any more."""
-        parents = self._parent_jobs()
+    def _drop_unused(self, nodes: list[int], parents: Firsts) -> None:
+        """Nodes that nothing speaks of any more; `parents` are the jobs that parent facets still name."""
         for node in nodes:
             if node in parents or any(self.connection.execute(sql, {"node": node}).fetchone() for sql in _USES):
                 continue
@@ -144,10 +162,24 @@ class Erasure:
                 self.derivation.changes.run("node", "DELETE FROM node WHERE id = ?", (node,))
                 self.derivation.spellings.drop((node, *row))
 
-    def _parent_jobs(self) -> set[int]:
-        """The jobs that a parent facet names."""
-        texts = self.connection.execute("SELECT f.text FROM content c JOIN facet f ON f.facet = c.facet WHERE c.key = 'parent'")
-        return {node[0] for (text,) in texts for node in self._named(text)}
+    def _parent_jobs(self) -> Firsts:
+        """The jobs that a parent facet names, and since when."""
+        firsts = Firsts()
+        for text, first in self.connection.execute(_PARENTS_SINCE).fetchall():
+            for node in self._named(text):
+                firsts.meet(node[0], first)
+        return firsts
+
+    def _mention_again(self, nodes: list[int], parents: Firsts) -> None:
+        """Nodes that lost a mention may have been named first by another, later one."""
+        firsts = Firsts(parents)
+        self.connection.execute("CREATE TEMP TABLE touched (node INTEGER PRIMARY KEY)")
+        self.connection.executemany("INSERT INTO touched VALUES (?)", ((node,) for node in nodes))
+        for sql in _FIRSTS:
+            for node, first in self.connection.execute(sql):
+                firsts.meet(node, first)
+        later = [(firsts[node], node) for node in nodes if node in firsts]
+        self.connection.executemany("UPDATE node SET first = ? WHERE id = ?", later)
 
     def _named(self, text: str) -> tuple[Row, ...]:
         return named_nodes("parent", text.encode(), self.derivation.names)

@@ -13,8 +13,8 @@ RawEdge = tuple[int, int, int, int, int, int]
 """source, target, job, origin, evidence (the strongest), hub (0: none)"""
 RawPort = tuple[int, int, int, int]
 """job, dataset, side, origin"""
-RawStatement = tuple[int, str, int, str, str, str, int, int, int]
-"""target, target field, source, source field, type, subtype, masking, carrier, origin; OWN stands for carrier or job"""
+RawStatement = tuple[int, str, int, str, str, str, int, int, int, bytes]
+"""target, target field, source, source field, type, subtype, masking, carrier, origin, meaning; OWN stands for carrier or job"""
 
 
 class Direction(Enum):
@@ -90,7 +90,8 @@ class CurrentFlows:
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
         """As Flows."""
         return self.connection.execute(
-            """SELECT s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking, j.carrier, j.origin
+            """SELECT s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking, j.carrier, j.origin,
+            s.meaning
             FROM job_statement j JOIN statement s ON s.meaning = j.meaning WHERE j.job = ? AND j.carrier = ?""",
             (job, carrier),
         ).fetchall()

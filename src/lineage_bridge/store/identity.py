@@ -13,31 +13,32 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.naming.spelling import SpaceLink, all_space_links, closure
 from lineage_bridge.graph.relations import Row
 from lineage_bridge.store.chunks import batches, chunks, marks
+from lineage_bridge.store.namesat import NamesAt
 from lineage_bridge.store.spellings import WORD
 from lineage_bridge.store.symlinks import Symlinks
 
 _DATASET = int(NodeKind.DATASET)
 _HAS = """SELECT EXISTS (SELECT 1 FROM respelt), EXISTS (SELECT 1 FROM respaced),
 EXISTS (SELECT 1 FROM alias WHERE entity IN (1, 2) AND whole = 0), EXISTS (SELECT 1 FROM alias WHERE entity IN (1, 2) AND whole = 1)"""
-_LINKS = """SELECT space, other, prefix, parts, rule FROM respaced WHERE space = ?1
-UNION SELECT space, other, prefix, parts, rule FROM respaced WHERE other = ?1"""
+_LINKS = """SELECT space, other, prefix, parts, rule, owner FROM respaced WHERE space = ?1
+UNION SELECT space, other, prefix, parts, rule, owner FROM respaced WHERE other = ?1"""
 _SPACE_WORDS = (
     f"SELECT {WORD} FROM alias WHERE entity = ?1 AND whole = 1 AND a_space = ?2 "
     f"UNION SELECT {WORD} FROM alias INDEXED BY alias_back WHERE entity = ?1 AND whole = 1 AND b_space = ?2"
 )
 _EVERYWHERE = f"SELECT {WORD} FROM alias WHERE entity = 1 AND whole = 0 AND a_space = '' AND a_name = ''"
 # A list of keys is joined, in this order: SQLite looks each up in an index.
-_FORTH = """WITH wanted (a, b) AS (VALUES {}) SELECT r.namespace, r.name, r.to_namespace, r.to_name, r.rule
+_FORTH = """WITH wanted (a, b) AS (VALUES {}) SELECT r.namespace, r.name, r.to_namespace, r.to_name, r.rule, r.owner
 FROM wanted CROSS JOIN respelt r ON r.namespace = a AND r.name = b"""
-_BACK = """WITH wanted (a, b) AS (VALUES {}) SELECT r.namespace, r.name, r.to_namespace, r.to_name, r.rule
+_BACK = """WITH wanted (a, b) AS (VALUES {}) SELECT r.namespace, r.name, r.to_namespace, r.to_name, r.rule, r.owner
 FROM wanted CROSS JOIN respelt r ON r.to_namespace = a AND r.to_name = b"""
 _A_WORDS = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {WORD} FROM wanted CROSS JOIN alias
 ON entity = k AND whole = 0 AND a_space = a AND a_name = b"""
 _B_WORDS = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {WORD} FROM wanted CROSS JOIN alias INDEXED BY alias_back
 ON entity = k AND whole = 0 AND b_space = a AND b_name = b"""
-_THERE = """WITH wanted (a, b, k) AS (VALUES {}) SELECT n.id, n.kind, n.namespace, n.name
+_THERE = """WITH wanted (a, b, k) AS (VALUES {}) SELECT n.id, n.kind, n.namespace, n.name, n.first
 FROM wanted CROSS JOIN node n ON n.namespace = a AND n.name = b AND n.kind = k"""
-_BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id IN ({})"
+_BY_ID = "SELECT id, kind, namespace, name, first FROM node WHERE id IN ({})"
 
 
 class Identity(NamedTuple):
@@ -56,11 +57,15 @@ def _identity(id_: int, own: Spelling, head: int, group: Group) -> Identity:
 
 
 class Identities:
-    """Implements graph.identity.Book over one connection, now or at `at_us`. Remembers what it met: one moment of the store."""
+    """Implements graph.identity.Book over one connection, now or at `at_us`. Remembers what it met: one moment of the store.
+
+    As of a time there are the names that had been spoken of by then, and what operators had said.
+    """
 
     def __init__(self, connection: sqlite3.Connection, at_us: int | None = None) -> None:
         self.connection = connection
         self.symlinks = Symlinks(connection, at_us)
+        self.past = None if at_us is None else NamesAt(connection, at_us)
         self.ids: dict[Spelling, int] = {}
         self.names: dict[int, Spelling] = {}
         self.vetoes = Vetoes()
@@ -132,6 +137,7 @@ class Identities:
                 Step(Spelling(_DATASET, *row[:2]), Spelling(_DATASET, *row[2:4]), RULE, row[4])
                 for sql in (_FORTH, _BACK)
                 for row in self._rows(sql, keys)
+                if self.past is None or self.past.has_step(row)
             ]
         found += [step_of(word) for word in self._learn(spellings) if word.stated]
         found += self._symlinked(spellings)
@@ -145,7 +151,7 @@ class Identities:
         if not self._knows()[2]:
             return set()
         keys = [tuple(s) for s in spellings]
-        said = {Word(*row) for sql in (_A_WORDS, _B_WORDS) for row in self._rows(sql, keys)}
+        said = self._words(row for sql in (_A_WORDS, _B_WORDS) for row in self._rows(sql, keys))
         self.vetoes.add(said)
         return said
 
@@ -154,19 +160,24 @@ class Identities:
         key = kind, namespace
         if key not in self._links:
             _, has_links, _, has_words = self._knows()
-            said = [Word(*row) for row in self.connection.execute(_SPACE_WORDS, key)] if has_words else []
+            said = self._words(self.connection.execute(_SPACE_WORDS, key)) if has_words else set()
             self.vetoes.add(said)
             rules = self.connection.execute(_LINKS, (namespace,)).fetchall() if has_links and kind == _DATASET else []
             found = [word.link for word in standing((w for w in said if w.entity == kind), self.vetoes)]
-            found += [link for row in rules if self.vetoes.link_stands(kind, link := Link(SpaceLink(*row), RULE, row[4]))]
+            rules = [row for row in rules if self.past is None or self.past.has_space(row[5])]
+            found += [link for row in rules if self.vetoes.link_stands(kind, link := Link(SpaceLink(*row[:5]), RULE, row[4]))]
             self._links[key] = sorted(set(found))
         return self._links[key]
 
     def _knows(self) -> tuple[int, int, int, int]:
         if self._has is None:
             self._has = self.connection.execute(_HAS).fetchone()
-            self.vetoes.add(Word(*row) for row in self.connection.execute(_EVERYWHERE))
+            self.vetoes.add(self._words(self.connection.execute(_EVERYWHERE)))
         return self._has
+
+    def _words(self, rows: Iterable[Row]) -> set[Word]:
+        """What operators have said, or had by then."""
+        return {Word(*row) if self.past is None else self.past.word(row) for row in rows}
 
     def _symlinked(self, spellings: Iterable[Spelling]) -> list[Step]:
         here = [self.ids[s] for s in spellings if s.kind == _DATASET and s in self.ids]
@@ -185,9 +196,10 @@ class Identities:
         self._met(self._rows(_THERE, [(s.namespace, s.name, s.kind) for s in spellings if s not in self.ids]))
 
     def _met(self, rows: Iterable[Row]) -> None:
-        for id_, kind, namespace, name in rows:
-            spelling = Spelling(kind, namespace, name)
-            self.ids[spelling], self.names[id_] = id_, spelling
+        for id_, kind, namespace, name, first in rows:
+            if self.past is None or first <= self.past.at_us:
+                spelling = Spelling(kind, namespace, name)
+                self.ids[spelling], self.names[id_] = id_, spelling
 
     def _rows(self, sql: str, keys: list[Row]) -> Iterator[Row]:
         """The rows of a query over a list of keys."""

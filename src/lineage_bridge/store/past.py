@@ -117,7 +117,7 @@ class FlowsAt:
         )
         for formed in self.forming.of_job(job):
             meanings |= {(meaning, formed.shape.origin) for of, meaning in formed.shape.statements if of == carrier}
-        rows = "SELECT target, target_field, source, source_field, type, subtype, masking, ?, ? FROM statement WHERE meaning = ?"
+        rows = "SELECT target, target_field, source, source_field, type, subtype, masking, ?, ?, meaning FROM statement WHERE meaning = ?"
         return [row for meaning, origin in sorted(meanings) for row in self.connection.execute(rows, (carrier, origin, meaning))]
 
     def expand(self, ids: Iterable[int]) -> set[int]:

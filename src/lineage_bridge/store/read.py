@@ -159,7 +159,7 @@ class SqliteReader:
         """Where a column comes from, or ends up."""
         nodes = self._nodes_at(at_us)
         when = flows(self.connection, nodes, at_us)
-        tracer = Tracer(self.connection, nodes, when, limits, _stopwatch(), now=at_us is None)
+        tracer = Tracer(self.connection, nodes, when, limits, _stopwatch(), at_us)
         return replace(tracer.trace(node, options), resolution=resolution(at_us))
 
     def diff(self, node: Node, direction: str, depth: int, limits: WalkLimits, between: Between, *, now_us: int) -> GraphDiff:

@@ -43,7 +43,8 @@ node = Table(
     Column("kind", BigInteger(), nullable=False),
     Column("namespace", Text(), nullable=False),
     Column("name", Text(), nullable=False),
-    Index("node_by_name", "namespace", "name", "kind"),
+    Column("first", BigInteger(), nullable=False),
+    Index("node_by_name", "namespace", "name", "kind", "first"),
 )
 RELATION_TABLES = {relation.name: node if relation is NODE else _relation_table(relation) for relation in RELATIONS}
 _event = RELATION_TABLES["event"]
@@ -153,7 +154,7 @@ _table(
 )
 
 # what lineage-bearing facets say, read once
-_table("facet_meaning", {"facet": _BYTES, "key": _TEXT}, {"meaning": _BYTES}, optional=("meaning",))
+_table("facet_meaning", {"facet": _BYTES, "key": _TEXT}, {"meaning": _BYTES, "first": _INT}, optional=("meaning",))
 _table("facet_node", {"node": _INT, "facet": _BYTES})
 _table("meaning", {"meaning": _BYTES}, {"explicit": _INT})
 _table(

@@ -33,13 +33,20 @@ class Traced:
 
 
 class Tracer:
-    """Traces over one connection. `elapsed` gives seconds since the question was asked; `now`: the flows are those of now."""
+    """Traces over one connection. `elapsed` gives seconds since the question was asked, `at_us` the moment of the flows (None: now)."""
 
     def __init__(
-        self, connection: sqlite3.Connection, nodes: Nodes, flows: Flows, limits: WalkLimits, elapsed: Callable[[], float], *, now: bool
+        self,
+        connection: sqlite3.Connection,
+        nodes: Nodes,
+        flows: Flows,
+        limits: WalkLimits,
+        elapsed: Callable[[], float],
+        at_us: int | None,
     ) -> None:
         self.connection, self.nodes, self.flows, self.limits, self.elapsed = connection, nodes, flows, limits, elapsed
-        self.columns: Columns = CurrentColumns(connection) if now else FlowColumns(flows)
+        self.at_us = at_us
+        self.columns: Columns = CurrentColumns(connection) if at_us is None else FlowColumns(flows)
         self.proofs = Proofs(connection)
         self._around: dict[tuple[int, bool], dict[tuple[int, int, int, int], RawEdge]] = {}
 
@@ -162,7 +169,7 @@ class Tracer:
             origin=node,
             options=options,
             columns=tuple(sorted(columns, key=_column_order)),
-            flows=tuple(self._flows(found.steps.values(), proofs=options.proofs)),
+            flows=tuple(self._flows(found.steps.values(), proofs=options.proofs and self.at_us is None)),
             coverage=Coverage(len(found.covered), len(found.gaps), tuple(sorted(gaps, key=_gap_order)[: options.gaps])),
             truncated=found.truncated,
             hidden=found.hidden,
@@ -181,8 +188,8 @@ class Tracer:
                 tuple(sorted({(one.type, one.subtype, one.masking) for one in steps})),
                 masked=all(one.masking for one in steps),
                 indirect=all(one.type == "INDIRECT" or not one.target_field for one in steps),
-                proof=self.proofs.newest(step.job, step.carrier, step.meaning) if proofs and step.meaning else None,
-                descriptions=descriptions(self.connection, steps),
+                proof=self.proofs.newest(step.job, step.carrier, step.meaning) if proofs else None,
+                descriptions=descriptions(self.connection, steps, self.at_us),
             )
 
 

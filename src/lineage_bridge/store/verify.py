@@ -76,7 +76,7 @@ def verify(connection: sqlite3.Connection, names: Names, told: Callable[[str], N
     groups = {known[:4] for known in Identities(connection).all()}
     wanted = derived.get("identity", set())
     yield Difference("identity", len(groups), len(groups - wanted), len(wanted - groups))
-    kept = {(row[0],) for row in connection.execute("SELECT id FROM node")}
+    kept = {tuple(row) for row in connection.execute("SELECT id, first FROM node")}
     wanted = derived.get("live", set())
     yield Difference("node", len(kept), len(kept - wanted), len(wanted - kept))
     for index, ids in SEARCH.items():

@@ -35,6 +35,23 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
     )
     op.create_index("alias_back", "alias", ["entity", "whole", "b_space", "b_name"], unique=False)
     op.create_table(
+        "alias_word",
+        sa.Column("entity", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("whole", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("a_space", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("a_name", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("b_space", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("b_name", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("kind", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("evidence", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("at", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("event", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.Column("word", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("stated_by", sa.Text(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("entity", "whole", "a_space", "a_name", "b_space", "b_name", "kind", "evidence", "at", "event"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "change",
         sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("kind", sa.Text(), nullable=False),
@@ -170,6 +187,7 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sa.Column("facet", sa.LargeBinary(), autoincrement=False, nullable=False),
         sa.Column("key", sa.Text(), autoincrement=False, nullable=False),
         sa.Column("meaning", sa.LargeBinary(), nullable=True),
+        sa.Column("first", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("facet", "key"),
         sqlite_with_rowid=False,
     )
@@ -284,9 +302,10 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sa.Column("kind", sa.BigInteger(), nullable=False),
         sa.Column("namespace", sa.Text(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("first", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
-    op.create_index("node_by_name", "node", ["namespace", "name", "kind"], unique=False)
+    op.create_index("node_by_name", "node", ["namespace", "name", "kind", "first"], unique=False)
     op.create_table(
         "position",
         sa.Column("source", sa.Text(), autoincrement=False, nullable=False),
