@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.labels import Label
@@ -19,8 +20,7 @@ class Node:
     name: str
 
 
-@dataclass(frozen=True)
-class Edge:
+class Edge(NamedTuple):
     """Data moves from `source` to `target` by the work of `job`: a dataset or a job at either end.
 
     A flow that a dataset declares of itself, in an event without a job, has that dataset in the place of the job.

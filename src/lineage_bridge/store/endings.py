@@ -28,6 +28,11 @@ class Endings:
         self._ordered = self.connection.execute("SELECT 1 FROM ending WHERE standing = 1 LIMIT 1").fetchone() is not None
         self._drops = self.connection.execute("SELECT 1 FROM lifecycle WHERE change IN ('DROP', 'RENAME') LIMIT 1").fetchone() is not None
 
+    @property
+    def none(self) -> bool:
+        """Whether nothing was ever dropped or renamed, and no operator's end stands."""
+        return not self._drops and not self._ordered
+
     def meet(self, ids: Iterable[int]) -> None:
         """Look up when these datasets were dropped, all at once."""
         new = {id_ for id_ in ids if id_ not in self._dropped} if self._drops else ()
@@ -104,6 +109,9 @@ class StandingFlows:
 
     def around(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """As Flows."""
+        if self.endings.none:
+            yield from self.flows.around(ids, direction)
+            return
         edges = list(self.flows.around(ids, direction))
         if not self.ended:
             self.endings.meet({end for edge in edges for end in edge[:2]})
@@ -113,6 +121,9 @@ class StandingFlows:
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
         """As Flows."""
+        if self.endings.none:
+            yield from self.flows.ports(ids, side, limit)
+            return
         if not self.ended:
             self.endings.meet(ids)
         for port in self.flows.ports(ids, side, limit):
@@ -122,7 +133,7 @@ class StandingFlows:
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
         """As Flows."""
         ports = self.flows.job_ports(job, side)
-        if self.ended:
+        if self.ended or self.endings.none:
             return ports
         self.endings.meet(port[1] for port in ports)
         return [port for port in ports if not self.endings.has_ended_port(*port)]

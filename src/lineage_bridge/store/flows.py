@@ -62,6 +62,7 @@ class CurrentFlows:
 
     def __init__(self, connection: sqlite3.Connection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
+        self._hubs = connection.execute("SELECT EXISTS (SELECT 1 FROM hub)").fetchone()[0] == 1
 
     def around(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """As Flows."""
@@ -70,6 +71,8 @@ class CurrentFlows:
             flows = f"""SELECT source, target, job, origin, min(evidence), 0 FROM flow WHERE {here} IN ({marks(some)})
             GROUP BY {here}, {there}, job, origin ORDER BY {here}, {there}, job, origin"""
             yield from self.connection.execute(flows, some)
+            if not self._hubs:
+                continue
             hubs = f"""SELECT {"a.dataset, b.dataset" if direction is Direction.DOWN else "b.dataset, a.dataset"}, h.job, h.origin, 3, h.hub
             FROM hub_io a JOIN hub h ON h.hub = a.hub JOIN hub_io b ON b.hub = a.hub AND b.side = {int(direction.far)}
             WHERE a.dataset IN ({marks(some)}) AND a.side = {int(direction.near)} ORDER BY a.dataset, b.dataset, h.job, h.origin"""

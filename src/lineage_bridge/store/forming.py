@@ -15,9 +15,14 @@ from lineage_bridge.store.sayings import declared_shape, read_meaning, sayings_o
 
 _LAST = """SELECT CASE WHEN last <= :at THEN last ELSE first END FROM present_day
 WHERE subject = :subject AND job = :job AND day <= :day AND first <= :at ORDER BY day DESC LIMIT 1"""
-
-
-_LAST_TIME = 2**63 - 1
+_LONGEST = " ".join(f"WHEN {stretch} THEN {min(longest(stretch), 2**62)}" for stretch in STRETCHES)
+_SUBJECTS = f"""WITH RECURSIVE class (job, stretch) AS (
+    SELECT id, (SELECT min(forming) FROM present WHERE job = id AND forming IS NOT NULL) FROM node WHERE id IN ({{}})
+    UNION ALL SELECT c.job, (SELECT min(p.forming) FROM present p WHERE p.job = c.job AND p.forming > c.stretch)
+    FROM class c WHERE c.stretch IS NOT NULL)
+SELECT p.subject, p.job, p.origin FROM class c CROSS JOIN present p ON p.job = c.job AND p.forming = c.stretch
+AND p.reached > ? AND p.reached <= ? + CASE c.stretch {_LONGEST} END AND p.sprouted <= ?"""
+"""An index look-up for each class of stretches that a job has, however many runs it has."""
 
 
 class Formed(NamedTuple):
@@ -34,8 +39,6 @@ class Forming:
     def __init__(self, connection: sqlite3.Connection, at_us: int) -> None:
         self.connection, self.at_us = connection, at_us
         self._known: dict[int, list[Formed]] = {}
-        spans = [(stretch, min(at_us + longest(stretch), _LAST_TIME)) for stretch in STRETCHES]
-        self._classes = " UNION ALL ".join(f"SELECT {stretch} AS stretch, {at_us} AS now, {until} AS until" for stretch, until in spans)
 
     def of_job(self, job: int) -> list[Formed]:
         """What the forming subjects of a job amounted to."""
@@ -54,18 +57,11 @@ class Forming:
         new = [job for job in jobs if job not in self._known]
         self._known.update((job, []) for job in new)
         for some in chunks(new):
-            for subject, job, origin in self._subjects(some):
+            found = self.connection.execute(_SUBJECTS.format(marks(some)), (*some, *[self.at_us] * 3)).fetchall()
+            for subject, job, origin in found:
                 formed = self._formed(subject, job, origin)
                 if formed.shape.id != NO_SHAPE:
                     self._known[job].append(formed)
-
-    def _subjects(self, jobs: list[int]) -> list[tuple[bytes, int, int]]:
-        """An index look-up for each class of stretches, however many runs the jobs have."""
-        sql = f"""SELECT p.subject, p.job, p.origin FROM node j CROSS JOIN ({self._classes}) c CROSS JOIN present p
-        ON p.job = j.id AND p.forming = c.stretch AND p.reached > c.now AND p.reached <= c.until
-        WHERE j.id IN ({marks(jobs)}) AND EXISTS (SELECT 1 FROM present e WHERE e.job = j.id AND e.forming IS NOT NULL)
-        AND p.sprouted <= c.now"""
-        return self.connection.execute(sql, jobs).fetchall()
 
     def _formed(self, subject: bytes, job: int, origin: int) -> Formed:
         shape = self.shape(subject, job, origin)

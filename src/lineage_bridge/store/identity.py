@@ -36,6 +36,12 @@ _A_WORDS = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {WORD} FROM wanted 
 ON entity = k AND whole = 0 AND a_space = a AND a_name = b"""
 _B_WORDS = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {WORD} FROM wanted CROSS JOIN alias INDEXED BY alias_back
 ON entity = k AND whole = 0 AND b_space = a AND b_name = b"""
+_MET = "SELECT n.id, n.kind, n.namespace, n.name, n.first, {} FROM node n WHERE n.id IN ({})"
+_HAS_STEP = """n.kind = 1 AND (EXISTS (SELECT 1 FROM respelt r WHERE r.namespace = n.namespace AND r.name = n.name)
+OR EXISTS (SELECT 1 FROM respelt r WHERE r.to_namespace = n.namespace AND r.to_name = n.name))"""
+_HAS_WORD = """EXISTS (SELECT 1 FROM alias a WHERE a.entity = n.kind AND a.whole = 0 AND a.a_space = n.namespace AND a.a_name = n.name)
+OR EXISTS (SELECT 1 FROM alias a INDEXED BY alias_back
+WHERE a.entity = n.kind AND a.whole = 0 AND a.b_space = n.namespace AND a.b_name = n.name)"""
 _THERE = """WITH wanted (a, b, k) AS (VALUES {}) SELECT n.id, n.kind, n.namespace, n.name, n.first
 FROM wanted CROSS JOIN node n ON n.namespace = a AND n.name = b AND n.kind = k"""
 _BY_ID = "SELECT id, kind, namespace, name, first FROM node WHERE id IN ({})"
@@ -70,26 +76,44 @@ class Identities:
         self.names: dict[int, Spelling] = {}
         self.vetoes = Vetoes()
         self._links: dict[tuple[int, str], Sequence[Link]] = {}
-        self._groups: dict[Spelling, Group] = {}
+        self._met: set[int] = set()
+        self._joined: dict[int, Group] = {}
         self._has: tuple[int, int, int, int] | None = None
+        self._joining: str | None = None
 
     # what is asked
 
     def of(self, ids: Iterable[int]) -> dict[int, Group]:
         """The group of each of these nodes."""
-        wanted = set(ids)
+        wanted = sorted(set(ids))
+        joined = self.joined(wanted)
         self._name(wanted)
-        spelt = {id_: self.names[id_] for id_ in sorted(wanted) if id_ in self.names}
-        fresh = [spelling for spelling in spelt.values() if spelling not in self._groups]
-        if fresh:
-            self._groups.update((spelling, Group((spelling,), ())) for spelling in self._alone(fresh))
-            self._groups.update(groups((spelling for spelling in fresh if spelling not in self._groups), self))
-        return {id_: self._groups[spelling] for id_, spelling in spelt.items()}
+        return {id_: joined.get(id_) or Group((self.names[id_],), ()) for id_ in wanted if id_ in self.names}
 
-    def _alone(self, spellings: list[Spelling]) -> list[Spelling]:
-        """Those that nothing joins with any other: nearly all there are."""
-        joined = {end for step in self.steps(spellings) for end in (step.a, step.b)}
-        return [s for s in spellings if s not in joined and not self.links(s.kind, s.namespace)]
+    def joined(self, ids: Iterable[int]) -> dict[int, Group]:
+        """The groups of those of these nodes that anything may join with other spellings: few of all there are."""
+        if not (joining := self._what_joins()):
+            return {}
+        wanted = set(ids)
+        fresh = wanted - self._met
+        self._met |= fresh
+        found: list[int] = []
+        for some in chunks(fresh):
+            rows = self.connection.execute(_MET.format(joining, marks(some)), some).fetchall()
+            self._meet(row[:5] for row in rows)
+            found += [row[0] for row in rows if row[0] in self.names and (row[5] or self.links(*row[1:3]))]
+        if found:
+            made = groups((self.names[id_] for id_ in found), self)
+            self._joined.update((id_, made[self.names[id_]]) for id_ in found)
+        return {id_: self._joined[id_] for id_ in wanted if id_ in self._joined} if self._joined else {}
+
+    def _what_joins(self) -> str:
+        """Whether a node `n` is an end of any step, as SQL; empty if the store has neither steps nor links."""
+        if self._joining is None:
+            has_steps, has_links, has_words, has_space_words = self._knows()
+            ways = [_HAS_STEP] * has_steps + [_HAS_WORD] * has_words + [self.symlinks.touching] * self.symlinks.any
+            self._joining = " OR ".join(ways) or ("0" if has_links or has_space_words else "")
+        return self._joining
 
     def members(self, group: Group) -> list[int]:
         """The nodes of a group, in the order of their spellings."""
@@ -187,15 +211,17 @@ class Identities:
 
     # nodes
 
-    def _name(self, ids: set[int]) -> None:
+    def _name(self, ids: Iterable[int]) -> None:
         """Know the names of these nodes."""
-        self._met(row for some in chunks(ids - self.names.keys()) for row in self.connection.execute(_BY_ID.format(marks(some)), some))
+        self._meet(
+            row for some in chunks(set(ids) - self.names.keys()) for row in self.connection.execute(_BY_ID.format(marks(some)), some)
+        )
 
     def _find(self, spellings: Iterable[Spelling]) -> None:
         """Know which of these spellings are nodes."""
-        self._met(self._rows(_THERE, [(s.namespace, s.name, s.kind) for s in spellings if s not in self.ids]))
+        self._meet(self._rows(_THERE, [(s.namespace, s.name, s.kind) for s in spellings if s not in self.ids]))
 
-    def _met(self, rows: Iterable[Row]) -> None:
+    def _meet(self, rows: Iterable[Row]) -> None:
         for id_, kind, namespace, name, first in rows:
             if self.past is None or first <= self.past.at_us:
                 spelling = Spelling(kind, namespace, name)

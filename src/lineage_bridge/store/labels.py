@@ -1,5 +1,6 @@
 """Labels of edges and ports, read from the shapes that hold them."""
 
+from collections.abc import Collection
 from typing import Protocol
 
 from lineage_bridge.graph.labels import HORIZON_US, NEWEST_RUNS, Label, freshness, is_superseded, side_label
@@ -31,6 +32,14 @@ class Labels:
         self._complete: dict[tuple[int, Side], list[frozenset[int]]] = {}
         self._newest: dict[tuple[int, Side], frozenset[int]] = {}
         self._named: dict[tuple[int, Side], frozenset[int]] = {}
+
+    def alike(self, jobs: Collection[int]) -> dict[int, tuple[Label, int | None]]:
+        """Of the jobs whose flows and ports all stand alike: how, and their last event. Pairs of hubs and renames stand for themselves."""
+        if not self.endings.none:
+            return {}
+        self.spans.meet(jobs)
+        alone = ((job, self.spans.alone(job)) for job in jobs)
+        return {job: (freshness(span.last, self.now_us), span.last) for job, span in alone if span}
 
     def flow(self, source: int, target: int, job: int, origin: int) -> tuple[Label, int | None]:
         """The label of a flow, and the last event (UTC microseconds) of any run that said it."""

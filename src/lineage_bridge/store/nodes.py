@@ -11,7 +11,8 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.identity import Identities
 
-_BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id = ?"
+_BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id IN ({})"
+_KINDS = {int(kind): kind for kind in NodeKind}
 _TRIGRAM = 3
 
 
@@ -27,15 +28,17 @@ class Nodes:
     def by_id(self, id_: int) -> Node:
         """The node of an id that an edge or a fact holds."""
         if id_ not in self.known:
-            row = self.connection.execute(_BY_ID, (id_,)).fetchone()
-            self.known[id_] = _node(row) if row else Node(id_, NodeKind.DATASET, "", "")
+            self.load([id_])
         return self.known[id_]
 
     def load(self, ids: Iterable[int]) -> None:
         """Meet many nodes at once."""
-        for some in chunks(id_ for id_ in ids if id_ not in self.known):
-            rows = self.connection.execute(f"SELECT id, kind, namespace, name FROM node WHERE id IN ({marks(some)})", some)
-            self.known.update((row[0], _node(row)) for row in rows)
+        new = set(ids) - self.known.keys()
+        names = self.identities.names
+        self.known.update((id_, Node(id_, _KINDS[names[id_].kind], *names[id_][1:])) for id_ in new & names.keys())
+        for some in chunks(new - names.keys()):
+            self.known.update((row[0], _node(row)) for row in self.connection.execute(_BY_ID.format(marks(some)), some))
+        self.known.update((id_, Node(id_, NodeKind.DATASET, "", "")) for id_ in new - self.known.keys())
 
     def find(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
         """The node of exactly this name."""
@@ -80,7 +83,7 @@ class Nodes:
 
     def canonical(self, ids: Iterable[int]) -> dict[int, int]:
         """The ids among these that belong to a group of several, each with the id of the node that stands for it."""
-        found = self.identities.of(ids)
+        found = self.identities.joined(ids)
         return {id_: self.identities.head(group) for id_, group in found.items() if len(self.identities.members(group)) > 1}
 
     def spelt(self, nodes: Iterable[Node], style: str = STANDARD) -> dict[int, Node]:
@@ -95,7 +98,7 @@ class Nodes:
     def expand(self, ids: Iterable[int]) -> set[int]:
         """Ids with all members of their groups."""
         out = set(ids)
-        for group in self.identities.of(out).values():
+        for group in self.identities.joined(out).values():
             out.update(self.identities.members(group))
         return out
 
@@ -109,7 +112,7 @@ class Nodes:
 
 
 def _node(row: tuple[int, int, str, str]) -> Node:
-    return Node(row[0], NodeKind(row[1]), row[2], row[3])
+    return Node(row[0], _KINDS[row[1]], row[2], row[3])
 
 
 def _quoted(word: str) -> str:

@@ -20,6 +20,12 @@ ELSE EXISTS (
     WHERE f.source = w.source AND f.target = w.target AND f.evidence = w.evidence) END"""
 """Whether a run or statement that holds the flow now had its shape by then."""
 _FEW_SHAPES = 64
+_IN_MANY_SHAPES = f"""SELECT n.id FROM node n WHERE n.id IN ({{}})
+AND (SELECT count(*) FROM (SELECT 1 FROM shape_io i WHERE i.dataset = n.id AND i.side = ? LIMIT {_FEW_SHAPES + 1})) > {_FEW_SHAPES}"""
+_PORT_HELD = f"EXISTS (SELECT 1 FROM shape_io f CROSS JOIN {_REACHED} WHERE f.dataset = w.dataset AND f.side = w.side)"
+_PORT_OF_MANY_HELD = f"""EXISTS (SELECT 1 FROM job_shape j
+CROSS JOIN shape_io f ON f.shape = j.shape AND f.dataset = w.dataset AND f.side = w.side
+CROSS JOIN {_REACHED} WHERE j.job = w.job)"""
 
 
 class FlowsAt:
@@ -28,6 +34,9 @@ class FlowsAt:
     def __init__(self, connection: sqlite3.Connection, nodes: Nodes, at_us: int) -> None:
         self.connection, self.nodes, self.at_us = connection, nodes, at_us
         self.forming = Forming(connection, at_us)
+        self._asked: tuple[Direction, tuple[int, ...]] | None = None
+        self._jobs: set[int] = set()
+        self._hubs = connection.execute("SELECT EXISTS (SELECT 1 FROM hub)").fetchone()[0] == 1
 
     def around(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """As Flows."""
@@ -46,6 +55,8 @@ class FlowsAt:
         here = "source" if direction is Direction.DOWN else "target"
         flows = f"SELECT source, target, job, origin, evidence, 0 FROM flow w WHERE {here} IN ({marks(some)}) AND {_HELD}"
         yield from self.connection.execute(flows, (*some, self.at_us, self.at_us))
+        if not self._hubs:
+            return
         ends = "a.dataset, b.dataset" if direction is Direction.DOWN else "b.dataset, a.dataset"
         hubs = f"""SELECT {ends}, h.job, h.origin, 3, h.hub FROM hub_io a JOIN hub h ON h.hub = a.hub
         JOIN hub_io b ON b.hub = a.hub AND b.side = {int(direction.far)}
@@ -55,17 +66,18 @@ class FlowsAt:
 
     def _jobs_at(self, some: list[int], direction: Direction) -> set[int]:
         """The jobs that may ever have had a flow here."""
-        named = f"""SELECT job FROM job_io WHERE dataset IN ({marks(some)}) AND side = {int(direction.near)}
-        UNION SELECT job FROM spoken WHERE node IN ({marks(some)})"""
-        return {row[0] for row in self.connection.execute(named, (*some, *some))} | set(some)
+        key = direction, tuple(some)
+        if key != self._asked:
+            named = f"""SELECT job FROM job_io WHERE dataset IN ({marks(some)}) AND side = {int(direction.near)}
+            UNION SELECT job FROM spoken WHERE node IN ({marks(some)})"""
+            self._asked, self._jobs = key, {row[0] for row in self.connection.execute(named, (*some, *some))}.union(some)
+        return self._jobs
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
         """As Flows."""
         for some in chunks(ids):
             met = set(some)
-            found: set[RawPort] = set()
-            for dataset in met:
-                found.update(self._ports_at(dataset, side, limit))
+            found: set[RawPort] = set(self._ports_at(some, side, limit))
             jobs = self._jobs_at(some, Direction.DOWN if side == Side.INPUT else Direction.UP)
             self.forming.meet(jobs)
             for job, dataset, origin in self._forming_ports(jobs, side):
@@ -73,20 +85,13 @@ class FlowsAt:
                     found.add((job, dataset, int(side), origin))
             yield from sorted(found)
 
-    def _ports_at(self, dataset: int, side: Side, limit: int) -> list[RawPort]:
-        """Looked up by the dataset's shapes if they are few, else by the jobs'."""
-        few = self.connection.execute(
-            "SELECT count(*) FROM (SELECT 1 FROM shape_io WHERE dataset = ? AND side = ? LIMIT ?)", (dataset, int(side), _FEW_SHAPES + 1)
-        ).fetchone()[0]
-        if few <= _FEW_SHAPES:
-            held = f"SELECT 1 FROM shape_io f CROSS JOIN {_REACHED} WHERE f.dataset = w.dataset AND f.side = w.side"
-        else:
-            held = f"""SELECT 1 FROM job_shape j CROSS JOIN shape_io f ON f.shape = j.shape AND f.dataset = w.dataset AND f.side = w.side
-            CROSS JOIN {_REACHED} WHERE j.job = w.job"""
-        return self.connection.execute(
-            f"SELECT job, dataset, side, origin FROM job_io w WHERE dataset = ? AND side = ? AND EXISTS ({held}) LIMIT ?",
-            (dataset, int(side), self.at_us, limit),
-        ).fetchall()
+    def _ports_at(self, some: list[int], side: Side, limit: int) -> Iterator[RawPort]:
+        """Looked up by a dataset's shapes if they are few, else by the jobs'."""
+        many = {row[0] for row in self.connection.execute(_IN_MANY_SHAPES.format(marks(some)), (*some, int(side)))}
+        for held, datasets in ((_PORT_HELD, set(some) - many), (_PORT_OF_MANY_HELD, many)):
+            for few in chunks(datasets):
+                named = f"SELECT job, dataset, side, origin FROM job_io w WHERE dataset IN ({marks(few)}) AND side = ? AND {held} LIMIT ?"
+                yield from self.connection.execute(named, (*few, int(side), self.at_us, limit))
 
     def _forming_ports(self, jobs: Iterable[int], side: Side) -> Iterator[tuple[int, int, int]]:
         for job in jobs:
@@ -98,8 +103,7 @@ class FlowsAt:
         """As Flows."""
         found: set[RawPort] = set(
             self.connection.execute(
-                f"""SELECT job, dataset, side, origin FROM job_io w WHERE job = ? AND side = ? AND EXISTS (
-                SELECT 1 FROM shape_io f CROSS JOIN {_REACHED} WHERE f.dataset = w.dataset AND f.side = w.side)""",
+                f"SELECT job, dataset, side, origin FROM job_io w WHERE job = ? AND side = ? AND {_PORT_HELD}",
                 (job, int(side), self.at_us),
             )
         )

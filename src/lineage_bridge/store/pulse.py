@@ -1,6 +1,7 @@
 """The pulse of streams: heartbeats and numbers, as the store holds them, read as liveness."""
 
 import sqlite3
+from collections.abc import Collection
 
 from lineage_bridge.graph.liveness import MISSED, Liveness, liveness, moves
 from lineage_bridge.graph.statistics import Sample, counting, increments
@@ -31,6 +32,11 @@ class Pulse:
         told = [self._moves(subject, job, *port) for port in ports] if last == seen else []
         known = [moving for moving in told if moving is not None]
         return liveness(last, self.now_us, period, any(known) if known else None)
+
+    def streams(self, jobs: Collection[int]) -> set[int]:
+        """Those of these jobs that are streams."""
+        self.runs.processing.meet(jobs)
+        return {job for job in jobs if self.runs.is_streaming(job)}
 
     def of_run(self, subject: bytes, job: int, last: int) -> Liveness | None:
         """How a run stands; None if its job is no stream."""

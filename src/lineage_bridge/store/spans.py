@@ -2,22 +2,25 @@
 
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from lineage_bridge.graph.ids import day_of
 from lineage_bridge.graph.statements import OWN
-from lineage_bridge.store.chunks import marks
+from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.forming import Formed, Forming
 
 FEW_SHAPES = 64
 """Of a job with more shapes, those that hold an edge are looked up by the edge."""
-_SHAPES = f"""WITH RECURSIVE met (shape) AS (
-    SELECT min(shape) FROM job_shape WHERE job = :job
-    UNION ALL SELECT (SELECT min(shape) FROM job_shape WHERE job = :job AND shape > met.shape) FROM met WHERE met.shape IS NOT NULL
-    LIMIT {FEW_SHAPES + 1})
-SELECT m.shape, s.origin FROM met m CROSS JOIN shape s ON s.shape = m.shape"""
-_LAST = "SELECT last FROM job_shape WHERE job = ? AND shape = ? ORDER BY day DESC LIMIT 1"
+_HELD = f"""WITH RECURSIVE met (job, shape, place) AS (
+    SELECT wanted, (SELECT min(shape) FROM job_shape WHERE job = wanted), 0 FROM (SELECT DISTINCT column1 AS wanted FROM (VALUES {{}}))
+    UNION ALL SELECT job, (SELECT min(shape) FROM job_shape j WHERE j.job = met.job AND j.shape > met.shape), place + 1
+    FROM met WHERE shape IS NOT NULL AND place < {FEW_SHAPES}),
+held AS MATERIALIZED (SELECT m.job, m.shape, s.origin FROM met m CROSS JOIN shape s ON s.shape = m.shape)"""
+"""The shapes of some jobs, of each one more than are few."""
+_ONE_HELD = "WITH held (job, shape, origin) AS (SELECT ?, ?, 0)"
+_LASTS = """ SELECT job, shape, origin,
+(SELECT last FROM job_shape l WHERE l.job = h.job AND l.shape = h.shape ORDER BY day DESC LIMIT 1) FROM held h"""
 _HOLD_FLOW = """SELECT DISTINCT f.shape FROM shape_flow f JOIN shape s ON s.shape = f.shape AND s.origin = ?
 WHERE f.source = ? AND f.target = ? AND EXISTS (SELECT 1 FROM job_shape j WHERE j.job = ? AND j.shape = f.shape)"""
 _HOLD_OWN_FLOW = """SELECT DISTINCT f.shape FROM job_shape j CROSS JOIN shape s ON s.shape = j.shape AND s.origin = ?
@@ -27,12 +30,15 @@ _HOLD_PORT = """SELECT DISTINCT i.shape FROM shape_io i CROSS JOIN shape s ON s.
 WHERE i.dataset = ? AND i.side = ? AND EXISTS (SELECT 1 FROM job_shape j WHERE j.job = ? AND j.shape = i.shape)"""
 _HOLD_PORT_OF_MANY = """SELECT DISTINCT i.shape FROM job_shape j CROSS JOIN shape s ON s.shape = j.shape AND s.origin = ?
 CROSS JOIN shape_io i ON i.shape = j.shape AND i.dataset = ? AND i.side = ? WHERE j.job = ?"""
-_OF_PRESENT = "FROM present_day d CROSS JOIN present p ON p.subject = d.subject AND p.job = d.job WHERE d.job = :job AND d.shape = :shape"
-_LAST_TODAY = f"""SELECT d.last {_OF_PRESENT} AND d.day = :day AND d.last <= :at AND p.reached <= :at ORDER BY d.last DESC LIMIT 1"""
-_LAST_EARLIER = f"""SELECT d.last {_OF_PRESENT} AND d.day < :day AND p.reached <= :at ORDER BY d.day DESC, d.last DESC LIMIT 1"""
-_STRADDLING = f"""SELECT d.first {_OF_PRESENT} AND d.day = :day AND d.first <= :at AND d.first > :known AND d.last > :at
-AND p.reached <= :at ORDER BY d.first DESC LIMIT 1"""
-_NEVER = -(2**63)
+_OF_PRESENT = "FROM present_day d CROSS JOIN present p ON p.subject = d.subject AND p.job = d.job WHERE d.job = h.job AND d.shape = h.shape"
+_LASTS_AT = f""", asked AS MATERIALIZED (SELECT held.*, ? AS at, ? AS today FROM held),
+known AS MATERIALIZED (SELECT h.*, coalesce(
+    (SELECT d.last {_OF_PRESENT} AND d.day = h.today AND d.last <= h.at AND p.reached <= h.at ORDER BY d.last DESC LIMIT 1),
+    (SELECT d.last {_OF_PRESENT} AND d.day < h.today AND p.reached <= h.at ORDER BY d.day DESC, d.last DESC LIMIT 1)) AS last FROM asked h)
+SELECT job, shape, origin, coalesce((SELECT d.first {_OF_PRESENT} AND d.day = h.today AND d.first <= h.at AND d.last > h.at
+    AND (h.last IS NULL OR d.first > h.last) AND p.reached <= h.at ORDER BY d.first DESC LIMIT 1), last) FROM known h"""
+"""As of a time: of those who had spoken their last that day or before, else of those who spoke before and after it."""
+_SpanRow = tuple[int, int, int, int | None]
 
 
 class Span(NamedTuple):
@@ -49,10 +55,28 @@ class Spans(ABC):
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
         self._shapes: dict[int, list[Span] | None] = {}
+        self._last: dict[tuple[int, int], int | None] = {}
 
     @abstractmethod
+    def lasts(self, held: str, values: Sequence[int]) -> list[_SpanRow]:
+        """(job, shape, origin, last event of any run that has it; None if no run had it) of what the common table `held` gives."""
+
     def last(self, job: int, shape: int) -> int | None:
         """The last event of any run of the job that has the shape; None if no run had it."""
+        if (job, shape) not in self._last:
+            self._last[job, shape] = self.lasts(_ONE_HELD, (job, shape))[0][3]
+        return self._last[job, shape]
+
+    def meet(self, jobs: Iterable[int]) -> None:
+        """Read the shapes of many jobs at once."""
+        for some in chunks(job for job in jobs if job not in self._shapes):
+            found: dict[int, list[_SpanRow]] = {job: [] for job in some}
+            for row in self.lasts(_HELD.format(", ".join(["(?)"] * len(some))), some):
+                found[row[0]].append(row)
+                self._last[row[:2]] = row[3]
+            for job, rows in found.items():
+                spans = [Span(shape, origin, last) for _, shape, origin, last in rows if last is not None]
+                self._shapes[job] = sorted(spans, key=lambda span: -span.last) if len(rows) <= FEW_SHAPES else None
 
     def every_shape(self, job: int) -> list[int]:
         """The shapes of a job, however many."""
@@ -116,20 +140,16 @@ class Spans(ABC):
     def shapes(self, job: int) -> list[Span] | None:
         """The shapes of a job, newest first; None if they are too many to look through."""
         if job not in self._shapes:
-            rows = self.connection.execute(_SHAPES, {"job": job}).fetchall()
-            spans = [Span(shape, origin, last) for shape, origin in rows if (last := self.last(job, shape)) is not None]
-            spans.sort(key=lambda span: -span.last)
-            self._shapes[job] = spans if len(rows) <= FEW_SHAPES else None
+            self.meet([job])
         return self._shapes[job]
 
 
 class CurrentSpans(Spans):
     """As of now."""
 
-    def last(self, job: int, shape: int) -> int | None:
+    def lasts(self, held: str, values: Sequence[int]) -> list[_SpanRow]:
         """As Spans."""
-        row = self.connection.execute(_LAST, (job, shape)).fetchone()
-        return row[0] if row else None
+        return self.connection.execute(held + _LASTS, values).fetchall()
 
 
 class SpansAt(Spans):
@@ -138,7 +158,16 @@ class SpansAt(Spans):
     def __init__(self, connection: sqlite3.Connection, forming: Forming) -> None:
         super().__init__(connection)
         self.forming, self.at_us = forming, forming.at_us
-        self._last: dict[tuple[int, int], int | None] = {}
+
+    def lasts(self, held: str, values: Sequence[int]) -> list[_SpanRow]:
+        """As Spans."""
+        return self.connection.execute(held + _LASTS_AT, (*values, self.at_us, day_of(self.at_us))).fetchall()
+
+    def meet(self, jobs: Iterable[int]) -> None:
+        """As Spans."""
+        wanted = set(jobs)
+        self.forming.meet(wanted)
+        super().meet(wanted)
 
     def formed(self, job: int) -> list[Formed]:
         """As Spans."""
@@ -147,20 +176,6 @@ class SpansAt(Spans):
     def alone(self, job: int) -> Span | None:
         """As Spans."""
         return None if self.forming.of_job(job) else super().alone(job)
-
-    def last(self, job: int, shape: int) -> int | None:
-        """As Spans."""
-        if (job, shape) not in self._last:
-            values = {"job": job, "shape": shape, "at": self.at_us, "day": day_of(self.at_us), "known": _NEVER}
-            for sql in (_LAST_TODAY, _LAST_EARLIER):
-                row = self.connection.execute(sql, values).fetchone()
-                if row:
-                    values["known"] = row[0]
-                    break
-            row = self.connection.execute(_STRADDLING, values).fetchone()
-            known = row[0] if row else values["known"]
-            self._last[job, shape] = None if known == _NEVER else known
-        return self._last[job, shape]
 
     def flow(self, source: int, target: int, job: int, origin: int) -> int | None:
         """As Spans."""

@@ -10,6 +10,9 @@ Pair = tuple[int, int, str]
 """dataset, the other name, the type of the link"""
 
 _NOW = "SELECT dataset, other, type FROM symlink WHERE {} IN ({})"
+_TOUCHING_NOW = """EXISTS (SELECT 1 FROM symlink s WHERE s.dataset = n.id) OR EXISTS (SELECT 1 FROM symlink s WHERE s.other = n.id)"""
+_TOUCHING_THEN = """EXISTS (SELECT 1 FROM symlink_said s WHERE s.dataset = n.id)
+OR EXISTS (SELECT 1 FROM facet_node f JOIN symlink_said s ON s.facet = f.facet WHERE f.node = n.id)"""
 _SAID = "SELECT DISTINCT dataset FROM symlink_said WHERE dataset IN ({})"
 _NAMED = "SELECT DISTINCT s.dataset FROM facet_node n JOIN symlink_said s ON s.facet = n.facet WHERE n.node IN ({})"
 _THEN = """SELECT c.facet, CASE WHEN s.last <= :at THEN s.last ELSE s.first END AS time,
@@ -26,11 +29,21 @@ class Symlinks:
         self._of: dict[int, list[Pair]] = {}
         self._any: bool | None = None
 
-    def around(self, ids: Collection[int]) -> list[Pair]:
-        """The symlinks from or to these datasets."""
+    @property
+    def any(self) -> bool:
+        """Whether any symlink was ever said."""
         if self._any is None:
             self._any = self.connection.execute("SELECT EXISTS (SELECT 1 FROM symlink_said)").fetchone()[0] == 1
-        if not self._any:
+        return self._any
+
+    @property
+    def touching(self) -> str:
+        """Whether a node `n` may have a symlink, or be one, as SQL."""
+        return _TOUCHING_NOW if self.at_us is None else _TOUCHING_THEN
+
+    def around(self, ids: Collection[int]) -> list[Pair]:
+        """The symlinks from or to these datasets."""
+        if not self.any:
             return []
         if self.at_us is None:
             found = {row for side in ("dataset", "other") for row in self._rows(_NOW.format(side, "{}"), ids)}

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from lineage_bridge.answers.neighbourhood import ColumnEdge, Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.labels import Label
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.graph.statements import NO_SOURCE, Statement
 from lineage_bridge.store.flows import Direction, RawEdge, RawPort, RawStatement
@@ -13,6 +14,8 @@ from lineage_bridge.store.nodes import Nodes
 
 _ORIGINS = {int(origin): origin for origin in Origin}
 _EVIDENCE = {int(evidence): evidence for evidence in Evidence}
+_SIDES = {int(side): side for side in Side}
+_RENAMED = int(Evidence.RENAMED)
 
 
 @dataclass
@@ -31,6 +34,8 @@ class Walker:
 
     def __init__(self, when: Moment, nodes: Nodes, limits: WalkLimits, elapsed: Callable[[], float]) -> None:
         self.when, self.flows, self.nodes, self.limits, self.elapsed = when, when.flows, nodes, limits, elapsed
+        self._alike: dict[int, tuple[Label, int | None]] = {}
+        self._streams: set[int] = set()
 
     def walk(self, node: Node, direction: str, depth: int, *, columns: bool) -> Walk:
         """Up, down, or both: then the union of the two walks."""
@@ -40,7 +45,11 @@ class Walker:
         distances = {**down.distances, **up.distances}
         for id_, distance in down.distances.items():
             distances[id_] = min(distances[id_], distance)
-        self.nodes.load([*distances, *(end for edge in raw for end in edge[:3])])
+        ports = sorted(up.ports | down.ports)
+        jobs = {edge[2] for edge in raw} | {port[0] for port in ports}
+        self.nodes.load(jobs.union(distances, (edge[0] for edge in raw), (edge[1] for edge in raw)))
+        self._alike = self.when.labels.alike(jobs)
+        self._streams = self.when.labels.pulse.streams(jobs) if self.when.at_us is None else set()
         members = self.nodes.group(node)[1]
         return Walk(
             origin=node,
@@ -50,8 +59,8 @@ class Walker:
             nodes=tuple(sorted((self.nodes.by_id(id_) for id_ in distances), key=lambda n: (n.kind, n.namespace, n.name))),
             distances=distances,
             canonical=self.nodes.canonical(distances),
-            edges=tuple(self._edge(edge) for edge in raw),
-            ports=tuple(self._port(port) for port in sorted(up.ports | down.ports)),
+            edges=tuple(map(self._edge, raw)),
+            ports=tuple(map(self._port, ports)),
             columns=tuple(self._columns(raw)) if columns else (),
             truncated=up.truncated or down.truncated,
             hidden=up.hidden + down.hidden,
@@ -84,12 +93,15 @@ class Walker:
     def _hop(self, frontier: set[int], found: Found, direction: Direction) -> set[int]:
         reached: set[int] = set()
         found.ports.update(self.flows.ports(frontier, direction.near, self.limits.edges))
+        end = 1 if direction is Direction.DOWN else 0
         for edge in self.flows.around(frontier, direction):
             if found.truncated or self._over(found, reached):
                 found.hidden += 1
                 continue
-            found.edges.setdefault(edge[:4], edge)
-            reached.add(direction.ahead(edge))
+            key = edge[:4]
+            if key not in found.edges:
+                found.edges[key] = edge
+            reached.add(edge[end])
         return reached
 
     def _over(self, found: Found, reached: set[int]) -> bool:
@@ -103,20 +115,23 @@ class Walker:
 
     def _edge(self, edge: RawEdge) -> Edge:
         source, target, job, origin, evidence, hub = edge
+        known = self.nodes.known
+        label, last = self._alike[job] if job in self._alike and not hub and evidence != _RENAMED else self._own_label(edge)
+        pulse = self.when.alive(job, last, (source, 0), (target, 1)) if job in self._streams else None
+        return Edge(known[source], known[target], known[job], _ORIGINS[origin], _EVIDENCE[evidence], label, last, hub != 0, pulse)
+
+    def _own_label(self, edge: RawEdge) -> tuple[Label, int | None]:
+        source, target, job, origin, evidence, hub = edge
         labels = self.when.labels
-        if evidence == Evidence.RENAMED:
-            label, last = labels.renamed(source, target)
-        else:
-            label, last = labels.hub_pair(hub, source, target, job, origin) if hub else labels.flow(source, target, job, origin)
-        by_id = self.nodes.by_id
-        pulse = self.when.alive(job, last, (source, 0), (target, 1))
-        return Edge(by_id(source), by_id(target), by_id(job), _ORIGINS[origin], _EVIDENCE[evidence], label, last, bool(hub), pulse)
+        if evidence == _RENAMED:
+            return labels.renamed(source, target)
+        return labels.hub_pair(hub, source, target, job, origin) if hub else labels.flow(source, target, job, origin)
 
     def _port(self, port: RawPort) -> Port:
         job, dataset, side, origin = port
-        label, last = self.when.labels.port(job, dataset, Side(side), origin)
-        pulse = self.when.alive(job, last, (dataset, side))
-        return Port(self.nodes.by_id(job), self.nodes.by_id(dataset), Side(side), Origin(origin), label, last, pulse)
+        label, last = self._alike.get(job) or self.when.labels.port(job, dataset, Side(side), origin)
+        pulse = self.when.alive(job, last, (dataset, side)) if job in self._streams else None
+        return Port(self.nodes.by_id(job), self.nodes.by_id(dataset), _SIDES[side], _ORIGINS[origin], label, last, pulse)
 
     def _columns(self, edges: list[RawEdge]) -> Iterator[ColumnEdge]:
         """The column statements behind the flows that were met."""
