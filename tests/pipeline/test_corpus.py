@@ -1,16 +1,21 @@
 """The corpus of quirks through Spark: what the stream makes of it in any disorder is what the plain fold makes of it as it is told."""
 
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 from tests.events import KEY
+from tests.pipeline.test_replay import replayed
 from tests.pipeline.test_serve import Pipeline
 from tests.quirks.disorder import ARRIVAL, arriving, masked, told_once
+from tests.store.tables import tables_of
 
 from lineage_bridge.graph.carried import FrameKind
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.pipeline.replay import Chunk
 from lineage_bridge.pipeline.serve import Limits
 from lineage_bridge.ports import Batch, Budget, Frame
 from lineage_bridge.store.apply import GraphWriter
@@ -23,17 +28,38 @@ pytestmark = pytest.mark.spark
 def plain(told: list[bytes], path: Path) -> list[bytes]:
     store = GraphWriter(path, Names(KEY))
     store.apply(Batch({}, dict(flat(fold_frames(told_once(told), Names(KEY))))), Budget(10**9))
-    lines = list(Export(store.connection, ARRIVAL).lines())
+    lines = exported(store)
     store.close()
     return lines
 
 
-def test_the_corpus_in_disorder_equals_the_plain_fold(spark: SparkSession, tmp_path: Path) -> None:
-    told = masked(huge=True)
-    pipeline = Pipeline(spark, tmp_path, Limits(batch_frames=200, trigger_ms=0))
-    pipeline.append(*(Frame(FrameKind(f.kind), f.event, f.arrival, f.channel, "", f.note, f.body) for f in arriving(told, 7)))
+def exported(store: GraphWriter) -> list[bytes]:
+    return list(Export(store.connection, ARRIVAL).lines())
+
+
+@pytest.fixture(scope="module")
+def streamed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
+    """The corpus in disorder, streamed into a store."""
+    pipeline = Pipeline(spark, tmp_path_factory.mktemp("corpus"), Limits(batch_frames=200, trigger_ms=0))
+    frames = arriving(masked(huge=True), 7)
+    pipeline.append(*(Frame(FrameKind(f.kind), f.event, f.arrival, f.channel, "", f.note, f.body) for f in frames))
     pipeline.run()
-    assert len(pipeline.batches) >= 4
-    assert list(Export(pipeline.store.connection, ARRIVAL).lines()) == plain(told, tmp_path / "told.db")
-    assert [d for d in verify(pipeline.store.connection, Names(KEY)) if d.surplus or d.missing] == []
+    yield pipeline
     pipeline.close()
+
+
+def test_the_corpus_in_disorder_equals_the_plain_fold(streamed: Pipeline, tmp_path: Path) -> None:
+    assert len(streamed.batches) >= 4
+    assert exported(streamed.store) == plain(masked(huge=True), tmp_path / "told.db")
+    assert [d for d in verify(streamed.store.connection, Names(KEY)) if d.surplus or d.missing] == []
+
+
+def test_a_replay_of_the_corpus_equals_the_stream_table_by_table(streamed: Pipeline, spark: SparkSession, tmp_path: Path) -> None:
+    fresh, told = replayed(spark, streamed, tmp_path / "fresh.db", Chunk(limit_frames=400))
+    with closing(fresh):
+        assert len(told) >= 2
+        stream, again = tables_of(streamed.store.connection), tables_of(fresh.connection)
+        assert len(stream["event"]) > 700
+        for table in stream.keys() | again.keys():
+            assert again[table] == stream[table], table
+        assert exported(fresh) == exported(streamed.store)

@@ -1,0 +1,61 @@
+"""The corpus of quirks as of earlier times, against stores of what had been said by then."""
+
+import random
+from collections.abc import Iterator
+
+import pytest
+from tests.quirks.disorder import seeds, told_once
+from tests.store.test_apply import NAMES, opened
+from tests.store.test_corpus import put, told
+from tests.store.test_past import around, as_read_now, edges, labels, nodes, ports
+
+from lineage_bridge.answers.neighbourhood import Node, WalkLimits
+from lineage_bridge.answers.questions import TraceOptions
+from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.asof import folded_again
+from lineage_bridge.store.read import SqliteReader
+
+SAMPLED = 25
+LIMITS = WalkLimits(nodes=2_000, edges=2_000, seconds=60)
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Iterator[GraphWriter]:
+    with opened() as writer:
+        put(writer, told_once(told()), 10**9)
+        yield writer
+
+
+def moments(writer: GraphWriter) -> list[int]:
+    """When something was said, and for every other of these the midnight after it; the same ones each time."""
+    times = [row[0] for row in writer.connection.execute("SELECT DISTINCT effective FROM event ORDER BY effective")]
+    chosen = random.Random(7).sample(times, len(seeds(10)))
+    return [time if place % 2 else time - time % DAY_US + DAY_US for place, time in enumerate(chosen)]
+
+
+def sampled(then: SqliteReader, now: SqliteReader, at_us: int) -> list[Node]:
+    """Some nodes of a moment, and some of those that are known by several names now."""
+    every, choice = list(nodes(then)), random.Random(at_us)
+    of_many = [node for node in every if len(now.group(node)[1]) > 1]
+    return [node for some in (every, of_many) for node in choice.sample(some, min(len(some), SAMPLED))]
+
+
+@pytest.mark.parametrize("number", seeds(10))
+def test_answers_as_of_a_moment_are_those_of_what_had_been_said(corpus: GraphWriter, number: int) -> None:
+    at_us = moments(corpus)[number]
+    with folded_again(corpus.connection, NAMES, at_us, frozenset()) as again:
+        reader = SqliteReader(corpus.connection)
+        then = as_read_now(reader, SqliteReader(again))
+        for node in sampled(then, reader, at_us):
+            past, oracle = (around(r, node, "both", at, at_us, 3) for r, at in ((reader, at_us), (then, None)))
+            assert (edges(past), ports(past), set(past.columns)) == (edges(oracle), ports(oracle), set(oracle.columns))
+            assert (past.members, past.canonical, past.distances) == (oracle.members, oracle.canonical, oracle.distances)
+            if at_us % DAY_US == 0:
+                assert labels(past) == labels(oracle)
+            for direction in ("upstream", "downstream"):
+                options = TraceOptions("", direction, indirect=True, proofs=False)
+                traced, wanted = (r.trace(node, options, LIMITS, at) for r, at in ((reader, at_us), (then, None)))
+                assert (traced.flows, traced.columns, traced.coverage) == (wanted.flows, wanted.columns, wanted.coverage)
+                reached, expected = (r.impact(node, direction, 5, LIMITS, at) for r, at in ((reader, at_us), (then, None)))
+                assert reached.affected == expected.affected
