@@ -22,8 +22,21 @@ NAMES = [
     ("arn:aws:glue:eu-west-1:1", "table/d/t"),
     ("ns", "t"),
     ("ns", "a"),
+    ("kafka://b1.example.com:1", "t"),
+    ("kafka://b2.example.com:1", "t"),
+    ("kafka://pkc-1.x.confluent.cloud:1", "t"),
+    ("confluent://env-1/lkc-1", "t"),
+    ("jdbc://db:1", "s.t"),
+    ("postgres://db:1", "shop.s.t"),
 ]
-UNSEEN = [("s3://b", "x/dt=1"), ("kafka://b:1,c:1", "t"), ("aws://eu-west-1", "table/d/t"), ("nowhere", "t")]
+UNSEEN = [
+    ("kafka://lkc-1", "t"),
+    ("kafka://lkc-2", "t"),
+    ("s3://b", "x/dt=1"),
+    ("kafka://b:1,c:1", "t"),
+    ("aws://eu-west-1", "table/d/t"),
+    ("nowhere", "t"),
+]
 RULES = ["scheme-s3a", "path-key-value", "path-slashes", "kafka-servers", "bigquery-dataset", "glue-database"]
 
 
@@ -66,18 +79,42 @@ _linked = st.sampled_from(NAMES).flatmap(
         )
     )
 )
+_claims = st.one_of(
+    st.builds(
+        lambda id_, servers: {"confluent_kafka": facet(cluster_id=id_, bootstrap_servers=servers)},
+        st.sampled_from(["lkc-1", "lkc-1", "lkc-2", "no id"]),
+        st.sampled_from(["", "b1.example.com:1", "b2.example.com:1,localhost:1", "SASL_SSL://b2.example.com:1"]),
+    ),
+    st.sampled_from(
+        [
+            "kafka://b1.example.com:1,b2.example.com:1",
+            "kafka://lkc-1",
+            "jdbc:postgresql://db:1/shop",
+            "jdbc:postgresql://db:1/other",
+            "kafka",
+        ]
+    ).map(lambda uri: {"dataSource": facet(name="source", uri=uri)}),
+    st.just({"confluent_kafka": facet(_deleted=True)}),
+)
+_claiming = st.builds(lambda name, facets: dataset(name[1], name[0], **facets), st.sampled_from(NAMES[-6:]), _claims)
 _plain = st.sampled_from(NAMES).map(lambda name: dataset(name[1], name[0]))
 events = st.builds(
     run_event,
     run=st.sampled_from(RUNS[:3]),
     job=st.sampled_from(["j1", "j2"]),
     time_us=st.sampled_from([T0, T0 + 1, T0 + DAY_US]),
-    inputs=st.lists(_plain, max_size=2),
-    outputs=st.lists(_linked | _plain, max_size=2),
+    inputs=st.lists(_plain | _claiming, max_size=2),
+    outputs=st.lists(_linked | _plain | _claiming, max_size=2),
 )
 _vetoes = st.one_of(
-    st.builds(lambda said, kind: {**said, "kind": kind}, aliases, st.sampled_from(["", "operator", "symlink", "rule"])),
+    st.builds(lambda said, kind: {**said, "kind": kind}, aliases, st.sampled_from(["", "operator", "symlink", "facet", "rule"])),
     st.builds(lambda rule: {"kind": "rule", "evidence": rule}, st.sampled_from(RULES)),
+    st.builds(lambda key: {"kind": "facet", "evidence": key}, st.sampled_from(["confluent_kafka", "dataSource"])),
+    st.builds(
+        lambda space, id_: spaces(space, f"kafka://{id_}", kind="facet"),
+        st.sampled_from(["kafka://b1.example.com:1", "kafka://b2.example.com:1"]),
+        st.sampled_from(["lkc-1", "lkc-2"]),
+    ),
     st.builds(lambda space, rule: spaces(space, space, kind="rule", evidence=rule), _space, st.sampled_from(RULES)),
 )
 

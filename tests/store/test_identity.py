@@ -22,7 +22,7 @@ from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.verify import verify
 
 NAMES = Names(KEY)
-STORED = ("alias", "symlink", "symlink_said", "respelt", "respaced")
+STORED = ("alias", "symlink", "symlink_said", "claim", "claim_said", "respelt", "respaced")
 
 
 @settings(max_examples=60, deadline=None)

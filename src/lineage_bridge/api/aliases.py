@@ -29,7 +29,7 @@ from lineage_bridge.ports import Frame
 
 MOST = 10_000
 _ORDER = msgspec.json.Decoder(AliasOrder)
-Kind = Literal["operator", "rule", "symlink", "veto"]
+Kind = Literal["operator", "rule", "symlink", "facet", "veto"]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
@@ -81,7 +81,7 @@ def _item(record: AliasRecord) -> AliasItem:
 def _order_route(router: APIRouter, services: Services, intake: Intake, operation: str) -> None:
     said = {
         "alias": "State that names, or whole namespaces, stand for one thing. One that is vetoed stays so until the veto is lifted.",
-        "veto": "Take aliases back, as if there had never been any: an operator's, a symlink, what a rule of naming says.",
+        "veto": "Take aliases back, as if there had never been any: an operator's, a producer's, what a rule of naming says.",
         "lift": "Take vetoes back, each as it was given.",
     }
 

@@ -28,8 +28,8 @@ class AliasEnd(Struct, frozen=True, omit_defaults=True):
 class AliasItem(Struct, frozen=True, omit_defaults=True):
     """Two spellings of one dataset or job, or two namespaces: a name `n` of `a` is `prefix` and `n` of `b`.
 
-    `kind` and `evidence` say what joins them: an operator, a producer's symlink (its type), a rule of naming (its id). One that is not
-    `standing` is vetoed. `parts`: only names of so many dotted parts.
+    `kind` and `evidence` say what joins them: an operator, a producer's symlink (its type) or other facet (its key), a rule of naming (its
+    id). One that is not `standing` is vetoed, or contradicted by another facet. `parts`: only names of so many dotted parts.
     """
 
     entity: str

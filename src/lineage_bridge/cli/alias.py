@@ -44,7 +44,9 @@ def alias() -> None:
 
 
 @alias.command(name="list", examples=("alias list --kind operator", "alias list --namespace kafka://broker:9092"))
-@click.option("--kind", type=click.Choice(["operator", "symlink", "rule", "veto"]), help="only on this kind of evidence, or what is vetoed")
+@click.option(
+    "--kind", type=click.Choice(["operator", "symlink", "facet", "rule", "veto"]), help="only on this kind of evidence, or what is vetoed"
+)
 @click.option("--entity", type=click.Choice(["dataset", "job"]), help="only these")
 @click.option("--namespace", help="only where either end is in this namespace")
 @click.option("--name", help="only where either end has this name; with --namespace")
@@ -91,7 +93,7 @@ def add(settings: Settings, names: tuple[str, ...], entity: str, prefix: str, ev
     )
 )
 @_ends
-@click.option("--kind", type=click.Choice(["operator", "symlink", "rule"]), default=None, help="only evidence of this kind")
+@click.option("--kind", type=click.Choice(["operator", "symlink", "facet", "rule"]), default=None, help="only evidence of this kind")
 @_json_flag
 @with_settings(*CLIENT)
 def veto(settings: Settings, names: tuple[str, ...], entity: str, prefix: str, evidence: str, kind: str | None, as_json: bool) -> None:
@@ -104,7 +106,7 @@ def veto(settings: Settings, names: tuple[str, ...], entity: str, prefix: str, e
 
 @alias.command(examples=("alias lift --kind rule --evidence path-epoch",))
 @_ends
-@click.option("--kind", type=click.Choice(["operator", "symlink", "rule"]), default=None, help="as the veto was given")
+@click.option("--kind", type=click.Choice(["operator", "symlink", "facet", "rule"]), default=None, help="as the veto was given")
 @_json_flag
 @with_settings(*CLIENT)
 def lift(settings: Settings, names: tuple[str, ...], entity: str, prefix: str, evidence: str, kind: str | None, as_json: bool) -> None:

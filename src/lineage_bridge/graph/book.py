@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from lineage_bridge.graph.claims import Claim, agreed
 from lineage_bridge.graph.identity import OPERATOR, RULE, SYMLINK, Link, Spelling, Step, Vetoes, Word, canonical_order, groups
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.naming.spelling import SpaceLink, all_space_links, closure
@@ -26,10 +27,21 @@ def step_of(word: Word) -> Step:
     return Step(*word.ends, OPERATOR, word.evidence)
 
 
-class PlainBook:
-    """Every step and link of some spellings that are there, of the symlinks between them, and of operators' words."""
+def claim_stands(claim: Claim, vetoes: Vetoes) -> bool:
+    """Whether no veto takes a claim back."""
+    return vetoes.link_stands(int(NodeKind.DATASET), claim.link) if claim.whole else vetoes.stands(claim.step)
 
-    def __init__(self, there: Iterable[Spelling], symlinks: Iterable[tuple[Spelling, Spelling, str]], said: Collection[Word]) -> None:
+
+class PlainBook:
+    """Every step and link of some spellings that are there, of the symlinks between them, of claims, and of operators' words."""
+
+    def __init__(
+        self,
+        there: Iterable[Spelling],
+        symlinks: Iterable[tuple[Spelling, Spelling, str]],
+        said: Collection[Word],
+        claims: Iterable[Claim] = (),
+    ) -> None:
         self.vetoes = Vetoes()
         self.vetoes.add(said)
         stated = list(standing(said, self.vetoes))
@@ -50,6 +62,11 @@ class PlainBook:
                 self._add(step_of(word))
         for _, link in self.respaced:
             self._link(int(NodeKind.DATASET), Link(link, RULE, link.rule))
+        for claim in agreed(claim for claim in claims if claim_stands(claim, self.vetoes)):
+            if claim.whole:
+                self._link(int(NodeKind.DATASET), claim.link)
+            else:
+                self._add(claim.step)
 
     def _rule_steps(self) -> Iterator[Step]:
         kind = int(NodeKind.DATASET)

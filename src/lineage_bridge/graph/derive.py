@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lineage_bridge.graph.book import PlainBook, identities, words
+from lineage_bridge.graph.claims import CLAIMING, Claim, claims
 from lineage_bridge.graph.facts import LINEAGE_KEYS, NAMING_KEYS, Names
 from lineage_bridge.graph.fold import Tables
 from lineage_bridge.graph.identity import Spelling, symlinks
@@ -38,6 +39,7 @@ job_statement  (job, carrier, meaning, origin)
 current_facet  (node, job, key, facet, rank, time, event)
 search_text    (node, title, columns, owners, tags, description, sql)
 symlink        (dataset, other, type)                            of current facets; symlink_said (dataset, facet): of all there ever were
+claim          (*claim, first)                                   of all there ever were; claim_said (dataset, key, facet, first)
 respelt        (owner, namespace, name, rule, to_namespace, to_name)  steps of the rules from names that are there or that operators use
 respaced       (owner, space, other, prefix, parts, rule)        links of the rules from such namespaces
 identity       (node, head, namespace, name)                     not stored: the groups that all these make
@@ -89,6 +91,7 @@ class _Derivation:
         self.read_facets()
         self.read_search_texts()
         self.read_symlinks()
+        self.read_claims()
         self.read_live()
         self.read_identity()
         return dict(self.out)
@@ -152,10 +155,25 @@ class _Derivation:
             if side in ENTITY_SIDES and facet:
                 self.out["symlink_said"].add((about, facet))
 
+    def read_claims(self) -> None:
+        said: dict[tuple[int, str, bytes], int] = {}
+        for (_, _, about, side, _, content, _), (first, *_) in self.tables["said"].items():
+            for key, facet in self.texts.facets(content).items() if side in ENTITY_SIDES else ():
+                if key in CLAIMING and self.texts.there[about].kind == NodeKind.DATASET:
+                    said[about, key, facet] = min(said.get((about, key, facet), first), first)
+        firsts: dict[Claim, int] = {}
+        for (about, key, facet), first in said.items():
+            _, *name = self.texts.there[about]
+            made = claims(*name, key, self.texts.text(facet))
+            if made:
+                self.out["claim_said"].add((about, key, facet, first))
+            firsts.update({claim: min(firsts.get(claim, first), first) for claim in made})
+        self.out["claim"] = {(*claim, first) for claim, first in firsts.items()}
+
     def read_identity(self) -> None:
         there = {id_: self.texts.there[id_] for id_, _ in self.out["live"]}
         links = ((there[dataset], there[other], type_) for dataset, other, type_ in self.out["symlink"])
-        book = PlainBook(there.values(), links, words(self.tables["alias"]))
+        book = PlainBook(there.values(), links, words(self.tables["alias"]), [Claim(*row[:-1]) for row in self.out["claim"]])
         self.out["respelt"] = {(owner_id(self.names, s), *here, rule, *to) for s, here, to, rule in book.respelt}
         self.out["respaced"] = {(space, *link) for space, link in book.respaced}
         self.out["identity"] = set(identities(there, book))

@@ -1,8 +1,9 @@
 """Identity: which spellings stand for one dataset or job. Never by the name alone; every step from one spelling to another has evidence.
 
-A *spelling* is a name as somebody writes it, whether or not anybody has. A *step* joins two of them: a symlink that a producer states, an
-operator's alias, a rule of naming. A *link* joins two namespaces, each name of the one with a name of the other. A group is what steps and
-links that stand lead to; nothing about groups is stored, so a step that is vetoed, or a namespace that is joined, costs one row.
+A *spelling* is a name as somebody writes it, whether or not anybody has. A *step* joins two of them: a symlink that a producer states, what
+another facet claims (claims.py), an operator's alias, a rule of naming. A *link* joins two namespaces, each name of the one with a name of
+the other. A group is what steps and links that stand lead to; nothing about groups is stored, so a step that is vetoed, or a namespace that
+is joined, costs one row.
 """
 
 from collections import defaultdict
@@ -13,7 +14,7 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.naming.spelling import SpaceLink, bridge_rank, form_rank, identifies, respellings
 from lineage_bridge.openlineage import facets as standard
 
-OPERATOR, RULE, SYMLINK = "operator", "rule", "symlink"
+OPERATOR, RULE, SYMLINK, FACET = "operator", "rule", "symlink", "facet"
 """The kinds of evidence."""
 STANDARD, BRIDGE = "standard", "lineagebridge"
 """How answers spell names."""
@@ -198,7 +199,7 @@ class Vetoes:
         everywhere = (0, ANY, ANY, ANY, ANY)
         return any(
             (entity, *place, some_kind, some_evidence) in self._on
-            for place in (*places, *((everywhere,) if kind == RULE else ()))
+            for place in (*places, *((everywhere,) if kind in (RULE, FACET) else ()))
             for some_kind in (kind, ANY)
             for some_evidence in (evidence, ANY)
         )

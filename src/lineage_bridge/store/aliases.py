@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from lineage_bridge.answers.history import AliasFilter, AliasRecord
-from lineage_bridge.graph.identity import OPERATOR, RULE, SYMLINK, Link, Spelling, Step
+from lineage_bridge.graph.claims import Claim
+from lineage_bridge.graph.identity import FACET, OPERATOR, RULE, SYMLINK, Link, Spelling, Step
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.naming.spelling import SpaceLink
 from lineage_bridge.graph.relations import NEVER_US
@@ -27,7 +28,9 @@ WHERE :entity IN (1) AND {} ORDER BY a_space, a_name, b_space, b_name, type"""
 _STEPS = """SELECT DISTINCT 1, 0, a_space, a_name, b_space, b_name, 'rule', rule, 0, NULL, NULL FROM (
 SELECT namespace AS a_space, name AS a_name, to_namespace AS b_space, to_name AS b_name, rule FROM respelt) x
 WHERE :entity IN (1) AND {} ORDER BY a_space, a_name, b_space, b_name, rule"""
-_SOURCES = {OPERATOR: (_WORDS,), SYMLINK: (_LINKS,), RULE: (_SPACES, _STEPS), "veto": (_VETOES,)}
+_CLAIMS = """SELECT 1, whole, a_space, a_name, b_space, b_name, 'facet', evidence, 0, NULL, first FROM claim x
+WHERE :entity IN (1) AND {} ORDER BY whole, a_space, a_name, b_space, b_name, evidence"""
+_SOURCES = {OPERATOR: (_WORDS,), SYMLINK: (_LINKS,), FACET: (_CLAIMS,), RULE: (_SPACES, _STEPS), "veto": (_VETOES,)}
 _DATASET = int(NodeKind.DATASET)
 
 
@@ -38,16 +41,16 @@ class AliasList:
         self.connection, self.identities = connection, Identities(connection)
 
     def page(self, which: AliasFilter) -> list[AliasRecord]:
-        """Aliases by filter: operators' first, then symlinks, then rules, each in the order of names."""
+        """Aliases by filter: operators' first, then symlinks, what facets claim, and rules, each in the order of names."""
         return list(islice(self._rows(which), which.offset, which.offset + which.limit))
 
     def _rows(self, which: AliasFilter) -> Iterator[AliasRecord]:
-        kinds = (which.kind,) if which.kind else (OPERATOR, SYMLINK, RULE)
+        kinds = (which.kind,) if which.kind else (OPERATOR, SYMLINK, FACET, RULE)
         entity = None if which.entity is None else int(which.entity)
         values = {"entity": entity, "namespace": which.namespace, "name": which.name}
         for kind in kinds:
             for sql in _SOURCES[kind]:
-                of_datasets = {**values, "entity": _DATASET if entity is None else entity} if kind in (SYMLINK, RULE) else values
+                of_datasets = {**values, "entity": _DATASET if entity is None else entity} if kind in (SYMLINK, FACET, RULE) else values
                 for row in self.connection.execute(sql.format(_where(which)), of_datasets):
                     yield self._record(row, vetoes=kind == "veto")
 
@@ -56,11 +59,19 @@ class AliasList:
         a, b = Spelling(entity, a_space, a_name), Spelling(entity, b_space, b_name)
         if vetoes:
             standing = False
+        elif kind == FACET:
+            standing = self._claim_stands(Claim(whole, a_space, a_name, b_space, b_name, evidence, 0))
         elif whole:
             standing = self.identities.link_stands(entity, Link(SpaceLink(a_space, b_space, b_name, parts, evidence), kind, evidence))
         else:
             standing = self.identities.step_stands(Step(a, b, kind, evidence))
         return AliasRecord(entity, bool(whole), a[1:], b[1:], kind, evidence, standing, parts, by, at_us)
+
+    def _claim_stands(self, claim: Claim) -> bool:
+        """Whether it is neither vetoed nor contradicted."""
+        if claim.whole:
+            return claim.link in self.identities.links(_DATASET, claim.a_space)
+        return claim.step in set(self.identities.steps([claim.step.a]))
 
 
 def _where(which: AliasFilter) -> str:

@@ -7,6 +7,7 @@ computes the same from scratch.
 import sqlite3
 from collections.abc import Iterable, Mapping
 
+from lineage_bridge.graph.claims import CLAIMING
 from lineage_bridge.graph.derive import ENTITY_SIDES, facet_owner, facet_rank
 from lineage_bridge.graph.facts import LINEAGE_KEYS, NAMING_KEYS, Names
 from lineage_bridge.graph.relations import CONTENT, Origin, Row, upsert_sql
@@ -239,10 +240,11 @@ class Derivation:
     # current facets and identity
 
     def current_facets(self, said: Iterable[Row], contents: Contents) -> None:
-        """Merge what was said into the current facets, and follow the symlinks that changed."""
+        """Merge what was said into the current facets, and follow the symlinks that changed and what is claimed."""
         best: dict[tuple[int, int, str], tuple[int, int, bytes, bytes]] = {}
         links: set[tuple[int, bytes]] = set()
-        for _, job, about, side, _, content, _, _, _, last, event in said:
+        claiming: dict[tuple[int, str, bytes], int] = {}
+        for _, job, about, side, _, content, _, first, _, last, event in said:
             if side not in ENTITY_SIDES:
                 continue
             for key, facet in contents.get(content, {}).items():
@@ -252,6 +254,8 @@ class Derivation:
                     best[place] = candidate
                 if key == "symlinks":
                     links.add((about, facet))
+                elif key in CLAIMING:
+                    claiming[about, key, facet] = min(claiming.get((about, key, facet), first), first)
         self.connection.execute("DELETE FROM in_current")
         self.connection.executemany(
             "INSERT INTO in_current VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -264,6 +268,7 @@ class Derivation:
         self.search.facets_changed((row[0], row[2]) for row in new)
         self.spellings.relink([row[0] for row in new if row[2] == "symlinks"])
         self.spellings.see_symlinks(links)
+        self.spellings.claims.see(claiming)
 
 
 def _firsts(said: Iterable[Row], contents: Contents) -> dict[tuple[bytes, str], int]:

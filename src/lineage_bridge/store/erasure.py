@@ -22,9 +22,8 @@ _SPOKEN = (
     "DELETE FROM present_day WHERE subject = ?",
     "DELETE FROM dirty WHERE subject = ?",
 )
-_FACETS = (
-    """SELECT s.about, s.job, s.side, s.origin, s.content, s.last, s.last_event FROM said s WHERE s.about = ? AND s.side IN (0, 1, 2)"""
-)
+_FACETS = """SELECT s.about, s.job, s.side, s.origin, s.content, s.first, s.last, s.last_event
+FROM said s WHERE s.about = ? AND s.side IN (0, 1, 2)"""
 _PARENTS = """SELECT DISTINCT f.text FROM said s JOIN content c ON c.content = s.content JOIN facet f ON f.facet = c.facet
 WHERE s.subject = ? AND c.key = 'parent'"""
 """Every parent a run ever named: its row has but the newest."""
@@ -136,16 +135,19 @@ class Erasure:
         for node in nodes:
             self.derivation.changes.run("current_facet", "DELETE FROM current_facet WHERE node = ?", (node,))
             self.connection.execute("DELETE FROM symlink_said WHERE dataset = ?", (node,))
+        claimed = self.derivation.spellings.claims.unsay(nodes)
         for node in nodes:
             said = self.connection.execute(_FACETS, (node,)).fetchall()
             contents: dict[bytes, dict[str, bytes]] = {}
             for content in {row[4] for row in said}:
                 contents[content] = dict(self.connection.execute("SELECT key, facet FROM content WHERE content = ?", (content,)).fetchall())
             self.derivation.current_facets(
-                [(b"", job, about, side, o, content, 0, 0, b"", last, e) for about, job, side, o, content, last, e in said],
+                [(b"", job, about, side, o, content, 0, first, b"", last, e) for about, job, side, o, content, first, last, e in said],
                 contents,
             )
         self.derivation.spellings.relink(nodes)
+        if claimed:
+            self.derivation.spellings.claims.recall()
 
     def _drop_unused(self, nodes: list[int], parents: Firsts) -> None:
         """Nodes that nothing speaks of any more; `parents` are the jobs that parent facets still name."""

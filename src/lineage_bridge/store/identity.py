@@ -7,19 +7,22 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from lineage_bridge.graph.book import standing, step_of
+from lineage_bridge.graph.book import claim_stands, standing, step_of
+from lineage_bridge.graph.claims import Claim, agreed
 from lineage_bridge.graph.identity import RULE, SYMLINK, Group, Link, Spelling, Step, Vetoes, Word, canonical_order, groups
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.naming.spelling import SpaceLink, all_space_links, closure
 from lineage_bridge.graph.relations import Row
 from lineage_bridge.store.chunks import batches, chunks, marks
+from lineage_bridge.store.claims import Claims
 from lineage_bridge.store.namesat import NamesAt
 from lineage_bridge.store.spellings import WORD
 from lineage_bridge.store.symlinks import Symlinks
 
 _DATASET = int(NodeKind.DATASET)
 _HAS = """SELECT EXISTS (SELECT 1 FROM respelt), EXISTS (SELECT 1 FROM respaced),
-EXISTS (SELECT 1 FROM alias WHERE entity IN (1, 2) AND whole = 0), EXISTS (SELECT 1 FROM alias WHERE entity IN (1, 2) AND whole = 1)"""
+EXISTS (SELECT 1 FROM alias WHERE entity IN (1, 2) AND whole = 0), EXISTS (SELECT 1 FROM alias WHERE entity IN (1, 2) AND whole = 1),
+EXISTS (SELECT 1 FROM claim)"""
 _LINKS = """SELECT space, other, prefix, parts, rule, owner FROM respaced WHERE space = ?1
 UNION SELECT space, other, prefix, parts, rule, owner FROM respaced WHERE other = ?1"""
 _SPACE_WORDS = (
@@ -42,6 +45,8 @@ OR EXISTS (SELECT 1 FROM respelt r WHERE r.to_namespace = n.namespace AND r.to_n
 _HAS_WORD = """EXISTS (SELECT 1 FROM alias a WHERE a.entity = n.kind AND a.whole = 0 AND a.a_space = n.namespace AND a.a_name = n.name)
 OR EXISTS (SELECT 1 FROM alias a INDEXED BY alias_back
 WHERE a.entity = n.kind AND a.whole = 0 AND a.b_space = n.namespace AND a.b_name = n.name)"""
+_HAS_CLAIM = """n.kind = 1 AND (EXISTS (SELECT 1 FROM claim c WHERE c.whole = 0 AND c.a_space = n.namespace AND c.a_name = n.name)
+OR EXISTS (SELECT 1 FROM claim c INDEXED BY claim_back WHERE c.whole = 0 AND c.b_space = n.namespace AND c.b_name = n.name))"""
 _THERE = """WITH wanted (a, b, k) AS (VALUES {}) SELECT n.id, n.kind, n.namespace, n.name, n.first
 FROM wanted CROSS JOIN node n ON n.namespace = a AND n.name = b AND n.kind = k"""
 _BY_ID = "SELECT id, kind, namespace, name, first FROM node WHERE id IN ({})"
@@ -71,6 +76,7 @@ class Identities:
     def __init__(self, connection: sqlite3.Connection, at_us: int | None = None) -> None:
         self.connection = connection
         self.symlinks = Symlinks(connection, at_us)
+        self.claims = Claims(connection, at_us)
         self.past = None if at_us is None else NamesAt(connection, at_us)
         self.ids: dict[Spelling, int] = {}
         self.names: dict[int, Spelling] = {}
@@ -78,7 +84,7 @@ class Identities:
         self._links: dict[tuple[int, str], Sequence[Link]] = {}
         self._met: set[int] = set()
         self._joined: dict[int, Group] = {}
-        self._has: tuple[int, int, int, int] | None = None
+        self._has: tuple[int, int, int, int, int] | None = None
         self._joining: str | None = None
 
     # what is asked
@@ -110,8 +116,9 @@ class Identities:
     def _what_joins(self) -> str:
         """Whether a node `n` is an end of any step, as SQL; empty if the store has neither steps nor links."""
         if self._joining is None:
-            has_steps, has_links, has_words, has_space_words = self._knows()
-            ways = [_HAS_STEP] * has_steps + [_HAS_WORD] * has_words + [self.symlinks.touching] * self.symlinks.any
+            has_steps, has_links, has_words, has_space_words, has_claims = self._knows()
+            ways = [_HAS_STEP] * has_steps + [_HAS_WORD] * has_words + [_HAS_CLAIM] * has_claims
+            ways += [self.symlinks.touching] * self.symlinks.any
             self._joining = " OR ".join(ways) or ("0" if has_links or has_space_words else "")
         return self._joining
 
@@ -165,6 +172,7 @@ class Identities:
             ]
         found += [step_of(word) for word in self._learn(spellings) if word.stated]
         found += self._symlinked(spellings)
+        found += self._claimed_names(spellings)
         for step in found:
             self.links(step.a.kind, step.a.namespace)
             self.links(step.b.kind, step.b.namespace)
@@ -183,17 +191,42 @@ class Identities:
         """As Book."""
         key = kind, namespace
         if key not in self._links:
-            _, has_links, _, has_words = self._knows()
-            said = self._words(self.connection.execute(_SPACE_WORDS, key)) if has_words else set()
-            self.vetoes.add(said)
+            _, has_links, *_ = self._knows()
+            said = self._learn_of_space(kind, namespace)
             rules = self.connection.execute(_LINKS, (namespace,)).fetchall() if has_links and kind == _DATASET else []
             found = [word.link for word in standing((w for w in said if w.entity == kind), self.vetoes)]
             rules = [row for row in rules if self.past is None or self.past.has_space(row[5])]
             found += [link for row in rules if self.vetoes.link_stands(kind, link := Link(SpaceLink(*row[:5]), RULE, row[4]))]
+            found += self._claimed_space(namespace) if kind == _DATASET else []
             self._links[key] = sorted(set(found))
         return self._links[key]
 
-    def _knows(self) -> tuple[int, int, int, int]:
+    def _learn_of_space(self, kind: int, namespace: str) -> set[Word]:
+        """What operators said of this namespace; vetoes among it count from now on."""
+        said = self._words(self.connection.execute(_SPACE_WORDS, (kind, namespace))) if self._knows()[3] else set()
+        self.vetoes.add(said)
+        return said
+
+    def _claimed_space(self, namespace: str) -> list[Link]:
+        """The links of a namespace that facets claim and agree on."""
+        found = self.claims.around([(1, namespace, "")]) if self._knows()[4] else []
+        for space in {claim.a_space for claim in found} - {namespace}:
+            self._learn_of_space(_DATASET, space)
+        return [claim.link for claim in self._agreed(found) if namespace in (claim.a_space, claim.b_space)]
+
+    def _claimed_names(self, spellings: Collection[Spelling]) -> list[Step]:
+        """The steps from or to these spellings that facets claim and agree on."""
+        here = [(0, s.namespace, s.name) for s in spellings if s.kind == _DATASET]
+        found = self.claims.around(here) if here and self._knows()[4] else []
+        self._learn([claim.step.a for claim in found])
+        for space in {claim.a_space for claim in found}:
+            self._learn_of_space(_DATASET, space)
+        return [claim.step for claim in self._agreed(found) if claim.step.a in spellings or claim.step.b in spellings]
+
+    def _agreed(self, found: list[Claim]) -> list[Claim]:
+        return agreed(claim for claim in found if claim_stands(claim, self.vetoes))
+
+    def _knows(self) -> tuple[int, int, int, int, int]:
         if self._has is None:
             self._has = self.connection.execute(_HAS).fetchone()
             self.vetoes.add(self._words(self.connection.execute(_EVERYWHERE)))

@@ -202,6 +202,14 @@ _table(
 _table("symlink", {"dataset": _INT, "other": _INT, "type": _TEXT}, None, Index("symlink_back", "other"))
 _table("symlink_said", {"dataset": _INT, "facet": _BYTES}, None, Index("symlink_said_back", "facet"))
 
+_table(
+    "claim",
+    {"whole": _INT, "a_space": _TEXT, "a_name": _TEXT, "b_space": _TEXT, "b_name": _TEXT, "evidence": _TEXT},
+    {"sole": _INT, "first": _INT},
+    Index("claim_back", "whole", "b_space", "b_name", "a_space", "a_name"),
+)
+_table("claim_said", {"dataset": _INT, "key": _TEXT, "facet": _BYTES}, {"first": _INT})
+
 # spellings: what the rules of naming make of the names that are there, or that operators use
 _table(
     "respelt",

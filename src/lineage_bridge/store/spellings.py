@@ -16,6 +16,7 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.naming.spelling import all_space_links, closure
 from lineage_bridge.graph.relations import ALIAS, NEVER_US, Row, upsert_sql
 from lineage_bridge.store.changes import Changes
+from lineage_bridge.store.claims import ClaimKeeper
 
 _DATASET = int(NodeKind.DATASET)
 _KEY = "entity, whole, a_space, a_name, b_space, b_name, kind, evidence"
@@ -45,10 +46,12 @@ class Spellings:
     def __init__(self, connection: sqlite3.Connection, names: Names, changes: Changes) -> None:
         self.connection, self.names, self.changes = connection, names, changes
         self.spaces: set[str] = set()
+        self.claims = ClaimKeeper(connection)
 
     def forget(self) -> None:
         """Drop what was remembered of a transaction that did not commit."""
         self.spaces.clear()
+        self.claims.forget()
 
     # names
 

@@ -38,6 +38,8 @@ STORED = (
     "search_text",
     "symlink",
     "symlink_said",
+    "claim",
+    "claim_said",
     "respelt",
     "respaced",
 )

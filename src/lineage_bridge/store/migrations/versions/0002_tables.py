@@ -76,6 +76,29 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "claim",
+        sa.Column("whole", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("a_space", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("a_name", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("b_space", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("b_name", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("evidence", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("sole", sa.BigInteger(), nullable=False),
+        sa.Column("first", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("whole", "a_space", "a_name", "b_space", "b_name", "evidence"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("claim_back", "claim", ["whole", "b_space", "b_name", "a_space", "a_name"], unique=False)
+    op.create_table(
+        "claim_said",
+        sa.Column("dataset", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("key", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("facet", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.Column("first", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("dataset", "key", "facet"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "content",
         sa.Column("content", sa.LargeBinary(), autoincrement=False, nullable=False),
         sa.Column("key", sa.Text(), autoincrement=False, nullable=False),
