@@ -37,6 +37,7 @@ COMMANDS = {
     "export": "export",
     "verify": "export",
     "analyse": "analyse",
+    "sql": "sql",
     "replay": "replay",
     "version": "version",
 }

@@ -1,0 +1,120 @@
+"""OpenLineage's names of datasets, from the addresses by which other systems know them. Source: the specification's page on naming."""
+
+import re
+from urllib.parse import urlsplit
+
+DatasetName = tuple[str, str]
+"""Namespace and name."""
+
+DEFAULT_PORTS = {
+    "postgres": 5432,
+    "mysql": 3306,
+    "mssql": 1433,
+    "oracle": 1521,
+    "db2": 50000,
+    "clickhouse": 8123,
+    "mongodb": 27017,
+    "elasticsearch": 9200,
+    "cassandra": 9042,
+    "trino": 8080,
+    "hive": 10000,
+    "oceanbase": 2881,
+    "teradata": 1025,
+    "crate": 5432,
+    "redshift": 5439,
+    "kafka": 9092,
+}
+"""The port that a system listens on unless told otherwise, by the scheme of its namespaces."""
+
+_JDBC_SCHEMES = {
+    "postgresql": "postgres",
+    "mysql": "mysql",
+    "mariadb": "mysql",
+    "sqlserver": "mssql",
+    "jtds:sqlserver": "mssql",
+    "oracle:thin": "oracle",
+    "db2": "db2",
+    "clickhouse": "clickhouse",
+    "ch": "clickhouse",
+    "oceanbase": "oceanbase",
+    "crate": "crate",
+    "redshift": "redshift",
+    "trino": "trino",
+    "hive2": "hive",
+    "snowflake": "snowflake",
+    "teradata": "teradata",
+}
+_SCHEMAS = {"postgres": "public", "mssql": "dbo", "redshift": "public", "crate": "doc"}
+"""The schema of a table named without one, where a database has schemas."""
+
+_JDBC = re.compile(r"jdbc:(?P<kind>[a-z0-9]+(?::(?:thin|sqlserver))?):(?P<rest>.+)", re.IGNORECASE)
+_OBJECT_STORES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "gcs": "gs"}
+_IN_PATHS = {"hdfs", "abfs", "abfss", "wasb", "wasbs", "oss", "cos", "obs", "dbfs"}
+
+
+def first_server(bootstrap: str) -> str:
+    """The first `host:port` of a list of brokers, without the listener's protocol."""
+    server = bootstrap.split(",", maxsplit=1)[0].strip()
+    return server.split("://", 1)[-1]
+
+
+def kafka(bootstrap: str, topic: str) -> DatasetName:
+    """A topic, by the first of the brokers named."""
+    return f"kafka://{_with_port(first_server(bootstrap), 'kafka')}", topic
+
+
+def table(scheme: str, host: str, *parts: str) -> DatasetName:
+    """A table of a database server; `host` is `host` or `host:port`."""
+    return f"{scheme}://{_with_port(host, scheme)}", ".".join(parts)
+
+
+def jdbc(url: str, name: str, schema: str | None = None) -> DatasetName | None:
+    """A table behind a JDBC URL, named `table` or `schema.table` (or in full); None for a URL that tells no database."""
+    match = _JDBC.fullmatch(url.strip())
+    scheme = _JDBC_SCHEMES.get(match["kind"].lower()) if match else None
+    if match is None or scheme is None:
+        return None
+    host, database, schema = _address(scheme, match["rest"], schema)
+    parts = name.replace('"', "").replace("`", "").replace("[", "").replace("]", "").split(".")
+    if scheme == "snowflake":
+        return f"snowflake://{host.removesuffix('.snowflakecomputing.com')}", ".".join([*_lead([database, schema or ""], parts, 3), *parts])
+    wanted = 2 if scheme in ("mysql", "clickhouse", "hive", "oceanbase", "teradata") else 3
+    lead = [database] if wanted == 2 else [database, schema or _SCHEMAS.get(scheme, "")]
+    return table(scheme, host, *_lead(lead, parts, wanted), *parts)
+
+
+def path(uri: str) -> DatasetName | None:
+    """A file or folder by its URI or absolute path; None for what is neither."""
+    parsed = urlsplit(uri)
+    scheme = parsed.scheme.lower()
+    if scheme in _OBJECT_STORES:
+        return f"{_OBJECT_STORES[scheme]}://{parsed.netloc}", parsed.path.strip("/") or "/"
+    if scheme in _IN_PATHS:
+        return f"{scheme}://{parsed.netloc}", parsed.path.rstrip("/") or "/"
+    if scheme == "file" or (not scheme and uri.startswith("/")):
+        return "file" if not parsed.netloc else f"file://{parsed.netloc}", parsed.path.rstrip("/") or "/"
+    return None
+
+
+def _with_port(host: str, scheme: str) -> str:
+    port = DEFAULT_PORTS.get(scheme)
+    return host if port is None or re.search(r":\d+$", host) else f"{host}:{port}"
+
+
+def _lead(lead: list[str], parts: list[str], wanted: int) -> list[str]:
+    """What the name lacks in front, as far as it is known."""
+    missing = max(0, wanted - len(parts))
+    return [part for part in lead[:missing] if part]
+
+
+def _address(scheme: str, rest: str, schema: str | None) -> tuple[str, str, str | None]:
+    """Host with port, database and schema from what follows `jdbc:kind:`."""
+    options = {key.lower(): value for key, value in re.findall(r"[?&;]([\w.]+)=([^&;]*)", rest)}
+    bare = re.split(r"[?;]", rest, maxsplit=1)[0]
+    if scheme == "oracle":
+        match = re.fullmatch(r"@(?://)?(?P<host>[^:/]+(?::\d+)?)[:/](?P<service>.+)", bare)
+        return (match["host"], match["service"], schema) if match else (bare.lstrip("@/"), "", schema)
+    authority, _, where = bare.removeprefix("//").partition("/")
+    host = authority.split("@")[-1].split(",")[0]
+    database = options.get("databasename") or options.get("database") or options.get("db") or where.split("/")[0]
+    return host, database, schema or options.get("currentschema") or options.get("schema")

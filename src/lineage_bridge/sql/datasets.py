@@ -1,0 +1,97 @@
+"""The options of a table to the dataset that it stands for, by OpenLineage's names."""
+
+from collections.abc import Callable, Mapping
+
+from lineage_bridge.openlineage import naming
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sql.names import Name
+
+_Options = Mapping[str, str]
+
+
+def dataset_of(options: _Options, catalog: _Options, path: Name) -> DatasetName | None:
+    """Namespace and name, or None where the options of a table and of its catalog do not tell. `path`: catalog, database and table."""
+    kind = options.get("connector") or catalog.get("type") or ""
+    make = _KINDS.get(kind)
+    return None if make is None else make(options, catalog, path)
+
+
+def _kafka(options: _Options, _catalog: _Options, _path: Name) -> DatasetName | None:
+    servers, topic = options.get("properties.bootstrap.servers"), options.get("topic", "").split(";")[0]
+    return naming.kafka(servers, topic) if servers and topic else None
+
+
+def _jdbc(options: _Options, _catalog: _Options, _path: Name) -> DatasetName | None:
+    return naming.jdbc(options.get("url", ""), options.get("table-name", ""))
+
+
+def _files(options: _Options, _catalog: _Options, _path: Name) -> DatasetName | None:
+    return naming.path(options.get("path", ""))
+
+
+def _iceberg(options: _Options, catalog: _Options, path: Name) -> DatasetName | None:
+    return _lake({**catalog, **options}, path, "{warehouse}/{database}/{table}")
+
+
+def _paimon(options: _Options, catalog: _Options, path: Name) -> DatasetName | None:
+    return _lake({**catalog, **options}, path, "{warehouse}/{database}.db/{table}")
+
+
+def _hudi(options: _Options, catalog: _Options, path: Name) -> DatasetName | None:
+    place = options.get("path") or f"{catalog.get('catalog.path', '')}/{path[-2] if len(path) > 1 else ''}/{path[-1]}"
+    return naming.path(place)
+
+
+def _lake(options: _Options, path: Name, form: str) -> DatasetName | None:
+    """A table of a lake: where it says it lies, or where its warehouse puts it."""
+    place = options.get("path") or options.get("location")
+    if place is None and (warehouse := options.get("warehouse", "").rstrip("/")):
+        database = options.get("catalog-database") or options.get("database-name") or (path[-2] if len(path) > 1 else "default")
+        table = options.get("catalog-table") or options.get("table-name") or path[-1]
+        place = form.format(warehouse=warehouse, database=database, table=table)
+    return None if place is None else naming.path(place)
+
+
+def _server(scheme: str, *keys: str) -> Callable[[_Options, _Options, Name], DatasetName | None]:
+    """A table of a database server, whose name is made of these options."""
+
+    def make(options: _Options, _catalog: _Options, _path: Name) -> DatasetName | None:
+        host = options.get("hostname") or options.get("hosts") or ""
+        parts = [options.get(key, "") for key in keys]
+        if not host or not all(parts):
+            return None
+        port = options.get("port")
+        return naming.table(scheme, f"{host}:{port}" if port else host, *parts)
+
+    return make
+
+
+def _mongodb(options: _Options, _catalog: _Options, _path: Name) -> DatasetName | None:
+    host = (options.get("uri", "").split("://", 1)[-1].split("/")[0] or options.get("hosts", "")).split("@")[-1].split(",")[0]
+    database, collection = options.get("database", ""), options.get("collection", "")
+    return naming.table("mongodb", host, database, collection) if host and database and collection else None
+
+
+def _elasticsearch(options: _Options, _catalog: _Options, _path: Name) -> DatasetName | None:
+    host, index = options.get("hosts", "").split(";")[0].split("://", 1)[-1].rstrip("/"), options.get("index", "")
+    return naming.table("elasticsearch", host, index) if host and index else None
+
+
+_KINDS: dict[str, Callable[[_Options, _Options, Name], DatasetName | None]] = {
+    "kafka": _kafka,
+    "upsert-kafka": _kafka,
+    "jdbc": _jdbc,
+    "filesystem": _files,
+    "iceberg": _iceberg,
+    "paimon": _paimon,
+    "hudi": _hudi,
+    "postgres-cdc": _server("postgres", "database-name", "schema-name", "table-name"),
+    "mysql-cdc": _server("mysql", "database-name", "table-name"),
+    "sqlserver-cdc": _server("mssql", "database-name", "schema-name", "table-name"),
+    "oracle-cdc": _server("oracle", "database-name", "schema-name", "table-name"),
+    "db2-cdc": _server("db2", "database-name", "schema-name", "table-name"),
+    "oceanbase-cdc": _server("oceanbase", "database-name", "table-name"),
+    "mongodb": _mongodb,
+    "mongodb-cdc": _mongodb,
+    **dict.fromkeys(("elasticsearch-6", "elasticsearch-7", "elasticsearch-8", "opensearch", "opensearch-2"), _elasticsearch),
+}

@@ -1,0 +1,230 @@
+"""A script in one of sqlglot's dialects to its lineage, by the same resolver."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import SqlglotError
+from sqlglot.tokenizer_core import Token as PlainToken
+from sqlglot.tokenizer_core import TokenType
+
+from lineage_bridge.sql.catalog import Catalog, Column, Table, View
+from lineage_bridge.sql.cursor import TOO_DEEP, StatementError
+from lineage_bridge.sql.expressions import Reading
+from lineage_bridge.sql.lineage import Fault, Lineage
+from lineage_bridge.sql.lowering import Query
+from lineage_bridge.sql.names import Name
+from lineage_bridge.sql.relations import Relation, Scope
+from lineage_bridge.sql.resolver import Resolver, columns_of, part_of
+from lineage_bridge.sql.tokens import words
+from lineage_bridge.sql.values import Condition, Value
+from lineage_bridge.sql.writing import write
+
+_INERT = words(
+    """ALTER ANALYZE ATTACH BEGIN CACHE CALL CLOSE COMMENT COMMIT DECLARE DESC DESCRIBE DETACH DROP EXECUTE EXPLAIN GRANT KILL LOCK OPTIMIZE
+    PRAGMA REFRESH RESET REVOKE ROLLBACK SET SHOW START TRUNCATE UNCACHE UNSET USE VACUUM"""
+)
+
+
+class Generic:
+    """Reads statements one after the other, with what earlier ones defined."""
+
+    def __init__(self, dialect: str, tables: Mapping[Name, Sequence[str]] | None = None) -> None:
+        self._dialect = Dialect.get_or_raise(dialect)
+        self.catalog = Catalog(folds_case=True)
+        for name, columns in (tables or {}).items():
+            self.catalog.add_table(Table(name, [Column(column) for column in columns]))
+
+    def read(self, text: str) -> Iterator[tuple[str, Lineage]]:
+        """Each statement with its lineage. A statement that is not understood tells its tables, and why."""
+        try:
+            found = self._dialect.tokenize(text)
+        except SqlglotError as err:
+            yield text, Lineage(errors=[Fault(1, 1, str(err).splitlines()[0])])
+            return
+        start = 0
+        for at in range(len(found) + 1):
+            if at < len(found) and found[at].token_type is not TokenType.SEMICOLON:
+                continue
+            statement, start = found[start:at], at + 1
+            if statement:
+                yield text[statement[0].start : statement[-1].end + 1], self._statement(text, statement)
+
+    def _statement(self, text: str, tokens: list[PlainToken]) -> Lineage:
+        lineage = Lineage()
+        try:
+            self._take(self._parsed(text, tokens), lineage)
+        except RecursionError:
+            lineage = self._scanned(tokens)
+            lineage.errors.append(Fault(tokens[0].line, _column(tokens[0]), TOO_DEEP))
+        except StatementError as err:
+            lineage = self._scanned(tokens)
+            at = (err.token.line, err.token.column) if err.token is not None else (tokens[0].line, _column(tokens[0]))
+            lineage.errors.append(Fault(*at, err.message))
+        except SqlglotError as err:
+            told = (getattr(err, "errors", None) or [{}])[0]
+            lineage = self._scanned(tokens)
+            message = str(told.get("description") or str(err).splitlines()[0])
+            lineage.errors.append(Fault(told.get("line") or tokens[0].line, told.get("col") or _column(tokens[0]), message))
+        return lineage
+
+    def _parsed(self, text: str, tokens: list[PlainToken]) -> exp.Expr | None:
+        found = self._dialect.parser().parse(tokens, text)
+        made = found[0] if found else None
+        if isinstance(made, exp.Command) and tokens[0].text.upper() not in _INERT:
+            raise StatementError(f"{made.this} is not understood", None)
+        return made
+
+    def _take(self, node: exp.Expr | None, lineage: Lineage) -> None:
+        """What a statement does. Many move nothing and define nothing."""
+        if isinstance(node, exp.Create):
+            self._create(node, lineage)
+        elif isinstance(node, exp.Insert):
+            self._insert(node, lineage)
+        elif isinstance(node, exp.Merge):
+            self._merge(node, lineage)
+        elif isinstance(node, exp.Update):
+            self._update(node, lineage)
+        elif isinstance(node, exp.Delete):
+            lineage.outputs[self._table(node.this).name] = None
+        elif isinstance(node, exp.Query):
+            self._finish(self._resolved(node)[1], lineage)
+
+    def _create(self, node: exp.Create, lineage: Lineage) -> None:
+        kind = str(node.args.get("kind") or "").upper()
+        target = node.this.this if isinstance(node.this, exp.Schema) else node.this
+        if kind not in ("TABLE", "VIEW") or not isinstance(target, exp.Table):
+            return
+        columns = (
+            [part.name for part in node.this.expressions if isinstance(part, exp.ColumnDef | exp.Identifier)]
+            if node.this is not target
+            else []
+        )
+        query = node.args.get("expression")
+        if kind == "VIEW" and query is not None:
+            self.catalog.add_view(View(_name(target), query, tuple(columns)))
+        elif query is None:
+            table = self.catalog.add_table(Table(_name(target), [Column(name) for name in columns] or None))
+            lineage.declares[table.name] = None
+        else:
+            relation, reading = self._resolved(query)
+            relation = relation.renamed(columns)
+            known = [Column(name) for name, _ in relation.columns] if relation.unknown is None else None
+            table = self.catalog.add_table(Table(_name(target), known))
+            write(table.name, [name for name, _ in relation.columns], relation, lineage)
+            self._finish(reading, lineage)
+
+    def _insert(self, node: exp.Insert, lineage: Lineage) -> None:
+        listed = isinstance(node.this, exp.Schema)
+        table = self._table(node.this.this if listed else node.this)
+        lineage.outputs[table.name] = None
+        query = node.args.get("expression")
+        clause = part_of(node, "with")
+        if clause is not None and isinstance(query, exp.Query) and not part_of(query, "with"):
+            query.set("with_", clause)
+        if not isinstance(query, exp.Query):
+            return
+        relation, reading = self._resolved(query)
+        columns = [part.name for part in node.this.expressions] if listed else table.writable()
+        write(table.name, columns, relation, lineage)
+        self._finish(reading, lineage)
+
+    def _merge(self, node: exp.Merge, lineage: Lineage) -> None:
+        reading = Reading(self.catalog)
+        resolver, scope = Resolver(reading, Query(node, {}, [])), Scope()
+        target = self._table(node.this)
+        conditions = resolver.source(node.args["using"], scope, {})
+        inputs = set(reading.tables)
+        resolver.source(node.this, scope, {})
+        conditions |= resolver.value(node.args["on"], scope, {}).deciding("JOIN")
+        columns: list[tuple[str, Value]] = []
+        whens = node.args.get("whens")
+        for when in whens.expressions if whens is not None else ():
+            if when.args.get("condition") is not None:
+                conditions |= resolver.value(when.args["condition"], scope, {}).deciding("FILTER")
+            then = when.args.get("then")
+            if isinstance(then, exp.Update):
+                columns += self._assigned(then, resolver, scope)
+            elif isinstance(then, exp.Insert) and isinstance(then.expression, exp.Tuple):
+                names = [part.name for part in then.this.expressions] if isinstance(then.this, exp.Tuple) else target.writable() or []
+                columns += [(name, resolver.value(part, scope, {})) for name, part in zip(names, then.expression.expressions, strict=False)]
+        self._assign(target, columns, conditions, reading, inputs, lineage)
+
+    def _update(self, node: exp.Update, lineage: Lineage) -> None:
+        reading = Reading(self.catalog)
+        resolver, scope = Resolver(reading, Query(node, {}, [])), Scope()
+        target = self._table(node.this)
+        clause = part_of(node, "from")
+        conditions: set[Condition] = resolver.source(clause.this, scope, {}) if clause is not None else set()
+        inputs = set(reading.tables)
+        resolver.source(node.this, scope, {})
+        where = node.args.get("where")
+        if where is not None:
+            conditions |= resolver.value(where.this, scope, {}).deciding("FILTER")
+        self._assign(target, self._assigned(node, resolver, scope), conditions, reading, inputs, lineage)
+
+    def _assigned(self, node: exp.Update, resolver: Resolver, scope: Scope) -> list[tuple[str, Value]]:
+        return [(part.this.name, resolver.value(part.expression, scope, {})) for part in node.expressions if isinstance(part, exp.EQ)]
+
+    def _assign(
+        self,
+        target: Table,
+        columns: list[tuple[str, Value]],
+        conditions: set[Condition],
+        reading: Reading,
+        inputs: set[Name],
+        lineage: Lineage,
+    ) -> None:
+        """Values go into columns of a table that exists: it is read if a value is made of its own columns."""
+        if any(source[0] == target.name for _, value in columns for source in value.direct):
+            inputs = inputs | {target.name}
+        write(target.name, None, Relation(tuple(columns), conditions=frozenset(conditions)), lineage)
+        read = {name: None for name in reading.tables if name in inputs or name != target.name}
+        lineage.inputs.update(read)
+        self._faults(reading, lineage)
+
+    def _resolved(self, query: exp.Expr) -> tuple[Relation, Reading]:
+        reading = Reading(self.catalog, unnamed="_col_{0}".format)
+        return columns_of(query, reading), reading
+
+    def _finish(self, reading: Reading, lineage: Lineage) -> None:
+        lineage.inputs.update(dict.fromkeys(reading.tables))
+        self._faults(reading, lineage)
+
+    def _faults(self, reading: Reading, lineage: Lineage) -> None:
+        lineage.errors += [Fault(token.line if token else 1, token.column if token else 1, message) for message, token in reading.faults]
+
+    def _table(self, node: exp.Expr) -> Table:
+        if not isinstance(node, exp.Table):
+            raise StatementError("a table is expected here", None)
+        return self.catalog.table(_name(node))
+
+    def _scanned(self, tokens: list[PlainToken]) -> Lineage:
+        """The tables that the words before names tell of."""
+        lineage = Lineage()
+        for at, token in enumerate(tokens):
+            if token.token_type not in (TokenType.INTO, TokenType.FROM, TokenType.JOIN):
+                continue
+            name = _name_at(tokens, at + 1)
+            if name:
+                found = lineage.outputs if token.token_type is TokenType.INTO else lineage.inputs
+                found[self.catalog.table(name).name] = None
+        return lineage
+
+
+def _name_at(tokens: list[PlainToken], at: int) -> Name:
+    parts: list[str] = []
+    while at < len(tokens) and tokens[at].token_type in (TokenType.VAR, TokenType.IDENTIFIER):
+        parts.append(tokens[at].text)
+        if at + 1 == len(tokens) or tokens[at + 1].token_type is not TokenType.DOT:
+            break
+        at += 2
+    return tuple(parts)
+
+
+def _name(table: exp.Table) -> Name:
+    return tuple(part.name for part in table.parts)
+
+
+def _column(token: PlainToken) -> int:
+    return max(1, token.col - len(token.text) + 1)

@@ -1,0 +1,91 @@
+"""What a script of SQL was found to do."""
+
+from dataclasses import dataclass, field
+
+from lineage_bridge.sql.names import Name, written
+from lineage_bridge.sql.values import Subtype
+
+
+@dataclass(frozen=True)
+class ColumnFlow:
+    """A source column that is in an output column. `confidence` is between 0 and 1."""
+
+    in_table: Name
+    in_column: str
+    out_table: Name
+    out_column: str
+    subtype: Subtype
+    confidence: float
+
+
+@dataclass(frozen=True)
+class IndirectFlow:
+    """A source column that decides about the rows or values of an output."""
+
+    in_table: Name
+    in_column: str
+    out_table: Name
+    kind: str
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What was not understood, and where: line and column from 1."""
+
+    line: int
+    column: int
+    message: str
+
+
+@dataclass
+class Lineage:
+    """Tables read and written, the columns between them, and what was defined, in the order of the script. A view is not a table."""
+
+    inputs: dict[Name, None] = field(default_factory=dict)
+    outputs: dict[Name, None] = field(default_factory=dict)
+    columns: dict[ColumnFlow, None] = field(default_factory=dict)
+    indirect: dict[IndirectFlow, None] = field(default_factory=dict)
+    declares: dict[Name, None] = field(default_factory=dict)
+    models: dict[Name, None] = field(default_factory=dict)
+    datasets: dict[Name, tuple[str, str]] = field(default_factory=dict)
+    errors: list[Fault] = field(default_factory=list)
+
+    def add(self, other: "Lineage") -> None:
+        """All that another statement does, too."""
+        for mine, others in (
+            (self.inputs, other.inputs),
+            (self.outputs, other.outputs),
+            (self.columns, other.columns),
+            (self.indirect, other.indirect),
+            (self.declares, other.declares),
+            (self.models, other.models),
+        ):
+            mine.update(others)  # type: ignore[arg-type]  # each pair is of one kind
+        self.datasets.update(other.datasets)
+        self.errors += other.errors
+
+    def as_json(self) -> dict[str, object]:
+        """The answer of `lineage-bridge sql --json`."""
+        return {
+            "inputs": [written(name) for name in self.inputs],
+            "outputs": [written(name) for name in self.outputs],
+            "columns": [
+                {
+                    "in_table": written(flow.in_table),
+                    "in_column": flow.in_column,
+                    "out_table": written(flow.out_table),
+                    "out_column": flow.out_column,
+                    "subtype": flow.subtype.name,
+                    "confidence": flow.confidence,
+                }
+                for flow in self.columns
+            ],
+            "indirect": [
+                {"in_table": written(flow.in_table), "in_column": flow.in_column, "out_table": written(flow.out_table), "kind": flow.kind}
+                for flow in self.indirect
+            ],
+            "declares": [written(name) for name in self.declares],
+            "models": [written(name) for name in self.models],
+            "datasets": {written(name): {"namespace": dataset[0], "name": dataset[1]} for name, dataset in self.datasets.items()},
+            "errors": [{"line": fault.line, "column": fault.column, "message": fault.message} for fault in self.errors],
+        }

@@ -1,0 +1,19 @@
+"""Names of tables and columns: tuples of parts, written with dots."""
+
+import re
+from collections.abc import Iterable
+
+Name = tuple[str, ...]
+
+_ODD = re.compile(r"[.`\s]")
+_PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
+
+
+def written(name: Iterable[str]) -> str:
+    """The parts joined by dots; a part that has a dot, a back quote or white space itself is back-quoted."""
+    return ".".join(f"`{part.replace('`', '``')}`" if _ODD.search(part) else part for part in name)
+
+
+def parsed(text: str) -> Name:
+    """The parts of a name as it is written."""
+    return tuple(quoted.replace("``", "`") if quoted else plain for quoted, plain in _PART.findall(text))

@@ -1,0 +1,35 @@
+"""A script in any dialect to its lineage."""
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot.dialects.dialect import Dialect
+
+from lineage_bridge.sql.generic import Generic
+from lineage_bridge.sql.lineage import Lineage
+from lineage_bridge.sql.names import Name
+from lineage_bridge.sql.script import STREAMING, Script
+
+
+def dialects() -> tuple[str, ...]:
+    """The dialects that can be read: the streaming ones first."""
+    return (*STREAMING, *sorted(name for name in Dialect.classes if name))
+
+
+def lineage_of(text: str, dialect: str, tables: Mapping[Name, Sequence[str]] | None = None) -> Lineage:
+    """The lineage of a whole script. `tables`: the columns of tables that it does not define itself."""
+    whole = Lineage()
+    for _, lineage in _script(dialect, tables).read(text):
+        whole.add(lineage)
+    return whole
+
+
+def tables_of(text: str, dialect: str) -> dict[Name, tuple[str, ...]]:
+    """The tables that a script of definitions defines, with their columns."""
+    script = _script(dialect, None)
+    for _ in script.read(text):
+        pass
+    return {table.name: tuple(column.name for column in table.columns) for table in script.catalog.tables() if table.columns is not None}
+
+
+def _script(dialect: str, tables: Mapping[Name, Sequence[str]] | None) -> Script | Generic:
+    return Script(dialect, tables) if dialect in STREAMING else Generic(dialect, tables)

@@ -1,0 +1,214 @@
+"""A script of Flink SQL, Confluent's Flink SQL or ksqlDB to its lineage, statement by statement."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import singledispatchmethod
+
+from sqlglot import exp
+
+from lineage_bridge.sql import statements as st
+from lineage_bridge.sql.catalog import Catalog, Column, ColumnKind, Model, Table, View
+from lineage_bridge.sql.cursor import TOO_DEEP, Cursor, StatementError
+from lineage_bridge.sql.datasets import dataset_of
+from lineage_bridge.sql.expressions import Reading
+from lineage_bridge.sql.functions import PSEUDO_COLUMNS
+from lineage_bridge.sql.lineage import Fault, Lineage
+from lineage_bridge.sql.lowering import RESERVED, Query
+from lineage_bridge.sql.names import Name
+from lineage_bridge.sql.relations import Relation, Scope
+from lineage_bridge.sql.resolver import Resolver, columns_of
+from lineage_bridge.sql.tokens import Token, TokenError, tokens
+from lineage_bridge.sql.writing import write
+
+FLINK, CONFLUENT_FLINK, KSQLDB = "flink", "confluent-flink", "ksqldb"
+STREAMING = (FLINK, CONFLUENT_FLINK, KSQLDB)
+"""The dialects that this front end reads; all others are sqlglot's."""
+
+_DEFAULT = {FLINK: ("default_catalog", "default_database")}
+_READ_BEHIND = frozenset({"FROM", "JOIN"})
+_WRITTEN_BEHIND = frozenset({"INTO", "OVERWRITE"})
+
+
+class Script:
+    """Reads statements one after the other, with what earlier ones defined."""
+
+    def __init__(self, dialect: str, tables: Mapping[Name, Sequence[str]] | None = None) -> None:
+        self._dialect = dialect
+        self._ksql = dialect == KSQLDB
+        self.catalog = Catalog(_DEFAULT.get(dialect, ("", "")))
+        for name, columns in (tables or {}).items():
+            self.catalog.add_outside(Table(name, [Column(column) for column in columns]))
+
+    def read(self, text: str) -> Iterator[tuple[str, Lineage]]:
+        """Each statement with its lineage. A statement that is not understood tells its tables, and why."""
+        broken: TokenError | None = None
+        try:
+            found = tokens(text)
+        except TokenError as err:
+            found, broken = [*err.before, err.token], err
+        for statement in st.split(found):
+            if broken is not None and statement[-1] is broken.token:
+                lineage = self._scanned(statement)
+                lineage.errors.append(_fault(str(broken), broken.token))
+            else:
+                lineage = self._statement(statement)
+            yield text[statement[0].start : statement[-1].end], lineage
+
+    def _statement(self, statement: Sequence[Token]) -> Lineage:
+        lineage = Lineage()
+        try:
+            self._take(st.parse(statement, ksql=self._ksql), lineage)
+        except (StatementError, RecursionError) as err:
+            lineage = self._scanned(statement)
+            message, token = (err.message, err.token or statement[-1]) if isinstance(err, StatementError) else (TOO_DEEP, statement[0])
+            lineage.errors.append(_fault(message, token))
+        for name in (*lineage.declares, *lineage.inputs, *lineage.outputs):
+            dataset = dataset_of(self.catalog.table(name).options, self.catalog.options(name), self.catalog.path(name))
+            if dataset is not None:
+                lineage.datasets[name] = dataset
+        return lineage
+
+    @singledispatchmethod
+    def _take(self, statement: st.Statement, lineage: Lineage) -> None:
+        """What a statement does. Many move nothing and define nothing."""
+
+    @_take.register
+    def _(self, statement: st.Define, lineage: Lineage) -> None:
+        columns, options = statement.columns, statement.options
+        if statement.like is not None:
+            like = self.catalog.table(statement.like)
+            columns = [*(like.columns or ()), *(columns or ())] if like.columns is not None or columns is not None else None
+            options = {**like.options, **options}
+        if statement.query is None:
+            table = self.catalog.add_table(Table(statement.name, columns, options))
+            lineage.declares[table.name] = None
+            return
+        relation = self._resolve(statement.query, lineage)
+        named = [name for name, _ in relation.columns]
+        computed = [column for column in columns or () if column.kind is not ColumnKind.PHYSICAL]
+        whole = relation.unknown is None
+        physical = [column.name for column in columns or () if column.kind is ColumnKind.PHYSICAL]
+        if whole and physical and len(physical) == len(named) and set(physical) != set(named):
+            relation = relation.renamed(physical)
+            named = physical
+        table = self.catalog.add_table(Table(statement.name, [*map(Column, named), *computed] if whole else None, options))
+        write(table.name, [name for name, _ in relation.columns], relation, lineage)
+
+    @_take.register
+    def _(self, statement: st.DefineView, lineage: Lineage) -> None:
+        self.catalog.add_view(View(statement.name, statement.query, statement.columns))
+        reading = self._reading()
+        columns_of(statement.query, reading)
+        lineage.errors += [_fault(message, token or statement.query[0]) for message, token in reading.faults]
+
+    @_take.register
+    def _(self, statement: st.DefineModel, lineage: Lineage) -> None:
+        self.catalog.add_model(Model(statement.name, statement.outputs))
+        lineage.models[statement.name] = None
+        if statement.query is not None:
+            self._resolve(statement.query, lineage)
+
+    @_take.register
+    def _(self, statement: st.DefineAgent, lineage: Lineage) -> None:
+        lineage.models[statement.model] = None
+
+    @_take.register
+    def _(self, statement: st.Insert, lineage: Lineage) -> None:
+        table = self.catalog.table(statement.target)
+        lineage.outputs[table.name] = None
+        if statement.query is None:
+            return
+        relation = self._resolve(statement.query, lineage)
+        columns: Sequence[str] | None = statement.columns
+        if not columns:
+            known = table.writable()
+            columns = None if known is None else [name for name in known if name not in statement.fixed]
+        if columns is not None and relation.unknown is None and len(columns) != len(relation.columns):
+            message = f"{len(relation.columns)} columns go into {len(columns)}"
+            lineage.errors.append(_fault(message, statement.query[0]))
+        write(table.name, columns, relation, lineage)
+
+    @_take.register
+    def _(self, statement: st.DefineCatalog, lineage: Lineage) -> None:  # noqa: ARG002 - as its siblings have it
+        self.catalog.add_catalog(statement.name, statement.options)
+
+    @_take.register
+    def _(self, statement: st.Update, lineage: Lineage) -> None:
+        table = self.catalog.table(statement.target)
+        reading = self._reading()
+        resolver, scope = Resolver(reading, Query(exp.Select(), {}, [])), Scope()
+        scope.add(table.name[-1:], resolver.named(statement.target, {}))
+        assigned = tuple((column, resolver.value_of(value, scope)) for column, value in statement.assignments)
+        conditions = resolver.value_of(statement.where, scope).deciding("FILTER") if statement.where else set()
+        write(table.name, None, Relation(assigned, conditions=frozenset(conditions)), lineage)
+        # A table is read by its own update if a value is made of its columns.
+        is_read = any(source[0] == table.name for _, value in assigned for source in value.direct)
+        self._take_over(reading, lineage, statement.where or [], unread=None if is_read else table.name)
+
+    @_take.register
+    def _(self, statement: st.Ask, lineage: Lineage) -> None:
+        self._resolve(statement.query, lineage)
+
+    @_take.register
+    def _(self, statement: st.Use, lineage: Lineage) -> None:  # noqa: ARG002 - as its siblings have it
+        if statement.whole:
+            self.catalog.use_catalog(statement.name[-1])
+        else:
+            self.catalog.use(statement.name)
+
+    @_take.register
+    def _(self, statement: st.ChangeColumns, lineage: Lineage) -> None:  # noqa: ARG002 - as its siblings have it
+        table = self.catalog.table(statement.table)
+        if table.columns is None:
+            return
+        kept = [column for column in table.columns if column.name not in statement.dropped]
+        if statement.renamed is not None:
+            old, new = statement.renamed
+            kept = [replace(column, name=new) if column.name == old else column for column in kept]
+        table.columns = kept + statement.added
+
+    @_take.register
+    def _(self, statement: st.Rename, lineage: Lineage) -> None:  # noqa: ARG002 - as its siblings have it
+        self.catalog.rename(statement.table, statement.to)
+
+    @_take.register
+    def _(self, statement: st.Drop, lineage: Lineage) -> None:  # noqa: ARG002 - as its siblings have it
+        self.catalog.drop(statement.name)
+
+    def _reading(self) -> Reading:
+        if self._ksql:
+            return Reading(self.catalog, ksql=True, pseudo_columns=PSEUDO_COLUMNS, unnamed="KSQL_COL_{1}".format)
+        system = ("$rowtime",) if self._dialect == CONFLUENT_FLINK else ()
+        return Reading(self.catalog, system_columns=system)
+
+    def _resolve(self, query: Sequence[Token], lineage: Lineage) -> Relation:
+        reading = self._reading()
+        relation = columns_of(query, reading)
+        self._take_over(reading, lineage, query)
+        return relation
+
+    def _take_over(self, reading: Reading, lineage: Lineage, query: Sequence[Token], unread: Name | None = None) -> None:
+        lineage.inputs.update(dict.fromkeys(name for name in reading.tables if name != unread))
+        lineage.models.update(reading.models)
+        lineage.errors += [_fault(message, token or query[0]) for message, token in reading.faults]
+
+    def _scanned(self, statement: Sequence[Token]) -> Lineage:
+        """The tables that the words before names tell of."""
+        lineage = Lineage()
+        fills = statement[0].upper == "CREATE" and any(token.upper == "SELECT" for token in statement)
+        for at, token in enumerate(statement[:-1]):
+            before = statement[at - 1].upper if at else ""
+            writes = token.upper in _WRITTEN_BEHIND or (fills and token.upper in ("TABLE", "STREAM") and not lineage.outputs)
+            reads = token.upper in _READ_BEHIND or (token.upper == "TABLE" and before in ("(", ","))
+            following = statement[at + 1]
+            if not (writes or reads) or not following.is_name or following.upper in RESERVED:
+                continue
+            cursor = Cursor(statement[at + 1 :], folds=self._ksql)
+            name = cursor.name_so_far()
+            if self.catalog.view(name) is None and (writes or not cursor.sees("(")):
+                (lineage.outputs if writes else lineage.inputs)[self.catalog.table(name).name] = None
+        return lineage
+
+
+def _fault(message: str, token: Token) -> Fault:
+    return Fault(token.line, token.column, message)

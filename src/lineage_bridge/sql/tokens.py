@@ -1,0 +1,97 @@
+"""Text to tokens: words, quoted names, strings, numbers and marks, each with its place. Comments and hints are passed over."""
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+_TOKEN = re.compile(
+    r"""
+    (?P<space>\s+|--[^\n]*|//[^\n]*|/\*.*?(?:\*/|\Z))
+  | (?P<variable>\$\{\w+\})
+  | (?P<string>[NnUu]?&?'(?:[^']|'')*(?:'|\Z))
+  | (?P<name>`(?:[^`]|``)*(?:`|\Z)|"(?:[^"]|"")*(?:"|\Z))
+  | (?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?![\w$]))
+  | (?P<word>[^\W\d](?:\w|\$(?!\{))*|\$\w[\w$]*|\d[\w$]*)
+  | (?P<mark>->|=>|:=|<>|<=|>=|!=|\|\||::|.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+class Kind(Enum):
+    """What a token is. NAME is a quoted identifier, VARIABLE a `${name}`."""
+
+    WORD = "word"
+    NAME = "name"
+    STRING = "string"
+    NUMBER = "number"
+    MARK = "mark"
+    VARIABLE = "variable"
+
+
+@dataclass(frozen=True)
+class Token:
+    """`text` as written, but without the quotes of a name or string; `upper` is empty for what is quoted. Lines and columns from 1."""
+
+    kind: Kind
+    text: str
+    upper: str
+    start: int
+    end: int
+    line: int
+    column: int
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it can be a part of a name."""
+        return self.kind in (Kind.WORD, Kind.NAME, Kind.VARIABLE)
+
+
+class TokenError(Exception):
+    """A quote that is never closed, and the tokens before it."""
+
+    def __init__(self, token: Token, before: list[Token], message: str) -> None:
+        super().__init__(message)
+        self.token = token
+        self.before = before
+
+
+def tokens(text: str) -> list[Token]:
+    """The tokens of a text. Raises TokenError."""
+    found: list[Token] = []
+    line, line_start, seen = 1, 0, 0
+    for match in _TOKEN.finditer(text):
+        kind, written, start = match.lastgroup or "", match.group(), match.start()
+        breaks = text.count("\n", seen, start)
+        if breaks:
+            line += breaks
+            line_start = text.rindex("\n", seen, start) + 1
+        seen = start
+        if kind == "space":
+            continue
+        bare, upper = written, written.upper()
+        if kind in ("string", "name"):
+            bare, upper = _unquoted(written), ""
+        token = Token(Kind(kind), bare, upper, start, match.end(), line, start - line_start + 1)
+        if kind in ("string", "name") and not _is_closed(written):
+            raise TokenError(token, found, f"a {'string' if kind == 'string' else 'quoted name'} is opened here and never closed")
+        found.append(token)
+    return found
+
+
+def _unquoted(written: str) -> str:
+    opening = min(at for at in (written.find(quote) for quote in "'`\"") if at >= 0)
+    quote = written[opening]
+    return written[opening + 1 : -1 if _is_closed(written) else None].replace(quote * 2, quote)
+
+
+def _is_closed(written: str) -> bool:
+    opening = min(at for at in (written.find(quote) for quote in "'`\"") if at >= 0)
+    quote = written[opening]
+    body = written[opening + 1 :]
+    return (len(body) - len(body.rstrip(quote))) % 2 == 1

@@ -1,0 +1,70 @@
+"""What a column's value is made of: the source columns, and how."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from lineage_bridge.sql.names import Name
+
+Source = tuple[Name, str]
+"""A table and one of its columns."""
+
+Condition = tuple[Source, str]
+"""A source column that decides about rows or values without being in them, and how: FILTER, JOIN, GROUP_BY, WINDOW, SORT, CONDITIONAL."""
+
+CERTAIN, LIKELY, GUESSED = 1.0, 0.8, 0.5
+"""Confidence: names known from definitions; names as written, of a table whose columns nobody defined; one of several possibilities."""
+
+
+class Subtype(IntEnum):
+    """How a source column is in a value. The greater one stands where both hold."""
+
+    IDENTITY = 0
+    TRANSFORMATION = 1
+    AGGREGATION = 2
+
+
+@dataclass(frozen=True)
+class Value:
+    """Source columns with subtype and confidence, and the conditions that chose between them."""
+
+    direct: Mapping[Source, tuple[Subtype, float]] = field(default_factory=dict)
+    conditions: frozenset[Condition] = frozenset()
+
+    def through(self, least: Subtype) -> "Value":
+        """The value after a step."""
+        if least is Subtype.IDENTITY or not self.direct:
+            return self
+        return Value({source: (max(subtype, least), sure) for source, (subtype, sure) in self.direct.items()}, self.conditions)
+
+    def under(self, conditions: Iterable[Condition]) -> "Value":
+        """The value with more conditions."""
+        return Value(self.direct, self.conditions | frozenset(conditions))
+
+    def doubted(self, sure: float) -> "Value":
+        """The value with at most this confidence."""
+        return Value({source: (subtype, min(sure, was)) for source, (subtype, was) in self.direct.items()}, self.conditions)
+
+    def deciding(self, kind: str) -> set[Condition]:
+        """The conditions of what the value decides about: its columns, by this kind, and what already decided about it."""
+        return {(source, kind) for source in self.direct} | self.conditions
+
+
+NOTHING = Value()
+
+
+def merged(values: Iterable[Value]) -> Value:
+    """One value made of several."""
+    direct: dict[Source, tuple[Subtype, float]] = {}
+    conditions: set[Condition] = set()
+    for value in values:
+        conditions |= value.conditions
+        for source, (subtype, sure) in value.direct.items():
+            known = direct.get(source)
+            direct[source] = (subtype, sure) if known is None else (max(subtype, known[0]), max(sure, known[1]))
+    return Value(direct, frozenset(conditions))
+
+
+def source(table: Name, column: str, sure: float = CERTAIN) -> Value:
+    """A column as it stands."""
+    return Value({(table, column): (Subtype.IDENTITY, sure)})

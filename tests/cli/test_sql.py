@@ -1,0 +1,70 @@
+"""`sql` on the command line. It needs no server."""
+
+import json
+
+import pytest
+
+SCRIPT = """CREATE TABLE orders (id BIGINT, amount DECIMAL(10, 2)) WITH (
+  'connector' = 'kafka', 'topic' = 'shop.orders', 'properties.bootstrap.servers' = 'broker:9092', 'format' = 'json');
+INSERT INTO totals SELECT id, SUM(amount) AS total FROM orders WHERE id > 0 GROUP BY id;
+INSERT INTO broken SELECT FROM;
+"""
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "pipeline.sql"
+    path.write_text(SCRIPT)
+    return path
+
+
+def test_a_script_is_told_as_json(call, script):
+    done = call("sql", "--dialect", "flink", "--json", script)
+    assert (done.code, done.err) == (0, "")
+    said = json.loads(done.out)
+    assert said["inputs"] == ["orders"]
+    assert said["outputs"] == ["totals", "broken"]
+    assert said["declares"] == ["orders"]
+    assert said["models"] == []
+    assert said["datasets"] == {"orders": {"namespace": "kafka://broker:9092", "name": "shop.orders"}}
+    told = {"in_table": "orders", "out_table": "totals", "confidence": 0.8}
+    assert said["columns"] == [
+        {**told, "in_column": "id", "out_column": "id", "subtype": "IDENTITY"},
+        {**told, "in_column": "amount", "out_column": "total", "subtype": "AGGREGATION"},
+    ]
+    assert {(flow["in_column"], flow["kind"]) for flow in said["indirect"]} == {("id", "FILTER"), ("id", "GROUP_BY")}
+    assert [(fault["line"], fault["column"]) for fault in said["errors"]] == [(4, 27)]
+
+
+def test_a_script_is_told_in_words(call, script):
+    done = call("sql", "--dialect", "flink", script)
+    assert "reads: orders" in done.out
+    assert "orders is kafka://broker:9092 shop.orders" in done.out
+    assert "orders.amount" in done.out
+    assert "line 4, column 27: " in done.out
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("tables.json", '{"a": ["x", "y"], "b": {"p": "INT", "q": "STRING"}}'),
+        ("tables.json", '{"a": [{"name": "x", "type": "INT"}, {"name": "y"}], "b": ["p", "q"]}'),
+        ("tables.sql", "CREATE TABLE a (x INT, y INT); CREATE TABLE b (p INT, q STRING);"),
+    ],
+)
+def test_tables_from_elsewhere_are_known(call, tmp_path, name, text):
+    schema = tmp_path / name
+    schema.write_text(text)
+    query = tmp_path / "query.sql"
+    query.write_text("INSERT INTO b SELECT * FROM a")
+    said = json.loads(call("sql", "--dialect", "flink", "--schema", schema, "--json", query).out)
+    assert [(flow["in_column"], flow["out_column"], flow["confidence"]) for flow in said["columns"]] == [("x", "p", 1.0), ("y", "q", 1.0)]
+
+
+def test_a_wrong_call_is_told(call, script, tmp_path):
+    assert call("sql", "--dialect", "cobol", script).code == 2
+    assert "flink, confluent-flink, ksqldb, " in call("sql", "--dialect", "cobol", script).err
+    assert call("sql", script).code == 2
+    broken = tmp_path / "tables.json"
+    broken.write_text("{")
+    assert call("sql", "--dialect", "flink", "--schema", broken, script).code != 0

@@ -1,0 +1,35 @@
+"""Every case of the answer book, read."""
+
+import pytest
+from tests.sql.cases import Case, Influence, cases
+
+from lineage_bridge.sql.names import Name, parsed, written
+from lineage_bridge.sql.reading import lineage_of
+
+
+def schema(case: Case) -> dict[Name, tuple[str, ...]]:
+    return {parsed(name): columns for name, columns in case.schema.items()}
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+def test_a_script_is_read_as_the_book_says(case: Case) -> None:
+    found = lineage_of(case.sql, case.dialect, schema(case))
+    direct = {(written(f.in_table), f.in_column, written(f.out_table), f.out_column): f.subtype.name for f in found.columns}
+    expected = {(f.in_table, f.in_column, f.out_table, f.out_column): f.kinds for f in case.columns}
+    assert {edge: kind for edge, kind in direct.items() if kind not in expected.get(edge, ())} == {}
+    assert set(expected) - set(direct) == set()
+    assert len(found.columns) == len(direct)
+    indirect = {(written(f.in_table), f.in_column, written(f.out_table), f.kind) for f in found.indirect}
+    assert {edge for edge in indirect if not any(_speaks_of(told, edge) for told in case.indirect)} == set()
+    assert [told for told in case.indirect if not told.optional and not any(_speaks_of(told, edge) for edge in indirect)] == []
+    names = [{written(name) for name in given} for given in (found.inputs, found.outputs, found.declares, found.models)]
+    assert names[0] - case.optional_inputs == case.inputs
+    assert names[1:] == [case.outputs, case.declares, case.models]
+    assert {written(name): dataset for name, dataset in found.datasets.items()} == case.datasets
+    assert len(found.errors) == case.errors, found.errors
+    places = [(fault.line, fault.column) for fault in found.errors]
+    assert all(any(line == at[0] and column in (0, at[1]) for at in places) for line, column in case.positions), places
+
+
+def _speaks_of(told: Influence, edge: tuple[str, str, str, str]) -> bool:
+    return (told.in_table, told.in_column, told.out_table) == edge[:3] and edge[3] in told.kinds
