@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 from tests.api.support import LINEAGE, Server
-from tests.events import RUNS, T0, columns, dataset, erase, facet, job_event, run_event, schema
+from tests.events import RUNS, T0, columns, dataset, dataset_event, erase, facet, job_event, run_event, schema
 
 from lineage_bridge.graph.carried import FrameKind
 from lineage_bridge.graph.ids import DAY_US, event_id
@@ -398,3 +398,21 @@ def test_a_job_that_only_others_speak_of_is_a_job_event(server: Server) -> None:
     assert "job" in jobs(answer)
     for event in answer["events"]:
         assert isinstance(judge(json.dumps(event).encode(), T0 + DAY_US), Clean)
+
+
+def test_a_dataset_that_tells_its_own_lineage_has_an_event_of_its_own(server: Server) -> None:
+    own = facet(inputs=[{"type": "DATASET", "namespace": "ns", "name": name} for name in ("x", "a")])
+    server.send(dataset_event(dataset("made", lineage=own)), run_event(inputs=[dataset("made")], outputs=[dataset("end")]))
+    for asked in ({"name": "a", "direction": "downstream"}, {"name": "end", "direction": "upstream"}):
+        said = lineage(server, **asked)
+        of_job, of_dataset = said["events"]
+        assert of_job["job"]["name"] == "job"
+        assert of_dataset == {
+            "eventTime": format_time(T0),
+            "dataset": {"namespace": "ns", "name": "made"},
+            "inputs": [{"namespace": "ns", "name": "a"}, {"namespace": "ns", "name": "x"}],
+            "outputs": [{"namespace": "ns", "name": "made"}],
+            "producer": of_job["producer"],
+            "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent",
+        }
+        assert said["jobs_visited"] == 1

@@ -128,15 +128,31 @@ def _dataset_routes(router: APIRouter, services: Services) -> None:
         at: AsOf = None,
         ended: Ended = False,
     ) -> Response:
-        """What a dataset comes from, or what comes from it: one event for each job on the way."""
+        """What a dataset comes from, or what comes from it: one event for each job on the way, or dataset that tells it itself."""
         now_us, at_us = services.clock_us(), time_argument("at", at)
         with services.graph() as reader:
             node = demand(reader, NodeKind.DATASET, namespace, name)
             walk = reader.walk(node, direction, depth, WalkLimits(), now_us=now_us, at_us=at_us, ended=ended)
-            return answer(_dataset_lineage(reader, walk, now_us, names), headers=reflecting(reader))
+            told = _told_by_datasets(reader, walk, now_us, names, ended=ended)
+            return answer(_dataset_lineage(reader, walk, now_us, names, told), headers=reflecting(reader))
 
 
-def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str) -> DatasetLineage:
+def _told_by_datasets(reader: GraphReader, walk: Walk, now_us: int, style: str, *, ended: bool) -> list[RunEvent]:
+    """An event for each dataset on the way that says itself what it comes from, in the order of their names."""
+    events = []
+    for told in sorted(
+        {edge.job for edge in walk.edges if edge.job.kind == NodeKind.DATASET}, key=lambda node: (node.namespace, node.name)
+    ):
+        around = reader.walk(told, "upstream", 1, WalkLimits(), now_us=now_us, at_us=walk.at, ended=ended)
+        edges = [edge for edge in around.edges if edge.job == told]
+        names = reader.spelt((told, *(edge.source for edge in edges)), style)
+        seen = [edge.last for edge in edges if edge.last is not None]
+        sources = (names[edge.source.id] for edge in edges)
+        events.append(wire.dataset_event(names[told.id], sources, max(seen, default=now_us if walk.at is None else walk.at)))
+    return events
+
+
+def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str, told: list[RunEvent]) -> DatasetLineage:
     jobs = {job for job in (*(edge.job for edge in walk.edges), *(port.job for port in walk.ports)) if job.kind == NodeKind.JOB}
     ordered = sorted(jobs, key=lambda job: (job.namespace, job.name))
     datasets = {reader.group(node)[0].id for node in walk.nodes if node.kind == NodeKind.DATASET}
@@ -144,7 +160,7 @@ def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str) -
         origin=wire.name(reader.spelt([walk.origin], style)[walk.origin.id]),
         direction=walk.direction,
         depth=walk.depth,
-        events=[_summary(reader, job, now_us, style, walk.at) for job in ordered],
+        events=[*(_summary(reader, job, now_us, style, walk.at) for job in ordered), *told],
         datasets_visited=len(datasets),
         jobs_visited=len(ordered),
         truncated=walk.truncated,

@@ -165,21 +165,23 @@ class RunRef(Struct, frozen=True, rename="camel"):
 class RunEvent(Struct, frozen=True, rename="camel", omit_defaults=True):
     """An OpenLineage event that sums up a run: its last state, its last time, all it read and wrote.
 
-    A job that was only declared has no run; its event is a JobEvent, without `run` and `eventType`.
+    A job that was only declared has no run; its event is a JobEvent, without `run` and `eventType`. What a dataset says of its own lineage,
+    without a job, is a DatasetEvent: `dataset` is in the place of the job, and of the outputs.
     """
 
     event_time: str
-    job: Name
     inputs: list[Name]
     outputs: list[Name]
     producer: str
     schema_url: str = field(name="schemaURL")
+    job: Name | UnsetType = UNSET
+    dataset: Name | UnsetType = UNSET
     event_type: Text = UNSET
     run: RunRef | UnsetType = UNSET
 
 
 class DatasetLineage(Struct, frozen=True):
-    """What lies up- or downstream of a dataset; `events` holds one event for each visited job."""
+    """What lies up- or downstream of a dataset. `events` holds one event for each visited job, or dataset that tells its own lineage."""
 
     origin: Name
     direction: str

@@ -137,6 +137,19 @@ def job_event(job: Node, ports: Iterable[Port], now_us: int) -> RunEvent:
     )
 
 
+def dataset_event(dataset: Node, sources: Iterable[Node], seen_us: int) -> RunEvent:
+    """The event that sums up what a dataset says of its own lineage."""
+    own = name(dataset)
+    return RunEvent(
+        event_time=format_time(seen_us),
+        inputs=[*names(sources)],
+        outputs=[own],
+        producer=PRODUCER,
+        schema_url=_SPEC + "DatasetEvent",
+        dataset=own,
+    )
+
+
 def walk_nodes(walk: Walk) -> list[WalkNode]:
     """All nodes an answer speaks of: those reached with their distance, and the jobs in between without one."""
     jobs = {edge.job for edge in walk.edges} | {port.job for port in walk.ports}
