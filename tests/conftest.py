@@ -9,7 +9,11 @@ from pyspark.sql import SparkSession
 from lineage_bridge.pipeline.session import start_session
 from tests.serving import Served, serving
 
+# The suite tries the same examples each time; `--hypothesis-profile explore` tries new ones.
+settings.register_profile("suite", derandomize=True)
+settings.register_profile("explore", derandomize=False, print_blob=True)
 settings.register_profile("quick", phases=[Phase.explicit, Phase.reuse, Phase.generate], print_blob=False)
+settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session")
