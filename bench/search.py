@@ -15,6 +15,7 @@ from lineage_bridge.store.read import ReaderPool
 
 _WORDS = ("order", "customer", "payment", "invoice", "session", "click", "stock", "price", "shipment", "refund", "account", "ledger")
 _PER_JOB = 40
+_TOLD_EVERY = 100_000
 
 
 def _name(number: int) -> str:
@@ -57,6 +58,8 @@ def _search(work: Path, names: int, samples: int) -> Result:
 def _events(names: int) -> Iterator[bytes]:
     """Jobs that each write datasets of their own; one dataset in ten has a schema, with a column of its own."""
     for job, start in enumerate(range(0, names, _PER_JOB)):
+        if start % _TOLD_EVERY == 0 and start:
+            tell(f"search: {start} names sent")
         event = json.loads(complete(f"job{job}", job, [], [_name(n) for n in range(start, min(start + _PER_JOB, names))]))
         for number, dataset in enumerate(event["outputs"], start):
             if number % 10 == 0:

@@ -54,12 +54,12 @@ class Changes:
             "INSERT INTO change_epoch SELECT coalesce(max(number), 0) + 1, ?, ? FROM change_epoch", (epoch, newest(self.connection))
         )
 
-    def run(self, table: str, sql: str, parameters: Parameters = ()) -> int:
-        """Run an INSERT or a DELETE on a fed table, and tell the rows it added or took out; how many they were."""
+    def run(self, table: str, sql: str, parameters: Parameters = ()) -> list[Row]:
+        """Run an INSERT or a DELETE on a fed table, and tell the rows it added or took out: the columns that are told of them."""
         columns = ", ".join(f'"{column}"' for column in FED[table].columns.values())
-        rows = self.connection.execute(f"{sql} RETURNING {columns}", parameters).fetchall()
+        rows: list[Row] = self.connection.execute(f"{sql} RETURNING {columns}", parameters).fetchall()
         (self.lost if sql.startswith("DELETE") else self.gained)(table, rows)
-        return len(rows)
+        return rows
 
     def gained(self, table: str, rows: Iterable[Row]) -> None:
         """Rows that were added: the columns that are told, in the order of FED."""

@@ -14,11 +14,12 @@ def chunks(ids: Iterable[int]) -> Iterator[list[int]]:
 
 def batches(items: Sequence[Item]) -> Iterator[list[Item]]:
     """The same of any values, in their order."""
-    waiting = list(items)
-    while waiting:
-        size = min((size for size in _CHUNKS if size >= len(waiting)), default=_CHUNKS[-1])
-        some, waiting = waiting[:size], waiting[size:]
+    start, end = 0, len(items)
+    while start < end:
+        size = next((size for size in _CHUNKS if size >= end - start), _CHUNKS[-1])
+        some = list(items[start : start + size])
         yield some + [some[-1]] * (size - len(some))
+        start += size
 
 
 def marks(some: Collection[object]) -> str:

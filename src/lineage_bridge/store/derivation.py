@@ -16,6 +16,7 @@ from lineage_bridge.graph.subjects import SHAPING_KEYS, carriers, is_mark, read_
 from lineage_bridge.graph.texts import remarks
 from lineage_bridge.ports import Budget
 from lineage_bridge.store.changes import Changes
+from lineage_bridge.store.chunks import batches
 from lineage_bridge.store.presence import Presence
 from lineage_bridge.store.searching import SearchTexts
 from lineage_bridge.store.spellings import Spellings
@@ -79,12 +80,25 @@ class Derivation:
 
     def add_nodes(self, rows: Iterable[Row]) -> None:
         """Add nodes (id, kind, namespace, name, first) that are not there yet; those that are may have been named earlier."""
+        wanted: dict[int, Row] = {}
         for row in rows:
-            if self.changes.run("node", "INSERT OR IGNORE INTO node VALUES (?, ?, ?, ?, ?)", row):
-                self.connection.execute("INSERT INTO node_search (rowid, namespace, name) VALUES (?, ?, ?)", (row[0], row[2], row[3]))
-                self.spellings.add(row[:4])
-            else:
-                self.connection.execute("UPDATE node SET first = ? WHERE id = ? AND first > ?", (row[4], row[0], row[4]))
+            known = wanted.setdefault(row[0], row)
+            if row[4] < known[4]:
+                wanted[row[0]] = (*known[:4], row[4])
+        added: set[int] = set()
+        for some in batches(list(wanted.values())):
+            sql = f"INSERT OR IGNORE INTO node VALUES {', '.join(['(?, ?, ?, ?, ?)'] * len(some))}"
+            added.update(row[0] for row in self.changes.run("node", sql, [value for row in some for value in row]))
+        self.connection.executemany(
+            "UPDATE node SET first = ?1 WHERE id = ?2 AND first > ?1", [(row[4], id_) for id_, row in wanted.items() if id_ not in added]
+        )
+        new = [wanted[id_] for id_ in sorted(added)]
+        # In the order of row ids: the index writes what it holds in memory whenever one goes back.
+        self.connection.executemany(
+            "INSERT INTO node_search (rowid, namespace, name) VALUES (?, ?, ?)", [(row[0], row[2], row[3]) for row in new]
+        )
+        for row in new:
+            self.spellings.add(row[:4])
 
     def add_contents(self, rows: list[Row]) -> None:
         """Store the contents that are not there yet; those that are known to be are not looked for again."""

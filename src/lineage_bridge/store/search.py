@@ -24,6 +24,9 @@ SELECT n.id, n.kind, n.namespace, n.name FROM space JOIN node n ON n.namespace =
 _FACET = """SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
 WHERE c.node = ? AND c.job = 0 AND c.key = ? AND f.deleted = 0"""
 
+_Row = tuple[int, int, str, str]
+"""id, kind, namespace, name: of the thousands that match, only those on the page become nodes."""
+
 
 class Search:
     """Search over one connection; looks at so many `candidates` of each way to match."""
@@ -37,19 +40,20 @@ class Search:
         named, cut = self._named(which, words)
         told, more = self._told(which, words)
         order = [
-            *sorted(named, key=lambda node: _order(node, which.text)),
-            *sorted(told - named, key=lambda node: (node.namespace, node.name)),
+            *sorted(named, key=lambda row: _order(row, which.text)),
+            *sorted(told - named, key=lambda row: row[2:]),
         ]
-        fitting = (node for node in order if self._fits(node, which))
+        fitting = (node for row in order if self._fits(node := _node(row), which))
         wanted = which.offset + which.limit
         found: list[Node] = []
         for node in fitting:
             found.append(node)
             if len(found) == wanted:
                 break
-        return SearchPage(tuple(self._match(node, which, words, node in named) for node in found[which.offset :]), cut or more)
+        ids = {row[0] for row in named}
+        return SearchPage(tuple(self._match(node, which, words, node.id in ids) for node in found[which.offset :]), cut or more)
 
-    def _named(self, which: SearchFilter, words: list[str]) -> tuple[set[Node], bool]:
+    def _named(self, which: SearchFilter, words: list[str]) -> tuple[set[_Row], bool]:
         """Nodes that contain every word in name or namespace."""
         if "name" not in which.fields or not words:
             return set(), False
@@ -61,21 +65,20 @@ class Search:
         if len(found) < self.candidates:
             return found, False
         found |= self._rows(_NAMED, f"name : ^ {quoted(which.text)}", which)
-        found |= {_node(row) for row in self.connection.execute(_EXACT, (which.text,))}
+        found.update(self.connection.execute(_EXACT, (which.text,)))
         return found, True
 
-    def _rows(self, sql: str, query: str, which: SearchFilter) -> set[Node]:
+    def _rows(self, sql: str, query: str, which: SearchFilter) -> set[_Row]:
         values = {"query": query, "kind": which.kind, "namespace": which.namespace, "limit": self.candidates}
-        return {_node(row) for row in self.connection.execute(sql, values)}
+        return set(self.connection.execute(sql, values))
 
-    def _scanned(self, words: Sequence[str]) -> set[Node]:
+    def _scanned(self, words: Sequence[str]) -> set[_Row]:
         """Words too short for the index: a plain scan."""
         where = " AND ".join("(instr(lower(namespace), lower(?)) OR instr(lower(name), lower(?)))" for _ in words)
         values = [word for word in words for _ in range(2)]
-        rows = self.connection.execute(f"SELECT id, kind, namespace, name FROM node WHERE {where} LIMIT ?", (*values, self.candidates))
-        return {_node(row) for row in rows}
+        return set(self.connection.execute(f"SELECT id, kind, namespace, name FROM node WHERE {where} LIMIT ?", (*values, self.candidates)))
 
-    def _told(self, which: SearchFilter, words: list[str]) -> tuple[set[Node], bool]:
+    def _told(self, which: SearchFilter, words: list[str]) -> tuple[set[_Row], bool]:
         """Nodes of which every word is said; without words, those that the filters on owner and tag name."""
         query = _told_query(which, words)
         if not query:
@@ -140,11 +143,12 @@ def _told_query(which: SearchFilter, words: list[str]) -> str:
     return " AND ".join(f"({part})" for part in parts)
 
 
-def _order(node: Node, text: str) -> tuple[bool, bool, int, str, str]:
-    return node.name != text, not node.name.startswith(text), len(node.name), node.namespace, node.name
+def _order(row: _Row, text: str) -> tuple[bool, bool, int, str, str]:
+    _, _, namespace, name = row
+    return name != text, not name.startswith(text), len(name), namespace, name
 
 
-def _node(row: tuple[int, int, str, str]) -> Node:
+def _node(row: _Row) -> Node:
     return Node(row[0], NodeKind(row[1]), row[2], row[3])
 
 
