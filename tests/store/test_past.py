@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.events import T0, carried
+from tests.events import RUNS, T0, carried, dataset, dataset_event, facet, frames_of, run_event
 from tests.store.test_apply import NAMES, apply, opened, settle
 
 from lineage_bridge.answers.neighbourhood import Node, Walk, WalkLimits
@@ -115,6 +115,32 @@ def test_an_answer_as_of_midnight_stays_whatever_comes_later(earlier: list[Carri
             again = around(reader, node, "both", at_us, at_us)
             assert (labels(again), edges(again), set(again.columns)) == (labels(walk), edges(walk), set(walk.columns))
             assert (again.members, again.canonical, again.distances) == (walk.members, walk.canonical, walk.distances)
+
+
+def test_as_of_midnight_a_drop_and_an_end_are_those_said_last_by_then() -> None:
+    """Both are said again later on: what was said first, on an earlier day, is not what held."""
+    dropped = dataset("t", lifecycleStateChange=facet(lifecycleStateChange="DROP"))
+    day = DAY_US
+
+    def ran(run: int, type_: str, at: int, name: str) -> bytes:
+        return run_event(type_, RUNS[run], "job", T0 + at, outputs=[dataset(name)])
+
+    events = [run_event(job="w", run=RUNS[4], time_us=T0 + time, outputs=[dataset("t")]) for time in (0, day // 4)]
+    events += [dataset_event(dropped, T0 + time) for time in (1, day, 9 * day)]
+    # Three complete runs without "old"; the first of them starts again the day after, and once more much later.
+    events += [ran(0, "COMPLETE", 0, "old")]
+    events += [ran(run, "COMPLETE", 2, "new") for run in (1, 2, 3)]
+    events += [ran(1, "START", at, "new") for at in (1, day, 9 * day)]
+    with opened() as writer:
+        apply(writer, frames_of(events, arrival=T0 + 20 * DAY_US))
+        settle(writer)
+        at_us = _MIDNIGHT + 2 * DAY_US
+        reader = SqliteReader(writer.connection)
+        found = {node.name: node for node in nodes(reader)}
+        then = {p.dataset.name: p.label.value for p in around(reader, found["w"], "both", at_us, at_us).ports}
+        assert then == {}
+        then = {p.dataset.name: p.label.value for p in around(reader, found["job"], "both", at_us, at_us).ports}
+        assert then == {"old": "current", "new": "current"}
 
 
 def _speaks_of_before(frame: Carried, at_us: int) -> bool:

@@ -7,10 +7,15 @@ from hypothesis import strategies as st
 from tests.events import KEY, RUNS, T0, columns, dataset, facet, frames_of, run_event
 from tests.store.test_apply import apply, contents, opened, settle
 
+from lineage_bridge.answers.neighbourhood import WalkLimits
 from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.derive import derive
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import fold_frames
+from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.graph.relations import Side
+from lineage_bridge.store.asof import folded_again
+from lineage_bridge.store.read import SqliteReader
 from lineage_bridge.store.verify import verify
 
 NAMES = Names(KEY)
@@ -43,6 +48,40 @@ _events = st.builds(
     st.sampled_from(["", "", "", "a", "b"]),
     st.sampled_from([True, True, False]),
 )
+
+
+def test_as_of_a_time_a_side_is_what_the_newest_snapshot_by_then_named() -> None:
+    day = 1440
+    told = [said(minute, RUNS[0], inputs, "t", "", "", True) for minute, inputs in ((0, "ab"), (60, "a"), (2 * day, "a"), (4 * day, "ab"))]
+    midnight = T0 - T0 % DAY_US
+    expected = {
+        T0 - 1: "",
+        T0: "ab",
+        T0 + 30 * MINUTE: "ab",
+        T0 + 60 * MINUTE: "a",
+        midnight + DAY_US: "a",
+        midnight + 3 * DAY_US: "a",
+        midnight + 4 * DAY_US: "a",
+        midnight + 5 * DAY_US: "ab",
+        None: "ab",
+    }
+    with opened() as writer:
+        apply(writer, frames_of(told, arrival=T0 + 9 * DAY_US))
+        settle(writer)
+        reader = SqliteReader(writer.connection)
+        job, target = reader.find(NodeKind.JOB, "jobs", "job"), reader.find(NodeKind.DATASET, "ns", "t")
+        assert job is not None
+        assert target is not None
+        for at_us, names in expected.items():
+            now_us = T0 + 5 * DAY_US if at_us is None else at_us
+            ports = reader.job_ports(job, now_us=now_us, at_us=at_us)
+            assert "".join(port.dataset.name for port in ports if port.side == Side.INPUT) == names, at_us
+            walk = reader.walk(target, "upstream", 1, WalkLimits(), now_us=now_us, at_us=at_us)
+            assert "".join(sorted(edge.source.name for edge in walk.edges)) == names, at_us
+            if at_us is not None:
+                with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
+                    rows = again.execute("SELECT n.name FROM job_io i JOIN node n ON n.id = i.dataset WHERE i.side = 0 ORDER BY 1")
+                    assert "".join(name for (name,) in rows) == names, at_us
 
 
 @settings(max_examples=100, deadline=None)

@@ -180,7 +180,7 @@ class _Derivation:
 
     def read_live(self) -> None:
         live, contents, facets = Firsts(), Firsts(), Firsts()
-        for (_, _, dataset, _), (first, _) in self.tables["run_io"].items():
+        for (_, _, dataset, _, _), (first, _) in self.tables["run_io"].items():
             live.meet(dataset, first)
         for (_, job, about, _, _, content, _), (first, *_) in self.tables["said"].items():
             live.meet(job, first)

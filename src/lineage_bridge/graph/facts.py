@@ -224,7 +224,7 @@ class _Statement:
 
     def of_run(self, run: Run, job: Job) -> None:
         self.run_row(run)
-        self.add("run_event", (run.id, self.event.type or ""), self.span)
+        self.add("run_event", (run.id, self.event.type or "", self.day), self.span)
         self.said(self.job, _SELF, self.content(job.facets))
         if run.facets:
             self.said(self.job, _RUN, self.content(run.facets))
@@ -268,7 +268,7 @@ class _Statement:
     def of_io(self, dataset: Dataset, side: Side, access: Side, samples: dict[tuple[int, int], list[int | None]]) -> None:
         id_, side_code = self.names.dataset(dataset.namespace, dataset.name), int(side)
         self.node(id_, _DATASET, dataset)
-        self.add("run_io", (self.subject, self.job, id_, side_code), self.span)
+        self.add("run_io", (self.subject, self.job, id_, side_code, self.day), self.span)
         if dataset.facets:
             self.said(id_, side_code, self.content(dataset.facets))
             self.lifecycle(id_, dataset)
@@ -295,7 +295,7 @@ class _Statement:
         if facet:
             was = facet.previousIdentifier
             previous = self.names.dataset(was.namespace, was.name) if was else 0
-            self.add("lifecycle", (self.subject, self.job, id_, facet.lifecycleStateChange, previous), self.said_at)
+            self.add("lifecycle", (self.subject, self.job, id_, facet.lifecycleStateChange, previous, self.day), self.said_at)
 
     # design time
 

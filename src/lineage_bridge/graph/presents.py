@@ -1,7 +1,7 @@
 """What every run and every design-time statement amounts to now, computed from scratch: its shape, and the days it spoke."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from lineage_bridge.graph.fold import Tables
@@ -48,8 +48,8 @@ class Presents:
         sayings: dict[Subject, list[Saying]] = defaultdict(list)
         origins: dict[Subject, int] = {}
         said_by: dict[Subject, int] = {}
-        for (run, job, dataset, side), span in self.tables["run_io"].items():
-            namings[run, job].append(Naming(side, dataset, *span))
+        for (run, job), naming in named_by(self.tables["run_io"]):
+            namings[run, job].append(naming)
         for (subject, job, about, side, origin, content, day), (first, first_event, last, event) in self.tables["said"].items():
             if own := speaker(job, about, side):
                 origins[subject, own] = origin
@@ -121,6 +121,16 @@ class Presents:
                 spans = self.job_shapes.setdefault((key[1], shape.id), {})
                 known = spans.get(day, span)
                 spans[day] = min(known[0], span[0]), max(known[1], span[1])
+
+
+def named_by(run_io: Mapping[Row, Row]) -> Iterator[tuple[Subject, Naming]]:
+    """What runs named, each dataset once, over all days."""
+    spans: dict[Row, tuple[int, int]] = {}
+    for (*who, dataset, side, _), (first, last) in run_io.items():
+        key = *who, side, dataset
+        spans[key] = _widened(spans.get(key), first, last)
+    for (run, job, side, dataset), span in spans.items():
+        yield (run, job), Naming(side, dataset, *span)
 
 
 def _widened(span: tuple[int, int] | None, first: int, last: int) -> tuple[int, int]:

@@ -217,8 +217,8 @@ RUN = _relation(
 """One row per run and job; a run seen under two jobs has two. A parent that never spoke is known by those that name it.
 `raw_id` is the run id as it was sent, where that was no UUID."""
 
-RUN_EVENT = _relation("run_event", _key("run", Type.BYTES), _key("type", Type.TEXT), *_span())
-"""One row per run and event type: when it was first and last said. State is read from these (see runs.py)."""
+RUN_EVENT = _relation("run_event", _key("run", Type.BYTES), _key("type", Type.TEXT), _key("day", Type.INT), *_span())
+"""One row per run, event type and UTC day: when it was first and last said. State is read from these (see runs.py)."""
 
 RUN_IO = _relation(
     "run_io",
@@ -226,9 +226,10 @@ RUN_IO = _relation(
     _key("job", Type.INT),
     _key("dataset", Type.INT),
     _key("side", Type.INT),
+    _key("day", Type.INT),
     *_span(),
 )
-"""One row per run, job, dataset and side."""
+"""One row per run, job, dataset, side and UTC day."""
 
 IO_SAMPLE = _relation(
     "io_sample",
@@ -287,11 +288,12 @@ LIFECYCLE = _relation(
     _key("dataset", Type.INT),
     _key("change", Type.TEXT),
     _key("previous", Type.INT),
+    _key("day", Type.INT),
     *_least("first", ("first", Type.INT), ("first_event", Type.BYTES)),
     *_greatest("last", (), ("last", Type.INT), ("last_event", Type.BYTES)),
 )
-"""What a run, or a design-time statement, said of a dataset's life: ALTER, CREATE, DROP, OVERWRITE, RENAME or TRUNCATE, and when first and
-last. `job` is 0 when none is named, `previous` the dataset's earlier name (0: none stated)."""
+"""What a run, or a design-time statement, said of a dataset's life: ALTER, CREATE, DROP, OVERWRITE, RENAME or TRUNCATE, and when on that
+UTC day first and last. `job` is 0 when none is named, `previous` the dataset's earlier name (0: none stated)."""
 
 CONTROL = _relation(
     "control",

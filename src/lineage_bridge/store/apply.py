@@ -176,7 +176,7 @@ class GraphWriter:
         """The nodes that rows name, and when first; `spoken` tells it of contents. Those that facets of lineage name come with these."""
         named, facets = Firsts(), Firsts()
         for row in rows["run_io"]:
-            named.meet(row[2], row[4])
+            named.meet(row[2], row[5])
         for row in rows["said"]:
             named.meet(row[1], row[7])
             named.meet(row[2], row[7])

@@ -20,13 +20,13 @@ from lineage_bridge.store.stitching import is_on
 
 _SPAN = '"first", CASE WHEN "last" <= :at THEN "last" ELSE "first" END'
 _CUT = {
-    "run_event": f'SELECT run, type, {_SPAN} FROM run_event WHERE "first" <= :at',
-    "run_io": f'SELECT run, job, dataset, side, {_SPAN} FROM run_io WHERE "first" <= :at',
+    "run_event": f'SELECT run, type, day, {_SPAN} FROM run_event WHERE "first" <= :at',
+    "run_io": f'SELECT run, job, dataset, side, day, {_SPAN} FROM run_io WHERE "first" <= :at',
     "io_sample": "SELECT * FROM io_sample WHERE time <= :at",
     "said": 'SELECT subject, job, about, side, origin, content, day, "first", first_event, '
     'CASE WHEN "last" <= :at THEN "last" ELSE "first" END, CASE WHEN "last" <= :at THEN last_event ELSE first_event END '
     'FROM said WHERE "first" <= :at',
-    "lifecycle": 'SELECT subject, job, dataset, change, previous, "first", first_event, '
+    "lifecycle": 'SELECT subject, job, dataset, change, previous, day, "first", first_event, '
     'CASE WHEN "last" <= :at THEN "last" ELSE "first" END, CASE WHEN "last" <= :at THEN last_event ELSE first_event END '
     'FROM lifecycle WHERE "first" <= :at',
     "control": f'SELECT run, job, direction, other_job, other_run, dependency, sequence, status, {_SPAN} FROM control WHERE "first" <= :at',

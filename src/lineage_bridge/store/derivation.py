@@ -127,8 +127,8 @@ class Derivation:
     def subjects_with_new_members(self) -> set[Subject]:
         """The runs in the staged batch that name a dataset they had not named before, or not so early. Ask before the batch is merged."""
         rows = self.connection.execute(
-            "SELECT DISTINCT i.run, i.job FROM in_run_io i LEFT JOIN run_io r ON r.run = i.run AND r.job = i.job "
-            "AND r.dataset = i.dataset AND r.side = i.side WHERE r.run IS NULL OR i.first < r.first"
+            "SELECT DISTINCT i.run, i.job FROM in_run_io i WHERE NOT EXISTS (SELECT 1 FROM run_io r WHERE r.run = i.run AND r.job = i.job "
+            "AND r.dataset = i.dataset AND r.side = i.side AND r.first <= i.first)"
         )
         return {(run, job) for run, job in rows}
 

@@ -15,8 +15,11 @@ _JOBS = 20
 _SAID = f"""SELECT c.facet, s.side, s.job, s.first, s.first_event, s.last, s.last_event
 FROM (SELECT * FROM said WHERE about = ? AND side = ? AND first <= ? ORDER BY day DESC LIMIT {_SCAN}) s
 JOIN content c ON c.content = s.content AND c.key = ?"""
-_LIFE = """SELECT l.first, l.first_event, l.last, l.change, l.dataset, l.previous, l.job FROM lifecycle l
-WHERE (l.dataset = :node OR l.previous = :node) ORDER BY l.first DESC, l.first_event DESC, l.change LIMIT :limit OFFSET :offset"""
+_SAME = """FROM lifecycle m
+WHERE m.subject = l.subject AND m.job = l.job AND m.dataset = l.dataset AND m.change = l.change AND m.previous = l.previous"""
+_LIFE = f"""SELECT l.first, l.first_event, (SELECT max(m.last) {_SAME}), l.change, l.dataset, l.previous, l.job FROM lifecycle l
+WHERE (l.dataset = :node OR l.previous = :node) AND l.day = (SELECT min(m.day) {_SAME})
+ORDER BY l.first DESC, l.first_event DESC, l.change LIMIT :limit OFFSET :offset"""
 
 
 class _Entry:

@@ -114,8 +114,8 @@ class Presence:
         stated: dict[Subject, list[Stated]] = {}
         cost = len(subjects)
         for run, job, *naming in self.connection.execute(
-            "SELECT r.run, r.job, r.side, r.dataset, r.first, r.last "
-            "FROM in_subject i CROSS JOIN run_io r ON r.run = i.subject AND r.job = i.job"
+            "SELECT r.run, r.job, r.side, r.dataset, min(r.first), max(r.last) "
+            "FROM in_subject i CROSS JOIN run_io r ON r.run = i.subject AND r.job = i.job GROUP BY r.run, r.job, r.dataset, r.side"
         ):
             namings.setdefault((run, job), []).append(Naming(*naming))
             cost += 1

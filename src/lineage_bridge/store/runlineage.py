@@ -66,7 +66,7 @@ class RunLineages:
     def _links(self, key: RunKey, direction: str) -> Iterator[tuple[RunKey, RunLink]]:
         side = Side.INPUT if direction == "upstream" else Side.OUTPUT
         rows = self.connection.execute(
-            "SELECT dataset FROM run_io WHERE run = ? AND job = ? AND side = ? ORDER BY dataset", (*key, int(side))
+            "SELECT DISTINCT dataset FROM run_io WHERE run = ? AND job = ? AND side = ? ORDER BY dataset", (*key, int(side))
         )
         for (dataset,) in rows.fetchall():
             if direction == "upstream":

@@ -16,6 +16,7 @@ WHERE parent_run = :run LIMIT 1000) GROUP BY parent_job UNION ALL
 SELECT root_run, root_job, max(parent_time) FROM (SELECT root_run, root_job, parent_time FROM run
 WHERE root_run = :run AND root_run <> parent_run LIMIT 1000) GROUP BY root_job"""
 """The jobs that others give a run, and when they did last; from a thousand of those who do."""
+_EVENTS = "SELECT type, min(first), max(last) FROM run_event WHERE run = ? GROUP BY type"
 _NOTHING = (None,) * 7
 _UNSEEN = RunState(UNKNOWN, None, None, False, False)
 
@@ -33,7 +34,7 @@ class Runs:
 
     def state(self, subject: bytes, job: int) -> RunState:
         """What the events of a run amount to."""
-        events = self.connection.execute("SELECT type, first, last FROM run_event WHERE run = ?", (subject,)).fetchall()
+        events = self.connection.execute(_EVENTS, (subject,)).fetchall()
         how = self.processing.of_job(job)
         unsure = how.streaming and goes_on_unsure(events)
         return run_state(events, how.streaming, self.processing.heartbeat(subject, job) if unsure else HEARTBEAT_US, retries=how.retries)
@@ -87,7 +88,7 @@ class Runs:
 
     def _named(self, subject: bytes, job: int, side: Side) -> tuple[Node, ...]:
         rows = self.connection.execute(
-            "SELECT dataset FROM run_io WHERE run = ? AND job = ? AND side = ?", (subject, job, int(side))
+            "SELECT DISTINCT dataset FROM run_io WHERE run = ? AND job = ? AND side = ?", (subject, job, int(side))
         ).fetchall()
         if not rows:
             rows = self.connection.execute(
@@ -132,7 +133,7 @@ class Runs:
         )
         found: list[frozenset[int]] = []
         for subject, shape in rows:
-            events = self.connection.execute("SELECT type, first, last FROM run_event WHERE run = ?", (subject,)).fetchall()
+            events = self.connection.execute(_EVENTS, (subject,)).fetchall()
             if run_state(events, streaming=False).state == "COMPLETE":
                 found.append(self.shape_side(shape, side))
             if len(found) == limit:

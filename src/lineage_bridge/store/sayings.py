@@ -23,7 +23,8 @@ _NOW = 2**63 - 1
 _AT = "CASE WHEN last <= :at THEN last ELSE first END"
 _CONTENTS = f"""SELECT content, max({_AT}) FROM said
 WHERE subject = :subject AND job = :job AND about = :about AND side = :side AND first <= :at GROUP BY content"""
-_NAMINGS = f"SELECT side, dataset, first, {_AT} FROM run_io WHERE run = :subject AND job = :job AND first <= :at"
+_NAMINGS = f"""SELECT side, dataset, min(first), max({_AT}) FROM run_io
+WHERE run = :subject AND job = :job AND first <= :at GROUP BY dataset, side"""
 _STATED = "SELECT carrier, meaning, first, 0 FROM subject_statement WHERE subject = :subject AND job = :job AND first <= :at"
 
 

@@ -14,7 +14,8 @@ ORDER BY last DESC, subject DESC LIMIT ?"""
 _SPANNING = (
     "SELECT subject, shape, last, reached FROM present WHERE job = ? AND origin = 1 AND last > ? AND first <= ? ORDER BY last LIMIT ?"
 )
-_EVENTS = "SELECT type, first, CASE WHEN last <= :at THEN last ELSE first END FROM run_event WHERE run = :run AND first <= :at"
+_EVENTS = """SELECT type, min(first), max(CASE WHEN last <= :at THEN last ELSE first END)
+FROM run_event WHERE run = :run AND first <= :at GROUP BY type"""
 _SCAN = 200
 
 

@@ -303,11 +303,12 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sa.Column("dataset", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("change", sa.Text(), autoincrement=False, nullable=False),
         sa.Column("previous", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("day", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("first", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("first_event", sa.LargeBinary(), autoincrement=False, nullable=False),
         sa.Column("last", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("last_event", sa.LargeBinary(), autoincrement=False, nullable=False),
-        sa.PrimaryKeyConstraint("subject", "job", "dataset", "change", "previous"),
+        sa.PrimaryKeyConstraint("subject", "job", "dataset", "change", "previous", "day"),
         sqlite_with_rowid=False,
     )
     op.create_index("lifecycle_by_dataset", "lifecycle", ["dataset", "first"], unique=False)
@@ -509,9 +510,10 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         "run_event",
         sa.Column("run", sa.LargeBinary(), autoincrement=False, nullable=False),
         sa.Column("type", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("day", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("first", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("last", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.PrimaryKeyConstraint("run", "type"),
+        sa.PrimaryKeyConstraint("run", "type", "day"),
         sqlite_with_rowid=False,
     )
     op.create_table(
@@ -520,9 +522,10 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sa.Column("job", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("dataset", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("side", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("day", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("first", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("last", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.PrimaryKeyConstraint("run", "job", "dataset", "side"),
+        sa.PrimaryKeyConstraint("run", "job", "dataset", "side", "day"),
         sqlite_with_rowid=False,
     )
     op.create_table(
