@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.events import T0, dataset, facet, frames_of, job_event, run_event
+from tests.events import T0, dataset, dataset_event, facet, frames_of, job_event, run_event
 from tests.store.test_apply import apply, opened
 
-from lineage_bridge.answers.analysis import Analysis, NodeMeasure, Touched
+from lineage_bridge.answers.analysis import Analysis, EstateTable, NodeMeasure, Touched
 from lineage_bridge.answers.neighbourhood import Node
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.graph.ids import DAY_US, NodeKind
@@ -153,3 +153,20 @@ def test_findings_are_read_back_by_parts_and_pages(tmp_path: Path) -> None:
     assert json.loads(kept.lines("cycle", 5, 0)[0])["nodes"][1]["name"] == "b"
     assert "last_read" not in json.loads(kept.lines("unused", 5, 0)[0])
     assert {file.name for file in tmp_path.iterdir()} == {"analysis.ndjson"}
+
+
+def test_what_has_ended_is_not_followed_and_a_rename_is() -> None:
+    dropped, renamed = (
+        facet(lifecycleStateChange="DROP"),
+        facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": "ns", "name": "b"}),
+    )
+    events = [
+        run_event(inputs=[dataset("a")], outputs=[dataset("b"), dataset("gone")]),
+        dataset_event(dataset("gone", lifecycleStateChange=dropped), T0 + 1),
+        dataset_event(dataset("later", lifecycleStateChange=renamed), T0 + 1),
+    ]
+    with opened() as writer:
+        apply(writer, frames_of(events))
+        names = dict(writer.connection.execute("SELECT id, name FROM node"))
+        flows = {(names[source], names[target]) for source, target in Estate(writer.connection).rows(EstateTable.FLOW)}
+        assert flows == {("a", "b"), ("b", "later")}

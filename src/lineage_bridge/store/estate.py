@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 from lineage_bridge.answers.analysis import EstateTable
 from lineage_bridge.graph.relations import Row
+from lineage_bridge.store.endings import Endings
+from lineage_bridge.store.flows import Direction
 from lineage_bridge.store.identity import Identities
+from lineage_bridge.store.spans import CurrentSpans
 
 _NODES = "SELECT id, kind, namespace, name FROM node"
 _KIND_OF = """SELECT c.node, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
@@ -17,19 +20,41 @@ _ROWS = {
     EstateTable.SHAPE_IO: "SELECT shape, side, dataset FROM shape_io",
     EstateTable.JOB_SHAPE: "SELECT job, shape, max(last) FROM job_shape GROUP BY job, shape",
 }
+_STANDING = frozenset({EstateTable.FLOW, EstateTable.HUB})
+_MANY = 10_000
 
 
 class Estate:
-    """Reads over one connection, of one moment of the store."""
+    """Reads over one connection, of one moment of the store. Flows are those that impact follows: what has ended is left out."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
+        self.endings = Endings(connection, CurrentSpans(connection), None)
 
     def rows(self, table: EstateTable) -> Iterator[Row]:
         """The rows of a table, in no order."""
         if table is EstateTable.NODE:
             return self._nodes()
+        if table in _STANDING and not self.endings.none:
+            return self._flows() if table is EstateTable.FLOW else self._hubs()
         return iter(self.connection.execute(_ROWS[table]))
+
+    def _flows(self) -> Iterator[Row]:
+        """What has not ended, and what goes on under another name."""
+        rows = self.connection.execute("SELECT source, target, job, origin FROM flow")
+        while some := rows.fetchmany(_MANY):
+            self.endings.meet({end for edge in some for end in edge[:2]})
+            yield from (edge[:2] for edge in some if not self.endings.has_ended(*edge))
+        renamed = [row[0] for row in self.connection.execute("SELECT DISTINCT previous FROM lifecycle WHERE change = 'RENAME'")]
+        yield from (edge[:2] for edge in self.endings.renamed(renamed, Direction.DOWN))
+
+    def _hubs(self) -> Iterator[Row]:
+        rows = self.connection.execute("SELECT h.hub, i.side, i.dataset, h.job, h.origin FROM hub h JOIN hub_io i ON i.hub = h.hub")
+        while some := rows.fetchmany(_MANY):
+            self.endings.meet({row[2] for row in some})
+            for hub, side, dataset, job, origin in some:
+                if not self.endings.has_ended_port(job, dataset, side, origin):
+                    yield hub, side, dataset
 
     def _nodes(self) -> Iterator[Row]:
         """(id, the id that stands for its group, kind, namespace and name it goes by, whether it is a dashboard)."""
