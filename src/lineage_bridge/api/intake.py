@@ -86,6 +86,11 @@ class Intake:
             single, events = self.judged(body)
         return Receipt(events, single, await self.store([event.frame for event in events]))
 
+    async def lineage(self, request: Request) -> Response:
+        """Take in one event, an array, an object with `events`, or lines of JSON; plain or gzip."""
+        receipt = await self.take(request)
+        return one_answer(receipt) if receipt.single else many_answer(receipt)
+
     def judged(self, body: Body) -> tuple[bool, list[Judged]]:
         """The events of a body with their verdicts, and whether it is one event by itself."""
         pieces = cut(body, self.services.max_events)
@@ -182,8 +187,7 @@ def routes(intake: Intake) -> APIRouter:
     )
     async def post_lineage(request: Request) -> Response:
         """Take in one event, an array, an object with `events`, or lines of JSON; plain or gzip."""
-        receipt = await intake.take(request)
-        return one_answer(receipt) if receipt.single else many_answer(receipt)
+        return await intake.lineage(request)
 
     @router.post("/lineage/batch/", response_model=None, include_in_schema=False)
     @router.post(
