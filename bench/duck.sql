@@ -88,7 +88,7 @@ SELECT run, job, dataset, side, min(effective) AS "first", max(effective) AS "la
 -- table: io_sample
 CREATE TABLE io_sample AS
 SELECT run, job, dataset, side, effective AS time,
-  max({'event': event, 'rows': s.rowCount, 'bytes': s.size, 'files': s.fileCount}) AS sample
+  {'event': max(event), 'rows': max(s.rowCount), 'bytes': max(s.size), 'files': max(s.fileCount)} AS sample
 FROM (
   SELECT event, effective, run, job, dataset, side, CASE side WHEN 0 THEN f.inputStatistics ELSE f.outputStatistics END AS s
   FROM (

@@ -1,13 +1,16 @@
 """Order freedom of the plain fold: any shuffle, doubling and cut of the frames gives equal tables."""
 
+from itertools import permutations
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.events import KEY, carried
+from tests.events import KEY, carried, dataset, facet, frames_of, run_event
 
 from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.derive import derive
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import empty_tables, fold_frames, merge_tables, without_erased
+from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.relations import RELATIONS, Law, Row
 
 NAMES = Names(KEY)
@@ -27,6 +30,17 @@ def test_any_cut_gives_equal_tables(frames: list[Carried], data: st.DataObject) 
     cut = data.draw(st.integers(0, len(frames)))
     one, other = fold_frames(frames[:cut], NAMES), fold_frames(frames[cut:], NAMES)
     assert merge_tables(one, other) == fold_frames(frames, NAMES)
+
+
+def test_what_one_event_counts_no_other_of_the_same_time_hides() -> None:
+    told = [{"rowCount": 3}, {"size": 70, "rowCount": 2}, {"fileCount": 1}]
+    events = [
+        run_event(type_, outputs=[dataset("t", access=("outputFacets", {"outputStatistics": facet(**counted)}))])
+        for type_, counted in zip(("START", "RUNNING", "COMPLETE"), told, strict=True)
+    ]
+    for order in permutations(events):
+        (values,) = fold_frames(frames_of(list(order)), NAMES)["io_sample"].values()
+        assert values == (3, 70, 1, max(map(event_id, events)))
 
 
 @settings(max_examples=100, deadline=None)

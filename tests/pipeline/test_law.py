@@ -28,6 +28,7 @@ EVERY_LAW = Relation(
         Column("key", Type.TEXT, Law.KEY),
         Column("least", Type.TEXT, Law.MIN),
         Column("most", Type.BYTES, Law.MAX),
+        Column("most_told", Type.INT, Law.MAX, optional=True),
         Column("chosen", Type.TEXT, Law.GREATEST, "up", optional=True),
         Column("up_text", Type.TEXT, Law.GREATEST, "up", ordinal=True),
         Column("up_event", Type.BYTES, Law.GREATEST, "up", ordinal=True),
@@ -50,7 +51,7 @@ def rows_for(relation: Relation, source: random.Random, count: int) -> list[Row]
     """Rows as facts may be: few keys, few orders, what is the same a function of the key, what is chosen a function of its order."""
     rows = []
     for _ in range(count):
-        row: dict[str, object] = {c.name: source.choice(VALUES[c.type]) for c in relation.columns}
+        row: dict[str, object] = {c.name: source.choice([*VALUES[c.type], *([None] if c.optional else [])]) for c in relation.columns}
         key = [row[name] for name in relation.key]
         for column in relation.columns:
             order = [row[c.name] for c in relation.columns if c.group == column.group and c.ordinal] if column.group else []

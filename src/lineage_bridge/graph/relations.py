@@ -1,8 +1,9 @@
 """The law: every relation of the graph, its key, and how two rows with one key become one.
 
-A column is part of the key, a **min**, a **max**, the value of a **greatest** or **least** (chosen together with its order, a tuple
-that ends with an event id and is therefore total), or the **same** wherever the key is the same. Every merge is commutative,
-associative and idempotent, so events may come late, twice, and in any order. Nothing counts: counts are queries.
+A column is part of the key, a **min**, a **max** (of values of which any is told, where it may be NULL), the value of a **greatest** or
+**least** (chosen together with its order, a tuple that ends with an event id and is therefore total), or the **same** wherever the key is
+the same. Every merge is commutative, associative and idempotent, so events may come late, twice, and in any order. Nothing counts:
+counts are queries.
 
 The law is executed by `merge` (plain Python), `upsert_sql` (a store) and `pipeline.law` (a replay), all generated from `RELATIONS`.
 Rows are flat tuples: the key's columns, then the others, in the order they are declared. Times are int64 microseconds UTC; ids of events,
@@ -238,9 +239,11 @@ IO_SAMPLE = _relation(
     _key("dataset", Type.INT),
     _key("side", Type.INT),
     _key("time", Type.INT),
-    *_greatest("sample", (("rows", Type.INT), ("bytes", Type.INT), ("files", Type.INT)), ("event", Type.BYTES)),
+    *(Column(counter, Type.INT, Law.MAX, optional=True) for counter in ("rows", "bytes", "files")),
+    Column("event", Type.BYTES, Law.MAX),
 )
-"""What a run said at one time of the amount it read or wrote: rows, bytes, files."""
+"""What a run said at one time of the amount it read or wrote: rows, bytes, files. Of several events at that time each counter is the
+greatest that one of them told, and `event` the greatest id."""
 
 SAID = _relation(
     "said",
@@ -386,6 +389,8 @@ def _merger(relation: Relation) -> Callable[[Row, Row], Row]:
     for place, column in enumerate(values):
         if column.law is Law.MIN:
             parts.append(f"a[{place}] if a[{place}] <= b[{place}] else b[{place}]")
+        elif column.law is Law.MAX and column.optional:
+            parts.append(f"a[{place}] if b[{place}] is None or (a[{place}] is not None and a[{place}] >= b[{place}]) else b[{place}]")
         elif column.law is Law.MAX:
             parts.append(f"a[{place}] if a[{place}] >= b[{place}] else b[{place}]")
         elif column.law is Law.SAME:
@@ -428,8 +433,9 @@ def _updates(relation: Relation, least: str, greatest: str) -> tuple[list[str], 
             sets.append(f'"{column.name}" = {least}({ours}, {theirs})')
             changes.append(f"{theirs} < {ours}")
         elif column.law is Law.MAX:
-            sets.append(f'"{column.name}" = {greatest}({ours}, {theirs})')
-            changes.append(f"{theirs} > {ours}")
+            known = (f"coalesce({ours}, {theirs})", f"coalesce({theirs}, {ours})") if column.optional else (ours, theirs)
+            sets.append(f'"{column.name}" = {greatest}({known[0]}, {known[1]})')
+            changes.append(f"({theirs} IS NOT NULL AND ({ours} IS NULL OR {theirs} > {ours}))" if column.optional else f"{theirs} > {ours}")
     for columns in groups_of(relation).values():
         order = [c.name for c in columns if c.ordinal]
         sign = ">" if columns[0].law is Law.GREATEST else "<"
