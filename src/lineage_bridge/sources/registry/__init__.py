@@ -1,0 +1,1 @@
+"""Schema registries of Confluent's API: Confluent's own, Apicurio, Karapace."""

@@ -1,0 +1,127 @@
+"""Avro schemas to fields."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from lineage_bridge.errors import RequestError
+from lineage_bridge.openlineage.facets import SchemaField
+
+_NAMED = ("record", "error", "enum", "fixed")
+
+
+def fields(text: str, references: Mapping[str, str]) -> tuple[SchemaField, ...]:
+    """The fields of a schema. Raises RequestError."""
+    reader = _Reader()
+    for other in references.values():
+        reader.know(_parsed(other), "")
+    schema = _parsed(text)
+    reader.know(schema, "")
+    field = reader.field("", schema, "", None, ())
+    return field.fields or () if reader.is_record(schema, "") else (field,)
+
+
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        if text.strip().replace(".", "").replace("_", "").isalnum():
+            return text.strip()
+        raise RequestError("an Avro schema that is not JSON", "Look at the schema in the registry.") from None
+
+
+class _Reader:
+    """Knows the named types of a schema and of those it refers to, by full name."""
+
+    def __init__(self) -> None:
+        self.named: dict[str, dict[str, Any]] = {}
+
+    def know(self, schema: object, space: str) -> None:
+        """The named types within a schema."""
+        if isinstance(schema, list):
+            for part in schema:
+                self.know(part, space)
+        elif isinstance(schema, dict):
+            kind = schema.get("type")
+            if kind in _NAMED and isinstance(schema.get("name"), str):
+                full = _full(schema["name"], schema.get("namespace", space))
+                self.named.setdefault(full, schema)
+                space = full.rpartition(".")[0]
+            for part in [kind, schema.get("items"), schema.get("values"), *(field.get("type") for field in _record_fields(schema))]:
+                if isinstance(part, list | dict):
+                    self.know(part, space)
+
+    def is_record(self, schema: object, space: str) -> bool:
+        """Whether a schema is a record, by itself or by name."""
+        found = self._resolved(schema, space)[0]
+        return isinstance(found, dict) and found.get("type") in ("record", "error")
+
+    def field(self, name: str, schema: object, space: str, doc: str | None, inside: tuple[str, ...]) -> SchemaField:
+        """A field of a type. `inside`: the named types around it."""
+        schema, space = self._resolved(schema, space)
+        if isinstance(schema, list):
+            return self._union(name, schema, space, doc, inside)
+        kind = schema.get("type") if isinstance(schema, dict) else None
+        if isinstance(kind, dict | list):
+            return self.field(name, kind, space, doc, inside)
+        if not isinstance(schema, dict):
+            return SchemaField(name=name, type=str(schema), description=doc)
+        return self._typed(name, schema, space, doc or schema.get("doc"), inside)
+
+    def _typed(self, name: str, schema: dict[str, Any], space: str, told: str | None, inside: tuple[str, ...]) -> SchemaField:
+        kind = schema.get("type")
+        if kind in _NAMED:
+            full = _full(str(schema.get("name", "")), schema.get("namespace", space))
+            parts = None if full in inside else self._fields(schema, full.rpartition(".")[0], (*inside, full))
+            return SchemaField(name=name, type=full if kind != "record" else kind, description=told, fields=parts)
+        if kind == "array":
+            return SchemaField(
+                name=name, type="array", description=told, fields=(self.field("_element", schema.get("items"), space, None, inside),)
+            )
+        if kind == "map":
+            key = SchemaField(name="key", type="string")
+            return SchemaField(
+                name=name, type="map", description=told, fields=(key, self.field("value", schema.get("values"), space, None, inside))
+            )
+        return SchemaField(name=name, type=_logical(schema), description=told)
+
+    def _fields(self, schema: dict[str, Any], space: str, inside: tuple[str, ...]) -> tuple[SchemaField, ...] | None:
+        made = tuple(self.field(str(f.get("name", "")), f.get("type"), space, f.get("doc"), inside) for f in _record_fields(schema))
+        return made or None
+
+    def _union(self, name: str, schema: list[object], space: str, doc: str | None, inside: tuple[str, ...]) -> SchemaField:
+        """One type that may be null is that type; several are a union with a field each."""
+        branches = [branch for branch in schema if branch != "null"]
+        if len(branches) == 1:
+            return self.field(name, branches[0], space, doc, inside)
+        made = tuple(self.field(_branch_name(branch), branch, space, None, inside) for branch in branches)
+        return SchemaField(name=name, type="union", description=doc, fields=made or None)
+
+    def _resolved(self, schema: object, space: str) -> tuple[object, str]:
+        if not isinstance(schema, str):
+            return schema, space
+        full = _full(schema, space)
+        found = self.named.get(full) or self.named.get(schema)
+        return (schema, space) if found is None else (found, full.rpartition(".")[0])
+
+
+def _record_fields(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    found = schema.get("fields")
+    return [field for field in found if isinstance(field, dict)] if isinstance(found, list) else []
+
+
+def _full(name: str, space: str) -> str:
+    return name if "." in name or not space else f"{space}.{name}"
+
+
+def _logical(schema: dict[str, Any]) -> str:
+    logical = schema.get("logicalType")
+    if logical == "decimal":
+        return f"decimal({schema.get('precision')},{schema.get('scale', 0)})"
+    return str(logical or schema.get("type"))
+
+
+def _branch_name(branch: object) -> str:
+    if isinstance(branch, dict):
+        return str(branch.get("name") or branch.get("type"))
+    return str(branch).rpartition(".")[2]
