@@ -53,7 +53,10 @@ class Port:
 
 @dataclass(frozen=True)
 class ColumnEdge:
-    """One column (or, with an empty field, a whole dataset) comes from another. Transformations are (type, subtype, masking), sorted."""
+    """One column (or, with an empty field, a whole dataset) comes from another.
+
+    Transformations are (type, subtype, masking), sorted; `descriptions` what producers said of them.
+    """
 
     source: Node
     source_field: str
@@ -62,6 +65,7 @@ class ColumnEdge:
     job: Node
     origin: Origin
     transformations: tuple[tuple[str, str, bool], ...]
+    descriptions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -256,8 +256,8 @@ class Transformation(Struct, frozen=True):
     masking: bool
 
 
-class GraphColumn(Struct, frozen=True):
-    """One column comes from another; an empty field means the whole dataset."""
+class GraphColumn(Struct, frozen=True, omit_defaults=True):
+    """One column comes from another; an empty field means the whole dataset. `descriptions`: what producers said of how."""
 
     source: str
     source_field: str
@@ -266,6 +266,7 @@ class GraphColumn(Struct, frozen=True):
     job: str
     origin: str
     transformations: list[Transformation]
+    descriptions: list[str] = []
 
 
 class Neighbourhood(Struct, frozen=True):

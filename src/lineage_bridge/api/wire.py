@@ -208,6 +208,7 @@ def graph_column(column: ColumnEdge) -> GraphColumn:
         job=id_of(column.job),
         origin=column.origin.name.lower(),
         transformations=[Transformation(*change) for change in column.transformations],
+        descriptions=list(column.descriptions),
     )
 
 

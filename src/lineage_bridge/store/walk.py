@@ -8,9 +8,11 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.labels import Label
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.graph.statements import NO_SOURCE, Statement
+from lineage_bridge.store.columns import ColumnStep
 from lineage_bridge.store.flows import Direction, RawEdge, RawPort, RawStatement
 from lineage_bridge.store.moment import Moment, resolution
 from lineage_bridge.store.nodes import Nodes
+from lineage_bridge.store.remarks import descriptions
 
 _ORIGINS = {int(origin): origin for origin in Origin}
 _EVIDENCE = {int(evidence): evidence for evidence in Evidence}
@@ -136,17 +138,19 @@ class Walker:
     def _columns(self, edges: list[RawEdge]) -> Iterator[ColumnEdge]:
         """The column statements behind the flows that were met."""
         met = {(source, target, job) for source, target, job, *_ in edges}
-        found: dict[tuple[int, str, int, str, int, int], set[tuple[str, str, bool]]] = {}
+        found: dict[tuple[int, str, int, str, int, int], list[ColumnStep]] = {}
         for target, job in sorted({edge[1:3] for edge in met}):
             for row in self._said_of(target, job):
-                statement, carrier, origin = Statement(*row[:7]), row[7], row[8]
+                statement, carrier, origin, meaning = Statement(*row[:7]), *row[7:]
                 source, to = statement.source or job, statement.target or carrier
                 named = statement.source_field or statement.target_field
                 if statement.type != NO_SOURCE and named and (source, to, job) in met and to == target:
                     key = source, statement.source_field, to, statement.target_field, job, origin
-                    found.setdefault(key, set()).add((statement.type, statement.subtype, bool(statement.masking)))
-        for (source, source_field, target, target_field, job, origin), changes in sorted(found.items()):
-            by_id = self.nodes.by_id
+                    step = ColumnStep(*key, statement.type, statement.subtype, bool(statement.masking), carrier, meaning)
+                    found.setdefault(key, []).append(step)
+        connection, by_id = self.nodes.connection, self.nodes.by_id
+        described = connection.execute("SELECT EXISTS (SELECT 1 FROM remark)").fetchone()[0]
+        for (source, source_field, target, target_field, job, origin), steps in sorted(found.items()):
             yield ColumnEdge(
                 by_id(source),
                 source_field,
@@ -154,7 +158,8 @@ class Walker:
                 target_field,
                 by_id(job),
                 Origin(origin),
-                tuple(sorted(changes)),
+                tuple(sorted({(step.type, step.subtype, step.masking) for step in steps})),
+                descriptions(connection, steps, self.when.at_us) if described else (),
             )
 
     def _said_of(self, target: int, job: int) -> Iterable[RawStatement]:
