@@ -93,7 +93,7 @@ class Identities:
         """The group of each of these nodes."""
         wanted = sorted(set(ids))
         joined = self.joined(wanted)
-        self._name(wanted)
+        self.name(wanted)
         return {id_: joined.get(id_) or Group((self.names[id_],), ()) for id_ in wanted if id_ in self.names}
 
     def joined(self, ids: Iterable[int]) -> dict[int, Group]:
@@ -239,12 +239,12 @@ class Identities:
     def _symlinked(self, spellings: Iterable[Spelling]) -> list[Step]:
         here = [self.ids[s] for s in spellings if s.kind == _DATASET and s in self.ids]
         pairs = self.symlinks.around(here)
-        self._name({id_ for pair in pairs for id_ in pair[:2]})
+        self.name({id_ for pair in pairs for id_ in pair[:2]})
         return [Step(self.names[dataset], self.names[other], SYMLINK, type_) for dataset, other, type_ in pairs]
 
     # nodes
 
-    def _name(self, ids: Iterable[int]) -> None:
+    def name(self, ids: Iterable[int]) -> None:
         """Know the names of these nodes."""
         self._meet(
             row for some in chunks(set(ids) - self.names.keys()) for row in self.connection.execute(_BY_ID.format(marks(some)), some)

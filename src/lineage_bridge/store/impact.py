@@ -38,7 +38,7 @@ class Reacher:
         """What lies behind a node in a direction, with the jobs on the way."""
         ahead = Direction(direction)
         met = self._follow(node, ahead, depth)
-        own = self._same(node.id)
+        own = self.nodes.head(node.id)
         fed = self._fed(met, own, Direction.UP if ahead is Direction.DOWN else Direction.DOWN)
         found = reach(own, met.jobs, fed)
         affected = [Affected(self.nodes.by_id(r.node), r.distance, r.paths, r.wholly) for r in found]
@@ -49,7 +49,7 @@ class Reacher:
         """The ways from one node to another, with the data."""
         met = self._between(source, target, depth)
         edges = adjacency(met.jobs)
-        start, end = self._same(source.id), self._same(target.id)
+        start, end = self.nodes.head(source.id), self.nodes.head(target.id)
         ways = simple_paths(start, end, edges, depth, lambda: self.elapsed() < self.limits.seconds)
         found = [self._path(path, met) for path in islice(ways, most + 1)]
         truncated = met.truncated or ("time" if self.elapsed() >= self.limits.seconds else "")
@@ -68,7 +68,7 @@ class Reacher:
         return Met(kept, {}, met.truncated or back.truncated, met.hidden + back.hidden)
 
     def _follow(self, node: Node, ahead: Direction, depth: int) -> Met:
-        met = Met(distances={self._same(node.id): 0})
+        met = Met(distances={self.nodes.head(node.id): 0})
         frontier = sorted(met.distances)
         if node.kind == NodeKind.JOB and depth:
             frontier = self._from_job(node, ahead, met)
@@ -92,27 +92,27 @@ class Reacher:
         for edge in self.flows.around([job.id], ahead):
             self._note(edge, ahead, met)
         for _, dataset, *_ in self.flows.job_ports(job.id, ahead.far):
-            met.jobs.setdefault((job.id, self._same(dataset)), set()).add(job.id)
+            met.jobs.setdefault((job.id, self.nodes.head(dataset)), set()).add(job.id)
         reached = {far for near, far in met.jobs if near == job.id} - {job.id}
         met.distances.update(dict.fromkeys(reached, 1))
         return sorted(reached)
 
     def _note(self, edge: RawEdge, ahead: Direction, met: Met) -> int:
         near, far = (edge[0], edge[1]) if ahead is Direction.DOWN else (edge[1], edge[0])
-        pair = self._same(near), self._same(far)
+        pair = self.nodes.head(near), self.nodes.head(far)
         met.jobs.setdefault(pair, set()).add(edge[2])
         return pair[1]
 
     def _note_readers(self, ids: Iterable[int], ahead: Direction, met: Met) -> None:
         """Jobs that name a dataset from this side, whether or not anything flows on from it."""
         for job, dataset, *_ in self.flows.ports(set(ids), ahead.near, self.limits.edges):
-            met.readers.setdefault(job, set()).add(self._same(dataset))
+            met.readers.setdefault(job, set()).add(self.nodes.head(dataset))
 
     def _fed(self, met: Met, own: int, back: Direction) -> set[int]:
         """The nodes that flows reach which the walk did not come by."""
         asked = self.flows.expand(met.distances.keys() - {own})
-        elsewhere = (edge for edge in self.flows.around(asked, back) if self._same(back.ahead(edge)) not in met.distances)
-        return {self._same(edge[0] if back is Direction.DOWN else edge[1]) for edge in elsewhere}
+        elsewhere = (edge for edge in self.flows.around(asked, back) if self.nodes.head(back.ahead(edge)) not in met.distances)
+        return {self.nodes.head(edge[0] if back is Direction.DOWN else edge[1]) for edge in elsewhere}
 
     def _jobs(self, met: Met, own: int, wholly: set[int], ahead: Direction) -> Iterable[Affected]:
         """The jobs that take from what was met: as near as the nearest node they take from, wholly affected if all they take is."""
@@ -123,7 +123,7 @@ class Reacher:
         for job, nears in taken.items():
             if job != own and job not in met.distances:
                 distance = min(met.distances[near] for near in nears) + 1
-                named = {self._same(dataset) for _, dataset, *_ in self.flows.job_ports(job, ahead.near)} if nears <= wholly else set()
+                named = {self.nodes.head(dataset) for _, dataset, *_ in self.flows.job_ports(job, ahead.near)} if nears <= wholly else set()
                 yield Affected(self.nodes.by_id(job), distance, None, nears <= wholly and named <= wholly)
 
     def _over(self, met: Met, reached: int) -> bool:
@@ -135,11 +135,6 @@ class Reacher:
             elif self.elapsed() > self.limits.seconds:
                 met.truncated = "time"
         return bool(met.truncated)
-
-    # names
-
-    def _same(self, id_: int) -> int:
-        return self.nodes.group(self.nodes.by_id(id_))[0].id
 
 
 def _name(node: Node) -> tuple[str, str]:

@@ -24,6 +24,7 @@ class Nodes:
         self.connection = connection
         self.identities = Identities(connection, at_us)
         self.known: dict[int, Node] = {}
+        self._heads: dict[int, int] = {}
 
     def by_id(self, id_: int) -> Node:
         """The node of an id that an edge or a fact holds."""
@@ -34,6 +35,7 @@ class Nodes:
     def load(self, ids: Iterable[int]) -> None:
         """Meet many nodes at once."""
         new = set(ids) - self.known.keys()
+        self.identities.name(new)
         names = self.identities.names
         self.known.update((id_, Node(id_, _KINDS[names[id_].kind], *names[id_][1:])) for id_ in new & names.keys())
         for some in chunks(new - names.keys()):
@@ -80,6 +82,18 @@ class Nodes:
         if group is None:
             return node, (node,)
         return self.by_id(self.identities.head(group)), tuple(self.by_id(id_) for id_ in self.identities.members(group))
+
+    def head(self, id_: int) -> int:
+        """The node that stands for a node's group, by ids: the node itself if it is alone."""
+        if id_ not in self._heads:
+            group = self.identities.joined([id_]).get(id_)
+            self._heads[id_] = self.identities.head(group) if group else id_
+        return self._heads[id_]
+
+    def members(self, id_: int) -> list[int]:
+        """The ids of a node's group, sorted."""
+        group = self.identities.joined([id_]).get(id_)
+        return sorted(self.identities.members(group)) if group else [id_]
 
     def canonical(self, ids: Iterable[int]) -> dict[int, int]:
         """The ids among these that belong to a group of several, each with the id of the node that stands for it."""

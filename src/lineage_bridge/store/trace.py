@@ -65,12 +65,12 @@ class Tracer:
         return self._answer(node, options, found)
 
     def _begin(self, node: Node, options: TraceOptions, *, up: bool) -> list[Column]:
-        own = self._same(node.id)
+        own = self.nodes.head(node.id)
         if options.field or node.kind == NodeKind.JOB:
             return [(own, options.field)]
         look = self.columns.into if up else self.columns.out_of
         near = "target_field" if up else "source_field"
-        steps = (step for member in self._members(own) for step in look(member, "") if self._counts(step, member, options, up=up))
+        steps = (step for member in self.nodes.members(own) for step in look(member, "") if self._counts(step, member, options, up=up))
         named = {getattr(step, near) for step in steps}
         return [(own, name) for name in sorted(named)]
 
@@ -78,17 +78,18 @@ class Tracer:
         """The columns behind one column, noting the statements that lead there."""
         self._cover(here[0], found, up=up)
         look = self.columns.into if up else self.columns.out_of
-        for member in self._members(here[0]):
+        for member in self.nodes.members(here[0]):
             together: dict[tuple[int, str, int, str, int, int], list[ColumnStep]] = {}
             for step in look(member, here[1]):
                 if self._counts(step, member, options, up=up):
                     together.setdefault(step[:6], []).append(step)
+            self.nodes.load(key[0] if up else key[2] for key in together)
             for key, steps in sorted(together.items()):
                 if self._over(found):
                     found.hidden += 1
                     continue
                 found.steps[key] = steps
-                far = (self._same(key[0]), key[1]) if up else (self._same(key[2]), key[3])
+                far = (self.nodes.head(key[0]), key[1]) if up else (self.nodes.head(key[2]), key[3])
                 if self._goes_on(far, steps, found, options, up=up):
                     yield far
 
@@ -122,7 +123,7 @@ class Tracer:
         if dataset in found.datasets:
             return
         found.datasets.add(dataset)
-        for member in self._members(dataset):
+        for member in self.nodes.members(dataset):
             for edge in self._edges(member, up=up).values():
                 (found.covered if self._has_columns(edge) else found.gaps).add(edge)
 
@@ -139,14 +140,6 @@ class Tracer:
             edges = self.flows.around([node], Direction.UP if up else Direction.DOWN)
             self._around[key] = {edge[:4]: edge for edge in edges}
         return self._around[key]
-
-    # names
-
-    def _same(self, id_: int) -> int:
-        return self.nodes.group(self.nodes.by_id(id_))[0].id
-
-    def _members(self, canonical: int) -> list[int]:
-        return sorted(node.id for node in self.nodes.group(self.nodes.by_id(canonical))[1])
 
     def _over(self, found: Traced) -> bool:
         if not found.truncated:
