@@ -1,0 +1,248 @@
+"""What the transforms of fields do to a record. Each takes the record and the transform's settings, and gives the record after it."""
+
+from collections.abc import Iterable
+
+from lineage_bridge.sources.connect.patterns import compile_java, listed
+from lineage_bridge.sources.connect.records import (
+    HEADER,
+    KEY,
+    VALUE,
+    WHOLE,
+    Origins,
+    Record,
+    changed,
+    is_in,
+    mapped,
+    moved,
+)
+from lineage_bridge.sources.connect.transform import Transform
+
+MADE: Origins = frozenset()
+"""The origins of a field that a transform makes."""
+
+
+def keep(record: Record, _: Transform) -> Record:
+    """Transforms that leave the fields alone."""
+    return record
+
+
+def replace_field(record: Record, transform: Transform) -> Record:
+    """Keeps, leaves out and renames fields; the names are those before renaming."""
+    included = transform.options_list("include", "whitelist")
+    excluded = transform.options_list("exclude", "blacklist")
+    renames = transform.pairs("renames")
+    fields: dict[str, Origins] = {}
+    for path, origins in record.part(transform.on).items():
+        if (included and not _named(path, included)) or _named(path, excluded):
+            continue
+        old = next((name for name in renames if is_in(path, name)), None)
+        fields[path if old is None else renames[old] + path[len(old) :]] = origins
+    return record.with_part(transform.on, fields)
+
+
+def mask_field(record: Record, transform: Transform) -> Record:
+    """Puts something else in the place of what must not be seen."""
+    names = transform.options_list("fields")
+    return record.with_part(transform.on, mapped(record.part(transform.on), names, _masked))
+
+
+def hash_field(record: Record, transform: Transform) -> Record:
+    """Aiven's hash of one field, or of the whole."""
+    name = transform.option("field.name")
+    names = [name] if name else record.part(transform.on)
+    return record.with_part(transform.on, mapped(record.part(transform.on), names, _masked))
+
+
+def extract_field(record: Record, transform: Transform) -> Record:
+    """One field becomes the whole."""
+    name = transform.option("field", "field.name")
+    return record.with_part(transform.on, moved(record.part(transform.on), name, WHOLE))
+
+
+def extract_nested_field(record: Record, transform: Transform) -> Record:
+    """A field within a field is put beside the others."""
+    fields = record.part(transform.on)
+    inner = f"{transform.option('input.outer.field.name')}.{transform.option('input.inner.field.name')}"
+    return record.with_part(transform.on, {**fields, **moved(fields, inner, transform.option("output.field.name"))})
+
+
+def hoist_field(record: Record, transform: Transform) -> Record:
+    """The whole becomes one field."""
+    name = transform.option("field")
+    fields = {f"{name}.{path}" if path else name: origins for path, origins in record.part(transform.on).items()}
+    return record.with_part(transform.on, fields)
+
+
+def flatten(record: Record, transform: Transform) -> Record:
+    """Fields within fields get names of their own."""
+    delimiter = transform.option("delimiter", default=".")
+    return record.with_part(transform.on, {path.replace(".", delimiter): origins for path, origins in record.part(transform.on).items()})
+
+
+def insert_field(record: Record, transform: Transform) -> Record:
+    """Fields from the record's metadata, or constants."""
+    names = [transform.option(f"{what}.field") for what in ("topic", "partition", "offset", "timestamp", "static")]
+    made = {name.rstrip("!?"): MADE for name in names if name}
+    return record.with_part(transform.on, {**record.part(transform.on), **made})
+
+
+def cast(record: Record, transform: Transform) -> Record:
+    """Another type for some fields, or for the whole."""
+    specs = transform.options_list("spec")
+    names = [spec.partition(":")[0].strip() for spec in specs if ":" in spec]
+    fields = record.part(transform.on)
+    return record.with_part(transform.on, mapped(fields, names if len(names) == len(specs) else fields, changed))
+
+
+def convert_timestamp(record: Record, transform: Transform) -> Record:
+    """A time in another form."""
+    fields = record.part(transform.on)
+    names = transform.options_list("field", "fields")
+    return record.with_part(transform.on, mapped(fields, names or fields, changed))
+
+
+def convert_zone(record: Record, transform: Transform) -> Record:
+    """Debezium's change of time zone: of the fields named, or of all times, which only their types tell."""
+    names = [name.rpartition(":")[2] for name in transform.options_list("include.list")]
+    fields = record.part(VALUE)
+    wanted = [path for path in fields if any(is_in(path, place + name) for name in names for place in ("", "after.", "before."))]
+    return record.with_part(VALUE, mapped(fields, wanted, changed))
+
+
+def value_to_key(record: Record, transform: Transform) -> Record:
+    """The key is made of fields of the value."""
+    if VALUE in record.unknown:
+        return record.forgetting([KEY])
+    value = record.part(VALUE)
+    made: dict[str, Origins] = {}
+    for name in transform.options_list("fields"):
+        made.update(moved(value, name, name))
+    return record.knowing(KEY, made)
+
+
+def key_to_value(record: Record, transform: Transform) -> Record:
+    """Fields of the key are put into the value, by the same names unless others are given."""
+    if KEY in record.unknown:
+        return record.forgetting([VALUE])
+    key, names = record.part(KEY), transform.options_list("key.fields")
+    targets = transform.options_list("value.fields")
+    if not names or names == ["*"]:
+        made = {path or "_key": origins for path, origins in key.items()}
+    else:
+        made = {}
+        for at, name in enumerate(names):
+            made.update(moved(key, name, targets[at] if at < len(targets) else name))
+    return record.with_part(VALUE, {**record.part(VALUE), **made})
+
+
+def drop(record: Record, transform: Transform) -> Record:
+    """Key or value becomes nothing."""
+    return record.knowing(transform.on, {})
+
+
+def header_from(record: Record, transform: Transform) -> Record:
+    """Fields are copied or moved to headers."""
+    if transform.on in record.unknown:
+        return record
+    fields, headers = record.part(transform.on), record.part(HEADER)
+    names = transform.options_list("fields")
+    for name, header in zip(names, transform.options_list("headers"), strict=False):
+        headers.update(moved(fields, name, header))
+    if transform.option("operation") == "move":
+        fields = {path: origins for path, origins in fields.items() if not _named(path, names)}
+    return record.with_part(HEADER, headers).with_part(transform.on, fields)
+
+
+def header_to_value(record: Record, transform: Transform) -> Record:
+    """Debezium's way back: headers are copied or moved to fields of the value."""
+    headers, fields = record.part(HEADER), record.part(VALUE)
+    names = transform.options_list("headers")
+    for header, field in zip(names, transform.options_list("fields"), strict=False):
+        fields.update(moved(headers, header, field) or {field: MADE})
+    if transform.option("operation") == "move":
+        headers = {path: origins for path, origins in headers.items() if not _named(path, names)}
+    return record.with_part(HEADER, headers).with_part(VALUE, fields)
+
+
+def insert_header(record: Record, transform: Transform) -> Record:
+    """A header that is a constant."""
+    return record.with_part(HEADER, {**record.part(HEADER), transform.option("header"): MADE})
+
+
+def drop_headers(record: Record, transform: Transform) -> Record:
+    """Headers are left out."""
+    names = transform.options_list("headers")
+    return record.with_part(HEADER, {path: origins for path, origins in record.part(HEADER).items() if not _named(path, names)})
+
+
+def unwrap(record: Record, transform: Transform) -> Record:
+    """Debezium's envelope becomes the row after the change, with fields of the envelope added under a prefix."""
+    fields = record.part(VALUE)
+    if not any(is_in(path, "after") for path in fields):
+        return record.forgetting([VALUE])
+    row = moved(fields, "after", WHOLE)
+    prefix = transform.option("add.fields.prefix", default="__")
+    for added in transform.options_list("add.fields"):
+        name, _, alias = added.partition(":")
+        row[prefix + (alias or name).replace(".", "_")] = MADE
+    if "rewrite" in transform.option("delete.handling.mode", "delete.tombstone.handling.mode"):
+        row["__deleted"] = MADE
+    return record.with_part(VALUE, row)
+
+
+def outbox(record: Record, transform: Transform) -> Record:
+    """The value is a row's payload, the key one of its columns; some columns go beside the payload or into headers."""
+    if VALUE in record.unknown:
+        return record.forgetting([KEY])
+    fields = record.part(VALUE)
+    row = moved(fields, "after", WHOLE) if any(is_in(path, "after") for path in fields) else fields
+    key = moved(row, transform.option("table.field.event.key", "collection.field.event.key", default="aggregateid"), WHOLE)
+    payload = transform.option("table.field.event.payload", "collection.field.event.payload", default="payload")
+    headers = {**record.part(HEADER), **moved(row, transform.option("table.field.event.id", default="id"), "id")}
+    beside: dict[str, Origins] = {}
+    for placement in listed(transform.option("table.fields.additional.placement", "collection.fields.additional.placement")):
+        name, place, alias, *_ = [*placement.split(":"), "", ""]
+        (headers if place == "header" else beside).update(moved(row, name, alias or name) if place in ("header", "envelope") else {})
+    value = moved(row, payload, "payload" if beside else WHOLE)
+    if transform.is_on("table.expand.json.payload") or transform.is_on("collection.expand.json.payload"):
+        value = {path: changed(origins) for path, origins in value.items()}
+    return record.knowing(KEY, key).with_part(HEADER, headers).with_part(VALUE, {**value, **beside})
+
+
+def mark_table(record: Record, transform: Transform) -> Record:
+    """The key gets a field that tells the physical table, so keys of several tables stay apart."""
+    if not transform.is_on("key.enforce.uniqueness", default=True):
+        return record
+    name = transform.option("key.field.name", default="__dbz__physicalTableIdentifier")
+    return record.with_part(KEY, {**record.part(KEY), name: MADE})
+
+
+def rename_by_pattern(record: Record, transform: Transform) -> Record:
+    """Names of fields are rewritten where a pattern matches."""
+    pattern = compile_java(transform.option("field.name.regex", "pattern"))
+    if pattern is None:
+        return record.forgetting([transform.on])
+    replacement = transform.option("replacement", "field.name.replacement")
+    fields = {pattern.sub(lambda _: replacement, path): origins for path, origins in record.part(transform.on).items()}
+    return record.with_part(transform.on, fields)
+
+
+def concat_fields(record: Record, transform: Transform) -> Record:
+    """Several fields are joined to one."""
+    fields = record.part(transform.on)
+    names = transform.options_list("field.names")
+    joined: Origins = frozenset().union(*(changed(origins) for path, origins in fields.items() if _named(path, names)))
+    return record.with_part(transform.on, {**fields, transform.option("output.field.name"): joined})
+
+
+def only_topic_known(record: Record, _: Transform) -> Record:
+    """Nothing is known of the fields after it."""
+    return record.forgetting([KEY, VALUE])
+
+
+def _named(path: str, names: Iterable[str]) -> bool:
+    return any(is_in(path, name) for name in names)
+
+
+def _masked(origins: Origins) -> Origins:
+    return changed(origins, masking=True)

@@ -1,0 +1,51 @@
+"""Java's regular expressions, as connectors and transforms are configured with, in Python's."""
+
+import re
+from functools import lru_cache
+
+_TO_PYTHON = (
+    (re.compile(r"\(\?<(?=[A-Za-z])"), "(?P<"),
+    (re.compile(r"\\p\{Alnum\}"), "[0-9A-Za-z]"),
+    (re.compile(r"\\p\{Alpha\}"), "[A-Za-z]"),
+)
+_QUOTED = re.compile(r"\\Q(.*?)(?:\\E|\Z)", re.DOTALL)
+_REFERENCE = re.compile(r"\\(.)|\$\{(\w+)\}|\$(\d)", re.DOTALL)
+
+
+@lru_cache(4096)
+def compile_java(pattern: str, flags: int = 0) -> re.Pattern[str] | None:
+    """The pattern as Python's; None if it cannot be read."""
+    text = _QUOTED.sub(lambda match: re.escape(match[1]), pattern)
+    for java, python in _TO_PYTHON:
+        text = java.sub(python, text)
+    try:
+        return re.compile(text, flags)
+    except re.error:
+        return None
+
+
+def replace_all_of(pattern: str, replacement: str, text: str) -> str | None:
+    """What Java's `matches` and then `replaceFirst` give; None if the pattern does not match the whole text, or cannot be read."""
+    compiled = compile_java(pattern)
+    if compiled is None or not compiled.fullmatch(text):
+        return None
+    first = compiled.search(text)
+    return None if first is None else text[: first.start()] + _expand(first, replacement) + text[first.end() :]
+
+
+def _expand(match: re.Match[str], replacement: str) -> str:
+    def referenced(reference: re.Match[str]) -> str:
+        if reference[1] is not None:
+            return reference[1]
+        group: str | int = reference[2] or int(reference[3])
+        try:
+            return match[group] or ""
+        except IndexError:
+            return reference[0]
+
+    return _REFERENCE.sub(referenced, replacement)
+
+
+def listed(value: str) -> list[str]:
+    """The elements of a list separated by commas, without blanks and empty ones."""
+    return [element for element in (part.strip() for part in value.split(",")) if element]

@@ -1,0 +1,118 @@
+"""What is known of the records that pass through a connector: their fields, and which field before the connector each came from."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+IDENTITY = "IDENTITY"
+TRANSFORMATION = "TRANSFORMATION"
+WHOLE = ""
+"""The path of a key or value that has no fields: all of it."""
+
+KEY = "key"
+VALUE = "value"
+HEADER = "header"
+
+
+class Field(NamedTuple):
+    """A field of a record: `part` is key, value or header, `path` dotted, empty for a part that is one value."""
+
+    part: str
+    path: str
+
+
+class Origin(NamedTuple):
+    """Where a field's content came from: `field` before the first transform, unchanged (IDENTITY) or not, masked or not.
+
+    With `maybe`, not every record has it from there: a predicate or a filter decides.
+    """
+
+    field: Field
+    subtype: str = IDENTITY
+    masking: bool = False
+    maybe: bool = False
+
+
+Origins = frozenset[Origin]
+
+
+@dataclass(frozen=True)
+class Record:
+    """The fields with their origins (none for one that a transform makes), and the parts whose fields nobody knows."""
+
+    fields: Mapping[Field, Origins]
+    unknown: frozenset[str] = frozenset()
+
+    @staticmethod
+    def starting(keys: Iterable[str] = (), values: Iterable[str] = ()) -> "Record":
+        """A record before its first transform: every field comes from itself."""
+        fields = [*(Field(KEY, path) for path in keys), *(Field(VALUE, path) for path in values)]
+        return Record({field: frozenset((Origin(field),)) for field in fields})
+
+    @staticmethod
+    def nothing_known() -> "Record":
+        """A record of which no field is known."""
+        return Record({}, frozenset((KEY, VALUE)))
+
+    def part(self, part: str) -> dict[str, Origins]:
+        """The fields of a part by path."""
+        return {field.path: origins for field, origins in self.fields.items() if field.part == part}
+
+    def with_part(self, part: str, fields: Mapping[str, Origins]) -> "Record":
+        """The record with a part's fields replaced; a part that is unknown stays so."""
+        if part in self.unknown:
+            return self
+        others = {field: origins for field, origins in self.fields.items() if field.part != part}
+        return replace(self, fields={**others, **{Field(part, path): origins for path, origins in fields.items()}})
+
+    def forgetting(self, parts: Iterable[str]) -> "Record":
+        """The record with nothing known of these parts any more."""
+        gone = frozenset(parts)
+        kept = {field: origins for field, origins in self.fields.items() if field.part not in gone}
+        return Record(kept, self.unknown | gone)
+
+    def knowing(self, part: str, fields: Mapping[str, Origins]) -> "Record":
+        """The record with a part made anew: known now, whatever it was."""
+        return replace(self, unknown=self.unknown - {part}).with_part(part, fields)
+
+
+def either(one: Record, other: Record) -> Record:
+    """A record that is one or the other: what only one of them has is `maybe`."""
+    merged: dict[Field, Origins] = {}
+    for field in {**one.fields, **other.fields}:
+        here, there = one.fields.get(field, frozenset()), other.fields.get(field, frozenset())
+        both = here & there
+        merged[field] = both | frozenset(origin._replace(maybe=True) for origin in (here | there) - both)
+    return Record(merged, one.unknown | other.unknown).forgetting(one.unknown | other.unknown)
+
+
+def changed(origins: Origins, masking: bool = False) -> Origins:
+    """The origins of what was computed from them."""
+    return frozenset(origin._replace(subtype=TRANSFORMATION, masking=origin.masking or masking) for origin in origins)
+
+
+def is_in(path: str, name: str) -> bool:
+    """Whether a path is the field of that name or lies in it."""
+    return path == name or path.startswith(name + ".")
+
+
+def moved(fields: Mapping[str, Origins], name: str, to: str) -> dict[str, Origins]:
+    """What the field of a name is made of, by the paths it has where it is put: `to` (empty: as the whole)."""
+    found = {}
+    for path, origins in fields.items():
+        if is_in(path, name):
+            rest = path[len(name) :]
+            found[(to + rest) if to else rest.lstrip(".")] = origins
+    return found
+
+
+def mapped(fields: Mapping[str, Origins], names: Iterable[str], how: Callable[[Origins], Origins]) -> dict[str, Origins]:
+    """The fields, with those named (or lying in one named) made from what they were."""
+    wanted = list(names)
+    return {path: how(origins) if any(is_in(path, name) for name in wanted) else origins for path, origins in fields.items()}
+
+
+def dropped(start: Record, end: Record) -> list[Field]:
+    """The fields of the start from which nothing at the end comes, in order. None are told if a part of the end is unknown."""
+    reached = {origin.field for origins in end.fields.values() for origin in origins}
+    return [] if end.unknown else sorted(field for field in start.fields if field not in reached)

@@ -1,0 +1,37 @@
+"""A connector's configuration without its secrets: what may be stored, shown and logged."""
+
+import re
+from collections.abc import Collection, Mapping
+
+from lineage_bridge.openlineage.secrets import MASK, mask_text, names_secret
+
+_PLACEHOLDERS = re.compile(r"(?:\$\{[A-Za-z0-9_.\-]+:[^{}]*\})+")
+_USER_INFO = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.\-]*://)[^\s/?#\"']*@(?=\S)")
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value is one that a config provider fills in: `${file:...}`, `${env:...}`, not `${topic}`."""
+    return bool(_PLACEHOLDERS.fullmatch(value.strip()))
+
+
+def has_placeholder(value: str) -> bool:
+    """Whether a part of a value is one that a config provider fills in."""
+    return bool(_PLACEHOLDERS.search(value))
+
+
+def is_secret(key: str, passwords: Collection[str] = ()) -> bool:
+    """Whether a setting is a secret: by the plugin's own word (`passwords`, its keys of type PASSWORD), or by its name."""
+    return key in passwords or names_secret(key)
+
+
+def mask_config(config: Mapping[str, str], passwords: Collection[str] = ()) -> dict[str, str]:
+    """The configuration with its secrets masked. Placeholders of config providers are no secrets, and stay."""
+    return {key: _masked(key, value, passwords) for key, value in config.items()}
+
+
+def _masked(key: str, value: str, passwords: Collection[str]) -> str:
+    if not value or is_placeholder(value):
+        return value
+    if is_secret(key, passwords):
+        return MASK
+    return mask_text(_USER_INFO.sub(r"\g<scheme>", value))
