@@ -15,3 +15,5 @@ lock() { # lock FILE ARGUMENT...
 lock dev.txt pyproject.toml --group build --group dev "$@"
 lock run.txt pyproject.toml --constraints requirements/dev.txt
 lock build.txt --group pyproject.toml:build --constraints requirements/dev.txt
+# What `make oracle` asks is never part of .venv; oracle.in names it.
+lock oracle.txt requirements/oracle.in "$@"

@@ -1,5 +1,6 @@
 """The answer book of streaming SQL: scripts with the lineage that a reader would write down. CONVENTIONS.md has its rules and form."""
 
+import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,6 +8,8 @@ from functools import cache
 from pathlib import Path
 
 BOOK = Path(__file__).parent / "cases"
+# What Flink's own planner answers, written by `make oracle`.
+PLANNER = Path(__file__).parent / "planner.json"
 DIRECT = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
 INDIRECT = ("FILTER", "JOIN", "GROUP_BY", "WINDOW", "SORT", "CONDITIONAL")
 
@@ -65,11 +68,21 @@ class Case:
     columns: tuple[Flow, ...]
     indirect: tuple[Influence, ...]
 
+    @property
+    def digest(self) -> str:
+        """What is asked, in short: it changes with the script and the schema."""
+        return hashlib.sha256(repr((self.dialect, self.schema, self.sql)).encode()).hexdigest()[:16]
+
 
 @cache
 def cases() -> tuple[Case, ...]:
     """All cases, by group and in the order of the book. Raises ValueError for what is not in the book's form."""
     return tuple(case for path in sorted(BOOK.glob("*.txt")) for case in _read(path))
+
+
+def planned_cases() -> list[Case]:
+    """The cases that Flink's planner is asked: those of Flink's dialects without an error."""
+    return [case for case in cases() if case.dialect in ("flink", "confluent-flink") and not case.errors]
 
 
 def _read(path: Path) -> Iterator[Case]:

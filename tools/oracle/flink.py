@@ -1,0 +1,66 @@
+"""Flink's planner, as it lies in the wheel of its Java libraries: fetched once into the user's cache, and run there."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import platformdirs
+
+HERE = Path(__file__).resolve().parent
+LOCK = HERE.parent.parent / "requirements" / "oracle.txt"
+LOADER = "flink-table-planner-loader-*.jar"
+PLANNER = "flink-table-planner.jar"
+
+
+def jars() -> list[Path]:
+    """The archives of the locked version. Raises CalledProcessError when pip cannot fetch it, after pip has told why."""
+    home = Path(platformdirs.user_cache_dir("lineage-bridge")) / "oracle" / hashlib.sha256(LOCK.read_bytes()).hexdigest()[:16]
+    if not home.is_dir():
+        home.parent.mkdir(parents=True, exist_ok=True)
+        # Beside the final place, so that a half-filled folder never has its name.
+        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=home.parent) as scratch:
+            _install(Path(scratch) / "flink")
+            (Path(scratch) / "flink").replace(home)
+    return sorted(home.glob("*.jar"))
+
+
+def _install(home: Path) -> None:
+    packages = home.parent / "packages"
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps"]
+    subprocess.run([*pip, "--require-hashes", "--no-build-isolation", "--target", packages, "-r", LOCK], check=True)
+    home.mkdir()
+    for jar in (packages / "pyflink" / "lib").glob("*.jar"):
+        shutil.move(jar, home / jar.name)
+    # The loader hides the planner's classes from those who would ask it; inside lies the planner itself.
+    (loader,) = home.glob(LOADER)
+    with zipfile.ZipFile(loader) as archive:
+        archive.extract(PLANNER, home)
+    loader.unlink()
+
+
+def plan(scripts: Mapping[str, Sequence[str]]) -> list[list[str]]:
+    """What `Oracle.java` tells of each script (name to statements), line by line in fields.
+
+    Raises CalledProcessError when it does not compile or ends early, after it has told why. Exits without a compiler.
+    """
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else "java"
+    if not shutil.which(f"{java}c"):
+        sys.exit(f"make oracle: there is no {java}c; it needs a JDK of Java 17 or 21, on the PATH or in JAVA_HOME")
+    archives = os.pathsep.join(str(jar) for jar in jars())
+    with tempfile.TemporaryDirectory(prefix="lineage-bridge-oracle-") as scratch:
+        classes, folder = Path(scratch) / "classes", Path(scratch) / "scripts"
+        folder.mkdir()
+        for name, statements in scripts.items():
+            (folder / name).write_text("\0".join(statements), encoding="utf-8")
+        sources = sorted(HERE.glob("*.java"))
+        subprocess.run([f"{java}c", "-nowarn", "-XDsuppressNotes", "-proc:none", "-cp", archives, "-d", classes, *sources], check=True)
+        command = [java, "-Xmx1g", "-XX:TieredStopAtLevel=1", "-cp", f"{classes}{os.pathsep}{archives}", "Oracle", str(folder)]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+    return [line.split("\t") for line in done.stdout.splitlines()]
