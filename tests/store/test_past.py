@@ -143,6 +143,18 @@ def test_as_of_midnight_a_drop_and_an_end_are_those_said_last_by_then() -> None:
         assert then == {"old": "current", "new": "current"}
 
 
+def test_as_of_a_time_after_a_drop_what_names_the_dataset_on_a_later_day_does_not_count() -> None:
+    writes = [run_event("RUNNING", time_us=T0 + time, outputs=[dataset("t")]) for time in (0, DAY_US)]
+    drop = dataset_event(dataset("t", lifecycleStateChange=facet(lifecycleStateChange="DROP")), T0 + 1)
+    with opened() as writer:
+        apply(writer, frames_of([*writes, drop], arrival=T0 + 20 * DAY_US))
+        settle(writer)
+        reader = SqliteReader(writer.connection)
+        (job,) = reader.nodes(NodeKind.JOB, None, None, None, 0)
+        for at_us, named in ((T0, 1), (T0 + 2, 0), (T0 + DAY_US, 1)):
+            assert len(around(reader, job, "both", at_us, at_us).ports) == named, at_us
+
+
 def _speaks_of_before(frame: Carried, at_us: int) -> bool:
     """Whether an event has a time before this one; a damaged one may be cut where it still looks whole."""
     try:

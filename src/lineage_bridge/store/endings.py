@@ -14,7 +14,7 @@ _SCAN = 200
 """How many of a job's newest runs are asked when they named a dataset last."""
 _NAMED_LATER = f"""SELECT 1 FROM (SELECT subject FROM present WHERE job = :job AND last > :end AND origin = 1 AND first <= :at
 ORDER BY last DESC LIMIT {_SCAN}) p JOIN run_io i ON i.run = p.subject AND i.job = :job AND i.dataset = :dataset AND i.side = :side
-WHERE CASE WHEN i.last <= :at THEN i.last ELSE i.first END > :end LIMIT 1"""
+WHERE i.first <= :at AND CASE WHEN i.last <= :at THEN i.last ELSE i.first END > :end LIMIT 1"""
 _NAMED = "SELECT 1 FROM job_io WHERE job = ? AND dataset = ? AND side = ? AND origin = 1"
 
 
