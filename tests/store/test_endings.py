@@ -1,17 +1,15 @@
 """What has ended, and what goes on under another name."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.events import KEY, RUNS, T0, dataset, dataset_event, facet, frame, frames_of, job_event, run_event
+from tests.events import RUNS, T0, dataset, dataset_event, facet, frame, frames_of, job_event, run_event
 from tests.store.test_apply import NAMES
 
 from lineage_bridge.answers.neighbourhood import WalkLimits
 from lineage_bridge.graph.carried import FrameKind
-from lineage_bridge.graph.facts import Names, facts
+from lineage_bridge.graph.facts import facts
 from lineage_bridge.graph.fold import flat, fold_frames
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.labels import Label
@@ -21,13 +19,6 @@ from lineage_bridge.store.export import Export
 from lineage_bridge.store.read import SqliteReader
 
 HOUR = 3_600_000_000
-
-
-@pytest.fixture
-def writer(tmp_path: Path) -> Iterator[GraphWriter]:
-    made = GraphWriter(tmp_path / "graph.db", Names(KEY))
-    yield made
-    made.close()
 
 
 def add(writer: GraphWriter, *bodies: bytes, kind: FrameKind = FrameKind.EVENT, arrival: int = T0 + 400 * DAY_US) -> None:

@@ -1,10 +1,7 @@
 """Impact, paths and column traces over the store."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.events import KEY, RUNS, T0, carried, columns, dataset, facet, frames_of, job_event, run_event
@@ -21,13 +18,6 @@ from lineage_bridge.ports import Batch, Budget
 from lineage_bridge.store.apply import GraphWriter
 from lineage_bridge.store.asof import folded_again
 from lineage_bridge.store.read import SqliteReader
-
-
-@pytest.fixture
-def writer(tmp_path: Path) -> Iterator[GraphWriter]:
-    made = GraphWriter(tmp_path / "graph.db", Names(KEY))
-    yield made
-    made.close()
 
 
 def add(writer: GraphWriter, *bodies: bytes) -> SqliteReader:

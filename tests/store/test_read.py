@@ -1,7 +1,6 @@
 """Questions to the store."""
 
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,13 +21,6 @@ from lineage_bridge.store.read import ReaderPool, SqliteReader
 from lineage_bridge.store.sqlite import connect_reader
 
 NAMES = Names(KEY)
-
-
-@pytest.fixture
-def writer(tmp_path: Path) -> Iterator[GraphWriter]:
-    made = GraphWriter(tmp_path / "graph.db", Names(KEY))
-    yield made
-    made.close()
 
 
 def add(writer: GraphWriter, *bodies: bytes, arrival: int = T0 + 400 * DAY_US) -> None:

@@ -1,11 +1,8 @@
 """Which run produced what a run read."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 from typing import Any
 
-import pytest
 from tests.events import KEY, RUNS, T0, dataset, facet, frames_of, run_event
 
 from lineage_bridge.graph.facts import Names
@@ -17,13 +14,6 @@ from lineage_bridge.store.read import SqliteReader
 
 NAMES = Names(KEY)
 MINUTE = 60_000_000
-
-
-@pytest.fixture
-def writer(tmp_path: Path) -> Iterator[GraphWriter]:
-    made = GraphWriter(tmp_path / "graph.db", Names(KEY))
-    yield made
-    made.close()
 
 
 def add(writer: GraphWriter, *bodies: bytes) -> None:

@@ -1,7 +1,6 @@
 """Runs, on what real producers were seen to send, in whatever order it came."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -24,13 +23,6 @@ MS, S, MINUTE = 1_000, 1_000_000, 60_000_000
 FLINK = {"jobType": facet(processingType="STREAMING", integration="FLINK", jobType="JOB")}
 DEBEZIUM = {"jobType": facet(processingType="STREAMING", integration="DEBEZIUM", jobType="TASK")}
 SAMPLES = Path(__file__).parents[1] / "samples"
-
-
-@pytest.fixture
-def writer(tmp_path: Path) -> Iterator[GraphWriter]:
-    made = GraphWriter(tmp_path / "graph.db", Names(KEY))
-    yield made
-    made.close()
 
 
 def add(writer: GraphWriter, *bodies: bytes, seed: int | None = 3) -> SqliteReader:

@@ -1,12 +1,10 @@
 """Schema versions, facet histories and the life of datasets, from events."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import pytest
 from tests.events import KEY, RUNS, T0, dataset, dataset_event, facet, frames_of, job_event, run_event, schema
 
 from lineage_bridge.answers.history import SchemaHistory
@@ -24,13 +22,6 @@ NAMES = Names(KEY)
 MINUTE, HOUR = 60_000_000, 3_600_000_000
 NEVER = 2**62
 DEBEZIUM = Path(__file__).parents[1] / "samples" / "debezium" / "debezium_events.ndjson"
-
-
-@pytest.fixture
-def writer(tmp_path: Path) -> Iterator[GraphWriter]:
-    made = GraphWriter(tmp_path / "graph.db", Names(KEY))
-    yield made
-    made.close()
 
 
 def add(writer: GraphWriter, *bodies: bytes) -> None:

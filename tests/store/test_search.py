@@ -1,7 +1,5 @@
 """Search, from events."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,13 +18,6 @@ from lineage_bridge.store.search import Search
 from lineage_bridge.store.verify import verify
 
 NAMES = Names(KEY)
-
-
-@pytest.fixture
-def writer(tmp_path: Path) -> Iterator[GraphWriter]:
-    made = GraphWriter(tmp_path / "graph.db", Names(KEY))
-    yield made
-    made.close()
 
 
 def add(writer: GraphWriter, *bodies: bytes, budget: int = 10**6) -> None:

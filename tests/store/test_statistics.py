@@ -1,7 +1,5 @@
 """Amounts, from events."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,13 +17,6 @@ from lineage_bridge.store.read import SqliteReader
 NAMES = Names(KEY)
 S = 1_000_000
 HOUR = 3600 * S
-
-
-@pytest.fixture
-def writer(tmp_path: Path) -> Iterator[GraphWriter]:
-    made = GraphWriter(tmp_path / "graph.db", Names(KEY))
-    yield made
-    made.close()
 
 
 def add(writer: GraphWriter, *bodies: bytes) -> None:
