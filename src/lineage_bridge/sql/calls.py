@@ -68,7 +68,7 @@ class Calls(Expressions):
 
     def _arguments(self, call: TableCall, here: Scope, ctes: Ctes) -> _Arguments:
         found = _Arguments()
-        for _, tokens in call.arguments:
+        for tokens in call.arguments:
             first = tokens[0].upper if tokens else ""
             if first in ("TABLE", "(") and len(tokens) > 1:
                 found.table, conditions = self._table_argument(tokens, ctes)

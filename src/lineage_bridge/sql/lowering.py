@@ -68,11 +68,11 @@ class _Plain(Dialect):
 
 @dataclass(frozen=True)
 class TableCall:
-    """A function in place of a table: its arguments as (name or empty, tokens)."""
+    """A function in place of a table, with its arguments."""
 
     token: Token
     function: str
-    arguments: list[tuple[str, Sequence[Token]]]
+    arguments: list[Sequence[Token]]
     ordinality: bool = False
 
 
@@ -94,7 +94,6 @@ class Query:
     places: list[Token]
     times: list[Sequence[Token]] = field(default_factory=list)
     windowed: bool = False
-    partitions: list[Sequence[Token]] = field(default_factory=list)
 
     def place(self, expression: exp.Expr) -> Token | None:
         """Where an expression stands."""
@@ -114,13 +113,12 @@ class _Lowering:
     def __init__(self, tokens: Sequence[Token], *, ksql: bool) -> None:
         self.cursor = Cursor(tokens, folds=ksql)
         self.ksql = ksql
+        self.rules = _BY_WORD[ksql]
         self.lines: list[str] = []
         self.places: list[Token] = []
         self.stand_ins: dict[str, TableCall | Pattern] = {}
         self.times: list[Sequence[Token]] = []
-        self.partitions: list[Sequence[Token]] = []
         self.windowed = False
-        self.last_table: tuple[int, int] | None = None
 
     def emit(self, text: str, token: Token) -> None:
         self.lines.append(text)
@@ -145,10 +143,7 @@ class _Lowering:
     def step(self) -> None:
         cursor = self.cursor
         token = cursor.tokens[cursor.at]
-        for seen, act in _RULES:
-            if cursor.sees(*seen) and act(self, token):
-                return
-        if self.ksql and any(cursor.sees(*seen) and act(self, token) for seen, act in _KSQL_RULES):
+        if any(cursor.sees(*seen) and act(self, token) for seen, act in self.rules.get(token.upper, ())):
             return
         cursor.at += 1
         if token.kind is Kind.STRING:
@@ -369,17 +364,17 @@ def _called(tokens: Sequence[Token], token: Token, *, folds: bool) -> TableCall:
     return TableCall(token, function.upper(), [_argument(part) for part in parts(inner.group())])
 
 
-def _argument(tokens: Sequence[Token]) -> tuple[str, Sequence[Token]]:
-    if len(tokens) > 2 and tokens[0].is_name and tokens[1].upper in ("=>", ":="):
-        return tokens[0].text.upper(), tokens[2:]
-    return "", tokens
+def _argument(tokens: Sequence[Token]) -> Sequence[Token]:
+    """An argument without its name."""
+    named = len(tokens) > 2 and tokens[0].is_name and tokens[1].upper in ("=>", ":=")
+    return tokens[2:] if named else tokens
 
 
 def _unnest(self: _Lowering, token: Token) -> bool:
     cursor = self.cursor
     cursor.at += 1
     body = cursor.group()
-    self.stand_in(TableCall(token, "UNNEST", [("", part) for part in parts(body)], cursor.takes("WITH", "ORDINALITY")))
+    self.stand_in(TableCall(token, "UNNEST", parts(body), cursor.takes("WITH", "ORDINALITY")))
     return True
 
 
@@ -449,7 +444,7 @@ def _speaks_of_a_table(tokens: Sequence[Token], opening: int) -> bool:
     if close is None:
         return False
     for part in parts(tokens[opening + 1 : close]):
-        _, value = _argument(part)
+        value = _argument(part)
         if len(value) > 1 and (
             value[0].upper in ("TABLE", "DESCRIPTOR", "MODEL") or (value[0].upper == "(" and value[1].upper == "SELECT")
         ):
@@ -490,7 +485,7 @@ def _window(self: _Lowering, token: Token) -> bool:  # noqa: ARG001 - as its sib
 
 def _partition_by(self: _Lowering, token: Token) -> bool:  # noqa: ARG001 - as its siblings have it
     self.cursor.at += 2
-    self.partitions.append(self.cursor.until("EMIT", "LIMIT", "GROUP", "HAVING"))
+    self.cursor.until("EMIT", "LIMIT", "GROUP", "HAVING")
     return True
 
 
@@ -524,12 +519,19 @@ _KSQL_RULES: list[_Rule] = [
 ]
 
 
+_BY_WORD: dict[bool, dict[str, list[_Rule]]] = {
+    ksql: {word: [rule for rule in rules if rule[0][0] == word] for word in {rule[0][0] for rule in rules}}
+    for ksql, rules in ((False, _RULES), (True, [*_RULES, *_KSQL_RULES]))
+}
+"""Of ksqlDB or not, to the word that comes first, to the rules."""
+
+
 def lowered(tokens: Sequence[Token], *, ksql: bool) -> Query:
     """The query that tokens spell. Raises StatementError."""
     made = _Lowering(tokens, ksql=ksql)
     made.run()
     expression = _parsed("\n".join(made.lines), made.places)
-    return Query(expression, made.stand_ins, made.places, made.times, made.windowed, made.partitions)
+    return Query(expression, made.stand_ins, made.places, made.times, made.windowed)
 
 
 def _parsed(text: str, places: Sequence[Token]) -> exp.Expr:
