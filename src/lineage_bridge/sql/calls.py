@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from lineage_bridge.sql.cursor import Cursor, StatementError, parts
 from lineage_bridge.sql.expressions import Ctes, Expressions
 from lineage_bridge.sql.functions import GROUP_WINDOWS, MODEL_CALLS, SEARCHES, WINDOW_COLUMNS
-from lineage_bridge.sql.lowering import Pattern, TableCall, lowered
 from lineage_bridge.sql.names import Name
+from lineage_bridge.sql.plain import Pattern, TableCall
 from lineage_bridge.sql.relations import Relation, Scope, Unknown
+from lineage_bridge.sql.streaming import lowered
 from lineage_bridge.sql.tokens import Kind, Token
 from lineage_bridge.sql.values import LIKELY, NOTHING, Condition, Subtype, Value, merged
 

@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from lineage_bridge.sql.catalog import Catalog, Table
 from lineage_bridge.sql.functions import AGGREGATES, CONDITIONALS, IDENTITIES, MOMENTS, RANKS
-from lineage_bridge.sql.lowering import Query
 from lineage_bridge.sql.names import Name, written
+from lineage_bridge.sql.plain import Query
 from lineage_bridge.sql.relations import Relation, Scope
 from lineage_bridge.sql.tokens import Token
 from lineage_bridge.sql.values import NOTHING, Condition, Subtype, Value, merged

@@ -12,8 +12,8 @@ from lineage_bridge.sql.catalog import Catalog, Column, Table, View
 from lineage_bridge.sql.cursor import TOO_DEEP, StatementError
 from lineage_bridge.sql.expressions import Reading
 from lineage_bridge.sql.lineage import Fault, Lineage
-from lineage_bridge.sql.lowering import Query
 from lineage_bridge.sql.names import Name
+from lineage_bridge.sql.plain import Query
 from lineage_bridge.sql.relations import Relation, Scope
 from lineage_bridge.sql.resolver import Resolver, columns_of, part_of
 from lineage_bridge.sql.tokens import words

@@ -10,9 +10,10 @@ from lineage_bridge.sql.catalog import ColumnKind, Table, View
 from lineage_bridge.sql.cursor import StatementError
 from lineage_bridge.sql.expressions import Ctes, Reading
 from lineage_bridge.sql.functions import WINDOW_BOUNDS
-from lineage_bridge.sql.lowering import Pattern, Query, TableCall, lowered
 from lineage_bridge.sql.names import Name, written
+from lineage_bridge.sql.plain import Pattern, Query, TableCall
 from lineage_bridge.sql.relations import Columns, Relation, Scope, Unknown, either
+from lineage_bridge.sql.streaming import lowered
 from lineage_bridge.sql.tokens import Token
 from lineage_bridge.sql.values import LIKELY, NOTHING, Condition, Subtype, Value, merged, source
 

@@ -12,11 +12,14 @@ from lineage_bridge.sql.cursor import TOO_DEEP, Cursor, StatementError
 from lineage_bridge.sql.datasets import dataset_of
 from lineage_bridge.sql.expressions import Reading
 from lineage_bridge.sql.functions import PSEUDO_COLUMNS
+from lineage_bridge.sql.keywords import RESERVED
 from lineage_bridge.sql.lineage import Fault, Lineage
-from lineage_bridge.sql.lowering import RESERVED, Query
 from lineage_bridge.sql.names import Name
+from lineage_bridge.sql.parsing import parse
+from lineage_bridge.sql.plain import Query
 from lineage_bridge.sql.relations import Relation, Scope
 from lineage_bridge.sql.resolver import Resolver, columns_of
+from lineage_bridge.sql.splitting import split
 from lineage_bridge.sql.tokens import Token, TokenError, tokens
 from lineage_bridge.sql.writing import write
 
@@ -46,7 +49,7 @@ class Script:
             found = tokens(text)
         except TokenError as err:
             found, broken = [*err.before, err.token], err
-        for statement in st.split(found):
+        for statement in split(found):
             if broken is not None and statement[-1] is broken.token:
                 lineage = self._scanned(statement)
                 lineage.errors.append(_fault(str(broken), broken.token))
@@ -57,7 +60,7 @@ class Script:
     def _statement(self, statement: Sequence[Token]) -> Lineage:
         lineage = Lineage()
         try:
-            self._take(st.parse(statement, ksql=self._ksql), lineage)
+            self._take(parse(statement, ksql=self._ksql), lineage)
         except (StatementError, RecursionError) as err:
             lineage = self._scanned(statement)
             message, token = (err.message, err.token or statement[-1]) if isinstance(err, StatementError) else (TOO_DEEP, statement[0])
