@@ -229,11 +229,11 @@ class GraphReader(Protocol):
     def statistics(self, which: StatisticsFilter) -> StatisticsPage:
         """What runs read and wrote within a window."""
 
-    def schemas(self, dataset: Node, at_us: int) -> SchemaHistory:
-        """The schema versions of a dataset, under all its names, as far as had been said by a time."""
+    def schemas(self, dataset: Node, at_us: int | None = None) -> SchemaHistory:
+        """The schema versions of a dataset, under all the names it had, as far as had been said by a time, if given."""
 
-    def facet_history(self, node: Node, key: str, at_us: int) -> FacetHistory:
-        """All that was said under one facet key of a node, under all its names, by a time."""
+    def facet_history(self, node: Node, key: str, at_us: int | None = None) -> FacetHistory:
+        """All that was said under one facet key of a node, under all the names it had, by a time, if given."""
 
     def life(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
         """What became of a dataset, the newest first."""

@@ -156,3 +156,18 @@ def test_the_facets_of_jobs_and_their_runs(writer: GraphWriter) -> None:
     assert [entry.deleted for entry in reader.facet_history(job, "sql", NEVER).entries] == [True, False]
     assert [entry.side for entry in reader.facet_history(job, "errorMessage", NEVER).entries] == [Side.RUN]
     assert reader.facet_history(job, "nothing", NEVER).entries == ()
+
+
+def test_the_schemas_of_an_earlier_time_are_of_the_names_that_were_one_then(writer: GraphWriter) -> None:
+    def wrote_as(name: str, run: int, at: int, column: str) -> bytes:
+        return run_event(run=RUNS[run], time_us=T0 + at, outputs=[dataset(name, "s3://b", schema=schema(column))])
+
+    late = DAY_US + HOUR
+    add(writer, wrote_as("x/dt=1", 0, 0, "early"), wrote_as("x", 1, late, "late"))
+    reader, partition = SqliteReader(writer.connection), node(writer, "x/dt=1", "s3://b")
+    assert columns(reader.schemas(partition)) == [["early"], ["late"]]
+    assert columns(reader.schemas(partition, T0 + HOUR)) == [["early"]]
+    table = node(writer, "x", "s3://b")
+    assert columns(reader.schemas(table, T0 + HOUR)) == []
+    assert reader.facet_history(table, "schema", T0 + HOUR).entries == ()
+    assert len(reader.facet_history(table, "schema").entries) == 2

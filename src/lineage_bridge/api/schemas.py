@@ -39,7 +39,6 @@ from lineage_bridge.ports import GraphReader
 Limit = Annotated[int, Query(ge=1, le=1000)]
 At = Annotated[str | None, Query(description="As far as had been said by this time; RFC 3339, UTC if it has no zone")]
 Pick = Annotated[str | None, Query(description="A version, by eight or more digits of its id, or a time"), Mended]
-_ALWAYS = 2**63 - 1
 _LEAST_DIGITS = 8
 _NOT_FOUND = {404: ErrorAnswer}
 
@@ -70,7 +69,7 @@ def _schema_routes(router: APIRouter, services: Services) -> None:
         at_us = time_argument("at", at)
         with services.graph() as reader:
             node = demand(reader, NodeKind.DATASET, namespace, name)
-            history = reader.schemas(node, _ALWAYS if at_us is None else at_us)
+            history = reader.schemas(node, at_us)
             versions, link = page(request, history.versions[::-1][offset : offset + limit + 1], limit, offset)
             said = Schemas(
                 dataset=wire.name(node),
@@ -95,7 +94,7 @@ def _diff_route(router: APIRouter, services: Services) -> None:
         """
         with services.graph() as reader:
             node = demand(reader, NodeKind.DATASET, namespace, name)
-            own = reader.schemas(node, _ALWAYS)
+            own = reader.schemas(node)
             old = _picked(reader, node, own, before) if before else _earlier(reader, node, own)
             new = _picked(reader, node, own, after) if after else (node, _current(own))
             change = diff(paths(old[1].fields), paths(new[1].fields))
@@ -132,7 +131,7 @@ def _earlier(reader: GraphReader, node: Node, history: SchemaHistory) -> _Owned:
     if lasting:
         return node, max(lasting, key=lambda version: (version.last, version.first))
     for name in history.renamed_from:
-        old = [version for version in reader.schemas(name, _ALWAYS).versions if version.current]
+        old = [version for version in reader.schemas(name).versions if version.current]
         if old:
             return name, old[0]
     raise NotFoundError("the dataset has had one schema version only")
@@ -143,9 +142,7 @@ def _picked(reader: GraphReader, node: Node, history: SchemaHistory, text: str) 
     is_id = len(text) >= _LEAST_DIGITS and all(digit in "0123456789abcdef" for digit in text)
     at_us = None if is_id else time_argument("a version", text)
     for name in (node, *history.renamed_from):
-        versions = (
-            history.versions if name == node and at_us is None else reader.schemas(name, _ALWAYS if at_us is None else at_us).versions
-        )
+        versions = history.versions if name == node and at_us is None else reader.schemas(name, at_us).versions
         wanted = [v for v in versions if (v.version.startswith(text) if at_us is None else v.current)]
         if wanted:
             return name, wanted[-1]
@@ -192,7 +189,7 @@ def _facet_route(router: APIRouter, services: Services) -> None:
         at_us = time_argument("at", at)
         with services.graph() as reader:
             node = demand(reader, KINDS[kind], namespace, name)
-            history = reader.facet_history(node, key, _ALWAYS if at_us is None else at_us)
+            history = reader.facet_history(node, key, at_us)
             entries, link = page(request, history.entries[offset : offset + limit + 1], limit, offset)
             shown = [_facet_version(entry, texts=texts) for entry in entries]
             said = FacetHistoryAnswer(key, shown, history.truncated, reader.settling(), position.encode(reader.position()))

@@ -147,7 +147,7 @@ class SqliteReader:
         return Reacher(nodes, flows(self.connection, nodes, at_us), limits, _stopwatch())
 
     def _nodes_at(self, at_us: int | None) -> Nodes:
-        """Nodes whose symlinks are those of a time."""
+        """Nodes whose names are joined as they were at a time."""
         return self._nodes if at_us is None else Nodes(self.connection, at_us)
 
     def ledger(self, paths: Paths, number: int, window: Window, baseline: Window, factor: float) -> Ledger:
@@ -218,13 +218,15 @@ class SqliteReader:
         """What runs read and wrote within a window."""
         return Statistics(self.connection, self._nodes).page(which)
 
-    def schemas(self, dataset: Node, at_us: int) -> SchemaHistory:
-        """The schema versions of a dataset, under all its names, as far as had been said by a time."""
-        return Schemas(self.connection, self._nodes).of(self.group(dataset)[1], at_us)
+    def schemas(self, dataset: Node, at_us: int | None = None) -> SchemaHistory:
+        """The schema versions of a dataset, under all the names it had, as far as had been said by a time, if given."""
+        nodes = self._nodes_at(at_us)
+        return Schemas(self.connection, nodes).of(nodes.group(dataset)[1], _ALL_TIME if at_us is None else at_us)
 
-    def facet_history(self, node: Node, key: str, at_us: int) -> FacetHistory:
-        """All that was said under one facet key of a node, under all its names, by a time."""
-        return FacetHistories(self.connection, self._nodes).of(self.group(node)[1], key, at_us)
+    def facet_history(self, node: Node, key: str, at_us: int | None = None) -> FacetHistory:
+        """All that was said under one facet key of a node, under all the names it had, by a time, if given."""
+        nodes = self._nodes_at(at_us)
+        return FacetHistories(self.connection, nodes).of(nodes.group(node)[1], key, _ALL_TIME if at_us is None else at_us)
 
     def life(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
         """What became of a dataset, the newest first."""
