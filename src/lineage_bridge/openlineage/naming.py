@@ -23,6 +23,25 @@ DEFAULT_PORTS = {
     "crate": 5432,
     "redshift": 5439,
     "kafka": 9092,
+    "activemq": 61616,
+    "hana": 30015,
+    "ibmmq": 1414,
+    "influxdb": 8086,
+    "informix": 9088,
+    "mariadb": 3306,
+    "milvus": 19530,
+    "mqtt": 1883,
+    "neo4j": 7687,
+    "netezza": 5480,
+    "opensearch": 9200,
+    "rabbitmq": 5672,
+    "redis": 6379,
+    "sftp": 22,
+    "singlestore": 3306,
+    "splunk": 8088,
+    "sqlserver": 1433,
+    "vertica": 5433,
+    "vitess": 15991,
 }
 """The port that a system listens on unless told otherwise, by the scheme of its namespaces."""
 
@@ -43,12 +62,23 @@ _JDBC_SCHEMES = {
     "hive2": "hive",
     "snowflake": "snowflake",
     "teradata": "teradata",
+    "awsathena": "awsathena",
+    "cassandra": "cassandra",
+    "informix-sqli": "informix",
+    "netezza": "netezza",
+    "sap": "hana",
+    "singlestore": "singlestore",
+    "vertica": "vertica",
 }
 _SCHEMAS = {"postgres": "public", "mssql": "dbo", "redshift": "public", "crate": "doc"}
 """The schema of a table named without one, where a database has schemas."""
 
-_JDBC = re.compile(r"jdbc:(?P<kind>[a-z0-9]+(?::(?:thin|sqlserver))?):(?P<rest>.+)", re.IGNORECASE)
+_TWO_PARTS = frozenset(("mysql", "clickhouse", "hive", "oceanbase", "teradata", "cassandra", "singlestore", "hana", "netezza", "vertica"))
+"""Schemes whose tables are in a database and nothing between."""
+
+_JDBC = re.compile(r"jdbc:(?P<kind>[a-z0-9-]+(?::(?:thin|sqlserver))?):(?P<rest>.+)", re.IGNORECASE)
 _OBJECT_STORES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "gcs": "gs"}
+_KEYS = {"abfss", "wasbs"}
 _IN_PATHS = {"hdfs", "abfs", "abfss", "wasb", "wasbs", "oss", "cos", "obs", "dbfs"}
 
 
@@ -78,14 +108,32 @@ def jdbc(url: str, name: str, schema: str | None = None) -> DatasetName | None:
     parts = name.replace('"', "").replace("`", "").replace("[", "").replace("]", "").split(".")
     if scheme == "snowflake":
         return f"snowflake://{host.removesuffix('.snowflakecomputing.com')}", ".".join([*_lead([database, schema or ""], parts, 3), *parts])
-    wanted = 2 if scheme in ("mysql", "clickhouse", "hive", "oceanbase", "teradata") else 3
+    wanted = 2 if scheme in _TWO_PARTS else 3
     lead = [database] if wanted == 2 else [database, schema or _SCHEMAS.get(scheme, "")]
     return table(scheme, host, *_lead(lead, parts, wanted), *parts)
 
 
+def dataset(namespace: str, name: str) -> DatasetName:
+    """A dataset by a namespace and name that were put together: with the port that its system listens on unless told otherwise.
+
+    Of an object store the name is a key, without slashes around it, of a file system a path that begins with one.
+    """
+    scheme, _, place = namespace.partition("://")
+    if scheme in _OBJECT_STORES or scheme in _KEYS:
+        return f"{_OBJECT_STORES.get(scheme, scheme)}://{place}", _folders(name).strip("/") or "/"
+    if scheme in _IN_PATHS:
+        return namespace, "/" + _folders(name).strip("/")
+    if scheme == "file":
+        return namespace, _folders(name).rstrip("/") or "/"
+    return f"{scheme}://{_with_port(place, scheme)}" if place and "/" not in place else namespace, name
+
+
 def path(uri: str) -> DatasetName | None:
     """A file or folder by its URI or absolute path; None for what is neither."""
-    parsed = urlsplit(uri)
+    try:
+        parsed = urlsplit(uri)
+    except ValueError:
+        return None
     scheme = parsed.scheme.lower()
     if scheme in _OBJECT_STORES:
         return f"{_OBJECT_STORES[scheme]}://{parsed.netloc}", parsed.path.strip("/") or "/"
@@ -94,6 +142,11 @@ def path(uri: str) -> DatasetName | None:
     if scheme == "file" or (not scheme and uri.startswith("/")):
         return "file" if not parsed.netloc else f"file://{parsed.netloc}", parsed.path.rstrip("/") or "/"
     return None
+
+
+def _folders(key: str) -> str:
+    """A key without empty folders in it."""
+    return re.sub(r"/{2,}", "/", key)
 
 
 def _with_port(host: str, scheme: str) -> str:

@@ -1,7 +1,7 @@
 """The chain of transforms: what becomes of a topic's name, and of each field of its records."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lineage_bridge.sources.connect.records import Field, Origin, Record, dropped
@@ -304,6 +304,7 @@ STEPS = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(PATHS, PATHS, STEPS)
 def test_nothing_is_made_up(keys, values, steps):
     start = Record.starting(keys, values)
@@ -312,6 +313,7 @@ def test_nothing_is_made_up(keys, values, steps):
         assert not any(field.part in outcome.record.unknown for field in outcome.record.fields)
 
 
+@settings(deadline=None)
 @given(PATHS, STEPS)
 def test_a_masked_column_stays_masked(values, steps):
     start = Record.starting((), [*values, "secret"])

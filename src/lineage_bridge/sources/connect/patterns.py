@@ -1,6 +1,7 @@
 """Java's regular expressions, as connectors and transforms are configured with, in Python's."""
 
 import re
+import warnings
 from functools import lru_cache
 
 _TO_PYTHON = (
@@ -18,10 +19,12 @@ def compile_java(pattern: str, flags: int = 0) -> re.Pattern[str] | None:
     text = _QUOTED.sub(lambda match: re.escape(match[1]), pattern)
     for java, python in _TO_PYTHON:
         text = java.sub(python, text)
-    try:
-        return re.compile(text, flags)
-    except re.error:
-        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return re.compile(text, flags)
+        except (re.error, OverflowError, RecursionError):
+            return None
 
 
 def replace_all_of(pattern: str, replacement: str, text: str) -> str | None:

@@ -7,10 +7,11 @@ is named, and nothing is known of the fields after it.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from lineage_bridge.sources.connect import debeziumsteps as debezium
 from lineage_bridge.sources.connect import fieldsteps as fields
 from lineage_bridge.sources.connect import topicsteps as topics
 from lineage_bridge.sources.connect.patterns import compile_java, listed
-from lineage_bridge.sources.connect.records import Record, either
+from lineage_bridge.sources.connect.records import VALUE, Record, either
 from lineage_bridge.sources.connect.topicsteps import TopicName
 from lineage_bridge.sources.connect.transform import Transform, part_of
 
@@ -52,22 +53,22 @@ FIELD_STEPS: dict[str, FieldStep] = {
             ("ValueToKey", fields.value_to_key),
         )
     },
-    _DEBEZIUM + "ByLogicalTableRouter": fields.mark_table,
+    _DEBEZIUM + "ByLogicalTableRouter": debezium.mark_table,
     _DEBEZIUM + "ContentBasedRouter": fields.keep,
     _DEBEZIUM + "ExtractChangedRecordState": fields.keep,
-    _DEBEZIUM + "ExtractNewRecordState": fields.unwrap,
+    _DEBEZIUM + "ExtractNewRecordState": debezium.unwrap,
     _DEBEZIUM + "ExtractSchemaToNewRecord": fields.keep,
     _DEBEZIUM + "Filter": fields.keep,
-    _DEBEZIUM + "HeaderToValue": fields.header_to_value,
+    _DEBEZIUM + "HeaderToValue": debezium.header_to_value,
     _DEBEZIUM + "SchemaChangeEventFilter": fields.keep,
-    _DEBEZIUM + "TimezoneConverter": fields.convert_zone,
-    _DEBEZIUM + "UnwrapFromEnvelope": fields.unwrap,
+    _DEBEZIUM + "TimezoneConverter": debezium.convert_zone,
+    _DEBEZIUM + "UnwrapFromEnvelope": debezium.unwrap,
     _DEBEZIUM + "openlineage.OpenLineage": fields.keep,
-    _DEBEZIUM + "outbox.EventRouter": fields.outbox,
+    _DEBEZIUM + "outbox.EventRouter": debezium.outbox,
     _DEBEZIUM + "partitions.PartitionRouting": fields.keep,
     _DEBEZIUM + "tracing.ActivateTracingSpan": fields.keep,
-    "io.debezium.connector.mongodb.transforms.ExtractNewDocumentState": fields.unwrap,
-    "io.debezium.connector.mongodb.transforms.outbox.MongoEventRouter": fields.outbox,
+    "io.debezium.connector.mongodb.transforms.ExtractNewDocumentState": debezium.unwrap,
+    "io.debezium.connector.mongodb.transforms.outbox.MongoEventRouter": debezium.outbox,
     _AIVEN + "ConcatFields": fields.concat_fields,
     _AIVEN + "DebugTransform": fields.keep,
     _AIVEN + "ExtractTimestamp": fields.keep,
@@ -82,7 +83,7 @@ FIELD_STEPS: dict[str, FieldStep] = {
     _COMMON + "ChangeTopicCase": fields.keep,
     _COMMON + "ExtractNestedField": fields.extract_nested_field,
     _COMMON + "PatternRename": fields.rename_by_pattern,
-    "io.confluent.connect.outbox.transforms.EventRouter": fields.outbox,
+    "io.confluent.connect.outbox.transforms.EventRouter": debezium.outbox,
     "io.factorhouse.smt.OpenLineageLifecycleSmt": fields.keep,
 }
 """What each class does to the fields. A class that is not here is unknown."""
@@ -163,9 +164,13 @@ class Chain:
 
 
 def read_chain(config: Mapping[str, str]) -> Chain:
-    """The chain of a connector's configuration."""
+    """The chain of a connector's configuration; first what Debezium's naming of topics by a regex does."""
+    naming: list[Transform] = []
+    if config.get("topic.naming.strategy", "").endswith("RegexTopicNamingStrategy"):
+        options = {"regex": config.get("topic.regex", ""), "replacement": config.get("topic.replacement", "")}
+        naming.append(Transform("topic.naming.strategy", _KAFKA + "RegexRouter", VALUE, options))
     return Chain(
-        tuple(_transform(config, alias) for alias in listed(config.get("transforms", ""))),
+        (*naming, *(_transform(config, alias) for alias in listed(config.get("transforms", "")))),
         {alias: _predicate(config, alias) for alias in listed(config.get("predicates", ""))},
     )
 

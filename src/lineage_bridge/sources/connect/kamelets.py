@@ -1,0 +1,31 @@
+"""Camel's kamelets, whose settings are named after them."""
+
+import re
+from collections.abc import Mapping
+
+from lineage_bridge.openlineage import naming
+
+_KAMELETS = {
+    "aws-s3": ("s3://{}", ("bucketNameOrArn",), "{prefix}"),
+    "aws-sqs": ("arn:aws:sqs:{}:", ("region",), "{queueNameOrArn}"),
+    "aws-kinesis": ("arn:aws:kinesis:{}:", ("region",), "stream/{stream}"),
+    "file": ("file", (), "{directoryName}"),
+    "mongodb": ("mongodb://{}", ("hosts",), "{database}.{collection}"),
+    "postgresql": ("postgres://{}", ("serverName",), "{databaseName}"),
+}
+"""Kamelets by the start of their names: namespace, the settings it needs, name."""
+
+
+def kamelet_dataset(config: Mapping[str, str]) -> naming.DatasetName | None:
+    """The dataset of the kamelet that a configuration has settings of; None if it is not known, or a setting is missing."""
+    settings: dict[str, str] = {}
+    kamelet = ""
+    for key, value in sorted(config.items()):
+        match = re.fullmatch(r"camel\.kamelet\.([^.]+)\.(.+)", key)
+        if match:
+            kamelet, settings[match[2]] = match[1], value
+    for start, (space, needed, name) in _KAMELETS.items():
+        if kamelet.startswith(start) and all(settings.get(key) for key in needed):
+            called = re.sub(r"\{(\w+)\}", lambda match: settings.get(match[1], ""), name)
+            return naming.dataset(space.format(*(settings[key].removeprefix("arn:aws:s3:::") for key in needed)), called)
+    return None

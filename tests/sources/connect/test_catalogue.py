@@ -1,0 +1,170 @@
+"""The catalogue: every class has a golden case, a user's own entry wins, and a class that nobody knows is guessed."""
+
+from typing import get_args
+
+import pytest
+from tests.sources.connect.cases import expected, read_cases, resolved, told
+
+from lineage_bridge.errors import ConfigError
+from lineage_bridge.sources.connect.catalogue import catalogue, lookup
+from lineage_bridge.sources.connect.connection import Evidence, How
+from lineage_bridge.sources.connect.family import Reader
+from lineage_bridge.sources.connect.readers import SINK_READERS, SOURCE_READERS
+from lineage_bridge.sources.connect.resolve import resolve
+from lineage_bridge.sources.connect.secrets import is_secret
+from lineage_bridge.sources.connect.templates import holes
+
+CASES = read_cases()
+
+
+@pytest.mark.parametrize(("name", "case"), CASES, ids=[f"{name}-{at}" for at, (name, _) in enumerate(CASES)])
+def test_a_configuration_names_its_datasets(name, case):
+    assert told(resolved(name, case)) == expected(case)
+
+
+def test_every_class_has_a_case():
+    names = {name for connector in catalogue().connectors for name in connector.names if "*" not in name}
+    assert names - {name for name, _ in CASES} == set()
+    assert len({name for name in names if "." in name}) >= 100
+
+
+def test_every_pattern_of_classes_has_a_case():
+    patterns = {name for connector in catalogue().connectors for name in connector.names if "*" in name}
+    by_case = {name for case, _ in CASES if (found := lookup(case)) for name in found.names}
+    assert patterns - by_case == set()
+
+
+@pytest.mark.parametrize(("name", "case"), [one for one in CASES if "://" in one[1]["config"]])
+def test_a_secret_in_an_address_is_in_no_name(name, case):
+    lines = [
+        line if "warehouse" in line or "base.path" in line else line.replace("://", "://me:s3cr3t@") for line in case["config"].splitlines()
+    ]
+    assert told(resolved(name, case | {"config": "\n".join(lines)})) == expected(case)
+
+
+def test_a_secret_in_a_path_is_in_no_name():
+    config = {
+        "connector.class": "HttpSourceV2",
+        "http.api.base.url": "https://h",
+        "api1.http.api.path": "/a?token=s3cr3t",
+        "api1.topics": "t",
+    }
+    assert [outside.dataset for outside in resolve(config).datasets] == [("https://h:443", "/a")]
+
+
+def test_no_name_is_made_of_a_secret():
+    for connector in catalogue().connectors:
+        templates = [connector.namespace, connector.name, connector.path, connector.jdbc, connector.object, connector.topic]
+        asked = {key for template in templates for key in holes(template)}
+        assert [key for key in sorted(asked) if is_secret(key, connector.secrets)] == [], connector.title
+
+
+def test_no_name_is_in_two_entries():
+    names = [name for connector in catalogue().connectors for name in connector.names]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_every_reader_is_there():
+    assert set(get_args(Reader)) - {""} == set(SOURCE_READERS) | set(SINK_READERS)
+
+
+def test_an_entry_of_a_source_says_where_its_records_go():
+    silent = {"mirror", "replicator", "kcql", "generators", "camel", "neo4j"}
+    for connector in catalogue().connectors:
+        if connector.direction == "source" and connector.reader not in silent:
+            assert connector.topic or connector.numbered or connector.side, connector.title
+
+
+def test_lookup_knows_classes_and_short_names():
+    assert lookup("io.debezium.connector.postgresql.PostgresConnector") is lookup("PostgresCdcSourceV2")
+    assert lookup("com.example.Nobody") is None
+
+
+MINE = {
+    "classes": ["com.example.LedgerSinkConnector"],
+    "direction": "sink",
+    "namespace": "ledger://{ledger.host!address}",
+    "name": "{ledger.book}.{object}",
+    "object": "{topic}",
+}
+LEDGER = {"connector.class": "com.example.LedgerSinkConnector", "ledger.host": "ledger:77", "ledger.book": "main", "topics": "orders"}
+
+
+def test_a_users_entry_makes_a_class_known():
+    found = resolve(LEDGER, classes=catalogue().with_mappings([MINE]))
+    assert [outside.dataset for outside in found.datasets] == [("ledger://ledger:77", "main.orders")]
+    assert not found.connector.inferred
+    assert found.unknown == ()
+
+
+def test_a_users_entry_wins_and_may_share_what_ours_share():
+    mine = {"base": "jdbc-sink", "classes": ["io.confluent.connect.jdbc.JdbcSinkConnector"], "object": "all_{topic}"}
+    config = {"connector.class": mine["classes"][0], "connection.url": "jdbc:postgresql://db/shop", "topics": "orders"}
+    found = resolve(config, classes=catalogue().with_mappings([mine]))
+    assert [outside.dataset for outside in found.datasets] == [("postgres://db:5432", "shop.public.all_orders")]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"colour": "red"}, "colour"),
+        ({"direction": "sideways"}, "sideways"),
+        ({"classes": []}, "it needs classes or managed"),
+        ({"classes": "com.example.One"}, "array"),
+        ({"namespace": "{a!shout}"}, "no filter shout"),
+        ({"name": "[{a}"}, "without its other half"),
+        ({"name": "a}"}, "without its other half"),
+        ({"reader": "guess"}, "guess"),
+        ({"side": [{"topic": "x"}]}, "role"),
+        ({"base": "nothing"}, "unknown field `base`"),
+    ],
+)
+def test_an_ill_formed_entry_is_refused(change, said):
+    with pytest.raises(ConfigError, match=said):
+        catalogue().with_mappings([MINE | change])
+
+
+@pytest.mark.parametrize(
+    ("config", "direction", "dataset"),
+    [
+        ({"topics": "orders", "my.bucket.name": "b"}, "", ("s3://b", "orders")),
+        ({"topics": "orders", "gcs.bucket": "b", "topics.dir": "d"}, "", ("gs://b", "d/orders")),
+        ({"topics": "orders", "db.url": "jdbc:mysql://db/shop", "db.table": "o"}, "", ("mysql://db:3306", "shop.o")),
+        ({"topics": "orders", "service.url": "https://me:pw@api.example.com/x"}, "", ("https://api.example.com:443", "orders")),
+        ({"kafka.topic": "orders", "service.url": "http://api:8080/x"}, "", ("http://api:8080", "/x")),
+        ({"topics": "orders", "x.host": "h", "x.port": "9", "x.database": "d", "x.table": "t"}, "", ("external://h:9", "d.t")),
+        ({"kafka.topic": "orders", "x.host": "h", "x.queue": "q"}, "source", ("external://h", "q")),
+        ({"topics": "orders", "index.name": "i-${topic}", "x.hosts": "h1:1,h2:2"}, "", ("external://h1:1", "i-orders")),
+    ],
+)
+def test_an_unknown_class_is_guessed(config, direction, dataset):
+    found = resolve({"connector.class": "com.example.Thing", **config}, Evidence(direction=direction))
+    assert found.connector.inferred
+    assert [outside.dataset for outside in found.datasets] == [dataset]
+    assert [How.INFERRED in flow.evidence for flow in found.flows] == [True]
+    assert [flow.topic for flow in found.flows] == ["orders"]
+    assert "the class com.example.Thing is not known" in found.unknown
+
+
+def test_an_unknown_class_without_a_place_has_topics_alone():
+    found = resolve({"connector.class": "com.example.Thing", "topics": "orders", "tasks.max": "1"})
+    assert (found.datasets, [use.name for use in found.topics_in]) == ((), ["orders"])
+
+
+def test_addresses_of_converters_and_transforms_are_no_datasets():
+    config = {
+        "connector.class": "com.example.Thing",
+        "topics": "orders",
+        "value.converter.schema.registry.url": "http://registry:8081",
+        "transforms": "a",
+        "transforms.a.url": "http://elsewhere",
+        "errors.deadletterqueue.host": "x",
+    }
+    assert resolve(config).datasets == ()
+
+
+def test_the_worker_says_the_direction():
+    assert not resolve({"connector.class": "com.example.Thing"}, Evidence(direction="sink")).is_source
+    assert resolve({"connector.class": "com.example.Thing"}, Evidence(direction="source")).is_source
+    assert not resolve({"connector.class": "com.example.ThingSinkConnector"}).is_source
+    assert resolve({"connector.class": "com.example.ThingSourceConnector"}).is_source
