@@ -22,7 +22,6 @@ DEFAULT_PORTS = {
     "teradata": 1025,
     "crate": 5432,
     "redshift": 5439,
-    "kafka": 9092,
     "activemq": 61616,
     "hana": 30015,
     "ibmmq": 1414,
@@ -43,9 +42,9 @@ DEFAULT_PORTS = {
     "vertica": 5433,
     "vitess": 15991,
 }
-"""The port that a system listens on unless told otherwise, by the scheme of its namespaces."""
+"""The port that a system listens on unless told otherwise, by the scheme of its namespaces. Kafka has none."""
 
-_JDBC_SCHEMES = {
+DRIVERS = {
     "postgresql": "postgres",
     "mysql": "mysql",
     "mariadb": "mysql",
@@ -70,6 +69,8 @@ _JDBC_SCHEMES = {
     "singlestore": "singlestore",
     "vertica": "vertica",
 }
+"""The word of a JDBC driver's URLs, to the scheme of namespaces."""
+
 _SCHEMAS = {"postgres": "public", "mssql": "dbo", "redshift": "public", "crate": "doc"}
 """The schema of a table named without one, where a database has schemas."""
 
@@ -82,6 +83,11 @@ _KEYS = {"abfss", "wasbs"}
 _IN_PATHS = {"hdfs", "abfs", "abfss", "wasb", "wasbs", "oss", "cos", "obs", "dbfs"}
 
 
+def parts_of(scheme: str) -> int:
+    """How many parts the full name of a table has."""
+    return 2 if scheme in _TWO_PARTS else 3
+
+
 def first_server(bootstrap: str) -> str:
     """The first `host:port` of a list of brokers, without the listener's protocol."""
     server = bootstrap.split(",", maxsplit=1)[0].strip()
@@ -90,7 +96,7 @@ def first_server(bootstrap: str) -> str:
 
 def kafka(bootstrap: str, topic: str) -> DatasetName:
     """A topic, by the first of the brokers named."""
-    return f"kafka://{_with_port(first_server(bootstrap), 'kafka')}", topic
+    return f"kafka://{first_server(bootstrap)}", topic
 
 
 def table(scheme: str, host: str, *parts: str) -> DatasetName:
@@ -101,14 +107,14 @@ def table(scheme: str, host: str, *parts: str) -> DatasetName:
 def jdbc(url: str, name: str, schema: str | None = None) -> DatasetName | None:
     """A table behind a JDBC URL, named `table` or `schema.table` (or in full); None for a URL that tells no database."""
     match = _JDBC.fullmatch(url.strip())
-    scheme = _JDBC_SCHEMES.get(match["kind"].lower()) if match else None
+    scheme = DRIVERS.get(match["kind"].lower()) if match else None
     if match is None or scheme is None:
         return None
     host, database, schema = _address(scheme, match["rest"], schema)
     parts = name.replace('"', "").replace("`", "").replace("[", "").replace("]", "").split(".")
     if scheme == "snowflake":
         return f"snowflake://{host.removesuffix('.snowflakecomputing.com')}", ".".join([*_lead([database, schema or ""], parts, 3), *parts])
-    wanted = 2 if scheme in _TWO_PARTS else 3
+    wanted = parts_of(scheme)
     lead = [database] if wanted == 2 else [database, schema or _SCHEMAS.get(scheme, "")]
     return table(scheme, host, *_lead(lead, parts, wanted), *parts)
 

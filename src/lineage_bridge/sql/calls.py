@@ -1,5 +1,6 @@
 """Functions and patterns in place of a table, as they were put aside when a query was lowered."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -46,9 +47,9 @@ class Calls(Expressions):
         inner = lowered(query, ksql=self.reading.ksql)
         return type(self)(self.reading, inner).relation(inner.expression, Scope(), ctes)
 
+    @abstractmethod
     def named(self, name: Name, ctes: Ctes) -> Relation:
         """The columns of a query named before, a view or a table."""
-        raise NotImplementedError
 
     def called(self, call: TableCall, here: Scope, ctes: Ctes) -> Relation:
         """The columns of a function in place of a table."""

@@ -52,15 +52,12 @@ class Lineage:
 
     def add(self, other: "Lineage") -> None:
         """All that another statement does, too."""
-        for mine, others in (
-            (self.inputs, other.inputs),
-            (self.outputs, other.outputs),
-            (self.columns, other.columns),
-            (self.indirect, other.indirect),
-            (self.declares, other.declares),
-            (self.models, other.models),
-        ):
-            mine.update(others)  # type: ignore[arg-type]  # each pair is of one kind
+        self.inputs.update(other.inputs)
+        self.outputs.update(other.outputs)
+        self.columns.update(other.columns)
+        self.indirect.update(other.indirect)
+        self.declares.update(other.declares)
+        self.models.update(other.models)
         self.datasets.update(other.datasets)
         self.errors += other.errors
 

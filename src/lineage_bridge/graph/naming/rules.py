@@ -7,6 +7,8 @@ Confluent cluster has, which workspace a word names) is no rule: it takes an ope
 
 from dataclasses import dataclass, field
 
+from lineage_bridge.openlineage.naming import DEFAULT_PORTS, DRIVERS, parts_of
+
 VERSION = 1
 
 HOST = r"(?:\[[^\]]+\]|[^:/,\[\]@]+)"
@@ -43,18 +45,21 @@ class NameRule:
 
 
 PORTS = {
-    "postgres": 5432,
-    "mysql": 3306,
-    "mssql": 1433,
-    "oracle": 1521,
-    "db2": 50000,
-    "crate": 5432,
-    "oceanbase": 2881,
-    "teradata": 1025,
-    "redshift": 5439,
-    "cassandra": 9042,
-    "milvus": 19530,
-    "mongodb": 27017,
+    scheme: DEFAULT_PORTS[scheme]
+    for scheme in (
+        "postgres",
+        "mysql",
+        "mssql",
+        "oracle",
+        "db2",
+        "crate",
+        "oceanbase",
+        "teradata",
+        "redshift",
+        "cassandra",
+        "milvus",
+        "mongodb",
+    )
 }
 """The port a system's drivers take when none is given. Kafka has none."""
 
@@ -64,16 +69,9 @@ HTTPS = ("unitycatalog", "databricks", "snowflake", "awsathena", "trino")
 SERVERS = "|".join((*PORTS, *HTTPS, "kafka", "trino", "hive", "hdfs", "sqlserver", "kinesis", "spark", "clickhouse"))
 """Schemes whose namespace is a host: upper and lower case are one."""
 
-JDBC = (
-    ("postgresql", "postgres", 3),
-    ("mysql", "mysql", 2),
-    ("mariadb", "mysql", 2),
-    ("db2", "db2", 3),
-    ("redshift", "redshift", 3),
-    ("oceanbase", "oceanbase", 2),
-    ("trino", "trino", 3),
-    ("hive2", "hive", 2),
-    ("crate", "crate", 3),
+JDBC = tuple(
+    (word, DRIVERS[word], parts_of(DRIVERS[word]))
+    for word in ("postgresql", "mysql", "mariadb", "db2", "redshift", "oceanbase", "trino", "hive2", "crate")
 )
 """Drivers whose address is host and database: their word, the scheme, and how many parts a full name has."""
 
