@@ -42,6 +42,14 @@ def test_every_dialect_reads_a_plain_statement(dialect: str) -> None:
     assert not found.errors
 
 
+@pytest.mark.parametrize("dialect", ["flink", "postgres"])
+def test_a_fault_of_a_view_is_told_once(dialect: str) -> None:
+    view = "CREATE VIEW v AS SELECT x, gone FROM a; CREATE VIEW w AS SELECT x, gone FROM v; "
+    found = lineage_of(view + "INSERT INTO t SELECT x FROM v; INSERT INTO u SELECT x FROM w", dialect, {("a",): ("x", "y")})
+    assert [fault.line for fault in found.errors] == [1]
+    assert [written(name) for name in found.outputs] == ["t", "u"]
+
+
 def test_a_very_deep_query_is_an_error_and_no_more() -> None:
     found = lineage_of("INSERT INTO t SELECT " + "(" * 5000 + "x" + ")" * 5000 + " FROM a; INSERT INTO u SELECT y FROM b", "flink")
     assert [written(name) for name in found.outputs] == ["t", "u"]

@@ -102,6 +102,7 @@ class Generic:
         )
         query = node.args.get("expression")
         if kind == "VIEW" and query is not None:
+            self._faults(self._resolved(query)[1], lineage)
             self.catalog.add_view(View(_name(target), query, tuple(columns)))
         elif query is None:
             table = self.catalog.add_table(Table(_name(target), [Column(name) for name in columns] or None))

@@ -219,7 +219,10 @@ class Resolver(Calls):
         if view.name in self.reading.views:
             raise StatementError(f"the view {written(view.name)} is made of itself", None)
         self.reading.views.append(view.name)
+        told = len(self.reading.faults)
         found = columns_of(view.query, self.reading).renamed(view.columns)
+        # What is not understood of a view was told where it is defined.
+        del self.reading.faults[told:]
         self.reading.views.pop()
         return found
 
