@@ -12,7 +12,7 @@ lock() { # lock FILE ARGUMENT...
 }
 
 # The widest set decides the versions; the others are parts of it.
-lock dev.txt pyproject.toml --group build --group dev "$@"
+lock dev.txt pyproject.toml --all-extras --group build --group dev "$@"
 lock run.txt pyproject.toml --constraints requirements/dev.txt
 lock build.txt --group pyproject.toml:build --constraints requirements/dev.txt
 # What `make oracle` asks is never part of .venv; oracle.in names it.
