@@ -18,7 +18,12 @@ LineageBridgeError
 ├── RequestError            a question that cannot be asked: a bad argument, a bad cursor
 ├── JarError                a Java archive could not be had, or its bytes are not the pinned ones
 ├── UnavailableError        a part that is needed does not run, or did not answer in time
-└── ServerError             a LineageBridge server refused a client's call
+├── ServerError             a LineageBridge server refused a client's call
+└── SourceError             an observed system cannot be seen, or answers what cannot be read
+    ├── UnreachableError    it does not answer
+    ├── ForbiddenError      it refuses who asks
+    ├── MissingError        it has nothing of that name
+    └── BusyError           it asks to come again later
 """
 
 from collections.abc import Sequence
@@ -114,3 +119,27 @@ class ServerError(LineageBridgeError):
     def __init__(self, message: str, status: int, hint: str = "") -> None:
         super().__init__(message, hint)
         self.status = status
+
+
+class SourceError(LineageBridgeError):
+    """An observed system cannot be seen, or answers what cannot be read."""
+
+
+class UnreachableError(SourceError):
+    """An observed system does not answer."""
+
+
+class ForbiddenError(SourceError):
+    """An observed system refuses who asks."""
+
+
+class MissingError(SourceError):
+    """An observed system has nothing of that name."""
+
+
+class BusyError(SourceError):
+    """An observed system asks to come again later, after `wait_s` seconds if it says so."""
+
+    def __init__(self, message: str, hint: str = "", wait_s: float | None = None) -> None:
+        super().__init__(message, hint)
+        self.wait_s = wait_s

@@ -3,9 +3,9 @@
 import json
 from uuid import NAMESPACE_URL, UUID, uuid5
 
+from lineage_bridge.openlineage.outgoing import Json
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.story import facets
-from lineage_bridge.story.facets import PRODUCER, Json
+from lineage_bridge.story.facets import PRODUCER, facets
 from lineage_bridge.story.pipeline import Moment, Run, moments
 
 SCHEMA_URL = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"

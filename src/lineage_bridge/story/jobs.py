@@ -1,6 +1,6 @@
 """The demo's jobs: who they are, and the columns each of their outputs takes from their inputs."""
 
-from lineage_bridge.story import facets
+from lineage_bridge.openlineage.outgoing import Json
 from lineage_bridge.story.datasets import (
     ANALYTICS_TEAM,
     CUSTOMERS_TABLE,
@@ -14,7 +14,7 @@ from lineage_bridge.story.datasets import (
     ORDERS_TOPIC,
     STREAMING_TEAM,
 )
-from lineage_bridge.story.facets import Json
+from lineage_bridge.story.facets import facets
 from lineage_bridge.story.model import Dataset, Job, Source, copied, lineage
 
 HEARTBEAT_S = 30 * 60

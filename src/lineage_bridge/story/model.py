@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lineage_bridge.story import facets
-from lineage_bridge.story.facets import Json
+from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.story.facets import facets
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ rebalance made the CDC connector send part of the orders twice, which from there
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from lineage_bridge.story import facets
+from lineage_bridge.openlineage.outgoing import Json
 from lineage_bridge.story.datasets import (
     CUSTOMERS_TABLE,
     CUSTOMERS_TOPIC,
@@ -16,7 +16,7 @@ from lineage_bridge.story.datasets import (
     ORDERS_TABLE,
     ORDERS_TOPIC,
 )
-from lineage_bridge.story.facets import Json
+from lineage_bridge.story.facets import facets
 from lineage_bridge.story.jobs import (
     BUILD,
     CDC,

@@ -1,0 +1,231 @@
+"""Events as LineageBridge writes them: the standard's facets, and what they hang on, as JSON values. Pure.
+
+Versions are those of OpenLineage 1.53; each method takes what its facet's JSON schema requires and a little more.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+import msgspec
+
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.openlineage.times import format_time
+
+Json: TypeAlias = dict[str, object]
+
+SPECIFICATION = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
+OWN_FACETS = "https://lineagebridge.dev/spec/facets/"
+_RUN_IDS = uuid5(NAMESPACE_URL, "https://lineagebridge.dev/runs")
+_ENCODER = msgspec.json.Encoder(order="deterministic")
+
+
+def run_id(*parts: str | int) -> UUID:
+    """The id of the run that these parts name: the same parts, the same id."""
+    return uuid5(_RUN_IDS, json.dumps(parts))
+
+
+def encode(event: Json) -> bytes:
+    """An event as JSON. The same event gives the same bytes."""
+    return _ENCODER.encode(event)
+
+
+def fields_json(fields: Iterable[SchemaField]) -> list[Json]:
+    """Columns as the schema facet has them."""
+    return [_field_json(field, position) for position, field in enumerate(fields, start=1)]
+
+
+def _field_json(field: SchemaField, position: int) -> Json:
+    said: Json = {"name": field.name, "ordinal_position": position}
+    if field.type is not None:
+        said["type"] = field.type
+    if field.description:
+        said["description"] = field.description
+    if field.fields:
+        said["fields"] = [_field_json(inner, place) for place, inner in enumerate(field.fields, start=1)]
+    return said
+
+
+class Outgoing:
+    """Makes the events of one producer, named by its URI."""
+
+    def __init__(self, producer: str) -> None:
+        self.producer = producer
+
+    # events; times are UTC microseconds
+
+    def run_event(
+        self,
+        kind: str,
+        time_us: int,
+        run: UUID | str,
+        job: DatasetName,
+        *,
+        run_facets: Mapping[str, Json] | None = None,
+        job_facets: Mapping[str, Json] | None = None,
+        inputs: Iterable[Json] = (),
+        outputs: Iterable[Json] = (),
+    ) -> Json:
+        """What happened to a run; `kind` is START, RUNNING, COMPLETE, FAIL, ABORT or OTHER."""
+        return {
+            "eventType": kind,
+            "eventTime": format_time(time_us),
+            "producer": self.producer,
+            "schemaURL": f"{SPECIFICATION}RunEvent",
+            "run": {"runId": str(run), "facets": dict(run_facets or {})},
+            "job": {"namespace": job[0], "name": job[1], "facets": dict(job_facets or {})},
+            "inputs": list(inputs),
+            "outputs": list(outputs),
+        }
+
+    def job_event(
+        self,
+        time_us: int,
+        job: DatasetName,
+        *,
+        job_facets: Mapping[str, Json] | None = None,
+        inputs: Iterable[Json] = (),
+        outputs: Iterable[Json] = (),
+    ) -> Json:
+        """What a job is said to do, whether it runs or not."""
+        return {
+            "eventTime": format_time(time_us),
+            "producer": self.producer,
+            "schemaURL": f"{SPECIFICATION}JobEvent",
+            "job": {"namespace": job[0], "name": job[1], "facets": dict(job_facets or {})},
+            "inputs": list(inputs),
+            "outputs": list(outputs),
+        }
+
+    def dataset_event(self, time_us: int, name: DatasetName, facets: Mapping[str, Json]) -> Json:
+        """What a dataset is."""
+        return {
+            "eventTime": format_time(time_us),
+            "producer": self.producer,
+            "schemaURL": f"{SPECIFICATION}DatasetEvent",
+            "dataset": {"namespace": name[0], "name": name[1], "facets": dict(facets)},
+        }
+
+    @staticmethod
+    def dataset(name: DatasetName, facets: Mapping[str, Json] | None = None, **access: Mapping[str, Json]) -> Json:
+        """A dataset of an event; `access` are its `inputFacets` or `outputFacets`."""
+        said: Json = {"namespace": name[0], "name": name[1]}
+        if facets:
+            said["facets"] = dict(facets)
+        return {**said, **{key: dict(value) for key, value in access.items() if value}}
+
+    # facets
+
+    def own(self, version: str, name: str, **members: object) -> Json:
+        """A facet of LineageBridge's own, such as `KafkaTopicDatasetFacet` 1-0-0."""
+        return {"_producer": self.producer, "_schemaURL": f"{OWN_FACETS}{version}/{name}.json#/$defs/{name}", **members}
+
+    def documentation(self, kind: str, description: str) -> Json:
+        """Prose about a dataset or job; `kind` is "Dataset" or "Job"."""
+        return self._facet("1-1-0", f"Documentation{kind}Facet", description=description)
+
+    def ownership(self, kind: str, owner: str) -> Json:
+        """The team that answers for a dataset or job; `kind` is "Dataset" or "Job"."""
+        return self._facet("1-0-1", f"Ownership{kind}Facet", owners=[{"name": owner, "type": "MAINTAINER"}])
+
+    def schema(self, fields: Iterable[Json]) -> Json:
+        """The columns of a dataset, in order."""
+        numbered = [{**field, "ordinal_position": position} for position, field in enumerate(fields, start=1)]
+        return self._facet("1-2-0", "SchemaDatasetFacet", fields=numbered)
+
+    def data_source(self, name: str, uri: str) -> Json:
+        """The system that holds a dataset."""
+        return self._facet("1-0-1", "DatasourceDatasetFacet", name=name, uri=uri)
+
+    def dataset_type(self, kind: str) -> Json:
+        """What a dataset is: TABLE, TOPIC, DASHBOARD."""
+        return self._facet("1-0-1", "DatasetTypeDatasetFacet", datasetType=kind)
+
+    def dataset_version(self, version: str) -> Json:
+        """Which version of a dataset an event speaks of."""
+        return self._facet("1-0-1", "DatasetVersionDatasetFacet", datasetVersion=version)
+
+    def symlinks(self, names: Iterable[DatasetName], kind: str) -> Json:
+        """Other names of a dataset; `kind` is TABLE, TOPIC, LOCATION."""
+        named = [{"namespace": namespace, "name": name, "type": kind} for namespace, name in names]
+        return self._facet("1-0-1", "SymlinksDatasetFacet", identifiers=named)
+
+    def lifecycle(self, change: str) -> Json:
+        """What became of a dataset: CREATE, ALTER, DROP, TRUNCATE, OVERWRITE."""
+        return self._facet("1-0-1", "LifecycleStateChangeDatasetFacet", lifecycleStateChange=change)
+
+    def dataset_tags(self, tags: Iterable[Json]) -> Json:
+        """Tags on a dataset or, with `field`, on a column of it."""
+        return self._facet("1-0-0", "TagsDatasetFacet", tags=list(tags))
+
+    def job_tags(self, tags: Iterable[Json]) -> Json:
+        """Tags on a job."""
+        return self._facet("1-0-0", "TagsJobFacet", tags=list(tags))
+
+    def column_lineage(self, fields: Mapping[str, list[Json]], dataset: list[Json]) -> Json:
+        """Which input columns each output column comes from, and which ones decide over every row (`dataset`)."""
+        named = {name: {"inputFields": sources} for name, sources in fields.items()}
+        return self._facet("1-2-0", "ColumnLineageDatasetFacet", fields=named, dataset=dataset)
+
+    def input_statistics(self, rows: int | None = None, size: int | None = None) -> Json:
+        """Rows and bytes read from a dataset."""
+        return self._facet("1-0-0", "InputStatisticsInputDatasetFacet", **_counted(rows, size))
+
+    def output_statistics(self, rows: int | None = None, size: int | None = None) -> Json:
+        """Rows and bytes written to a dataset."""
+        return self._facet("1-0-2", "OutputStatisticsOutputDatasetFacet", **_counted(rows, size))
+
+    def job_type(self, processing: str, integration: str, kind: str, period_s: int | None = None, mode: str = "ACCUMULATIVE") -> Json:
+        """How a job works; `period_s` is the promised time between its events in seconds, if it promises one.
+
+        `mode` tells what its counters mean: ACCUMULATIVE since the run began, DELTA since the last event.
+        """
+        members: Json = {"processingType": processing, "integration": integration, "jobType": kind}
+        if period_s is not None:
+            members["emissionPattern"] = {"eventTrigger": "PERIODIC", "eventContentMode": mode, "windowDuration": period_s}
+        return self._facet("2-0-4", "JobTypeJobFacet", **members)
+
+    def sql(self, query: str, dialect: str) -> Json:
+        """The statement a job runs."""
+        return self._facet("1-1-0", "SQLJobFacet", query=query, dialect=dialect)
+
+    def source_code_location(self, repository: str, path: str, version: str) -> Json:
+        """Where a job's code lies in git."""
+        url = f"{repository}/blob/{version}/{path}"
+        return self._facet(
+            "1-1-0", "SourceCodeLocationJobFacet", type="git", url=url, repoUrl=repository, path=path, version=version, branch="main"
+        )
+
+    def processing_engine(self, name: str, version: str) -> Json:
+        """What executes a run."""
+        return self._facet("1-1-1", "ProcessingEngineRunFacet", name=name, version=version)
+
+    def nominal_time(self, start: str) -> Json:
+        """The time a run was scheduled for, RFC 3339."""
+        return self._facet("1-0-1", "NominalTimeRunFacet", nominalStartTime=start)
+
+    def parent(self, run: UUID | str, job: Json) -> Json:
+        """The run that a run is part of, which is the outermost one as well; `job` has namespace and name."""
+        holder: Json = {"run": {"runId": str(run)}, "job": job}
+        return self._facet("1-2-0", "ParentRunFacet", **holder, root=holder)
+
+    def error_message(self, message: str, stack_trace: str) -> Json:
+        """Why a run failed."""
+        return self._facet("1-0-1", "ErrorMessageRunFacet", message=message, programmingLanguage="JAVA", stackTrace=stack_trace)
+
+    def extraction_error(self, attempted: int, failed: int, errors: Iterable[Json]) -> Json:
+        """What of a job could not be understood; each error has errorMessage, perhaps task and taskNumber."""
+        return self._facet("1-1-2", "ExtractionErrorRunFacet", totalTasks=attempted, failedTasks=failed, errors=list(errors))
+
+    def _facet(self, version: str, name: str, /, **members: object) -> Json:
+        return {
+            "_producer": self.producer,
+            "_schemaURL": f"https://openlineage.io/spec/facets/{version}/{name}.json#/$defs/{name}",
+            **members,
+        }
+
+
+def _counted(rows: int | None, size: int | None) -> Json:
+    return {name: value for name, value in (("rowCount", rows), ("size", size)) if value is not None}

@@ -1,0 +1,17 @@
+"""The kinds of sources, each in a module of its own that is loaded when it is used."""
+
+import importlib
+
+from lineage_bridge.errors import ConfigError
+from lineage_bridge.sources.observer import Kind
+
+MODULES: dict[str, str] = {}
+"""Kind to the module that has it as `KIND`."""
+
+
+def kind(name: str) -> Kind:
+    """The kind of this name. Raises ConfigError."""
+    if name not in MODULES:
+        raise ConfigError(f"there is no kind of source {name!r}", f"there are {', '.join(MODULES)}")
+    found: Kind = importlib.import_module(MODULES[name]).KIND
+    return found

@@ -1,0 +1,87 @@
+"""What the sources know together: a connector's topics have schemas in the registry, a group of the broker is a connector's. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.openlineage.naming import DatasetName
+
+KEY, VALUE = "key", "value"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A Kafka cluster, as one source sees it.
+
+    `id` is what the brokers say. `namespace` is that of its topics (`kafka://host:port`). `servers` are all `host:port` it is known by.
+    `topics` are all topics, None if they were not listed. `groups`: group id to the topics it reads. `ends`: topic to the sum of its
+    partitions' ends; `read`: (group, topic) to the sum of the committed offsets.
+    """
+
+    id: str
+    namespace: str
+    servers: frozenset[str] = frozenset()
+    topics: frozenset[str] | None = None
+    groups: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    ends: Mapping[str, int] = field(default_factory=dict)
+    read: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+
+class Schema(NamedTuple):
+    """What is known of a topic's keys or values. `version` names it (`subject orders-value version 3, id 17`), `rank`: the least wins.
+
+    Ranks: 0 a registry's, 1 a declaration's (a table of Flink or ksqlDB), 2 what records were seen to have.
+    """
+
+    fields: tuple[SchemaField, ...]
+    version: str = ""
+    rank: int = 0
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What sources know.
+
+    `schemas`: (topic's dataset name, key or value) to the schema. `owners`: (cluster id, group) to the job whose group it is.
+    """
+
+    clusters: tuple[Cluster, ...] = ()
+    schemas: Mapping[tuple[DatasetName, str], Schema] = field(default_factory=dict)
+    owners: Mapping[tuple[str, str], DatasetName] = field(default_factory=dict)
+
+    def cluster(self, id_or_server: str) -> Cluster | None:
+        """The cluster of this id, or that one of these servers (`host:port`, separated by commas) is of."""
+        if not id_or_server:
+            return None
+        servers = set(id_or_server.split(","))
+        return next((known for known in self.clusters if known.id == id_or_server or known.servers & servers), None)
+
+    def namespace(self, cluster_id: str, servers: str = "") -> str:
+        """The namespace of a cluster's topics: by a server that was configured, else as another source knows it, else by its id."""
+        known = self.cluster(servers) or self.cluster(cluster_id)
+        if known is not None:
+            return known.namespace
+        return f"kafka://{servers.split(',', maxsplit=1)[0].strip() or cluster_id}"
+
+    def fields(self, topic: DatasetName, part: str = VALUE) -> tuple[SchemaField, ...]:
+        """The fields of a topic's values or keys; none if nothing is known."""
+        schema = self.schemas.get((topic, part))
+        return schema.fields if schema else ()
+
+
+NOTHING = Knowledge()
+
+
+def together(known: Iterable[Knowledge]) -> Knowledge:
+    """All of it. Of two schemas the one of the lesser rank counts; the order does not matter."""
+    every = list(known)
+    schemas: dict[tuple[DatasetName, str], Schema] = {}
+    owners: dict[tuple[str, str], DatasetName] = {}
+    for one in every:
+        for key, schema in one.schemas.items():
+            schemas[key] = min(schemas.get(key, schema), schema, key=lambda some: (some.rank, some.version, repr(some.fields)))
+        for group, job in one.owners.items():
+            owners[group] = min(owners.get(group, job), job)
+    clusters = sorted((cluster for one in every for cluster in one.clusters), key=lambda cluster: (cluster.id, cluster.namespace))
+    return Knowledge(tuple(clusters), schemas, owners)

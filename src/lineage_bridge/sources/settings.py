@@ -1,0 +1,105 @@
+"""What can be set of any source, and how secrets are referred to."""
+
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from lineage_bridge.errors import ConfigError
+
+_REFERENCE = re.compile(r"\$\{(?P<how>env|file|keyring):(?P<what>[^{}]+)\}")
+
+
+def _reference(value: str) -> str:
+    if not _REFERENCE.fullmatch(value):
+        raise ValueError("a secret is not written here; refer to it: ${env:NAME}, ${file:PATH} or ${keyring:SERVICE/USER}")
+    return value
+
+
+def _address(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("an address begins with http:// or https:// and names a host")
+    if parts.username or parts.password:
+        raise ValueError("an address has no user and password in it; set username and password")
+    return value.rstrip("/")
+
+
+Secret = Annotated[str, AfterValidator(_reference), Field(json_schema_extra={"secret": True})]
+"""A reference to a secret, never the secret itself; `reveal` reads it."""
+Url = Annotated[str, AfterValidator(_address)]
+
+
+def reveal(reference: str) -> str:
+    """The secret that is referred to. Raises ConfigError when it cannot be had; the error never holds it."""
+    found = _REFERENCE.fullmatch(reference)
+    if found is None:
+        raise ConfigError("a secret is not a reference", "write ${env:NAME}, ${file:PATH} or ${keyring:SERVICE/USER}")
+    return {"env": _of_environment, "file": _of_file, "keyring": _of_keyring}[found["how"]](found["what"])
+
+
+def _of_environment(name: str) -> str:
+    value = os.environ.get(name)
+    if value is None:
+        raise ConfigError(f"the variable {name} is not set", "set it where `lineage-bridge serve` is started")
+    return value
+
+
+def _of_file(path: str) -> str:
+    try:
+        return Path(path).expanduser().read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise ConfigError(f"the secret's file {path} cannot be read: {reason}", "it holds the secret and nothing else") from error
+
+
+def _of_keyring(entry: str) -> str:
+    service, _, user = entry.partition("/")
+    try:
+        import keyring  # noqa: PLC0415  # an extra
+        from keyring.errors import KeyringError  # noqa: PLC0415  # as above
+    except ImportError as error:
+        raise ConfigError("secrets from the keyring take a package more", "pip install 'lineage-bridge[keyring]'") from error
+    try:
+        value: str | None = keyring.get_password(service, user)
+    except KeyringError as error:
+        raise ConfigError(f"the keyring cannot be read: {error}", "unlock it, or refer to a variable or a file") from error
+    if value is None:
+        raise ConfigError(f"the keyring has no entry of {service} for {user}", f"keyring set {service} {user}")
+    return value
+
+
+class SourceSettings(BaseModel):
+    """What every source can be told."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    interval_s: float = Field(default=60.0, ge=1, le=86_400, description="seconds between two polls")
+    timeout_s: float = Field(default=15.0, gt=0, le=600, description="seconds that one call may take")
+
+    @property
+    def heartbeat_s(self) -> int:
+        """The promised time between two events of what runs, in whole seconds: at least one."""
+        return max(1, round(self.interval_s))
+
+
+class HttpSettings(SourceSettings):
+    """What can be told of a source that is asked over HTTP."""
+
+    url: Url = Field(description="address of its REST API")
+    username: str = Field(default="", description="user of HTTP basic authentication")
+    password: Secret | None = Field(default=None, description="password of that user, as a reference")
+    token: Secret | None = Field(default=None, description="bearer token, as a reference")
+    ca_file: str = Field(default="", description="file of the authorities that are trusted, in PEM; empty: the system's")
+    client_cert_file: str = Field(default="", description="file of the client's certificate, in PEM")
+    client_key_file: str = Field(default="", description="file of the client's key, in PEM")
+    at_once: int = Field(default=4, ge=1, le=64, description="most calls at the same time")
+
+    @model_validator(mode="after")
+    def _one_way_in(self) -> Any:  # noqa: ANN401  # pydantic: the model itself
+        if self.token and (self.username or self.password):
+            raise ValueError("either username and password, or token")
+        return self
