@@ -169,6 +169,10 @@ class Outgoing:
         named = {name: {"inputFields": sources} for name, sources in fields.items()}
         return self._facet("1-2-0", "ColumnLineageDatasetFacet", fields=named, dataset=dataset)
 
+    def lineage(self, entries: Iterable[Json]) -> Json:
+        """All flow of a job: each entry is a target with its `inputs` and, by column, its `fields`; what it does not state is no flow."""
+        return self._facet("1-0-0", "LineageJobFacet", entries=list(entries))
+
     def input_statistics(self, rows: int | None = None, size: int | None = None) -> Json:
         """Rows and bytes read from a dataset."""
         return self._facet("1-0-0", "InputStatisticsInputDatasetFacet", **_counted(rows, size))
