@@ -122,6 +122,10 @@ class Outgoing:
         """A facet of LineageBridge's own, such as `KafkaTopicDatasetFacet` 1-0-0."""
         return {"_producer": self.producer, "_schemaURL": f"{OWN_FACETS}{version}/{name}.json#/$defs/{name}", **members}
 
+    def withdrawn(self) -> Json:
+        """Stands for a facet that is said no more, under any key."""
+        return {"_producer": self.producer, "_schemaURL": f"{SPECIFICATION}BaseFacet", "_deleted": True}
+
     def documentation(self, kind: str, description: str) -> Json:
         """Prose about a dataset or job; `kind` is "Dataset" or "Job"."""
         return self._facet("1-1-0", f"Documentation{kind}Facet", description=description)

@@ -4,10 +4,35 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
 
 KEY, VALUE = "key", "value"
+KEY_COLUMN, VALUE_COLUMN = "_key", "_value"
+"""The columns of a topic that are the whole key, and a whole value that has no fields."""
+
+
+def column_of(part: str, path: str) -> str:
+    """The column of a topic that a field is, by its dotted path; empty for the whole key or value. Those of the key lie in `_key`."""
+    if part == VALUE:
+        return path or VALUE_COLUMN
+    return f"{KEY_COLUMN}.{path}" if path else KEY_COLUMN
+
+
+def columns_of(keys: Iterable[SchemaField], values: Iterable[SchemaField]) -> tuple[SchemaField, ...]:
+    """The columns of a topic: the fields of its values, then `_key` with the fields of its keys. No two of them have one name.
+
+    A field without a name is a key or value that has no fields.
+    """
+    named = tuple(replace(field, name=field.name or VALUE_COLUMN) for field in values)
+    inner = tuple(keys)
+    if not inner or any(field.name == KEY_COLUMN for field in named):
+        return named
+    whole = len(inner) == 1 and not inner[0].name
+    key = replace(inner[0], name=KEY_COLUMN) if whole else SchemaField(name=KEY_COLUMN, type="record", fields=inner)
+    return (*named, key)
 
 
 @dataclass(frozen=True)
@@ -16,7 +41,8 @@ class Cluster:
 
     `id` is what the brokers say. `namespace` is that of its topics (`kafka://host:port`). `servers` are all `host:port` it is known by.
     `topics` are all topics, None if they were not listed. `groups`: group id to the topics it reads. `ends`: topic to the sum of its
-    partitions' ends; `read`: (group, topic) to the sum of the committed offsets.
+    partitions' ends; `read`: (group, topic) to the sum of the committed offsets. `sampled`: (topic, key or value) to the ids of the
+    schemas that some of its records were written with.
     """
 
     id: str
@@ -26,6 +52,7 @@ class Cluster:
     groups: Mapping[str, frozenset[str]] = field(default_factory=dict)
     ends: Mapping[str, int] = field(default_factory=dict)
     read: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    sampled: Mapping[tuple[str, str], frozenset[int]] = field(default_factory=dict)
 
 
 class Schema(NamedTuple):
