@@ -43,6 +43,11 @@ def _loopback(host: str) -> str:
     return host
 
 
+def _decoded(sources: object) -> object:
+    """Sources as the environment has them: JSON."""
+    return json.loads(sources) if isinstance(sources, str) else sources
+
+
 def _not_empty(path: object) -> object:
     if path == "":
         raise ValueError("a path is not empty")
@@ -76,6 +81,9 @@ class Settings(BaseModel):
         default=True, description="infer flows between a run that only writes and the streaming run around it that only reads"
     )
     segment_bytes: int = Field(default=64 * MIB, ge=4096, le=1024 * MIB, description="size at which the log begins a new file")
+    sources: Annotated[dict[str, dict[str, Any]], BeforeValidator(_decoded)] = Field(
+        default_factory=dict, description="what is observed, by name: each with its kind and settings"
+    )
     pending_bytes: int = Field(default=256 * MIB, ge=1, le=1024 * MIB, description="bytes that may wait for the log's disk")
 
     @property
@@ -91,7 +99,8 @@ class Settings(BaseModel):
 
     def environment(self) -> dict[str, str]:
         """The variables under which another process has exactly these settings, whatever its folder and file."""
-        settings = {variable_of(name): str(value) for name, value in self.model_dump(mode="json").items()}
+        values = self.model_dump(mode="json").items()
+        settings = {variable_of(name): json.dumps(value) if isinstance(value, dict) else str(value) for name, value in values}
         return {**settings, CONFIG_VARIABLE: os.devnull}
 
 
@@ -135,6 +144,11 @@ class Paths:
     def pipeline_status(self) -> Path:
         """What the pipeline tells of itself, about every second."""
         return self.data_dir / "pipeline.json"
+
+    @property
+    def observe_lock(self) -> Path:
+        """Held by the one process that polls sources."""
+        return self.data_dir / "observe.lock"
 
     @property
     def serve_lock(self) -> Path:

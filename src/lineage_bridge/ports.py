@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -15,6 +15,7 @@ from lineage_bridge.answers.neighbourhood import Node, Port, Walk, WalkLimits
 from lineage_bridge.answers.questions import Impact, Ledger, Paths, Trace, TraceOptions
 from lineage_bridge.answers.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
 from lineage_bridge.answers.searching import SearchFilter, SearchPage
+from lineage_bridge.answers.sources import KindRecord, SourceCheck, SourceRecord, SourceState
 from lineage_bridge.answers.statistics import StatisticsFilter, StatisticsPage
 from lineage_bridge.graph.carried import Carried, FrameKind
 from lineage_bridge.graph.ids import NodeKind
@@ -84,6 +85,80 @@ class FrameReader(Protocol):
 
     def span(self, start: int, end: int) -> int:
         """The bytes of the frames in [start, end): how far a consumer lags. Raises OffsetError."""
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """What a source wants delivered: a body for a path of the API. `number` orders parcels."""
+
+    number: int
+    path: str
+    body: bytes
+
+
+class SourceBook(Protocol):
+    """Which sources there are and how each fares. Safe in many processes and threads at once."""
+
+    def written(self) -> dict[str, tuple[str, dict[str, Any]]]:
+        """Name to kind and settings of the sources that users added."""
+
+    def add(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
+        """Add a source, or write it anew."""
+
+    def remove(self, name: str) -> None:
+        """Forget a source that a user added, and how any source of this name fared."""
+
+    def states(self) -> dict[str, SourceState]:
+        """Name to how a source fares."""
+
+    def pause(self, name: str, *, paused: bool) -> None:
+        """Poll a source no more, or again."""
+
+    def make_due(self, name: str) -> None:
+        """Have a source polled at once."""
+
+    def snapshot(self, name: str) -> bytes | None:
+        """What a source last saw, as JSON."""
+
+    def finish(self, name: str, state: SourceState, snapshot: bytes | None, parcels: Sequence[tuple[str, bytes]]) -> bool:
+        """Keep what a poll gave, all or nothing: state, snapshot (None: the one before stays), parcels as (path, body).
+
+        False, and nothing is kept, if the source has been removed or polled since: `state.polls` must be one more than before.
+        """
+
+    def parcels(self, limit: int) -> list[Parcel]:
+        """The oldest parcels that were not delivered."""
+
+    def delivered(self, number: int) -> None:
+        """Forget a parcel."""
+
+
+class SourceDesk(Protocol):
+    """What users can do with sources. Raises NotFoundError for a source there is not, ConfigError and RequestError for what cannot be."""
+
+    def kinds(self) -> list[KindRecord]:
+        """What can be observed."""
+
+    def records(self) -> list[SourceRecord]:
+        """All sources, by name."""
+
+    def record(self, name: str) -> SourceRecord:
+        """One source."""
+
+    def add(self, name: str, kind: str, settings: Mapping[str, Any], *, replace: bool) -> SourceRecord:
+        """Add a source."""
+
+    def remove(self, name: str) -> None:
+        """Take a source away. What it told stays."""
+
+    def pause(self, name: str, *, paused: bool) -> SourceRecord:
+        """Pause a source, or let it go on."""
+
+    def poll(self, name: str) -> SourceRecord:
+        """Have it polled now."""
+
+    def test(self, name: str) -> list[SourceCheck]:
+        """Try each step of its observation."""
 
 
 class GraphStore(Protocol):

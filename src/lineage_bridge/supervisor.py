@@ -137,6 +137,7 @@ def serve(settings: Settings, greet: Greet) -> None:
         parts = [
             Part("api", (*COMMAND, "api", "--attached", "--fd", str(listener.fileno())), (listener.fileno(),)),
             Part("pipeline", (*COMMAND, "pipeline", "--attached")),
+            Part("observe", (*COMMAND, "observe", "--attached")),
         ]
         try:
             supervise(parts, {**os.environ, **settings.environment()}, stop, hurry)

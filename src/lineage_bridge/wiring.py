@@ -21,6 +21,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from filelock import FileLock, Timeout
+
 from lineage_bridge.config import Paths, Settings
 from lineage_bridge.errors import RequestError, StoreError, StoreMissingError, UnavailableError
 from lineage_bridge.graph.facts import Names
@@ -30,6 +32,9 @@ from lineage_bridge.log.disk import LocalDisk
 from lineage_bridge.log.reader import LogReader
 from lineage_bridge.log.writer import LogWriter
 from lineage_bridge.ports import LOG_SOURCE, Counted, GraphReader, GraphStore
+from lineage_bridge.sources.delivery import Delivery
+from lineage_bridge.sources.desk import SourceDesk
+from lineage_bridge.sources.poller import Poller
 from lineage_bridge.store import rebuild
 from lineage_bridge.store.analysis import Findings, write_findings
 from lineage_bridge.store.apply import GraphWriter
@@ -38,6 +43,7 @@ from lineage_bridge.store.control import Control
 from lineage_bridge.store.estate import Estate
 from lineage_bridge.store.export import Export
 from lineage_bridge.store.read import ReaderPool
+from lineage_bridge.store.sourcebook import SourceBook
 from lineage_bridge.store.verify import Difference, verify
 from lineage_bridge.story.events import run_ids
 
@@ -181,6 +187,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
                 disk=lambda: Disk(frames.disk_bytes(), shutil.disk_usage(paths.log).free),
                 log_state=lambda: HEALTHY if os.access(paths.log, os.W_OK) else f"{paths.log} cannot be written",
                 version=version(),
+                sources=sources(settings),
                 findings=lambda: Findings(paths.analysis),
                 allowed_hosts=LOOPBACK | {host},
             )
@@ -235,6 +242,31 @@ def _floor(pool: ReaderPool) -> int:
             return graph.position().get((LOG_SOURCE, 0), 0)
     except StoreMissingError:
         return 0
+
+
+# the process that observes
+
+
+def sources(settings: Settings) -> SourceDesk:
+    """What users can do with sources. Raises ConfigError for a source of the settings file that cannot be."""
+    desk = SourceDesk(settings.sources, SourceBook(control(settings)))
+    desk.check_file()
+    return desk
+
+
+def run_sources(settings: Settings) -> None:
+    """Poll the sources when they are due until a signal. Raises UnavailableError when another process does."""
+    desk, book = sources(settings), SourceBook(control(settings))
+    lock = FileLock(settings.paths.observe_lock, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise UnavailableError(f"another process polls the sources of {settings.data_dir}") from error
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    with lock, Delivery(settings.address) as delivery:
+        Poller(desk.records, book, delivery, now_us).run(stop)
 
 
 # what several processes look at

@@ -21,8 +21,11 @@ from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.log.reader import LogReader
 from lineage_bridge.log.writer import LogWriter
 from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Frame
+from lineage_bridge.sources.desk import SourceDesk
 from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.control import Control
 from lineage_bridge.store.read import ReaderPool
+from lineage_bridge.store.sourcebook import SourceBook
 
 NOW = T0 + DAY_US
 URL = "http://127.0.0.1:8000"
@@ -58,6 +61,7 @@ class Server:
             disk=lambda: self.parts.disk,
             log_state=lambda: self.parts.log_state,
             version="1.2.3",
+            sources=SourceDesk({}, SourceBook(Control(folder / "control.db"))),
         )
         self.client = self.client_of()
 

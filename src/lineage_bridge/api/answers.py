@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect
 
 from lineage_bridge.api.models import ErrorAnswer, Name, Problem
 from lineage_bridge.errors import (
+    ConfigError,
     GoneError,
     LineageBridgeError,
     LogError,
@@ -31,6 +32,7 @@ _KINDS: Final[tuple[tuple[type[LineageBridgeError], int, str], ...]] = (
     (NotFoundError, 404, "not_found"),
     (GoneError, 410, "gone"),
     (RequestError, 422, "bad_argument"),
+    (ConfigError, 422, "bad_setting"),
     (UnavailableError, 503, "unavailable"),
     (LogFullError, 507, "log_full"),
     (LogError, 503, "log_failed"),

@@ -21,6 +21,7 @@ from lineage_bridge.api import (
     runs,
     schemas,
     search,
+    sources,
     spec,
     statistics,
 )
@@ -60,6 +61,7 @@ def create_app(services: Services) -> FastAPI:
         statistics.routes(services),
         ledger.routes(services),
         analysis.routes(services),
+        sources.routes(services),
         quarantine.routes(services, intake),
         past.routes(services, intake),
         ops.routes(services, intake),

@@ -51,6 +51,10 @@ class Client:
         """The JSON of an answer. Raises as `get` does."""
         return self._checked(self._post(path, body, kind)).json()
 
+    def delete(self, path: str) -> Json:
+        """The JSON of an answer. Raises as `get` does."""
+        return self._checked(self._call(self._http.build_request("DELETE", path))).json()
+
     def post_events(self, body: bytes, kind: str, path: str = "/api/v1/lineage") -> Json:
         """What became of events: their outcomes, also when all were rejected. Raises as `get` does."""
         response = self._post(path, body, kind)

@@ -1,4 +1,4 @@
-"""`serve`, and the parts it starts: `api` and `pipeline`."""
+"""`serve`, and the parts it starts: `api`, `pipeline` and `observe`."""
 
 import socket
 import sys
@@ -9,10 +9,10 @@ import click
 
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.greeting import Greeting, called_as
-from lineage_bridge.cli.options import FOLDER, LOG, SERVER, SPARK, with_settings
+from lineage_bridge.cli.options import CLIENT, FOLDER, LOG, SERVER, SPARK, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.supervisor import serve as supervise
-from lineage_bridge.wiring import end_with_parent, listen, run_pipeline, serve_api, tell_logs
+from lineage_bridge.wiring import end_with_parent, listen, run_pipeline, run_sources, serve_api, sources, tell_logs
 
 _attached = click.option("--attached", is_flag=True, hidden=True, help="end when standard input ends")
 
@@ -21,13 +21,14 @@ _attached = click.option("--attached", is_flag=True, hidden=True, help="end when
 @click.option("--demo", is_flag=True, help="load the demo if the data folder is empty")
 @with_settings(*SERVER, *SPARK, *LOG)
 def serve(settings: Settings, demo: bool) -> None:
-    """Run LineageBridge: the API and the pipeline.
+    """Run LineageBridge: the API, the pipeline, and what polls sources.
 
     Each is started again when it dies.
 
     Runs until Ctrl+C. Events are accepted from the first second on; answers follow when Spark has started.
     """
     tell_logs(settings, "serve")
+    sources(settings)
     program = called_as(sys.argv[0], Path.cwd())
 
     def greet(settings: Settings, stop: threading.Event, empty: bool) -> None:  # the supervisor's signature
@@ -61,3 +62,14 @@ def pipeline(settings: Settings, attached: bool) -> None:
     if attached:
         end_with_parent()
     run_pipeline(settings)
+
+
+@click.command(cls=Command, examples=("observe --config lineage-bridge.toml",))
+@_attached
+@with_settings(*CLIENT, *FOLDER)
+def observe(settings: Settings, attached: bool) -> None:
+    """Poll the sources alone, and send what they tell to the server."""
+    tell_logs(settings, "observe")
+    if attached:
+        end_with_parent()
+    run_sources(settings)

@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from lineage_bridge.answers.sources import SourceCheck as Check
 from lineage_bridge.openlineage.outgoing import Json
 from lineage_bridge.sources.knowledge import Knowledge
 from lineage_bridge.sources.settings import SourceSettings
+
+__all__ = ["Check", "Kind", "Observation", "Observer", "SameJob", "SameSpace", "Snapshot", "Unseen"]
 
 Snapshot = Mapping[str, Any]
 """What a source remembers of what it last saw, as JSON. What could not be listed this time is taken over from the snapshot before."""
@@ -21,15 +24,6 @@ class Unseen(NamedTuple):
 
     what: str
     why: str
-
-
-class Check(NamedTuple):
-    """One step of a test of a source: what was tried, whether it worked, what was seen or what failed, and what to do about it."""
-
-    step: str
-    works: bool
-    told: str
-    hint: str = ""
 
 
 class SameJob(NamedTuple):

@@ -81,6 +81,11 @@ class SourceSettings(BaseModel):
     timeout_s: float = Field(default=15.0, gt=0, le=600, description="seconds that one call may take")
 
     @property
+    def address(self) -> str:
+        """Which system is observed: what was seen of one is no word about another."""
+        return ""
+
+    @property
     def heartbeat_s(self) -> int:
         """The promised time between two events of what runs, in whole seconds: at least one."""
         return max(1, round(self.interval_s))
@@ -97,6 +102,11 @@ class HttpSettings(SourceSettings):
     client_cert_file: str = Field(default="", description="file of the client's certificate, in PEM")
     client_key_file: str = Field(default="", description="file of the client's key, in PEM")
     at_once: int = Field(default=4, ge=1, le=64, description="most calls at the same time")
+
+    @property
+    def address(self) -> str:
+        """The address of its REST API."""
+        return self.url
 
     @model_validator(mode="after")
     def _one_way_in(self) -> Any:  # noqa: ANN401  # pydantic: the model itself

@@ -1,0 +1,105 @@
+"""The shapes of calls on sources."""
+
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+
+class SourceOrder(Struct, frozen=True, forbid_unknown_fields=True):
+    """A source to add; `settings` are its kind's. Secrets are references. With `replace`, one of this name is written anew."""
+
+    name: str
+    kind: str
+    settings: dict[str, Any] = {}
+    replace: bool = False
+
+
+class SourceFailure(Struct, frozen=True):
+    """Why a source could not be polled, and what to do about it."""
+
+    message: str
+    hint: str
+    at: str
+
+
+class UnseenItem(Struct, frozen=True):
+    """What a source cannot see, why, and since when. What was known of it before stands, and is not taken for gone."""
+
+    what: str
+    why: str
+    since: str
+
+
+class SourceItem(Struct, frozen=True, omit_defaults=True):
+    """A source and how it fares.
+
+    `state` is `new` (not polled yet), `ok`, `partial` (something is unseen), `failing` or `paused`. `origin` is `file` (the settings file)
+    or `added`. `last_error` stays after it is over; `failing_since` is there while it fails.
+    """
+
+    name: str
+    kind: str
+    state: str
+    origin: str
+    settings: dict[str, Any]
+    polls: int
+    events: int
+    unseen: list[UnseenItem]
+    last_poll_at: str | UnsetType = UNSET
+    last_success_at: str | UnsetType = UNSET
+    failing_since: str | UnsetType = UNSET
+    last_error: SourceFailure | UnsetType = UNSET
+    next_poll_at: str | UnsetType = UNSET
+    took_s: float | UnsetType = UNSET
+
+
+class Sources(Struct, frozen=True):
+    """All sources, by name."""
+
+    sources: list[SourceItem]
+
+
+class SourceRemoved(Struct, frozen=True, tag_field="status", tag="removed"):
+    """The source is polled no more. What it told stays."""
+
+    name: str
+
+
+class CheckItem(Struct, frozen=True):
+    """One step of a test: whether it worked, what was seen or what failed, and what to do about it."""
+
+    step: str
+    works: bool
+    told: str
+    hint: str
+
+
+class SourceChecks(Struct, frozen=True):
+    """What a test of a source found; it `works` if every step does."""
+
+    works: bool
+    checks: list[CheckItem]
+
+
+class SettingItem(Struct, frozen=True):
+    """A setting of a kind of source; a secret is set by reference: ${env:NAME}, ${file:PATH}, ${keyring:SERVICE/USER}."""
+
+    name: str
+    required: bool
+    default: Any
+    description: str
+    secret: bool
+
+
+class KindItem(Struct, frozen=True):
+    """A kind of source."""
+
+    kind: str
+    description: str
+    settings: list[SettingItem]
+
+
+class Kinds(Struct, frozen=True):
+    """What can be observed."""
+
+    kinds: list[KindItem]

@@ -1,0 +1,244 @@
+"""Polls sources when they are due, keeps what each saw, and delivers what they told.
+
+What a poll gives is kept in one transaction, snapshot and events together, before any of it is delivered: what is delivered twice has the
+same bytes, and counts once.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import msgspec
+from pydantic import ValidationError
+
+from lineage_bridge.answers.sources import SourceRecord, UnseenRecord
+from lineage_bridge.errors import ConfigError, LineageBridgeError, UnavailableError
+from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.openlineage.times import SECOND_US
+from lineage_bridge.ports import Parcel, SourceBook
+from lineage_bridge.sources import kinds
+from lineage_bridge.sources.knowledge import NOTHING, Knowledge, together
+from lineage_bridge.sources.observer import Observation, Observer, SameJob, SameSpace, Unseen
+
+EVENTS, ALIASES = "/api/v1/lineage", "/api/v1/operations/alias"
+AT_ONCE = 4
+TICK_S, RETRY_S = 0.5, 5.0
+LONGEST_PAUSE_S = 600.0
+MOST_WAITING = 500
+"""Parcels that may wait for delivery before sources are polled no more."""
+_PARCEL_EVENTS, _PARCEL_BYTES = 1000, 4 << 20
+log = logging.getLogger(__name__)
+
+
+class Poller:
+    """Polls the sources that `sources` lists, and sends parcels through `deliver`, which raises UnavailableError to be called again."""
+
+    def __init__(
+        self,
+        sources: Callable[[], Iterable[SourceRecord]],
+        book: SourceBook,
+        deliver: Callable[[Parcel], None],
+        clock_us: Callable[[], int],
+    ) -> None:
+        self._sources, self._book, self._deliver, self._clock_us = sources, book, deliver, clock_us
+        self._made: dict[str, tuple[object, Observer[Any]]] = {}
+        self._known: dict[str, tuple[object, Knowledge]] = {}
+
+    def run(self, stop: threading.Event) -> None:
+        """Poll and deliver until `stop`; polls under way are finished first."""
+        delivering = threading.Thread(target=self._delivering, args=(stop,), name="delivery")
+        delivering.start()
+        running: dict[str, Future[None]] = {}
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="poll") as pool:
+            while not stop.wait(TICK_S):
+                running = {name: poll for name, poll in running.items() if not poll.done()}
+                for record in self._due(running):
+                    running[record.name] = pool.submit(self.poll, record)
+        delivering.join()
+        for _, observer in self._made.values():
+            observer.close()
+
+    def poll(self, record: SourceRecord) -> None:
+        """Observe once, and keep what came of it."""
+        began = self._clock_us()
+        try:
+            observer = self._observer(record)
+            before = self._before(record, observer)
+            seen = observer.observe(before, self._around(record), began)
+        except LineageBridgeError as error:
+            self._failed(record, began, str(error), error.hint)
+        except Exception as error:  # the boundary: one source's fault stops no other
+            log.exception("source %s", record.name)
+            self._failed(record, began, f"{type(error).__name__}: {error}", "this is a fault of LineageBridge; its log says more")
+        else:
+            self._saw(record, began, observer, seen)
+
+    def deliver(self) -> int:
+        """Send what waits; how many parcels were sent. Raises UnavailableError."""
+        sent = 0
+        while parcels := self._book.parcels(20):
+            for parcel in parcels:
+                self._deliver(parcel)
+                self._book.delivered(parcel.number)
+                sent += 1
+        return sent
+
+    def _due(self, running: Mapping[str, object]) -> list[SourceRecord]:
+        """The sources to be polled now. What others build upon is polled first, the first time."""
+        now, every = self._clock_us(), [record for record in self._sources() if not record.state.paused]
+        waiting = len(self._book.parcels(MOST_WAITING)) >= MOST_WAITING
+        due = [
+            record
+            for record in every
+            if not waiting and record.name not in running and (record.state.due_us is None or record.state.due_us <= now)
+        ]
+        first = min((_rank(record) for record in every if not record.state.polls), default=len(kinds.MODULES))
+        return [record for record in due if _rank(record) <= first]
+
+    def _observer(self, record: SourceRecord) -> Observer[Any]:
+        made = self._made.get(record.name)
+        wanted = (record.kind, msgspec.json.encode(record.settings))
+        if made is None or made[0] != wanted:
+            if made is not None:
+                made[1].close()
+            self._made[record.name] = made = (wanted, make(record.name, record.kind, record.settings))
+        return made[1]
+
+    def _before(self, record: SourceRecord, observer: Observer[Any]) -> dict[str, Any] | None:
+        """The snapshot before, if it is of the same system."""
+        if record.state.address != _address(record, observer):
+            return None
+        kept = self._book.snapshot(record.name)
+        found: dict[str, Any] | None = msgspec.json.decode(kept) if kept else None
+        return found
+
+    def _around(self, record: SourceRecord) -> Knowledge:
+        """What all sources know of what they last saw, this one too."""
+        return together(self._knowledge(other) for other in self._sources() if other.state.polls or other.name == record.name)
+
+    def _knowledge(self, record: SourceRecord) -> Knowledge:
+        known, of = self._known.get(record.name), (record.state.polls, record.kind, msgspec.json.encode(record.settings))
+        if known is not None and known[0] == of:
+            return known[1]
+        found = NOTHING
+        try:
+            observer = make(record.name, record.kind, record.settings)
+            if snapshot := self._before(record, observer):
+                found = observer.knowledge(snapshot)
+        except ConfigError:
+            log.debug("source %s knows nothing: it cannot be made", record.name)
+        self._known[record.name] = (of, found)
+        return found
+
+    def _saw(self, record: SourceRecord, began: int, observer: Observer[Any], seen: Observation) -> None:
+        now = self._clock_us()
+        state = msgspec.structs.replace(
+            record.state,
+            polls=record.state.polls + 1,
+            failures=0,
+            events=record.state.events + len(seen.events),
+            due_us=max(now, began + round(observer.settings.interval_s * SECOND_US)),
+            tried_us=began,
+            succeeded_us=began,
+            failing_since_us=None,
+            took_us=now - began,
+            address=_address(record, observer),
+            unseen=since(record.state.unseen, seen.unseen, began),
+        )
+        if not self._book.finish(record.name, state, encode(dict(seen.snapshot)), list(parcels(seen))):
+            log.info("source %s: was removed or polled by another meanwhile; nothing is kept of this poll", record.name)
+
+    def _failed(self, record: SourceRecord, began: int, error: str, hint: str) -> None:
+        failures = record.state.failures + 1
+        if failures == 1:
+            log.warning("source %s: %s", record.name, error)
+        interval_s = float(record.settings.get("interval_s", 60.0))
+        wait_s = min(interval_s * 2 ** min(failures - 1, 10), max(interval_s, LONGEST_PAUSE_S))
+        state = msgspec.structs.replace(
+            record.state,
+            polls=record.state.polls + 1,
+            failures=failures,
+            due_us=self._clock_us() + round(wait_s * SECOND_US),
+            tried_us=began,
+            failed_us=began,
+            failing_since_us=record.state.failing_since_us or began,
+            error=error,
+            hint=hint,
+        )
+        self._book.finish(record.name, state, None, [])
+
+    def _delivering(self, stop: threading.Event) -> None:
+        failing = False
+        while not stop.wait(RETRY_S if failing else TICK_S):
+            failing = not self._delivered(quiet=failing)
+        self._delivered(quiet=True)
+
+    def _delivered(self, *, quiet: bool) -> bool:
+        """Whether all that waits could be sent; what could not is sent later, or at the next start."""
+        try:
+            self.deliver()
+        except UnavailableError as error:
+            if not quiet:
+                log.warning("what sources told cannot be delivered: %s", error)
+            return False
+        return True
+
+
+def make(name: str, kind: str, settings: Mapping[str, Any]) -> Observer[Any]:
+    """The observer of a source. Raises ConfigError that names a setting which is unknown, missing or wrong."""
+    found = kinds.kind(kind)
+    try:
+        return found.observer(name, found.settings.model_validate(dict(settings)))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        setting = ".".join(map(str, first["loc"]))
+        reason = first["msg"].removeprefix("Value error, ")
+        where = f"its setting {setting}: " if setting else ""
+        raise ConfigError(
+            f"source {name} ({kind}): {where}{reason}", f"lineage-bridge source kinds {kind} tells what can be set"
+        ) from error
+
+
+def since(before: Iterable[UnseenRecord], now: Iterable[Unseen], now_us: int) -> tuple[UnseenRecord, ...]:
+    """What cannot be seen, each with the time since when: of what could not be seen before, that of then."""
+    stood = {record.what: record.since_us for record in before}
+    reasons: dict[str, str] = {}
+    for unseen in now:
+        reasons[unseen.what] = min(reasons.get(unseen.what, unseen.why), unseen.why)
+    return tuple(UnseenRecord(what, why, stood.get(what, now_us)) for what, why in sorted(reasons.items()))
+
+
+def parcels(seen: Observation) -> Iterable[tuple[str, bytes]]:
+    """What is to be delivered of an observation: names that are one first, then events, in order, some at a time."""
+    if seen.same:
+        yield ALIASES, encode({"aliases": [_alias(same) for same in seen.same]})
+    waiting: list[bytes] = []
+    for event in map(encode, seen.events):
+        if waiting and (len(waiting) >= _PARCEL_EVENTS or sum(map(len, waiting)) + len(event) > _PARCEL_BYTES):
+            yield EVENTS, _array(waiting)
+            waiting = []
+        waiting.append(event)
+    if waiting:
+        yield EVENTS, _array(waiting)
+
+
+def _array(events: Sequence[bytes]) -> bytes:
+    return b"[" + b",".join(events) + b"]"
+
+
+def _alias(same: SameJob | SameSpace) -> dict[str, object]:
+    if isinstance(same, SameSpace):
+        return {"a": {"namespace": same.namespace}, "b": {"namespace": same.other}, "evidence": same.evidence}
+    a, b = (same.namespace, same.name), (same.other_namespace, same.other_name)
+    ends = {end: {"namespace": namespace, "name": name} for end, (namespace, name) in (("a", a), ("b", b))}
+    return {"entity": "job", **ends, "evidence": same.evidence}
+
+
+def _address(record: SourceRecord, observer: Observer[Any]) -> str:
+    return f"{record.kind} {observer.settings.address}"
+
+
+def _rank(record: SourceRecord) -> int:
+    return list(kinds.MODULES).index(record.kind) if record.kind in kinds.MODULES else 0

@@ -1,0 +1,95 @@
+"""Sources over HTTP."""
+
+import pytest
+from tests.api.support import NOW, Server
+from tests.sources import scripted
+
+from lineage_bridge.errors import UnreachableError
+from lineage_bridge.sources import kinds
+from lineage_bridge.sources.observer import Unseen
+from lineage_bridge.sources.poller import Poller
+from lineage_bridge.store.control import Control
+from lineage_bridge.store.sourcebook import SourceBook
+
+SOURCES = "/api/v1/sources"
+
+
+@pytest.fixture
+def poll(server: Server, monkeypatch: pytest.MonkeyPatch):
+    """Adds the source `one`; polls it."""
+    monkeypatch.setitem(kinds.MODULES, "scripted", scripted.__name__)
+    scripted.SEEN.clear()
+    book = SourceBook(Control(server.folder / "control.db"))
+    poller = Poller(server.services.sources.records, book, lambda _: None, lambda: NOW)
+    added = server.client.post(SOURCES, json={"name": "one", "kind": "scripted", "settings": {"system": "a", "password": "${env:PW}"}})
+    assert added.status_code == 201
+    return lambda: poller.poll(server.services.sources.record("one"))
+
+
+def test_a_source_tells_how_it_fares(server: Server, poll) -> None:
+    scripted.SCRIPTS["a"] = [(["x"], (), [Unseen("topics", "refused")]), UnreachableError("nobody home", "knock"), ((), (), ())]
+    told = []
+    for _ in range(4):
+        told.append(server.client.get(f"{SOURCES}/one").json())
+        poll()
+    told.append(server.client.get(SOURCES).json()["sources"][0])
+    assert [item["state"] for item in told] == ["new", "partial", "failing", "ok", "ok"]
+    assert told[0] == {
+        "name": "one",
+        "kind": "scripted",
+        "state": "new",
+        "origin": "added",
+        "settings": {"system": "a", "password": "${env:PW}"},
+        "polls": 0,
+        "events": 0,
+        "unseen": [],
+    }
+    assert told[1]["unseen"] == [{"what": "topics", "why": "refused", "since": told[1]["last_success_at"]}]
+    assert told[2]["last_error"] == {"message": "nobody home", "hint": "knock", "at": told[2]["last_poll_at"]}
+    assert told[2]["failing_since"] == told[2]["last_poll_at"]
+    assert told[2]["unseen"] == told[1]["unseen"], "what could not be seen is no less unseen while nothing can"
+    assert "failing_since" not in told[3]
+    assert told[3]["last_error"]["message"] == "nobody home"
+
+
+def test_what_is_done_with_a_source(server: Server, poll) -> None:
+    scripted.SCRIPTS["a"] = [((), (), ())]
+    assert server.client.post(f"{SOURCES}/one/pause").json()["state"] == "paused"
+    assert server.client.post(f"{SOURCES}/one/poll").status_code == 422
+    assert server.client.post(f"{SOURCES}/one/resume").json()["state"] == "new"
+    assert server.client.post(f"{SOURCES}/one/poll").status_code == 200
+    assert server.client.post(f"{SOURCES}/one/test").json() == {
+        "works": False,
+        "checks": [
+            {"step": "reach", "works": True, "told": "it answers", "hint": ""},
+            {"step": "reach", "works": False, "told": "no way in", "hint": "mind the step"},
+        ],
+    }
+    assert server.client.delete(f"{SOURCES}/one").json() == {"status": "removed", "name": "one"}
+    for call in (server.client.get, server.client.delete):
+        assert call(f"{SOURCES}/one").status_code == 404
+    assert server.client.get(SOURCES).json() == {"sources": []}
+
+
+def test_a_source_that_cannot_be_is_refused_and_no_secret_is_repeated(server: Server, poll) -> None:
+    for body, code in (
+        ({"name": "two", "kind": "scripted", "settings": {"system": "a", "password": "hunter2"}}, "bad_setting"),
+        ({"name": "two", "kind": "unheard"}, "bad_setting"),
+        ({"name": "one", "kind": "scripted", "settings": {"system": "a"}}, "bad_argument"),
+        ({"kind": "scripted"}, "bad_argument"),
+    ):
+        answer = server.client.post(SOURCES, json=body)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (422, code)
+        assert "hunter2" not in answer.text
+    assert (
+        server.client.post(SOURCES, json={"name": "one", "kind": "scripted", "settings": {"system": "b"}, "replace": True}).status_code
+        == 201
+    )
+
+
+def test_kinds_tell_what_can_be_set(server: Server, poll) -> None:
+    (kind,) = [kind for kind in server.client.get("/api/v1/source-kinds").json()["kinds"] if kind["kind"] == "scripted"]
+    settings = {setting["name"]: setting for setting in kind["settings"]}
+    assert settings["system"] == {"name": "system", "required": True, "default": None, "description": "name of the script", "secret": False}
+    assert settings["password"]["secret"]
+    assert settings["interval_s"]["default"] == 60.0

@@ -1,0 +1,54 @@
+"""A source whose every observation is written down, to test what is done with observations."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import Field
+
+from lineage_bridge.errors import UnreachableError
+from lineage_bridge.openlineage.outgoing import Outgoing
+from lineage_bridge.sources.knowledge import Cluster, Knowledge
+from lineage_bridge.sources.observer import Check, Kind, Observation, Observer, SameJob, SameSpace, Snapshot, Unseen
+from lineage_bridge.sources.settings import Secret, SourceSettings
+
+OUT = Outgoing("https://lineagebridge.dev/sources/scripted")
+SCRIPTS: dict[str, list[Any]] = {}
+"""Address to what happens at each poll, the last one for ever: an error, or (events, same, unseen)."""
+SEEN: dict[str, list[tuple[Any, Knowledge]]] = {}
+"""Address to what each poll was given."""
+
+
+class Settings(SourceSettings):
+    system: str = Field(description="name of the script")
+    password: Secret | None = Field(default=None, description="a secret")
+
+    @property
+    def address(self) -> str:
+        return self.system
+
+
+class Scripted(Observer[Settings]):
+    def test(self) -> Iterator[Check]:
+        yield Check("reach", works=True, told="it answers")
+        if self.settings.password:
+            raise UnreachableError("no way in", "mind the step")
+
+    def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+        script, seen = SCRIPTS[self.settings.system], SEEN.setdefault(self.settings.system, [])
+        seen.append((before, around))
+        step = script[min(len(seen), len(script)) - 1]
+        if isinstance(step, Exception):
+            raise step
+        jobs, same, unseen = step
+        events = tuple(OUT.run_event("RUNNING", now_us, f"00000000-0000-4000-8000-{len(seen):012}", ("s", job)) for job in jobs)
+        return Observation({"poll": len(seen)}, events, tuple(same), tuple(unseen))
+
+    def knowledge(self, snapshot: Snapshot) -> Knowledge:
+        return Knowledge((Cluster(str(snapshot["poll"]), f"kafka://{self.settings.system}:9092"),))
+
+    def close(self) -> None:
+        pass
+
+
+KIND = Kind(Settings, Scripted, "a script")
+__all__ = ["KIND", "SCRIPTS", "SEEN", "SameJob", "SameSpace", "Unseen"]
