@@ -52,7 +52,8 @@ def test_a_source_tells_how_it_fares(server: Server, poll) -> None:
     assert told[3]["last_error"]["message"] == "nobody home"
 
 
-def test_what_is_done_with_a_source(server: Server, poll) -> None:
+@pytest.mark.usefixtures("poll")
+def test_what_is_done_with_a_source(server: Server) -> None:
     scripted.SCRIPTS["a"] = [((), (), ())]
     assert server.client.post(f"{SOURCES}/one/pause").json()["state"] == "paused"
     assert server.client.post(f"{SOURCES}/one/poll").status_code == 422
@@ -71,7 +72,8 @@ def test_what_is_done_with_a_source(server: Server, poll) -> None:
     assert server.client.get(SOURCES).json() == {"sources": []}
 
 
-def test_a_source_that_cannot_be_is_refused_and_no_secret_is_repeated(server: Server, poll) -> None:
+@pytest.mark.usefixtures("poll")
+def test_a_source_that_cannot_be_is_refused_and_no_secret_is_repeated(server: Server) -> None:
     for body, code in (
         ({"name": "two", "kind": "scripted", "settings": {"system": "a", "password": "hunter2"}}, "bad_setting"),
         ({"name": "two", "kind": "unheard"}, "bad_setting"),
@@ -87,7 +89,8 @@ def test_a_source_that_cannot_be_is_refused_and_no_secret_is_repeated(server: Se
     )
 
 
-def test_kinds_tell_what_can_be_set(server: Server, poll) -> None:
+@pytest.mark.usefixtures("poll")
+def test_kinds_tell_what_can_be_set(server: Server) -> None:
     (kind,) = [kind for kind in server.client.get("/api/v1/source-kinds").json()["kinds"] if kind["kind"] == "scripted"]
     settings = {setting["name"]: setting for setting in kind["settings"]}
     assert settings["system"] == {"name": "system", "required": True, "default": None, "description": "name of the script", "secret": False}
