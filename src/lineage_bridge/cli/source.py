@@ -22,7 +22,7 @@ _name = click.argument("name")
     cls=Group,
     examples=(
         "source kinds connect",
-        "source add cdc connect url=http://connect:8083 username=lineage password='${env:CONNECT_PASSWORD}'",
+        "source add cdc connect url=http://connect:8083 token='${env:CONNECT_TOKEN}'",
         "source test cdc",
     ),
 )
