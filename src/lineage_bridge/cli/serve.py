@@ -21,7 +21,7 @@ _attached = click.option("--attached", is_flag=True, hidden=True, help="end when
 @click.option("--demo", is_flag=True, help="load the demo if the data folder is empty")
 @with_settings(*SERVER, *SPARK, *LOG)
 def serve(settings: Settings, demo: bool) -> None:
-    """Run LineageBridge: the API, the pipeline, and what polls sources.
+    """Run LineageBridge: the API, the pipeline, the polls of sources.
 
     Each is started again when it dies.
 
@@ -68,7 +68,10 @@ def pipeline(settings: Settings, attached: bool) -> None:
 @_attached
 @with_settings(*CLIENT, *FOLDER)
 def observe(settings: Settings, attached: bool) -> None:
-    """Poll the sources alone, and send what they tell to the server."""
+    """Run the polls of sources alone.
+
+    What sources tell is sent to the server.
+    """
     tell_logs(settings, "observe")
     if attached:
         end_with_parent()
