@@ -21,7 +21,7 @@ _attached = click.option("--attached", is_flag=True, hidden=True, help="end when
 @click.option("--demo", is_flag=True, help="load the demo if the data folder is empty")
 @with_settings(*SERVER, *SPARK, *LOG)
 def serve(settings: Settings, demo: bool) -> None:
-    """Run LineageBridge: the API, the pipeline, the polls of sources.
+    """Run LineageBridge: the API, the pipeline, and its sources.
 
     Each is started again when it dies.
 

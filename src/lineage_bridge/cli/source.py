@@ -27,7 +27,9 @@ _name = click.argument("name")
     ),
 )
 def source() -> None:
-    """Say what is observed: Kafka, Connect, registries, Flink, ksqlDB.
+    """Say what is observed from outside, and how it fares.
+
+    That is Kafka, Kafka Connect, schema registries, Flink, ksqlDB.
 
     Sources may also stand in the settings file: docs/sources.md.
     """
