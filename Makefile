@@ -1,6 +1,6 @@
 # Each target sets up what it needs; all it asks of a machine is checked by tools/prerequisites.sh.
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench jars oracle lock migration clean
+.PHONY: help run test check format bench jars servers oracle lock migration clean
 ARGS ?=
 
 IN_RUN := sh tools/environment.sh run
@@ -28,6 +28,9 @@ bench: ## print speeds as JSON
 
 jars: ## fetch the Java archives the tests of real producers need, into the user's cache
 	@$(IN_RUN) .venv/bin/python -m lineage_bridge.pipeline.jars agent
+
+servers: ## fetch what the tests' servers are made of, into the user's cache
+	@$(IN_DEV) .venv/bin/python -m tests.servers
 
 oracle: ## ask Flink's planner for the columns of the answer book
 	@$(IN_DEV) .venv/bin/python -m tools.oracle

@@ -1,4 +1,4 @@
-"""Fixtures of the whole suite: one Spark session and one server a run."""
+"""Fixtures of the whole suite: one Spark session and one server a run, and the servers of `tests.servers`."""
 
 from collections.abc import Iterator
 
@@ -7,13 +7,22 @@ from hypothesis import Phase, settings
 from pyspark.sql import SparkSession
 
 from lineage_bridge.pipeline.session import start_session
+from tests.servers import fixtures
 from tests.serving import Served, serving
+
+# Pytest finds fixtures by the names of this module.
+globals().update(fixtures.FIXTURES)
 
 # The suite tries the same examples each time; `--hypothesis-profile explore` tries new ones.
 settings.register_profile("suite", derandomize=True)
 settings.register_profile("explore", derandomize=False, print_blob=True)
 settings.register_profile("quick", phases=[Phase.explicit, Phase.reuse, Phase.generate], print_blob=False)
 settings.load_profile("suite")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks tests by what they ask for."""
+    fixtures.mark(items)
 
 
 @pytest.fixture(scope="session")

@@ -81,6 +81,13 @@ def test_every_pin_is_a_checksum_and_nothing_is_resolved_transitively():
         assert module_description(jars).count('transitive="false"') == len(jars)
 
 
+def test_an_archive_that_is_not_the_modules_own_is_asked_for_by_its_classifier_and_type():
+    plugin = Jar("org.example", "thing", "1.0", "", classifier="plugin", type="tar.gz")
+    assert plugin.file_name == "thing-1.0-plugin.tar.gz"
+    assert '<artifact name="thing" type="tar.gz" ext="tar.gz" m:classifier="plugin"/>' in module_description([plugin])
+    assert "<artifact" not in module_description([JAR])
+
+
 def test_ivy_runs_under_sparks_java_with_the_mirror_that_is_set(tmp_path):
     settings = tmp_path / "mirror.xml"
     settings.write_text("<ivysettings/>")

@@ -19,22 +19,26 @@ import platformdirs
 from lineage_bridge.errors import ConfigError, JarError, LineageBridgeError
 
 IVY_SETTINGS = "LINEAGE_BRIDGE_IVY_SETTINGS"
+FILE_NAME = "[artifact]-[revision](-[classifier]).[ext]"
 FETCH_TIMEOUT_S = 900
 
 
 @dataclass(frozen=True, slots=True)
 class Jar:
-    """One archive: its Maven coordinates and the SHA-256 of its bytes."""
+    """One archive: its Maven coordinates and the SHA-256 of its bytes. `type` is how the file's name ends."""
 
     organisation: str
     artifact: str
     revision: str
     sha256: str
+    classifier: str = ""
+    type: str = "jar"
 
     @property
     def file_name(self) -> str:
         """The name the file has in the cache and at the Maven repository."""
-        return f"{self.artifact}-{self.revision}.jar"
+        classifier = f"-{self.classifier}" if self.classifier else ""
+        return f"{self.artifact}-{self.revision}{classifier}.{self.type}"
 
 
 # A group lists every archive it needs: nothing is resolved transitively, so nothing comes along that is not pinned.
@@ -222,8 +226,8 @@ def run_ivy(jars: Sequence[Jar], scratch: Path, ivy: Ivy) -> None:
         raise JarError(f"{names} could not be fetched: {tail(done.stdout + done.stderr)}", hint)
 
 
-def ivy_command(description: Path, scratch: Path, ivy: Ivy) -> list[str]:
-    """The command that makes Ivy retrieve what `description` lists."""
+def ivy_command(description: Path, scratch: Path, ivy: Ivy, file_name: str = FILE_NAME) -> list[str]:
+    """The command that makes Ivy retrieve what `description` lists, into files named by a pattern of Ivy's."""
     settings = ["-settings", str(ivy.settings)] if ivy.settings else []
     return [
         ivy.java,
@@ -233,7 +237,7 @@ def ivy_command(description: Path, scratch: Path, ivy: Ivy) -> list[str]:
         *("-cache", str(scratch / "cache")),
         *("-ivy", str(description)),
         *("-confs", "default"),
-        *("-retrieve", str(scratch / "[artifact]-[revision].[ext]")),
+        *("-retrieve", str(scratch / file_name)),
     ]
 
 
@@ -250,11 +254,11 @@ def ivy_jar() -> Path:
 def module_description(jars: Sequence[Jar]) -> str:
     """The ivy.xml that asks for exactly these archives and nothing they depend on."""
     dependencies = "\n".join(
-        f"    <dependency org={quoteattr(jar.organisation)} name={quoteattr(jar.artifact)}"
-        f' rev={quoteattr(jar.revision)} transitive="false" conf="default->master"/>'
+        f"    <dependency org={quoteattr(jar.organisation)} name={quoteattr(jar.artifact)} rev={quoteattr(jar.revision)}"
+        f' transitive="false" conf="default->master">{artifact_description(jar)}</dependency>'
         for jar in jars
     )
-    return f"""<ivy-module version="2.0">
+    return f"""<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">
   <info organisation="lineage-bridge" module="jars"/>
   <configurations><conf name="default"/></configurations>
   <dependencies>
@@ -262,6 +266,14 @@ def module_description(jars: Sequence[Jar]) -> str:
   </dependencies>
 </ivy-module>
 """
+
+
+def artifact_description(jar: Jar) -> str:
+    """What ivy.xml says of an archive that is not the module's own; nothing of one that is."""
+    if (jar.classifier, jar.type) == ("", "jar"):
+        return ""
+    classifier = f" m:classifier={quoteattr(jar.classifier)}" if jar.classifier else ""
+    return f"<artifact name={quoteattr(jar.artifact)} type={quoteattr(jar.type)} ext={quoteattr(jar.type)}{classifier}/>"
 
 
 def tail(text: str, lines: int = 12) -> str:

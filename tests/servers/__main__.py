@@ -1,0 +1,22 @@
+"""Fetches all that the servers are made of: `python -m tests.servers`. What is in the cache already is not fetched again."""
+
+import logging
+import sys
+
+from tests.servers import archives, connect
+
+log = logging.getLogger("servers")
+
+
+def main() -> None:
+    """Raises what a server's first start would."""
+    for name in ("kafka", "kafka-streams"):
+        log.info("%s: %d archives", name, len(archives.jars(name)))
+    for name in connect.PLUGINS:
+        log.info("%s: %s", name, archives.unpacked(name, "debezium-openlineage"))
+    log.info("postgres: %s", archives.installed("postgres"))
+
+
+if __name__ == "__main__":
+    logging.basicConfig(stream=sys.stdout, level=logging.INFO, format="%(message)s")
+    main()

@@ -1,0 +1,275 @@
+"""Apache Kafka: one process that is broker and controller, with a listener for each way in."""
+
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import (
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    NewTopic,
+    ResourcePatternType,
+    ResourceType,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialUpsertion,
+)
+
+from tests.servers import archives, tls
+from tests.servers.process import HOST, Process, class_path, free_ports, java, listens, log_settings, properties, running
+
+ADMIN, LIMITED = "admin", "limited"
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+# What a client says to come in: a protocol, and how it tells who it is. `plaintext` and `ssl` are anonymous and may do all.
+WAYS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "plaintext": ("PLAINTEXT", ""),
+        "ssl": ("SSL", ""),
+        "mtls": ("SSL", ""),
+        "plain": ("SASL_PLAINTEXT", "PLAIN"),
+        "scram": ("SASL_PLAINTEXT", "SCRAM-SHA-256"),
+        "scram-512": ("SASL_PLAINTEXT", "SCRAM-SHA-512"),
+        "plain-ssl": ("SASL_SSL", "PLAIN"),
+        "scram-ssl": ("SASL_SSL", "SCRAM-SHA-512"),
+    }
+)
+# What the application that counts words reads and writes.
+WORDS, COUNTS = "streams-plaintext-input", "streams-wordcount-output"
+TIMEOUT_S = 30.0
+
+
+def password_of(user: str) -> str:
+    """What every user of this broker has as a password."""
+    return f"{user}-secret"
+
+
+@dataclass(frozen=True)
+class Kafka:
+    """A broker that is ready. ADMIN may do all, LIMITED and users made later what `allow` gave them; the fixed two know PLAIN too."""
+
+    ports: Mapping[str, int]
+    tls: tls.Tls
+    folder: Path
+    libraries: Sequence[Path]
+
+    @property
+    def bootstrap(self) -> str:
+        """Where the open listener is."""
+        return self.address("plaintext")
+
+    def address(self, way: str) -> str:
+        """Where the listener of one of `WAYS` is."""
+        return f"{HOST}:{self.ports[WAYS[way][0]]}"
+
+    def client_config(self, way: str = "plaintext", user: str = ADMIN, password: str | None = None) -> dict[str, str | int | float | bool]:
+        """What librdkafka wants told to come in by one of `WAYS`."""
+        protocol, mechanism = WAYS[way]
+        config: dict[str, str | int | float | bool] = {"bootstrap.servers": self.address(way), "security.protocol": protocol}
+        if protocol.endswith("SSL"):
+            config["ssl.ca.location"] = str(self.tls.authority)
+        if way == "mtls":
+            config |= {"ssl.key.location": str(self.tls.client_key), "ssl.certificate.location": str(self.tls.client_certificate)}
+        if mechanism:
+            secret = password_of(user) if password is None else password
+            config |= {"sasl.mechanism": mechanism, "sasl.username": user, "sasl.password": secret}
+        return config
+
+    def admin(self, way: str = "plaintext", user: str = ADMIN) -> AdminClient:
+        """A client that asks and orders."""
+        return AdminClient(self.client_config(way, user))
+
+    def create_topics(self, *names: str, partitions: int = 1, **config: str) -> None:
+        """Makes topics; underscores in the names of settings stand for dots."""
+        settings = {name.replace("_", "."): value for name, value in config.items()}
+        admin = self.admin()
+        _all_done(admin.create_topics([NewTopic(name, partitions, 1, config=settings) for name in names]))
+        _until(lambda: set(names) <= admin.list_topics(timeout=TIMEOUT_S).topics.keys())
+
+    def add_user(self, name: str) -> str:
+        """Makes a user who may do nothing yet and comes in by SCRAM; returns the name."""
+        admin = self.admin()
+        # One order for each: the broker takes no two for a user at once.
+        for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
+            wanted = UserScramCredentialUpsertion(name, ScramCredentialInfo(mechanism, 4096), password_of(name).encode())
+            _all_done(admin.alter_user_scram_credentials([wanted]))
+        _until(lambda: _scram_mechanisms(admin, name) == 2)
+        return name
+
+    def allow(self, user: str, kind: str, name: str, *operations: str) -> None:
+        """Lets a user do something: `allow("limited", "topic", "orders", "describe")`. The kind is topic, group or broker."""
+        rules = [
+            AclBinding(
+                ResourceType[kind.upper()],
+                name,
+                ResourcePatternType.LITERAL,
+                f"User:{user}",
+                "*",
+                AclOperation[operation.upper()],
+                AclPermissionType.ALLOW,
+            )
+            for operation in operations
+        ]
+        admin = self.admin()
+        _all_done(admin.create_acls(rules))
+        operation, permission = AclOperation.ANY, AclPermissionType.ANY
+        asked: tuple[Any, ...] = (ResourceType.ANY, None, ResourcePatternType.ANY, f"User:{user}", None, operation, permission)
+        _until(lambda: set(rules) <= set(admin.describe_acls(AclBindingFilter(*asked)).result(TIMEOUT_S)))
+
+    def produce(self, topic: str, values: Iterable[bytes | str], key: bytes | str | None = None) -> None:
+        """Writes records; returns once the broker has them."""
+        producer = Producer(self.client_config())
+        for value in values:
+            producer.produce(topic, value, key)
+        assert producer.flush(TIMEOUT_S) == 0
+
+    def consume(self, topic: str, count: int, group: str = "", seconds: float = 60.0, **more: str) -> list[bytes | None]:
+        """The values of the first records of a topic, `count` of them. A group, if named, has its place committed.
+
+        `more` is what librdkafka is told besides.
+        """
+        config = {**self.client_config(), "auto.offset.reset": "earliest", "enable.auto.commit": False, **more}
+        consumer = Consumer({**config, "group.id": group or f"readers-of-{topic}"})
+        consumer.subscribe([topic])
+        values: list[bytes | None] = []
+        deadline = time.monotonic() + seconds
+        try:
+            while len(values) < count:
+                assert time.monotonic() < deadline, f"{len(values)} of {count} records in {topic}"
+                record = consumer.poll(1)
+                if record is not None and not record.error():
+                    values.append(record.value())
+            if group:
+                consumer.commit(asynchronous=False)
+        finally:
+            consumer.close()
+        return values
+
+    @contextmanager
+    def program(self, name: str, main: str, *arguments: str | Path, heap: str = "128m") -> Iterator[Process]:
+        """A program of Kafka's own archives that runs beside the test."""
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        command = java(heap, log_settings(folder), "-cp", class_path(self.libraries), main, *map(str, arguments))
+        with running(name, command, folder) as process:
+            yield process
+
+    @contextmanager
+    def word_count(self, application: str) -> Iterator[Process]:
+        """A Kafka Streams application that runs: its group, named as it is, is of the streams protocol.
+
+        It reads WORDS and writes COUNTS, which it makes if they are not there, and a topic of its own for its state.
+        """
+        existing = self.admin().list_topics(timeout=TIMEOUT_S).topics
+        self.create_topics(*(topic for topic in (WORDS, COUNTS) if topic not in existing))
+        stores = "org.apache.kafka.streams.state.BuiltInDslStoreSuppliers$InMemoryDslStoreSuppliers"
+        settings = {
+            "bootstrap.servers": self.bootstrap,
+            "application.id": application,
+            "group.protocol": "streams",
+            "dsl.store.suppliers.class": stores,
+            "commit.interval.ms": 200,
+            "state.dir": self.folder / application,
+        }
+        main = "org.apache.kafka.streams.examples.wordcount.WordCountDemo"
+        with self.program(application, main, properties(self.folder, application, settings)) as process:
+            yield process
+
+
+def _all_done(orders: "Mapping[Any, Future[Any]]") -> None:
+    """Waits for what a client has ordered. The client must be held meanwhile: one that nobody holds takes its orders back."""
+    for done in orders.values():
+        done.result(TIMEOUT_S)
+
+
+def _scram_mechanisms(admin: AdminClient, user: str) -> int:
+    answers = admin.describe_user_scram_credentials([user])
+    assert isinstance(answers, dict)
+    return len(answers[user].result(TIMEOUT_S).scram_credential_infos)
+
+
+def _until(seen: Callable[[], bool]) -> None:
+    """Waits until the broker has seen what its controller has decided."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while not seen():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def _settings(ports: Mapping[str, int], folder: Path, files: tls.Tls) -> dict[str, object]:
+    listeners = ",".join(f"{name}://{HOST}:{port}" for name, port in ports.items())
+    plain = " ".join(f'user_{user}="{password_of(user)}"' for user in (ADMIN, LIMITED))
+    login = "org.apache.kafka.common.security"
+    settings: dict[str, object] = {
+        "process.roles": "broker,controller",
+        "node.id": 1,
+        "controller.quorum.voters": f"1@{HOST}:{ports['CONTROLLER']}",
+        "controller.listener.names": "CONTROLLER",
+        "inter.broker.listener.name": "PLAINTEXT",
+        "listeners": listeners,
+        "listener.security.protocol.map": ",".join(f"{name}:{'PLAINTEXT' if name == 'CONTROLLER' else name}" for name in ports),
+        "log.dirs": folder / "data",
+        "auto.create.topics.enable": "false",
+        "group.initial.rebalance.delay.ms": 0,
+        "group.consumer.heartbeat.interval.ms": 1000,
+        "group.consumer.min.heartbeat.interval.ms": 1000,
+        "group.share.heartbeat.interval.ms": 1000,
+        "group.share.min.heartbeat.interval.ms": 1000,
+        "group.streams.heartbeat.interval.ms": 1000,
+        "group.streams.min.heartbeat.interval.ms": 1000,
+        "log.segment.bytes": 16 << 20,
+        "log.cleaner.dedupe.buffer.size": 16 << 20,
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": f"User:{ADMIN};User:ANONYMOUS",
+        "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": files.server,
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": files.authority,
+        "ssl.client.auth": "requested",
+        "ssl.principal.mapping.rules": "RULE:^CN=([^,]+).*$/$1/,DEFAULT",
+    }
+    for topic in ("offsets.topic", "transaction.state.log", "share.coordinator.state.topic"):
+        settings |= {f"{topic}.replication.factor": 1, f"{topic}.num.partitions": 2}
+    settings |= {"transaction.state.log.min.isr": 1, "share.coordinator.state.topic.min.isr": 1}
+    for listener in ("sasl_plaintext", "sasl_ssl"):
+        settings[f"listener.name.{listener}.plain.sasl.jaas.config"] = f"{login}.plain.PlainLoginModule required {plain};"
+        for mechanism in ("scram-sha-256", "scram-sha-512"):
+            settings[f"listener.name.{listener}.{mechanism}.sasl.jaas.config"] = f"{login}.scram.ScramLoginModule required;"
+    return settings
+
+
+def _format(libraries: Sequence[Path], settings: Path, folder: Path) -> None:
+    users = [
+        f"{mechanism}=[name={user},password={password_of(user)}]"
+        for user in (ADMIN, LIMITED)
+        for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512")
+    ]
+    command = java("128m", log_settings(folder), "-cp", class_path(libraries), "kafka.tools.StorageTool", "format")
+    command += ["--cluster-id", "bGluZWFnZS1icmlkZ2UtMQ", "--config", str(settings)]
+    command += [part for user in users for part in ("--add-scram", user)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[Kafka]:
+    """A broker that takes clients, over a fresh folder."""
+    libraries = [*archives.jars("kafka"), *archives.jars("kafka-streams")]
+    ports = dict(zip((*PROTOCOLS, "CONTROLLER"), free_ports(len(PROTOCOLS) + 1), strict=True))
+    files = tls.made_in(folder)
+    settings = properties(folder, "server", _settings(ports, folder, files))
+    _format(libraries, settings, folder)
+    command = java("384m", log_settings(folder), "-cp", class_path(libraries), "kafka.Kafka", str(settings))
+    with running("kafka", command, folder) as process:
+        process.wait_until(lambda: "Kafka Server started" in process.said() and listens(ports["SASL_SSL"]))
+        yield Kafka(MappingProxyType(ports), files, folder, libraries)

@@ -1,0 +1,45 @@
+"""The servers as fixtures: one of each a run, started for the first test that asks."""
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from tests.servers import broker, connect, postgres, sink
+
+# What has to be fetched once may take longer than any test may.
+FIRST_TIME_S = 1800
+
+
+@pytest.fixture(scope="session", name="event_sink")
+def _event_sink() -> Iterator[sink.EventSink]:
+    with sink.started() as started:
+        yield started
+
+
+@pytest.fixture(scope="session", name="kafka")
+def _kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[broker.Kafka]:
+    with broker.started(tmp_path_factory.mktemp("kafka")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session", name="connect")
+def _connect(tmp_path_factory: pytest.TempPathFactory, kafka: broker.Kafka) -> Iterator[connect.Connect]:
+    with connect.started(tmp_path_factory.mktemp("connect"), kafka) as started:
+        yield started
+
+
+@pytest.fixture(scope="session", name="postgres")
+def _postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgres.Postgres]:
+    with postgres.started(tmp_path_factory.mktemp("postgres")) as started:
+        yield started
+
+
+FIXTURES = {"kafka": _kafka, "connect": _connect, "postgres": _postgres, "event_sink": _event_sink}
+
+
+def mark(items: Sequence[pytest.Item]) -> None:
+    """Marks the tests that ask for a server, and gives them the time that a first fetch takes."""
+    for item in items:
+        if not FIXTURES.keys().isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker("servers")
+            item.add_marker(pytest.mark.timeout(FIRST_TIME_S))

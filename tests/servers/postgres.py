@@ -1,0 +1,119 @@
+"""PostgreSQL, from a wheel that holds its programs (or those on the PATH), with a log that changes can be read from."""
+
+import csv
+import io
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.servers import archives
+from tests.servers.process import HOST, STOP_S, free_ports, running
+
+USER, DATABASE = "postgres", "shop"
+# It refuses to be root; so when the tests are, it is this user, who has nothing.
+NOBODY = "nobody"
+SETTINGS = {
+    "listen_addresses": HOST,
+    "unix_socket_directories": "",
+    "wal_level": "logical",
+    "max_wal_senders": "8",
+    "max_replication_slots": "8",
+    "fsync": "off",
+    "shared_buffers": "32MB",
+    "log_timezone": "UTC",
+    "timezone": "UTC",
+}
+
+
+@dataclass(frozen=True)
+class Postgres:
+    """A database that is ready. Everybody on loopback is let in as USER; the password, where one must be given, is any."""
+
+    port: int
+    programs: Path
+    host: str = HOST
+    user: str = USER
+    password: str = "postgres"
+    database: str = DATABASE
+
+    def execute(self, sql: str, database: str = DATABASE) -> list[list[str]]:
+        """The rows of the last statement, every value as text and NULL as ''. Fails with the server's words."""
+        done = self._psql(sql, database)
+        assert done.returncode == 0, done.stderr
+        return list(csv.reader(io.StringIO(done.stdout)))
+
+    def wait_for_rows(self, sql: str, seconds: float = 60.0) -> list[list[str]]:
+        """The rows of a query once there are some; the table itself may yet come."""
+        deadline = time.monotonic() + seconds
+        while True:
+            done = self._psql(sql, DATABASE)
+            if done.returncode == 0 and done.stdout:
+                return list(csv.reader(io.StringIO(done.stdout)))
+            assert time.monotonic() < deadline, done.stderr
+            time.sleep(0.1)
+
+    def takes_queries(self) -> bool:
+        """Whether it answers yet."""
+        return self._psql("SELECT 1", "postgres").returncode == 0
+
+    def _psql(self, sql: str, database: str) -> "subprocess.CompletedProcess[str]":
+        command = [str(self.programs / "psql"), "--no-psqlrc", "--quiet", "--csv", "--tuples-only", "--set=ON_ERROR_STOP=1", "--file=-"]
+        target = ["--host", HOST, "--port", str(self.port), "--username", USER, "--dbname", database]
+        return subprocess.run([*command, *target], input=sql, capture_output=True, text=True, check=False)
+
+
+def _wheel() -> Path | None:
+    """Where the wheel is installed; None when there is none for this machine, or pip, which has told why, cannot have it."""
+    try:
+        return archives.installed("postgres")
+    except subprocess.CalledProcessError:
+        return None
+
+
+def _programs(wheel: Path | None) -> Path:
+    """The folder of PostgreSQL's programs: those of the wheel, or else those on the PATH. Fails when there are none."""
+    if wheel:
+        (postgres,) = wheel.glob("*/pginstall/bin/postgres")
+        return postgres.parent
+    found = shutil.which("postgres")
+    assert found, "there is no wheel of PostgreSQL for this machine, and none on the PATH"
+    return Path(found).resolve().parent
+
+
+@contextmanager
+def _home(folder: Path) -> Iterator[tuple[Path, Path, str]]:
+    """A folder for the data, the programs, and the user to run them as."""
+    wheel = _wheel()
+    if os.getuid() != 0:
+        yield folder, _programs(wheel), ""
+        return
+    # Nobody may look into the folders of root; so programs and data are put where all may.
+    with tempfile.TemporaryDirectory(prefix="lineage-bridge-postgres-") as name:
+        home = Path(name)
+        if wheel:
+            shutil.copytree(wheel, home / "wheel", ignore=shutil.ignore_patterns("pginstall?*", "include"))
+        shutil.chown(home, NOBODY)
+        yield home, _programs(home / "wheel" if wheel else None), NOBODY
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[Postgres]:
+    """A database over fresh data."""
+    with _home(folder) as (home, programs, user):
+        data = home / "data"
+        options = ("--username", USER, "--auth", "trust", "--encoding", "UTF8", "--no-locale", "--no-sync")
+        with running("initdb", [programs / "initdb", "--pgdata", data, *options], home, user=user) as making:
+            assert making.guard.wait(STOP_S) == 0, making.said()
+        (port,) = free_ports(1)
+        settings = [f"--{name}={value}" for name, value in {**SETTINGS, "port": port}.items()]
+        with running("postgres", [programs / "postgres", "-D", data, *settings], home, user=user) as process:
+            postgres = Postgres(port, programs)
+            process.wait_until(postgres.takes_queries)
+            postgres.execute(f"CREATE DATABASE {DATABASE}", "postgres")
+            yield postgres

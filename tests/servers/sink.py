@@ -1,0 +1,61 @@
+"""Something that takes OpenLineage events over HTTP, as a server's own listener sends them, and tells what came."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from tests.servers.process import HOST
+
+PATH = "/api/v1/lineage"
+
+
+@dataclass(frozen=True)
+class EventSink:
+    """Where events may be sent, and all that came since the run began, in order."""
+
+    url: str
+    events: list[dict[str, Any]] = field(default_factory=list)
+
+    def settings_in(self, folder: Path) -> Path:
+        """A file that tells OpenLineage's Java client to send here."""
+        file = folder / "openlineage.yml"
+        file.write_text(f"transport:\n  type: http\n  url: {self.url}\n  endpoint: {PATH}\n", encoding="utf-8")
+        return file
+
+    def wait_for(self, wanted: Callable[[dict[str, Any]], bool], seconds: float = 60.0) -> dict[str, Any]:
+        """The first event that is wanted; fails when none comes in time."""
+        deadline = time.monotonic() + seconds
+        while True:
+            for event in list(self.events):
+                if wanted(event):
+                    return event
+            assert time.monotonic() < deadline, f"not among {len(self.events)} events"
+            time.sleep(0.1)
+
+
+@contextmanager
+def started() -> Iterator[EventSink]:
+    """A sink that takes events in this process."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            said = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            sink.events.extend(said if isinstance(said, list) else [said])
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer((HOST, 0), Handler) as server:
+        sink = EventSink(f"http://{HOST}:{server.server_port}")
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield sink
+        server.shutdown()

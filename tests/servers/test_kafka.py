@@ -1,0 +1,104 @@
+"""The broker: every way in, what a limited user sees, and groups of every kind."""
+
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaException, ShareConsumer
+from confluent_kafka.admin import AclBindingFilter, AclOperation, AclPermissionType, ConfigResource, ResourcePatternType, ResourceType
+from kafka import KafkaAdminClient
+
+from tests.servers.broker import COUNTS, LIMITED, WAYS, WORDS
+from tests.servers.tls import CLIENT
+
+
+@pytest.mark.parametrize("way", sorted(set(WAYS) - {"mtls"}))
+def test_each_way_in_leads_to_the_topics(kafka, way):
+    topic = f"seen-by-{way}"
+    kafka.create_topics(topic)
+    assert topic in kafka.admin(way).list_topics(timeout=30).topics
+
+
+def test_a_client_is_known_by_its_certificate(kafka):
+    kafka.create_topics("certified", "uncertified")
+    kafka.allow(CLIENT, "topic", "certified", "describe")
+    assert list(kafka.admin("mtls").list_topics(timeout=30).topics) == ["certified"]
+
+
+def test_the_authority_is_checked(kafka):
+    config = {**kafka.client_config("ssl")}
+    del config["ssl.ca.location"]
+    admin = type(kafka.admin())(config)
+    with pytest.raises(KafkaException):
+        admin.list_topics(timeout=2)
+
+
+def test_another_client_speaks_to_it_too(kafka):
+    kafka.create_topics("python-sees")
+    with_scram = {"sasl_mechanism": "SCRAM-SHA-256", "sasl_plain_username": "admin", "sasl_plain_password": "admin-secret"}
+    client = KafkaAdminClient(bootstrap_servers=kafka.address("scram"), security_protocol="SASL_PLAINTEXT", **with_scram)
+    try:
+        assert "python-sees" in client.list_topics()
+    finally:
+        client.close()
+
+
+def test_a_limited_user_sees_less_and_is_not_told(kafka):
+    user = kafka.add_user("limited-reader")
+    kafka.create_topics("open", "closed")
+    kafka.allow(user, "topic", "open", "describe")
+    admin = kafka.admin("scram", user)
+    assert list(admin.list_topics(timeout=30).topics) == ["open"]
+    resource = ConfigResource(ConfigResource.Type.TOPIC, "open")
+    asked = admin.describe_configs([resource])
+    with pytest.raises(KafkaException, match="TOPIC_AUTHORIZATION_FAILED"):
+        asked[resource].result(30)
+
+
+def test_acls_can_be_read(kafka):
+    kafka.create_topics("guarded")
+    kafka.allow(LIMITED, "topic", "guarded", "read")
+    asked: tuple[Any, ...] = (
+        ResourceType.TOPIC,
+        "guarded",
+        ResourcePatternType.LITERAL,
+        None,
+        None,
+        AclOperation.ANY,
+        AclPermissionType.ANY,
+    )
+    admin = kafka.admin()
+    found = admin.describe_acls(AclBindingFilter(*asked)).result(30)
+    assert [(rule.principal, rule.operation.name) for rule in found] == [("User:limited", "READ")]
+
+
+@pytest.fixture(scope="module")
+def groups(kafka):
+    """Asks which groups there are: their type by their name."""
+    client = KafkaAdminClient(bootstrap_servers=kafka.bootstrap)
+    yield lambda: {group["group_id"]: group["group_type"] for group in client.list_groups()}
+    client.close()
+
+
+def test_groups_of_consumers_in_both_protocols(kafka, groups):
+    kafka.create_topics("grouped")
+    kafka.produce("grouped", ["a", "b"])
+    assert kafka.consume("grouped", 2, "old-group") == [b"a", b"b"]
+    assert kafka.consume("grouped", 2, "new-group", **{"group.protocol": "consumer"}) == [b"a", b"b"]
+    found = groups()
+    assert (found["old-group"], found["new-group"]) == ("classic", "consumer")
+
+
+def test_a_share_group(kafka, groups):
+    kafka.create_topics("shared")
+    with ShareConsumer({**kafka.client_config(), "group.id": "sharers"}) as consumer:
+        consumer.subscribe(["shared"])
+        while "sharers" not in groups():
+            consumer.poll(0.2)
+        assert groups()["sharers"] == "share"
+
+
+def test_a_streams_group(kafka, groups):
+    with kafka.word_count("counters"):
+        kafka.produce(WORDS, ["a b a"])
+        assert len(kafka.consume(COUNTS, 3)) == 3
+        assert groups()["counters"] == "streams"
