@@ -1,7 +1,14 @@
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
+from tests.api.support import Server, running
+from tests.events import KEY
 from tests.sources import scripted
 
+from lineage_bridge.graph.facts import Names
 from lineage_bridge.sources import kinds
+from lineage_bridge.store.apply import GraphWriter
 
 
 @pytest.fixture
@@ -11,3 +18,11 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> dict:
     scripted.SCRIPTS.clear()
     scripted.SEEN.clear()
     return scripted.SCRIPTS
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Iterator[Server]:
+    """A server that folds what it is sent."""
+    GraphWriter(tmp_path / "empty.db", Names(KEY)).close()
+    with running(tmp_path, tmp_path / "empty.db") as started:
+        yield started

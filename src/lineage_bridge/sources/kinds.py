@@ -5,7 +5,9 @@ import importlib
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.sources.observer import Kind
 
-MODULES: dict[str, str] = {}
+MODULES: dict[str, str] = {
+    "registry": "lineage_bridge.sources.registry.observer",
+}
 """Kind to the module that has it as `KIND`."""
 
 

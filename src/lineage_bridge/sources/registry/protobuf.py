@@ -12,20 +12,26 @@ from proto_schema_parser.parser import Parser
 from lineage_bridge.errors import RequestError
 from lineage_bridge.openlineage.facets import SchemaField
 
-_Types = dict[str, "ast.Message | ast.Enum"]
+Types = dict[str, "ast.Message | ast.Enum"]
+"""Messages and enums by full name, the outer before the inner."""
 
 
 def fields(text: str, references: Mapping[str, str]) -> tuple[SchemaField, ...]:
     """The fields of the first message. Raises RequestError."""
-    types: _Types = {}
+    types: Types = {}
     for other in references.values():
-        types |= dict(_types(_parsed(other)))
-    own = dict(_types(_parsed(text)))
+        types |= types_of(other)
+    own = types_of(text)
     types |= own
     first = next((name for name, found in own.items() if isinstance(found, ast.Message)), None)
     if first is None:
         raise RequestError("a Protobuf schema without a message", "Look at the schema in the registry.")
     return _message(first, types, ())
+
+
+def types_of(text: str) -> Types:
+    """The messages and enums of a text. Raises RequestError."""
+    return dict(_types(_parsed(text)))
 
 
 class _Strict(ErrorListener):  # type: ignore[misc]  # the library has no types
@@ -65,7 +71,7 @@ def _named(part: "ast.Message | ast.Enum", space: str) -> Iterator[tuple[str, "a
                 yield from _named(inner, full)
 
 
-def _message(full: str, types: _Types, inside: tuple[str, ...]) -> tuple[SchemaField, ...]:
+def _message(full: str, types: Types, inside: tuple[str, ...]) -> tuple[SchemaField, ...]:
     found = types[full]
     if not isinstance(found, ast.Message) or full in inside:
         return ()
@@ -73,7 +79,7 @@ def _message(full: str, types: _Types, inside: tuple[str, ...]) -> tuple[SchemaF
 
 
 def _members(
-    elements: "list[ast.MessageElement] | list[ast.OneOfElement]", full: str, types: _Types, inside: tuple[str, ...]
+    elements: "list[ast.MessageElement] | list[ast.OneOfElement]", full: str, types: Types, inside: tuple[str, ...]
 ) -> list[SchemaField]:
     """The fields of a message, each with the comment before it, or behind it on its line."""
     found: list[SchemaField] = []
@@ -93,7 +99,7 @@ def _members(
     return found
 
 
-def _member(part: "ast.MessageElement | ast.OneOfElement", full: str, types: _Types, inside: tuple[str, ...]) -> list[SchemaField]:
+def _member(part: "ast.MessageElement | ast.OneOfElement", full: str, types: Types, inside: tuple[str, ...]) -> list[SchemaField]:
     if isinstance(part, ast.OneOf):
         return _members(part.elements, full, types, inside)
     if isinstance(part, ast.MapField):
@@ -109,8 +115,8 @@ def _member(part: "ast.MessageElement | ast.OneOfElement", full: str, types: _Ty
     return []
 
 
-def _typed(name: str, kind: str, full: str, types: _Types, inside: tuple[str, ...]) -> SchemaField:
-    found = _look_up(kind, full, types)
+def _typed(name: str, kind: str, full: str, types: Types, inside: tuple[str, ...]) -> SchemaField:
+    found = look_up(kind, full, types)
     if found is None:
         return SchemaField(name=name, type=kind.lstrip("."))
     if isinstance(types[found], ast.Enum):
@@ -118,7 +124,7 @@ def _typed(name: str, kind: str, full: str, types: _Types, inside: tuple[str, ..
     return SchemaField(name=name, type="record", fields=_message(found, types, inside) or None)
 
 
-def _look_up(kind: str, space: str, types: _Types) -> str | None:
+def look_up(kind: str, space: str, types: Types) -> str | None:
     """A type's name, looked for from the innermost scope outwards."""
     if kind.startswith("."):
         return kind[1:] if kind[1:] in types else None

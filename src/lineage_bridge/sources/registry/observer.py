@@ -1,0 +1,65 @@
+"""A schema registry as a source."""
+
+from collections.abc import Callable, Iterator
+
+from lineage_bridge.errors import MissingError, SourceError
+from lineage_bridge.sources.knowledge import Knowledge
+from lineage_bridge.sources.observer import Check, Kind, Observation, Observer, Snapshot
+from lineage_bridge.sources.registry.client import RegistryClient
+from lineage_bridge.sources.registry.settings import RegistrySettings
+from lineage_bridge.sources.registry.translate import known, subjects_in, translate
+
+
+class RegistryObserver(Observer[RegistrySettings]):
+    """Tells the schemas of topics as a registry has them."""
+
+    def __init__(self, name: str, settings: RegistrySettings) -> None:
+        super().__init__(name, settings)
+        self._client = RegistryClient(settings)
+
+    def test(self) -> Iterator[Check]:
+        """Subjects, one schema, compatibility; then what not every registry has."""
+        try:
+            subjects = self._client.subjects()
+        except SourceError as error:
+            yield Check("subjects", False, str(error), error.hint)
+            return
+        yield Check("subjects", True, f"{len(subjects)} that are asked for")
+        if subjects:
+            yield _checked("schemas", lambda: f"the newest of {subjects[0]} is version {self._client.newest(subjects[0]).version}")
+        get = self._client.http.get
+        yield _checked("compatibility", lambda: f"{get('/config')['compatibilityLevel']} unless a subject has its own")
+        yield _checked(
+            "all schemas at once", lambda: f"{len(get('/schemas', latestOnly='true', limit=1))} told", "each subject is asked for"
+        )
+        yield _checked("mode", lambda: str(get("/mode")["mode"]), "modes are not told")
+        yield _checked("contexts", lambda: ", ".join(map(str, get("/contexts"))), "there is one context")
+
+    def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+        """One listing, what is new, and the compatibility of a part of the subjects."""
+        turn = int(before["turn"]) + 1 if before else 0
+        seen = translate(self._client.look(subjects_in(before), turn), before, around, now_us, self.settings)
+        return Observation({**seen.snapshot, "turn": turn}, seen.events, unseen=seen.unseen)
+
+    def knowledge(self, snapshot: Snapshot) -> Knowledge:
+        """The schemas of topics."""
+        return known(snapshot)
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self._client.http.close()
+
+
+def _checked(step: str, look: Callable[[], str], without: str = "") -> Check:
+    """A step that may fail. `without`: what follows where a registry does not have it, which is no failure."""
+    try:
+        return Check(step, True, look())
+    except MissingError as error:
+        return Check(step, True, f"this registry does not have it: {without}") if without else Check(step, False, str(error), error.hint)
+    except SourceError as error:
+        return Check(step, False, str(error), error.hint)
+    except (KeyError, TypeError) as error:
+        return Check(step, False, f"an answer lacks {error}", "is it a registry of Confluent's API?")
+
+
+KIND = Kind(RegistrySettings, RegistryObserver, "a schema registry: Confluent, Apicurio, Karapace")
