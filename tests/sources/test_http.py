@@ -1,0 +1,165 @@
+"""The client of other systems: what it does with every kind of answer, and that it tells no secret."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+import tenacity
+
+from lineage_bridge.errors import BusyError, ConfigError, ForbiddenError, MissingError, SourceError, UnreachableError
+from lineage_bridge.sources.http import TRIES, Http
+from lineage_bridge.sources.settings import HttpSettings, reveal
+
+
+class System:
+    """An HTTP server that answers each path with the next of a list of answers: (status, headers, body)."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.answers: dict[str, list[tuple[int, dict[str, str], bytes]]] = {}
+        self.asked: list[tuple[str, str, dict[str, str]]] = []
+
+
+@pytest.fixture
+def system() -> Iterator[System]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            made.asked.append((self.command, self.path, dict(self.headers)))
+            script = made.answers[self.path.partition("?")[0]]
+            status, headers, body = script.pop(0) if len(script) > 1 else script[0]
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    made = System(f"http://127.0.0.1:{server.server_port}")
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield made
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def http(system: System, monkeypatch: pytest.MonkeyPatch) -> Iterator[Http]:
+    monkeypatch.setattr(tenacity.nap, "sleep", lambda _: None)
+    client = Http(HttpSettings(url=system.url, timeout_s=2))
+    yield client
+    client.close()
+
+
+OK: tuple[int, dict[str, str], bytes] = (200, {}, b'{"fine": true}')
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "asked"),
+    [
+        ((401, {}, b'{"message": "who are you"}'), ForbiddenError, 1),
+        ((403, {}, b""), ForbiddenError, 1),
+        ((404, {}, b'{"error_code": 40401, "message": "Subject not found"}'), MissingError, 1),
+        ((409, {}, b'{"message": "rebalancing"}'), BusyError, TRIES),
+        ((429, {"Retry-After": "1"}, b""), BusyError, TRIES),
+        ((500, {}, b"<html>"), BusyError, TRIES),
+        ((400, {}, b'{"errors": ["bad"]}'), SourceError, 1),
+        ((200, {}, b"<html>a proxy's page</html>"), SourceError, 1),
+        ((200, {"Content-Length": "100"}, b'{"half": '), UnreachableError, TRIES),
+    ],
+)
+def test_what_is_no_answer_is_an_error_of_its_kind(system: System, http: Http, answer, error, asked) -> None:
+    system.answers["/x"] = [answer]
+    with pytest.raises(error) as raised:
+        http.get("/x")
+    assert type(raised.value) is error
+    assert "GET /x of 127.0.0.1" in str(raised.value)
+    assert (len(system.asked), http.requests) == (asked, asked)
+
+
+def test_what_passes_is_tried_again(system: System, http: Http) -> None:
+    system.answers["/x"] = [(503, {}, b""), (409, {}, b""), OK]
+    assert http.get("/x", expand=["info", "status"]) == {"fine": True}
+    assert system.asked[-1][1] == "/x?expand=info&expand=status"
+
+
+@pytest.mark.usefixtures("http")
+def test_a_system_that_is_not_there_is_unreachable() -> None:
+    lost = Http(HttpSettings(url="http://127.0.0.1:9", timeout_s=1))
+    with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:9 "):
+        lost.get("/x")
+
+
+def test_many_calls_give_many_answers_in_order_and_errors_where_they_fell(system: System, http: Http) -> None:
+    system.answers.update({f"/{number}": [(200, {}, json.dumps(number).encode())] for number in range(20)})
+    system.answers["/7"] = [(404, {}, b"")]
+    found = http.each(lambda number: http.get(f"/{number}"), range(20))
+    assert isinstance(found.pop(7), MissingError)
+    assert found == [number for number in range(20) if number != 7]
+
+
+def test_credentials_are_sent_and_never_told(system: System, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    monkeypatch.setenv("TOKEN", "hunter2")
+    (tmp_path / "password").write_text("hunter3\n")
+    system.answers["/x"] = [(401, {}, b'{"message": "no"}')]
+    for settings, header in (
+        ({"token": "${env:TOKEN}"}, "Bearer hunter2"),
+        ({"username": "u", "password": f"${{file:{tmp_path}/password}}"}, "Basic dTpodW50ZXIz"),
+    ):
+        client = Http(HttpSettings.model_validate({"url": system.url, **settings}))
+        with pytest.raises(ForbiddenError) as refused:
+            client.get("/x")
+        client.close()
+        assert system.asked[-1][2]["Authorization"] == header
+        assert "hunter" not in str(refused.value)
+        assert "hunter" not in repr(client.settings)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"url": "ftp://x"},
+        {"url": "http://user:secret@host"},
+        {"url": "http://x", "password": "secret"},
+        {"url": "http://x", "username": "u", "password": "${env:A}", "token": "${env:B}"},
+    ],
+)
+def test_settings_that_cannot_be_are_refused(settings) -> None:
+    with pytest.raises(ValueError, match=r"\S") as refused:
+        HttpSettings(**settings)
+    assert "address" in str(refused.value) or "secret" in str(refused.value) or "either" in str(refused.value)
+
+
+def test_a_secret_that_cannot_be_had_says_how(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    monkeypatch.delenv("NONE_SUCH", raising=False)
+    for reference, hint in (("${env:NONE_SUCH}", "set it"), (f"${{file:{tmp_path}/none}}", "nothing else"), ("literal", "write")):
+        with pytest.raises(ConfigError) as refused:
+            reveal(reference)
+        assert hint in refused.value.hint
+
+
+def test_a_secret_of_the_keyring() -> None:
+    import keyring
+    from keyring.backend import KeyringBackend
+
+    class Ring(KeyringBackend):
+        priority = 1
+
+        def get_password(self, service: str, username: str) -> str | None:
+            return {("connect", "me"): "hunter4"}.get((service, username))
+
+        def set_password(self, service: str, username: str, password: str) -> None:
+            raise NotImplementedError
+
+    before = keyring.get_keyring()
+    keyring.set_keyring(Ring())
+    try:
+        assert reveal("${keyring:connect/me}") == "hunter4"
+        with pytest.raises(ConfigError, match="no entry"):
+            reveal("${keyring:connect/you}")
+    finally:
+        keyring.set_keyring(before)
