@@ -177,6 +177,13 @@ def poll(context: click.Context, settings: Settings, name: str, as_json: bool) -
         context.exit(1)
 
 
+def trouble(item: Json) -> str:
+    """What is wrong with a source, in a few words; empty if nothing is."""
+    if item["state"] == "failing":
+        return str(item["last_error"]["message"])
+    return f"{len(item['unseen'])} unseen" if item["unseen"] else ""
+
+
 def _said(text: str) -> tuple[str, Any]:
     """SETTING=VALUE; a value that is JSON counts as such, any other as text."""
     setting, equals, value = text.partition("=")
@@ -201,7 +208,7 @@ def _row(item: Json) -> list[str]:
         item.get("last_success_at", "never"),
         item.get("next_poll_at", ""),
         str(item["events"]),
-        item["last_error"]["message"] if item["state"] == "failing" else f"{len(item['unseen'])} unseen" if item["unseen"] else "",
+        trouble(item),
     ]
 
 
