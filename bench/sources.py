@@ -11,7 +11,6 @@ from urllib.request import urlopen
 
 from bench import worker
 from bench.meter import Clock, Result, alone
-from bench.tell import tell
 from lineage_bridge.ports import Parcel
 from lineage_bridge.sources.desk import SourceDesk
 from lineage_bridge.sources.poller import Poller

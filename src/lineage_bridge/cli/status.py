@@ -16,7 +16,7 @@ from lineage_bridge.config import Settings
 @with_settings(*CLIENT)
 @click.pass_context
 def status(context: click.Context, settings: Settings, as_json: bool) -> None:
-    """Tell whether the server is ready, part by part, and how each source fares.
+    """Tell how each part of the server stands, and each source.
 
     The exit code is 1 if it is not ready; a source may fail all the same.
     """
