@@ -35,7 +35,7 @@ class Http:
     def get(self, path: str, **parameters: Any) -> Any:  # noqa: ANN401  # JSON
         """The JSON that a GET answers. A parameter may be a list.
 
-        Raises UnreachableError, ForbiddenError (401, 403), MissingError (404), BusyError (409, 429 after some tries), else SourceError.
+        Raises UnreachableError, ForbiddenError (401, 403), MissingError (404, 405), BusyError (409, 429 after some tries) or SourceError.
         """
         return self._json("GET", path, parameters, None)
 
@@ -127,7 +127,7 @@ def _refused(named: str, response: httpx.Response) -> SourceError:
     if status in (401, 403):
         hint = "are user, password or token right?" if status == 401 else "it lacks the right to read this"
         return ForbiddenError(text, hint)
-    if status in (404, 410):
+    if status in (404, 405, 410):
         return MissingError(text)
     if status in (409, 429):
         return BusyError(text, wait_s=_asked_wait(response))

@@ -7,6 +7,7 @@ from lineage_bridge.sources.observer import Kind
 
 MODULES: dict[str, str] = {
     "registry": "lineage_bridge.sources.registry.observer",
+    "connect": "lineage_bridge.sources.connect.observer",
 }
 """Kind to the module that has it as `KIND`."""
 

@@ -1,0 +1,76 @@
+"""What is remembered of a connector from poll to poll: the form of its part of a snapshot."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+ALIVE, FAILED, ENDED = "RUNNING", "FAIL", "ENDED"
+"""What was told of a run last: it goes on, it failed, it has ended otherwise."""
+
+
+class Child(msgspec.Struct):
+    """The run of a task: which of the task's runs within the connector's it is, from 1, and what was told of it."""
+
+    number: int
+    told: str = ALIVE
+
+
+class Memory(msgspec.Struct, omit_defaults=True):
+    """One connector.
+
+    `config`: its configuration's fingerprint. `ids`: its tasks. `number`: how many runs it had; `run` is the last one's id, `told` what
+    was told of it (empty: none yet), `failure` the fingerprint of why it failed. `children`: the runs of its tasks.
+
+    `given`, `topics`, `parts`: what tasks were given, topics used, and what offsets are of, as last seen; None: never. `last`: the sums
+    of offsets by topic, `base`: those when the run was first seen, `counted`: the rows told of it.
+
+    `said`: fingerprints of what was said of datasets in this run, by that of their names; `facets`: likewise of facets, by key.
+    """
+
+    config: str
+    ids: list[int] = msgspec.field(default_factory=list)
+    number: int = 0
+    run: str = ""
+    told: str = ""
+    failure: str = ""
+    children: dict[str, Child] = msgspec.field(default_factory=dict)
+    given: list[dict[str, str]] | None = None
+    topics: list[str] | None = None
+    parts: list[dict[str, Any]] | None = None
+    last: dict[str, int] = msgspec.field(default_factory=dict)
+    base: dict[str, int] = msgspec.field(default_factory=dict)
+    counted: dict[str, int] = msgspec.field(default_factory=dict)
+    said: dict[str, str] = msgspec.field(default_factory=dict)
+    facets: dict[str, str] = msgspec.field(default_factory=dict)
+
+    def begin(self, run: str, number: int) -> None:
+        """Another run: nothing of it is said or counted yet."""
+        self.run, self.number, self.told, self.failure = run, number, ALIVE, ""
+        self.base, self.counted, self.said, self.facets = dict(self.last), {}, {}, {}
+        self.children = {}
+
+    def count(self, sums: Mapping[str, int]) -> dict[str, int]:
+        """The rows since the run was first seen, by topic, of those of which there are more than were told.
+
+        Counts never fall: where offsets were put back, it goes on from what was told.
+        """
+        for topic, total in sums.items():
+            base = self.base.setdefault(topic, total)
+            self.base[topic] = base - max(0, self.last.get(topic, total) - total)
+            self.last[topic] = total
+        counts = {topic: self.last[topic] - self.base[topic] for topic in sums}
+        more = {topic: rows for topic, rows in counts.items() if rows > self.counted.get(topic, 0)}
+        self.counted |= more
+        return more
+
+
+def read_memory(entry: object) -> Memory:
+    """A connector's part of a snapshot."""
+    return msgspec.convert(entry, Memory)
+
+
+def write_memory(memory: Memory) -> dict[str, Any]:
+    """A connector's part of a snapshot, as JSON."""
+    written: dict[str, Any] = msgspec.to_builtins(memory)
+    return written

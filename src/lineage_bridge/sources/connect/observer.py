@@ -1,0 +1,83 @@
+"""Kafka Connect as a source."""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.sources.connect.catalogue import catalogue
+from lineage_bridge.sources.connect.client import OFFSETS, TASKS, TOPICS, Worker, fetch
+from lineage_bridge.sources.connect.generation import plugins_of
+from lineage_bridge.sources.connect.settings import ConnectSettings
+from lineage_bridge.sources.connect.translate import knowledge_of, observed
+from lineage_bridge.sources.knowledge import Knowledge
+from lineage_bridge.sources.observer import Check, Kind, Observation, Observer, Snapshot
+
+
+class ConnectObserver(Observer[ConnectSettings]):
+    """Watches the connectors of one cluster of workers, over the REST API of one of them."""
+
+    def __init__(self, name: str, settings: ConnectSettings) -> None:
+        super().__init__(name, settings)
+        self.worker = Worker(settings)
+        self.classes = catalogue().with_mappings(settings.mappings)
+        self.namespace = settings.namespace or f"kafka-connect://{_address(settings.url)}"
+
+    def test(self) -> Iterator[Check]:
+        """The worker, its connectors, and of the first of them each call that an observation makes."""
+        self.worker.begin()
+        try:
+            version, cluster = self.worker.root()
+        except SourceError as error:
+            yield Check("reach the worker", False, str(error), error.hint)
+            return
+        yield Check("reach the worker", True, f"Kafka Connect {version}, of the Kafka cluster {cluster or '(it does not tell)'}")
+        try:
+            connectors, withheld = self.worker.connectors()
+        except SourceError as error:
+            yield Check("list connectors", False, str(error), error.hint)
+            return
+        told = f"{len(connectors)} connectors" + (f", and {len(withheld)} of which it tells nothing" if withheld else "")
+        yield Check("list connectors", not withheld, told, "come again later: the workers may be rebalancing" if withheld else "")
+        first = next(iter(connectors.values()), None)
+        for what in (TASKS, TOPICS, OFFSETS) if first else ():
+            yield self._tried(f"{what} of connector {first.name}", first.name, what) if first else Check(what, False, "")
+        yield self._tried_plugins(sorted({name for one in connectors.values() for name in plugins_of(one.config).values()}))
+
+    def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+        """Look once; see Observer."""
+        fetched = fetch(self.worker, before or {})
+        return observed(fetched, before, around, now_us, self.settings, self.namespace, self.classes)
+
+    def knowledge(self, snapshot: Snapshot) -> Knowledge:
+        """The consumer groups that are connectors'."""
+        return knowledge_of(snapshot)
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self.worker.http.close()
+
+    def _tried(self, step: str, name: str, what: str) -> Check:
+        try:
+            answer: Any = self.worker.ask(name, what)
+        except SourceError as error:
+            return Check(step, False, str(error), error.hint or "without it less is known; all else is observed")
+        return Check(step, True, f"{len(answer)} entries" if isinstance(answer, list) else "answered")
+
+    def _tried_plugins(self, used: list[str]) -> Check:
+        try:
+            installed = self.worker.plugins()
+        except SourceError as error:
+            return Check("list plugins", False, str(error), "secrets are found by their names only, so configurations are not told")
+        unknown = [name for name in used if self.classes.lookup(name) is None and name.endswith("Connector")]
+        told = f"{len(installed)} plugins, {len(used)} used"
+        return Check("list plugins", True, told + (f"; not in the catalogue: {', '.join(unknown)}" if unknown else ""))
+
+
+def _address(url: str) -> str:
+    """`host:port` of an address."""
+    parts = urlsplit(url)
+    return f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
+
+
+KIND = Kind(ConnectSettings, ConnectObserver, "Kafka Connect: connectors, what they read and write, and how they fare")

@@ -1,0 +1,90 @@
+"""What a worker tells of its connectors, as plain values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from lineage_bridge.sources.observer import Unseen
+
+RUNNING, PAUSED, STOPPED, FAILED = "RUNNING", "PAUSED", "STOPPED", "FAILED"
+"""States of connectors and tasks; the others are UNASSIGNED, RESTARTING and DESTROYED."""
+_GONE = frozenset((STOPPED, "DESTROYED"))
+_WAITING = frozenset(("UNASSIGNED", "RESTARTING"))
+
+
+class Part(NamedTuple):
+    """The state of a connector or of a task, where it is, and why it failed (a Java stack trace)."""
+
+    state: str
+    worker: str = ""
+    trace: str = ""
+    version: str = ""
+
+
+class Seen(NamedTuple):
+    """A connector: its configuration in clear text, `direction` source or sink, its own part and its tasks' by number."""
+
+    name: str
+    config: Mapping[str, str]
+    direction: str
+    part: Part
+    tasks: Mapping[int, Part]
+
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody stopped it."""
+        return self.part.state in _GONE
+
+    @property
+    def failed(self) -> bool:
+        """Whether nothing of it runs any more since it failed: itself, or all of its tasks."""
+        return self.part.state == FAILED or (bool(self.tasks) and all(task.state == FAILED for task in self.tasks.values()))
+
+    @property
+    def waiting(self) -> bool:
+        """Whether none of its tasks runs yet or again."""
+        parts = self.tasks.values() or (self.part,)
+        return all(part.state in (*_WAITING, FAILED) for part in parts)
+
+    @property
+    def failures(self) -> list[tuple[int | None, str]]:
+        """The traces of what failed: the connector's (None) first, then those of tasks."""
+        own: list[tuple[int | None, str]] = [(None, self.part.trace)] if self.part.state == FAILED else []
+        return [*own, *((number, task.trace) for number, task in sorted(self.tasks.items()) if task.state == FAILED)]
+
+
+class Detail(NamedTuple):
+    """What a connector's own calls gave; None: it was not asked for, or could not be had.
+
+    `given`: what each task was given beside the connector's configuration. `offsets`: as the worker answers them.
+    """
+
+    given: tuple[Mapping[str, str], ...] | None = None
+    topics: tuple[str, ...] | None = None
+    offsets: tuple[Mapping[str, Any], ...] | None = None
+
+
+class Plugin(NamedTuple):
+    """A plugin by the name a configuration asks for it with. `passwords`: its settings of type PASSWORD, None if it cannot tell."""
+
+    name: str
+    version: str = ""
+    passwords: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """The answers of one poll.
+
+    `listed`: the names in the plain list of connectors, None if it could not be had. `withheld`: connectors of which the worker told
+    nothing. `plugins`: by the name that configurations have. `lacks`: calls that this worker does not have.
+    """
+
+    version: str
+    cluster: str
+    connectors: Mapping[str, Seen]
+    listed: frozenset[str] | None
+    details: Mapping[str, Detail] = field(default_factory=dict)
+    plugins: Mapping[str, Plugin] = field(default_factory=dict)
+    lacks: frozenset[str] = frozenset()
+    unseen: tuple[Unseen, ...] = ()

@@ -1,0 +1,173 @@
+"""What a poll saw of Kafka Connect, as OpenLineage events. Pure.
+
+Which change gives which events is told in docs/sources-connect.md.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from lineage_bridge.openlineage.outgoing import Json, Outgoing
+from lineage_bridge.sources.connect.catalogue import Catalogue
+from lineage_bridge.sources.connect.connection import DATA, Connection
+from lineage_bridge.sources.connect.content import content_of
+from lineage_bridge.sources.connect.evidence import evidence_of, group_of, remember, sums_of
+from lineage_bridge.sources.connect.generation import digest, fingerprint, is_same, passwords_of, plugins_known, plugins_of
+from lineage_bridge.sources.connect.joining import links_of, same_names
+from lineage_bridge.sources.connect.memory import Memory, read_memory, write_memory
+from lineage_bridge.sources.connect.resolve import resolve
+from lineage_bridge.sources.connect.secrets import mask_config
+from lineage_bridge.sources.connect.seen import Detail, Fetched, Seen
+from lineage_bridge.sources.connect.settings import ConnectSettings
+from lineage_bridge.sources.connect.story import Place, Story
+from lineage_bridge.sources.knowledge import Cluster, Knowledge
+from lineage_bridge.sources.observer import Observation, SameJob, SameSpace, Snapshot
+
+PRODUCER = "https://lineagebridge.dev/sources/connect"
+
+
+class _Known(NamedTuple):
+    """What is known of a connector after a poll, before anything is told.
+
+    `same`: its configuration is that of the poll before. `config`: it, with what else is known of its settings. `masked`: without
+    secrets, None if it is not known which settings are.
+    """
+
+    seen: Seen
+    memory: Memory
+    same: bool
+    config: Mapping[str, str]
+    masked: Mapping[str, str] | None
+    connection: Connection
+    sums: Mapping[str, int]
+
+
+class Translation:
+    """One poll with the knowledge around it. `namespace` is the jobs'."""
+
+    def __init__(
+        self, fetched: Fetched, around: Knowledge, now_us: int, settings: ConnectSettings, namespace: str, classes: Catalogue
+    ) -> None:
+        self.fetched, self.around, self.settings = fetched, around, settings
+        self.namespace, self.classes = namespace, classes
+        self.cluster: Cluster | None = around.cluster(settings.kafka) or around.cluster(fetched.cluster)
+        self.space = around.namespace(fetched.cluster, settings.kafka)
+        self.place = Place(fetched.cluster, self.space, fetched.version, settings.heartbeat_s, now_us)
+        self.out = Outgoing(PRODUCER)
+
+    def observation(self, before: Snapshot) -> Observation:
+        """The events in the order of the connectors' names, and the snapshot after them."""
+        earlier = before.get("connectors", {}).items()
+        memories = {name: read_memory(entry) for name, entry in earlier if self.settings.matters(name)}
+        past: dict[str, int] = dict(before.get("past", {}))
+        known = {name: self._known(one, memories.get(name), past.pop(name, 0), before) for name, one in self.fetched.connectors.items()}
+        writers = _writers(known.values())
+        events: list[Json] = []
+        for name in sorted({*memories, *known}):
+            if name in known:
+                events += self._goes_on(known[name], writers)
+            elif self.fetched.listed is not None and name not in self.fetched.listed:
+                memory = memories.pop(name)
+                past[name] = memory.number
+                events += self._story(name, memory).is_gone()
+        same = [pair for one in known.values() for pair in self._same(one)]
+        told = frozenset(before.get("same", ()))
+        kept = memories | {name: one.memory for name, one in known.items()}
+        snapshot = {
+            "version": self.fetched.version,
+            "cluster": self.fetched.cluster,
+            "connectors": {name: write_memory(memory) for name, memory in sorted(kept.items())},
+            "past": {name: number for name, number in sorted(past.items()) if number},
+            "plugins": {name: [one.name, one.version, list(one.passwords or ())] for name, one in sorted(self.fetched.plugins.items())},
+            "lacks": sorted(self.fetched.lacks),
+            "same": sorted(told | {digest(pair) for pair in same}),
+            "groups": self._groups(before, known, kept),
+            "namespace": self.namespace,
+        }
+        new = {digest(pair): pair for pair in same}
+        return Observation(snapshot, tuple(events), tuple(new[key] for key in new if key not in told), self.fetched.unseen)
+
+    def _known(self, one: Seen, memory: Memory | None, runs: int, before: Snapshot) -> _Known:
+        plugins = self.fetched.plugins
+        passwords = passwords_of(one.config, plugins)
+        same = memory is not None and is_same(memory.config, one.config, plugins, plugins_known(before))
+        memory = memory or Memory("", number=runs)
+        memory.config = fingerprint(one.config, passwords)
+        if not same:
+            memory.given, memory.topics, memory.parts = None, None, None
+        detail = self.fetched.details.get(one.name, Detail())
+        secrets = passwords | frozenset(self.classes.find(one.config, one.direction).secrets)
+        remember(memory, detail, secrets)
+        evidence = evidence_of(one, memory, self.cluster)
+        connection = resolve(one.config, evidence, self.classes)
+        is_told = all(name in plugins for name in plugins_of(one.config).values())
+        masked = mask_config(one.config, secrets) if is_told else None
+        sums = {} if connection.is_source else sums_of(one, detail, self.cluster)
+        return _Known(one, memory, same, {**one.config, **evidence.settings}, masked, connection, sums)
+
+    def _goes_on(self, one: _Known, writers: Mapping[str, int]) -> list[Json]:
+        content = content_of(self.out, one.connection, one.config, self.space, self.around, links_of(one.connection, one.config))
+        counts = one.memory.count(self._written(one, writers) if one.connection.is_source else one.sums)
+        return self._story(one.seen.name, one.memory).goes_on(one.seen, one.same, self._described(one), content, counts)
+
+    def _written(self, one: _Known, writers: Mapping[str, int]) -> dict[str, int]:
+        """The ends of the topics that this connector alone writes; nothing of one that is not there yet."""
+        if self.cluster is None or self.cluster.topics is None:
+            return {}
+        topics, ends = self.cluster.topics, self.cluster.ends
+        own = [use.name for use in one.connection.topics_out if use.role == DATA and not use.is_pattern and writers[use.name] == 1]
+        return {topic: ends.get(topic, 0) for topic in own if topic in ends or topic not in topics}
+
+    def _story(self, name: str, memory: Memory) -> Story:
+        return Story(self.out, self.place, (self.namespace, name), memory)
+
+    def _described(self, one: _Known) -> Json:
+        seen, connection = one.seen, one.connection
+        plugin = self.fetched.plugins.get(seen.config.get("connector.class", "").strip())
+        ways = (("in", connection.topics_in), ("out", connection.topics_out))
+        return self.out.own(
+            "1-0-0",
+            "KafkaConnectRunFacet",
+            connectorClass=seen.config.get("connector.class", ""),
+            title=connection.connector.title,
+            direction=connection.connector.direction,
+            inferred=connection.connector.inferred,
+            pluginVersion=seen.part.version or (plugin.version if plugin else ""),
+            workerVersion=self.fetched.version,
+            kafkaClusterId=self.fetched.cluster,
+            state=seen.part.state,
+            worker=seen.part.worker,
+            tasks=[{"id": number, "state": task.state, "worker": task.worker} for number, task in sorted(seen.tasks.items())],
+            sideTopics=[{"name": use.name, "role": use.role, "way": way} for way, uses in ways for use in uses if use.is_internal],
+            unknown=list(connection.unknown),
+            **({} if one.masked is None else {"config": dict(sorted(one.masked.items()))}),
+        )
+
+    def _same(self, one: _Known) -> list[SameJob | SameSpace]:
+        return same_names(one.seen, (self.namespace, one.seen.name), one.connection, self.space, one.config, self.settings)
+
+    def _groups(self, before: Snapshot, known: Mapping[str, _Known], kept: Mapping[str, Memory]) -> dict[str, str]:
+        """The sinks' consumer groups, each with its connector."""
+        earlier = {group: name for group, name in before.get("groups", {}).items() if name in kept and name not in known}
+        return earlier | {group_of(one.seen): name for name, one in sorted(known.items()) if not one.connection.is_source}
+
+
+def _writers(known: Iterable[_Known]) -> dict[str, int]:
+    """How many of the connectors write each topic."""
+    writers: dict[str, int] = {}
+    for one in known:
+        for topic in {use.name for use in one.connection.topics_out if use.role == DATA}:
+            writers[topic] = writers.get(topic, 0) + 1
+    return writers
+
+
+def observed(
+    fetched: Fetched, before: Snapshot | None, around: Knowledge, now_us: int, settings: ConnectSettings, namespace: str, classes: Catalogue
+) -> Observation:
+    """What a poll gives after the one that left the snapshot `before`."""
+    return Translation(fetched, around, now_us, settings, namespace, classes).observation(before or {})
+
+
+def knowledge_of(snapshot: Mapping[str, Any]) -> Knowledge:
+    """Whose the consumer groups are."""
+    owners = {(snapshot["cluster"], group): (snapshot["namespace"], name) for group, name in snapshot["groups"].items()}
+    return Knowledge(owners=owners)

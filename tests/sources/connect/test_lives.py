@@ -1,0 +1,77 @@
+"""The lives of connectors, poll by poll, against the events written down for them."""
+
+import re
+
+import pytest
+from tests.sources.connect.lifecycles import LIVES, Life
+
+from lineage_bridge.sources.connect.catalogue import catalogue
+from lineage_bridge.sources.connect.seen import Fetched, Part, Plugin, Seen
+from lineage_bridge.sources.connect.settings import ConnectSettings
+from lineage_bridge.sources.connect.translate import observed
+from lineage_bridge.sources.knowledge import NOTHING
+from lineage_bridge.sources.observer import Unseen
+
+SETTINGS = ConnectSettings(url="http://worker:8083", kafka="broker:9092")
+NAMESPACE = "kafka-connect://worker:8083"
+MINUTE_US = 60_000_000
+T0 = 1_795_000_000_000_000
+_SIGHT = re.compile(r"(?P<own>[^:]+):(?P<tasks>[^@]*)(?:@ (?P<version>\d+))?")
+
+
+def part(word: str) -> Part:
+    state, _, why = word.strip(")").partition("(")
+    trace = f"{why or 'Boom'}\n\tat org.example.Task.poll(Task.java:1)\n" if state == "FAILED" else ""
+    return Part(state, "worker:8083", trace, "1.0")
+
+
+def sight(name: str, told: str) -> Seen:
+    match = _SIGHT.fullmatch(told)
+    assert match
+    config = {
+        "connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
+        "topic": f"t{match['version'] or 1}",
+        "file": "/f",
+    }
+    return Seen(name, config, "source", part(match["own"]), dict(enumerate(map(part, match["tasks"].split()))))
+
+
+def fetched(sees: dict[str, str], *, lists: bool) -> Fetched:
+    seen = {name: sight(name, told) for name, told in sees.items() if told != "-"}
+    silent = tuple(Unseen(f"connector {name}", "it tells nothing") for name, told in sees.items() if told == "-")
+    names = frozenset(sees) if lists else None
+    plugins = {one.config["connector.class"]: Plugin(one.config["connector.class"], "1.0", ()) for one in seen.values()}
+    return Fetched(
+        "4.3.1", "cluster", seen, names, {}, plugins, unseen=silent if lists else (*silent, Unseen("list of connectors", "refused"))
+    )
+
+
+class Reader:
+    """Events as lines, with the runs of each job numbered as they come."""
+
+    def __init__(self) -> None:
+        self.runs: dict[str, list[str]] = {}
+
+    def line(self, event: dict) -> str:
+        name = event["job"]["name"]
+        if "run" not in event:
+            return f"job {name}"
+        known = self.runs.setdefault(name, [])
+        if event["run"]["runId"] not in known:
+            known.append(event["run"]["runId"])
+        facets = event["run"]["facets"]
+        told = "".join(f" +{key}" for key in sorted(facets) if key not in ("errorMessage", "parent"))
+        error = f" - {facets['errorMessage']['message']}" if "errorMessage" in facets else ""
+        return f"{event['eventType']} {name} #{known.index(event['run']['runId']) + 1}{told}{error}"
+
+
+@pytest.mark.parametrize("life", LIVES, ids=lambda life: life.name)
+def test_each_poll_gives_the_events_of_its_changes(life: Life) -> None:
+    before, reader = None, Reader()
+    for number, poll in enumerate(life.polls):
+        asked = fetched(poll.sees, lists=poll.lists)
+        arguments = (asked, before, NOTHING, T0 + number * MINUTE_US, SETTINGS, NAMESPACE, catalogue())
+        seen = observed(*arguments)
+        assert seen == observed(*arguments)
+        assert [*map(reader.line, seen.events), *(f"unseen {one.what}" for one in seen.unseen)] == poll.gives, f"poll {number + 1}"
+        before = seen.snapshot
