@@ -66,3 +66,11 @@ def _tokens(text: str) -> list[Token]:
         return tokens(text)
     except TokenError as err:
         return err.before
+
+
+@pytest.mark.parametrize("dialect", ["spark", "snowflake", "postgres", "flink"])
+def test_a_quote_that_is_never_closed_hides_no_table_before_it(dialect: str) -> None:
+    found = lineage_of("INSERT INTO a SELECT x FROM b;\nINSERT INTO c SELECT y FROM d WHERE y = 'never; closed\n", dialect)
+    assert {name[-1].lower() for name in found.inputs} == {"b", "d"}
+    assert {name[-1].lower() for name in found.outputs} == {"a", "c"}
+    assert [(fault.line, fault.column) for fault in found.errors] == [(2, 41)]

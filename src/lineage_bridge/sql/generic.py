@@ -16,7 +16,7 @@ from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.plain import Query
 from lineage_bridge.sql.relations import Relation, Scope
 from lineage_bridge.sql.resolver import Resolver, columns_of, part_of
-from lineage_bridge.sql.tokens import words
+from lineage_bridge.sql.tokens import TokenError, tokens, words
 from lineage_bridge.sql.values import Condition, Value
 from lineage_bridge.sql.writing import write
 
@@ -40,7 +40,7 @@ class Generic:
         try:
             found = self._dialect.tokenize(text)
         except SqlglotError as err:
-            yield text, Lineage(errors=[Fault(1, 1, str(err).splitlines()[0])])
+            yield from self._before_the_break(text, err)
             return
         start = 0
         for at in range(len(found) + 1):
@@ -49,6 +49,25 @@ class Generic:
             statement, start = found[start:at], at + 1
             if statement:
                 yield text[statement[0].start : statement[-1].end + 1], self._statement(text, statement)
+
+    def _before_the_break(self, text: str, error: SqlglotError) -> Iterator[tuple[str, Lineage]]:
+        """What a text says up to a quote that is never closed; the statement that it breaks tells its tables."""
+        fault, end = Fault(1, 1, str(error).splitlines()[0]), 0
+        try:
+            tokens(text)
+        except TokenError as err:
+            fault, end = Fault(err.token.line, err.token.column, str(err)), err.token.start
+        try:
+            found = self._dialect.tokenize(text[:end])
+        except SqlglotError:
+            found = []
+        breaks = [at for at, token in enumerate(found) if token.token_type is TokenType.SEMICOLON]
+        whole = found[breaks[-1]].end + 1 if breaks else 0
+        if whole:
+            yield from self.read(text[:whole])
+        lineage = self._scanned(found[breaks[-1] + 1 :] if breaks else found)
+        lineage.errors.append(fault)
+        yield text[whole:], lineage
 
     def _statement(self, text: str, tokens: list[PlainToken]) -> Lineage:
         lineage = Lineage()
