@@ -15,6 +15,6 @@ lock() { # lock FILE ARGUMENT...
 lock dev.txt pyproject.toml --all-extras --group build --group dev "$@"
 lock run.txt pyproject.toml --constraints requirements/dev.txt
 lock build.txt --group pyproject.toml:build --constraints requirements/dev.txt
-# What `make oracle` asks, and what the tests' servers are made of, is never part of .venv; the files ending in .in name it.
-lock oracle.txt requirements/oracle.in "$@"
+# What the tests' servers are made of (and `make oracle` asks) is never part of .venv; the files ending in .in name it.
+lock flink.txt requirements/flink.in "$@"
 lock postgres.txt requirements/postgres.in --no-deps "$@"

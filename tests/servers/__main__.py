@@ -10,11 +10,13 @@ log = logging.getLogger("servers")
 
 def main() -> None:
     """Raises what a server's first start would."""
-    for name in ("kafka", "kafka-streams"):
+    for name in ("kafka", "kafka-streams", "flink"):
         log.info("%s: %d archives", name, len(archives.jars(name)))
     for name in connect.PLUGINS:
         log.info("%s: %s", name, archives.unpacked(name, "debezium-openlineage"))
-    log.info("postgres: %s", archives.installed("postgres"))
+    log.info("registry: %s", archives.unpacked("registry"))
+    for name in ("postgres", "flink"):
+        log.info("%s: %s", name, archives.installed(name))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """The servers as fixtures: one of each a run, started for the first test that asks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 
 import pytest
 
-from tests.servers import broker, connect, postgres, sink
+from tests.servers import broker, connect, faulty, flink, postgres, registry, sink
 
 # What has to be fetched once may take longer than any test may.
 FIRST_TIME_S = 1800
@@ -34,12 +35,31 @@ def _postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgres.Pos
         yield started
 
 
-FIXTURES = {"kafka": _kafka, "connect": _connect, "postgres": _postgres, "event_sink": _event_sink}
+@pytest.fixture(scope="session", name="registry")
+def _registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[registry.Registry]:
+    with registry.started(tmp_path_factory.mktemp("registry")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session", name="flink")
+def _flink(tmp_path_factory: pytest.TempPathFactory, event_sink: sink.EventSink) -> Iterator[flink.FlinkCluster]:
+    with flink.started(tmp_path_factory.mktemp("flink"), event_sink) as started:
+        yield started
+
+
+@pytest.fixture(name="faulty")
+def _faulty() -> Iterator[Callable[[str], faulty.Faulty]]:
+    with ExitStack() as proxies:
+        yield lambda target: proxies.enter_context(faulty.before(target))
+
+
+SERVERS = {"kafka": _kafka, "connect": _connect, "postgres": _postgres, "registry": _registry, "flink": _flink}
+FIXTURES = {**SERVERS, "event_sink": _event_sink, "faulty": _faulty}
 
 
 def mark(items: Sequence[pytest.Item]) -> None:
     """Marks the tests that ask for a server, and gives them the time that a first fetch takes."""
     for item in items:
-        if not FIXTURES.keys().isdisjoint(getattr(item, "fixturenames", ())):
+        if not SERVERS.keys().isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("servers")
             item.add_marker(pytest.mark.timeout(FIRST_TIME_S))

@@ -1,6 +1,5 @@
-"""Flink's planner, as it lies in the wheel of its Java libraries: fetched once into the user's cache, and run there."""
+"""Flink's planner, as it lies in the wheel of its Java libraries."""
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -10,38 +9,25 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import platformdirs
+from tests.servers.archives import REQUIREMENTS, installed, made
 
 HERE = Path(__file__).resolve().parent
-LOCK = HERE.parent.parent / "requirements" / "oracle.txt"
 LOADER = "flink-table-planner-loader-*.jar"
 PLANNER = "flink-table-planner.jar"
 
 
 def jars() -> list[Path]:
     """The archives of the locked version. Raises CalledProcessError when pip cannot fetch it, after pip has told why."""
-    home = Path(platformdirs.user_cache_dir("lineage-bridge")) / "oracle" / hashlib.sha256(LOCK.read_bytes()).hexdigest()[:16]
-    if not home.is_dir():
-        home.parent.mkdir(parents=True, exist_ok=True)
-        # Beside the final place, so that a half-filled folder never has its name.
-        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=home.parent) as scratch:
-            _install(Path(scratch) / "flink")
-            (Path(scratch) / "flink").replace(home)
-    return sorted(home.glob("*.jar"))
-
-
-def _install(home: Path) -> None:
-    packages = home.parent / "packages"
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps"]
-    subprocess.run([*pip, "--require-hashes", "--no-build-isolation", "--target", packages, "-r", LOCK], check=True)
-    home.mkdir()
-    for jar in (packages / "pyflink" / "lib").glob("*.jar"):
-        shutil.move(jar, home / jar.name)
+    libraries = installed("flink") / "pyflink" / "lib"
     # The loader hides the planner's classes from those who would ask it; inside lies the planner itself.
-    (loader,) = home.glob(LOADER)
-    with zipfile.ZipFile(loader) as archive:
-        archive.extract(PLANNER, home)
-    loader.unlink()
+    (loader,) = libraries.glob(LOADER)
+
+    def extract(home: Path) -> None:
+        with zipfile.ZipFile(loader) as archive:
+            archive.extract(PLANNER, home)
+
+    planner = made("flink-planner", [REQUIREMENTS / "flink.txt"], extract) / PLANNER
+    return [*sorted(set(libraries.glob("*.jar")) - {loader}), planner]
 
 
 def plan(scripts: Mapping[str, Sequence[str]]) -> list[list[str]]:
