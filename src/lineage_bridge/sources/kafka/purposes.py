@@ -1,0 +1,55 @@
+"""What a topic is for, by its name: what Kafka, Connect, registries, Kafka Streams and MirrorMaker keep, and dead letters."""
+
+import re
+from collections.abc import Collection, Iterable
+
+SYSTEM = frozenset(("KAFKA", "CONNECT", "REGISTRY", "CONFLUENT", "MIRROR_MAKER"))
+"""Purposes of topics that hold no data of users'."""
+
+_RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("KAFKA", re.compile(r"__(consumer_offsets|transaction_state|share_group_state|cluster_metadata|remote_log_metadata)")),
+    ("REGISTRY", re.compile(r"_schemas(_.*)?|__?schema[-_]registry.*|kafkasql-journal|_schema_encoders|__apicurio.*")),
+    ("CONFLUENT", re.compile(r"__?confluent.*|_confluent.*|__amazon_msk.*|__strimzi.*|_redpanda.*|__KafkaCruiseControl.*")),
+    ("MIRROR_MAKER", re.compile(r"mm2-(configs|offsets|status|offset-syncs)\..*|(.*\.)?heartbeats|.*\.checkpoints\.internal")),
+    ("CONNECT", re.compile(r"((.*[._-])?_?connect([._-].*)?[._-])(configs?|offsets?|status(es)?)")),
+    ("CHANGELOG", re.compile(r".*-changelog")),
+    ("REPARTITION", re.compile(r".*-(repartition|subscription-(registration|response)-topic)")),
+    ("DEAD_LETTERS", re.compile(r"(.*[._-])?(dlq|dlt|dead[._-]?letters?([._-]queue)?)([._-].*)?", re.IGNORECASE)),
+    ("CONTROL", re.compile(r"control-iceberg.*|_*debezium[-_]heartbeat.*|.*schema-?changes.*|schemahistory.*", re.IGNORECASE)),
+)
+
+
+def purpose(name: str) -> str:
+    """What a topic is for: KAFKA, REGISTRY, CONFLUENT, MIRROR_MAKER, CONNECT, CHANGELOG, REPARTITION, DEAD_LETTERS, CONTROL, else DATA."""
+    return next((told for told, rule in _RULES if rule.fullmatch(name)), "DATA")
+
+
+def mirrors(names: Iterable[str]) -> frozenset[str]:
+    """The aliases of clusters that MirrorMaker copies topics from: it keeps heartbeats and checkpoints under them."""
+    found = (re.fullmatch(r"(?P<alias>[^.].*?)\.(heartbeats|checkpoints\.internal)", name) for name in names)
+    return frozenset(one["alias"] for one in found if one)
+
+
+def mirror_of(name: str, aliases: Collection[str]) -> tuple[str, str] | None:
+    """The cluster's alias and the topic that this one is a copy of, as MirrorMaker names copies."""
+    alias = max((alias for alias in aliases if name.startswith(f"{alias}.")), key=len, default=None)
+    return None if alias is None else (alias, name[len(alias) + 1 :])
+
+
+_COUNTED = re.compile(r"[-_.]?([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|\d+)$")
+
+
+def stems(name: str) -> tuple[str, ...]:
+    """A transactional id, and what is left of it without the numbers and UUIDs at its end, which a program makes up; longest first."""
+    found = [name]
+    while (shorter := _COUNTED.sub("", found[-1])) and shorter != found[-1]:
+        found.append(shorter)
+    return tuple(found)
+
+
+_THREAD = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-StreamThread-\d+(-consumer)?$")
+
+
+def is_streams_client(client_id: str) -> bool:
+    """Whether a client id is one that Kafka Streams makes up."""
+    return _THREAD.search(client_id) is not None
