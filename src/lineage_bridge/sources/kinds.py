@@ -8,6 +8,7 @@ from lineage_bridge.sources.observer import Kind
 MODULES: dict[str, str] = {
     "registry": "lineage_bridge.sources.registry.observer",
     "connect": "lineage_bridge.sources.connect.observer",
+    "kafka": "lineage_bridge.sources.kafka.observer",
 }
 """Kind to the module that has it as `KIND`."""
 

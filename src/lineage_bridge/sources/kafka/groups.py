@@ -180,21 +180,7 @@ _NEWER.update(
 
 def committed(wire: Wire, found: Mapping[str, tuple[int, Group]], failures: Failures) -> dict[str, dict[str, tuple[int, ...]]]:
     """How far each group is in each topic: committed offsets, of share groups where they start; groups without members too."""
-    by_node: dict[tuple[int, bool], list[str]] = defaultdict(list)
-    for name, (node, group) in found.items():
-        by_node[node, group.kind == SHARE].append(name)
-    requests = []
-    for (node, share), names in sorted(by_node.items()):
-        for part in batches(sorted(names), _AT_ONCE):
-            if share:
-                of = messages.DescribeShareGroupOffsetsRequest
-                wanted = [of.DescribeShareGroupOffsetsRequestGroup(group_id=name, topics=None) for name in part]
-                requests.append((node, of(groups=wanted), part))
-            elif wire.knows(OffsetFetchRequest, 8):
-                held = [OffsetFetchRequest.OffsetFetchRequestGroup(group_id=name, topics=None) for name in part]
-                requests.append((node, OffsetFetchRequest(groups=held, min_version=8, max_version=8), part))
-            else:
-                requests += [(node, OffsetFetchRequest(group_id=name, topics=None, min_version=2, max_version=7), [name]) for name in part]
+    requests = list(_offset_requests(wire, found))
     read: dict[str, dict[str, tuple[int, ...]]] = {}
     for (_, _, names), answer in zip(requests, wire.ask_all([(node, request) for node, request, _ in requests]), strict=True):
         if isinstance(answer, SourceError):
@@ -208,6 +194,24 @@ def committed(wire: Wire, found: Mapping[str, tuple[int, Group]], failures: Fail
             else:
                 read[name] = _positions(said.topics)
     return read
+
+
+def _offset_requests(wire: Wire, found: Mapping[str, tuple[int, Group]]) -> Iterator[tuple[int, Any, list[str]]]:
+    """(broker, request, groups it asks for)."""
+    by_node: dict[tuple[int, bool], list[str]] = defaultdict(list)
+    for name, (node, group) in found.items():
+        by_node[node, group.kind == SHARE].append(name)
+    many, of_share = wire.knows(OffsetFetchRequest, 8), messages.DescribeShareGroupOffsetsRequest
+    for (node, share), names in sorted(by_node.items()):
+        for part in batches(sorted(names), _AT_ONCE if share or many else 1):
+            if share:
+                wanted = [of_share.DescribeShareGroupOffsetsRequestGroup(group_id=name, topics=None) for name in part]
+                yield node, of_share(groups=wanted), part
+            elif many:
+                held = [OffsetFetchRequest.OffsetFetchRequestGroup(group_id=name, topics=None) for name in part]
+                yield node, OffsetFetchRequest(groups=held, min_version=8, max_version=8), part
+            else:
+                yield node, OffsetFetchRequest(group_id=part[0], topics=None, min_version=2, max_version=7), part
 
 
 def _positions(topics: Iterable[Any]) -> dict[str, tuple[int, ...]]:

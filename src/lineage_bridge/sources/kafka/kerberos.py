@@ -4,6 +4,7 @@ from typing import Any
 
 from kafka.net.sasl import register_sasl_mechanism
 from kafka.net.sasl.gssapi import SaslMechanismGSSAPI
+from typing_extensions import Self
 
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.sources.kafka.settings import KafkaSettings
@@ -17,7 +18,7 @@ class Service(str):
     keytab: str
     principal: str
 
-    def __new__(cls, settings: KafkaSettings) -> "Service":
+    def __new__(cls, settings: KafkaSettings) -> Self:
         """The service name of these settings."""
         made = super().__new__(cls, settings.kerberos_service_name)
         made.keytab, made.principal = settings.kerberos_keytab, settings.kerberos_principal
@@ -27,7 +28,7 @@ class Service(str):
 class Mechanism(SaslMechanismGSSAPI):  # type: ignore[misc]  # a class without types
     """GSSAPI as `Service` says it. The exchange is kafka-python's; only the credentials are ours."""
 
-    def __init__(self, **config: Any) -> None:
+    def __init__(self, **config: Any) -> None:  # noqa: ANN401  # kafka-python has no types
         import gssapi  # noqa: PLC0415  # an extra
 
         service: Service = config["sasl_kerberos_service_name"]

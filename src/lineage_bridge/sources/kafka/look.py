@@ -1,40 +1,16 @@
 """One look at a cluster, within what is to be told of it."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Iterable
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.kafka import groups as kafka_groups
 from lineage_bridge.sources.kafka import producers as kafka_producers
 from lineage_bridge.sources.kafka import topics as kafka_topics
 from lineage_bridge.sources.kafka.fetch import Failures
-from lineage_bridge.sources.kafka.purposes import SYSTEM, purpose
+from lineage_bridge.sources.kafka.scope import Known, is_told, matches
 from lineage_bridge.sources.kafka.seen import Group, Seen, Topic, Transaction
 from lineage_bridge.sources.kafka.settings import KafkaSettings
 from lineage_bridge.sources.kafka.wire import Wire
-
-
-def matches(name: str, globs: Iterable[str]) -> bool:
-    """Whether a name is one of these globs'."""
-    return any(fnmatchcase(name, glob) for glob in globs)
-
-
-def is_told(settings: KafkaSettings, name: str, internal: bool = False) -> bool:
-    """Whether a topic is to be told."""
-    if not matches(name, settings.topics) or matches(name, settings.exclude_topics):
-        return False
-    return settings.internal or not (internal or purpose(name) in SYSTEM)
-
-
-@dataclass(frozen=True)
-class Known:
-    """What was told before: names that are looked for when they are listed no more, and where topics ended."""
-
-    topics: frozenset[str] = frozenset()
-    ends: Mapping[str, int] = field(default_factory=dict)
-    groups: Mapping[str, str] = field(default_factory=dict)
-    transactions: frozenset[str] = frozenset()
 
 
 def look(wire: Wire, settings: KafkaSettings, known: Known) -> Seen:
@@ -104,14 +80,15 @@ def checked(wire: Wire, settings: KafkaSettings) -> Iterable[tuple[str, str, str
     yield "cluster", f"{answer.cluster_id}, {len(answer.brokers)} brokers, controller {answer.controller_id}", ""
     yield "topics", f"{len(topics)} of {len(listed)} are told", ""
     some = dict(sorted(topics.items())[:100])
-    for what, step in (
-        ("configurations", lambda failures: f"of {len(kafka_topics.configs(wire, some, failures))} topics"),
-        ("offsets", lambda failures: f"of {len(kafka_topics.offsets(wire, some, kafka_topics.LATEST, failures))} topics"),
-        ("groups", lambda failures: _groups_told(wire, settings, failures)),
-        ("transactions", lambda failures: f"{len(kafka_producers.transactions(wire, failures)[0] or ())} transactional ids"),
-        ("producers", lambda failures: f"of {len(kafka_producers.producers(wire, some, failures))} topics"),
-        ("rights", lambda failures: f"{len(kafka_topics.rules(wire, failures) or ())} on topics"),
-    ):
+    steps: dict[str, Callable[[Failures], str]] = {
+        "configurations": lambda failures: f"of {len(kafka_topics.configs(wire, some, failures))} topics",
+        "offsets": lambda failures: f"of {len(kafka_topics.offsets(wire, some, kafka_topics.LATEST, failures))} topics",
+        "groups": lambda failures: _groups_told(wire, settings, failures),
+        "transactions": lambda failures: f"{len(kafka_producers.transactions(wire, failures)[0] or ())} transactional ids",
+        "producers": lambda failures: f"of {len(kafka_producers.producers(wire, some, failures))} topics",
+        "rights": lambda failures: f"{len(kafka_topics.rules(wire, failures) or ())} on topics",
+    }
+    for what, step in steps.items():
         failures = Failures()
         seen = step(failures)
         yield what, seen, "; ".join(f"{unseen.what}: {unseen.why}" for unseen in failures.told())

@@ -8,11 +8,10 @@ from kafka.protocol.admin import DescribeProducersRequest, DescribeTransactionsR
 from lineage_bridge.errors import MissingError, SourceError
 from lineage_bridge.sources.kafka.fetch import Failures, asked, batches, by_leader
 from lineage_bridge.sources.kafka.groups import TRANSACTION, coordinators
-from lineage_bridge.sources.kafka.seen import Producer, Topic, Transaction
+from lineage_bridge.sources.kafka.seen import UNDER_WAY, Producer, Topic, Transaction
 from lineage_bridge.sources.kafka.wire import Wire
 
 NOT_FOUND = 105
-UNDER_WAY = frozenset(("Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence"))
 _AT_ONCE, _PARTITIONS_AT_ONCE = 250, 5000
 
 

@@ -7,6 +7,8 @@ from typing import NamedTuple
 from lineage_bridge.sources.observer import Unseen
 
 CLASSIC, CONSUMER, SHARE, STREAMS = "classic", "consumer", "share", "streams"
+UNDER_WAY = frozenset(("Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence"))
+"""States of transactions that are not at their end."""
 
 
 class Topic(NamedTuple):

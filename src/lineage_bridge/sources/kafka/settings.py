@@ -69,6 +69,11 @@ class KafkaSettings(SourceSettings):
         return self.bootstrap_servers.split(",", maxsplit=1)[0]
 
     @property
+    def address(self) -> str:
+        """The first server."""
+        return self.server
+
+    @property
     def tls(self) -> bool:
         """Whether the connection is encrypted."""
         return self.security_protocol.endswith("SSL")

@@ -11,6 +11,7 @@ from kafka.net.connection import KafkaConnection
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest, SaslHandshakeResponse
+from typing_extensions import Self
 
 from lineage_bridge.errors import ForbiddenError, LineageBridgeError, MissingError, SourceError, UnreachableError
 from lineage_bridge.sources.kafka.login import protocol_config
@@ -21,22 +22,24 @@ logging.getLogger("kafka").setLevel(logging.CRITICAL)  # what fails is raised, o
 _LOGIN = "look at sasl_mechanism and at who logs in"
 
 
+_KINDS: tuple[tuple[tuple[type[Exception], ...], type[SourceError], str], ...] = (
+    ((kafka_errors.SaslAuthenticationFailedError, kafka_errors.IllegalSaslStateError), ForbiddenError, "the broker refuses the login"),
+    ((kafka_errors.UnsupportedSaslMechanismError,), ForbiddenError, "the broker does not take this mechanism"),
+    ((kafka_errors.AuthorizationError,), ForbiddenError, "the broker does not allow it"),
+    ((kafka_errors.IncompatibleBrokerVersion, kafka_errors.UnsupportedVersionError), MissingError, "the broker's version does not know it"),
+    ((kafka_errors.KafkaConnectionError, kafka_errors.KafkaTimeoutError), UnreachableError, "no answer"),
+    ((kafka_errors.NodeNotReadyError, OSError), UnreachableError, "no answer"),
+)
+
+
 def told(error: Exception) -> SourceError:
     """An error of the client in our tree."""
-    name = type(error).__name__
     if isinstance(error, SourceError):
         return error
-    if isinstance(error, kafka_errors.SaslAuthenticationFailedError | kafka_errors.IllegalSaslStateError):
-        return ForbiddenError(f"the broker refuses the login: {_said(error)}", _LOGIN)
-    if isinstance(error, kafka_errors.UnsupportedSaslMechanismError):
-        return ForbiddenError(f"the broker does not take this mechanism: {_said(error)}", _LOGIN)
-    if isinstance(error, kafka_errors.AuthorizationError):
-        return ForbiddenError(f"the broker does not allow it: {name}")
-    if isinstance(error, kafka_errors.IncompatibleBrokerVersion | kafka_errors.UnsupportedVersionError):
-        return MissingError(f"the broker's version does not know it: {error}")
-    if isinstance(error, kafka_errors.KafkaConnectionError | kafka_errors.KafkaTimeoutError | kafka_errors.NodeNotReadyError | OSError):
-        return UnreachableError(f"no answer: {error}" if str(error) else f"no answer: {name}")
-    return SourceError(f"{name}: {error}")
+    for kinds, kind, what in _KINDS:
+        if isinstance(error, kinds):
+            return kind(f"{what}: {_said(error)}", _LOGIN if kind is ForbiddenError else "")
+    return SourceError(f"{type(error).__name__}: {_said(error)}")
 
 
 def _said(error: Exception) -> str:
@@ -91,7 +94,7 @@ class Wire:
         self._net = NetworkSelector(client_id=config["client_id"])
         self._manager = _Manager(self._net, **config)
 
-    def __enter__(self) -> "Wire":
+    def __enter__(self) -> Self:
         """Find a broker. Raises UnreachableError, ForbiddenError."""
         try:
             self._manager.run(self._find)

@@ -1,0 +1,185 @@
+"""Groups as streaming jobs: their runs, what they read and how far, and whose they are."""
+
+from typing import Any
+
+from tests.sources.kafka.told import poll, said
+
+from lineage_bridge.sources.kafka.seen import CONSUMER, SHARE, STREAMS, Group, Member, Seen, Subtopology
+from lineage_bridge.sources.knowledge import Knowledge
+from lineage_bridge.sources.observer import SameJob, Unseen
+
+MEMBER = Member("app-1", "/10.0.0.1", frozenset({"orders"}), "", 2)
+WORKING, IDLE = Group(state="Stable", assignor="range", members=(MEMBER,)), Group(state="Empty", members=())
+
+
+def groups(reader: Group | None = WORKING, at: int = 5, **more: Any) -> Seen:
+    found = {} if reader is None else {"reader": reader}
+    return Seen(**{"cluster": "c1", "topics": {}, "groups": found, "committed": {"reader": {"orders": (at, 0)}}, **more})
+
+
+def facet(event: Any, name: str) -> dict[str, Any]:
+    return {key: value for key, value in event["run"]["facets"][name].items() if not key.startswith("_")}
+
+
+def test_a_working_group_runs_and_counts_from_when_it_was_first_seen() -> None:
+    first = poll(groups(ends={"orders": (9, 3)}))
+    assert said(first.events) == ["START reader: orders=0"]
+    (event,) = first.events
+    job: Any = event["job"]
+    assert (job["namespace"], job["facets"]["jobType"]["integration"]) == ("kafka://broker:9092", "KAFKA")
+    assert job["facets"]["jobType"]["jobType"] == "CONSUMER_GROUP"
+    assert facet(event, "kafka_group") == {
+        "clusterId": "c1",
+        "groupType": "classic",
+        "state": "Stable",
+        "assignor": "range",
+        "memberCount": 1,
+        "members": [{"clientId": "app-1", "host": "10.0.0.1", "partitions": 2}],
+    }
+    assert facet(event, "kafka_lag") == {"at": "2026-11-18T11:06:40.000000Z", "rows": 7, "topics": {"orders": 7}}
+    second = poll(groups(at=25), first.snapshot, 1)
+    assert said(second.events) == ["RUNNING reader: orders=20"]
+    assert second.events[0]["run"]["runId"] == event["run"]["runId"]  # type: ignore[index]
+    assert "kafka_group" not in second.events[0]["run"]["facets"]  # type: ignore[index]
+    assert said(poll(groups(at=30), second.snapshot, 2).events) == ["RUNNING reader: orders=25"]
+
+
+def test_an_offset_that_was_set_back_takes_no_rows_away() -> None:
+    first = poll(groups(at=25)).snapshot
+    back = poll(groups(at=3), first, 1)
+    assert said(back.events) == ["RUNNING reader: orders=0"]
+    assert said(poll(groups(at=10), back.snapshot, 2).events) == ["RUNNING reader: orders=7"]
+
+
+def test_a_group_that_is_idle_at_two_polls_has_ended_and_runs_anew_when_members_come() -> None:
+    first = poll(groups())
+    pause = poll(groups(IDLE), first.snapshot, 1)
+    assert said(pause.events) == ["RUNNING reader: orders=0"]
+    back = poll(groups(), pause.snapshot, 2)
+    assert said(back.events) == ["RUNNING reader: orders=0"]
+    over = poll(groups(IDLE, 8), poll(groups(IDLE, 8), back.snapshot, 3).snapshot, 4)
+    assert said(over.events) == ["RUNNING reader: orders=3"]
+    over = poll(groups(IDLE, 8), over.snapshot, 5)
+    assert said(over.events) == ["COMPLETE reader: orders=3"]
+    assert not poll(groups(IDLE, 8), over.snapshot, 6).events
+    anew = poll(groups(at=8), over.snapshot, 7)
+    assert said(anew.events) == ["START reader: orders=0"]
+    assert anew.events[0]["run"]["runId"] != first.events[0]["run"]["runId"]  # type: ignore[index]
+
+
+def test_an_idle_group_is_told_once() -> None:
+    first = poll(groups(IDLE))
+    assert said(first.events) == ["COMPLETE reader: orders=0"]
+    assert not poll(groups(IDLE), first.snapshot, 1).events
+
+
+def test_a_group_that_only_commits_runs_while_its_offsets_move() -> None:
+    first = poll(groups(IDLE)).snapshot
+    moved = poll(groups(IDLE, 7), first, 1)
+    assert said(moved.events) == ["START reader: orders=2"]
+    still = poll(groups(IDLE, 7), moved.snapshot, 30)
+    assert said(still.events) == ["RUNNING reader: orders=2"]
+    assert said(poll(groups(IDLE, 7), still.snapshot, 62).events) == ["COMPLETE reader: orders=2"]
+
+
+def test_only_a_group_that_is_known_to_be_dead_is_gone() -> None:
+    first = poll(groups())
+    hidden = poll(groups(None), first.snapshot, 1)
+    assert not hidden.events
+    assert hidden.snapshot["groups"] == first.snapshot["groups"]
+    gone = poll(groups(None, committed={}, groups_gone=frozenset({"reader"})), first.snapshot, 1)
+    assert said(gone.events) == ["ABORT reader: orders=0"]
+    assert not gone.snapshot["groups"]
+
+
+def test_a_group_whose_members_are_unknown_is_told_all_the_same() -> None:
+    blind = groups(Group(SHARE, "Stable", "share"), unseen=(Unseen("groups: members", "too old (1: reader)"),))
+    got = poll(blind)
+    assert said(got.events) == ["START reader: orders=0"]
+    assert facet(got.events[0], "kafka_group") == {"clusterId": "c1", "groupType": "share", "state": "Stable", "membersUnknown": True}
+    assert got.unseen == (Unseen("groups: members", "too old (1: reader)"),)
+
+
+def test_offsets_that_could_not_be_had_change_nothing() -> None:
+    first = poll(groups())
+    blind = poll(groups(committed={}), first.snapshot, 1)
+    assert blind.snapshot["groups"]["reader"]["at"] == first.snapshot["groups"]["reader"]["at"]
+    assert said(poll(groups(at=9), blind.snapshot, 2).events) == ["RUNNING reader: orders=4"]
+
+
+def test_a_group_reads_what_it_subscribed_to_and_not_what_it_once_read() -> None:
+    both = {"reader": {"orders": (5, 0), "old": (7,)}}
+    got = poll(groups(committed=both))
+    assert said(got.events) == ["START reader: orders=0"]
+    assert said(poll(groups(IDLE, committed=both)).events) == ["COMPLETE reader: old=0 orders=0"]
+
+
+def test_a_subscription_by_pattern_is_told() -> None:
+    member = Member("app-1", "/10.0.0.1", frozenset({"orders"}), "ord.*", 2)
+    got = poll(groups(Group(CONSUMER, "Stable", members=(member,))))
+    assert facet(got.events[0], "kafka_group")["subscribedPatterns"] == ["ord.*"]
+
+
+def test_workers_of_connect_are_no_readers() -> None:
+    assert not poll(groups(Group(protocol="connect", state="Stable", members=(Member("connect-1"),)), committed={})).events
+
+
+OWNED = Knowledge(owners={("c1", "reader"): ("kafka-connect://connect:8083", "sink")})
+
+
+def test_a_group_of_another_sources_job_is_not_told() -> None:
+    got = poll(groups(), around=OWNED)
+    assert not got.events
+    assert not [same for same in got.same if isinstance(same, SameJob)]
+    assert "reader" in got.snapshot["groups"]
+
+
+def test_a_group_that_was_told_before_its_owner_was_known_is_that_job() -> None:
+    first = poll(groups())
+    joined = poll(groups(), first.snapshot, 1, OWNED)
+    assert said(joined.events) == ["COMPLETE reader: orders=0"]
+    evidence = "group reader of cluster c1 is that job's"
+    assert joined.same == (SameJob("kafka-connect://connect:8083", "sink", "kafka://broker:9092", "reader", evidence),)
+    again = poll(groups(), joined.snapshot, 2, OWNED)
+    assert not again.events
+    assert not again.same
+
+
+def lineage(event: Any) -> list[tuple[str, list[str]]]:
+    entries = event["job"]["facets"]["lineage"]["entries"]
+    return [(entry.get("name", "the job"), [source["name"] for source in entry["inputs"]]) for entry in entries]
+
+
+def test_a_streams_group_states_its_topology() -> None:
+    parts = (
+        Subtopology(("orders",), ("reader-by-key-repartition",)),
+        Subtopology(("reader-by-key-repartition",), ("reader-counts-changelog",)),
+    )
+    read = frozenset({"orders", "reader-by-key-repartition"})
+    got = poll(groups(Group(STREAMS, "Stable", "streams", members=(Member("t", "/h", read),), topology=parts)))
+    (event,) = got.events
+    assert said([event]) == ["START reader: orders=0 reader-by-key-repartition -> reader-by-key-repartition reader-counts-changelog"]
+    assert event["job"]["facets"]["jobType"]["jobType"] == "STREAMS_APPLICATION"  # type: ignore[index]
+    assert lineage(event) == [
+        ("reader-by-key-repartition", ["orders"]),
+        ("reader-counts-changelog", ["reader-by-key-repartition"]),
+    ]
+
+
+def test_a_streams_application_of_the_classic_kind_is_known_by_its_topics() -> None:
+    from lineage_bridge.sources.kafka.seen import Topic
+
+    thread = "reader-0f1c9b2e-1111-4222-8333-444455556666-StreamThread-1-consumer"
+    member = Member(thread, "/h", frozenset({"orders", "reader-by-key-repartition"}), "", 3)
+    internal = {name: Topic() for name in ("orders", "reader-by-key-repartition", "reader-counts-changelog", "other-x-changelog")}
+    got = poll(groups(Group(state="Stable", assignor="stream", members=(member,)), topics=internal))
+    event = got.events[-1]
+    assert lineage(event) == [
+        ("reader-by-key-repartition", ["orders"]),
+        ("reader-counts-changelog", ["orders", "reader-by-key-repartition"]),
+    ]
+
+
+def test_topics_that_are_not_told_are_no_inputs() -> None:
+    got = poll(groups(), exclude_topics=("ord*",))
+    assert said(got.events) == ["START reader: "]

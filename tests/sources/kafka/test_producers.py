@@ -1,0 +1,67 @@
+"""Transactional producers as jobs, and as the writing side of groups' applications."""
+
+from typing import Any
+
+from tests.sources.kafka.told import poll, said
+
+from lineage_bridge.sources.kafka.purposes import stems
+from lineage_bridge.sources.kafka.seen import Group, Member, Producer, Seen, Transaction
+
+UUID = "0f1c9b2e-1111-4222-8333-444455556666"
+
+
+def producers(last: int = 1000, **more: Any) -> Seen:
+    stand: dict[str, Any] = {
+        "transactions": {"writer-0": Transaction(7, "CompleteCommit"), "writer-1": Transaction(8, "Ongoing", frozenset({"bills"}))},
+        "producers": {"orders": (Producer(7, last), Producer(99, last))},
+    }
+    return Seen(**{"cluster": "c1", "topics": {}, "groups": {}, **stand, **more})
+
+
+DONE = {"writer-0": Transaction(7, "CompleteCommit")}
+
+
+def test_ids_that_a_program_makes_up_are_one_producer() -> None:
+    got = poll(producers())
+    assert said(got.events) == ["START writer:  -> bills orders"]
+    (event,) = got.events
+    facets: Any = event["run"]["facets"]  # type: ignore[index]
+    assert facets["kafka_producer"]["transactionalIds"] == ["writer-0", "writer-1"]
+    assert event["job"]["facets"]["jobType"]["jobType"] == "PRODUCER"  # type: ignore[index]
+    assert stems(f"app-{UUID}-12") == (f"app-{UUID}-12", f"app-{UUID}", "app")
+    assert stems("7") == ("7",)
+
+
+def test_a_producer_runs_while_it_writes_and_an_hour_longer() -> None:
+    first = poll(producers(transactions=DONE))
+    assert said(first.events) == ["START writer:  -> orders"]
+    same = poll(producers(transactions=DONE, producers={}), first.snapshot, 30)
+    assert said(same.events) == ["RUNNING writer: "]
+    over = poll(producers(transactions=DONE, producers={}), same.snapshot, 61)
+    assert said(over.events) == ["COMPLETE writer: "]
+    assert not poll(producers(transactions=DONE, producers={}), over.snapshot, 62).events
+    assert said(poll(producers(2000, transactions=DONE), over.snapshot, 63).events) == ["START writer:  -> orders"]
+
+
+def test_only_ids_that_are_known_to_be_gone_end_a_producer() -> None:
+    first = poll(producers(transactions=DONE)).snapshot
+    hidden = poll(producers(transactions={}, producers={}), first, 1)
+    assert not hidden.events
+    assert hidden.snapshot["producers"] == first["producers"]
+    gone = poll(producers(transactions={}, producers={}, transactions_gone=frozenset({"writer-0"})), first, 1)
+    assert said(gone.events) == ["ABORT writer: "]
+    assert not gone.snapshot["producers"]
+    assert poll(producers(transactions=None), first, 1).snapshot["producers"] == first["producers"]
+
+
+def test_an_application_that_reads_as_a_group_and_writes_in_transactions_is_one_job() -> None:
+    member = Member("app-1", "/h", frozenset({"orders"}), "", 1)
+    both = producers(
+        groups={"app": Group(state="Stable", members=(member,))},
+        committed={"app": {"orders": (5,)}},
+        transactions={f"app-{UUID}-1": Transaction(7, "Ongoing", frozenset({"bills", "__consumer_offsets"}))},
+        producers={"bills": (Producer(7, 1000),)},
+    )
+    got = poll(both)
+    assert said(got.events) == ["START app: orders=0 -> bills"]
+    assert said(poll(both, got.snapshot, 1).events) == ["RUNNING app: orders=0"]

@@ -1,0 +1,136 @@
+"""What can be set of a cluster, how that is said to the clients, and that secrets stay secrets."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from lineage_bridge.errors import ConfigError
+from lineage_bridge.sources.kafka.login import Hidden, protocol_config, records_config
+from lineage_bridge.sources.kafka.settings import KafkaSettings
+
+SASL = {"security_protocol": "SASL_SSL", "sasl_mechanism": "SCRAM-SHA-512", "username": "reader", "password": "${env:LB_TEST_SECRET}"}
+OAUTH = {
+    "security_protocol": "SASL_SSL",
+    "sasl_mechanism": "OAUTHBEARER",
+    "oauth_token_url": "https://login.example.org/token",
+    "oauth_client_id": "bridge",
+    "oauth_client_secret": "${env:LB_TEST_SECRET}",
+    "oauth_scope": "kafka",
+    "oauth_extensions": {"logicalCluster": "lkc-1", "identityPoolId": "pool-1"},
+}
+
+
+def settings(**said: Any) -> KafkaSettings:
+    return KafkaSettings(**{"bootstrap_servers": "a:9092, b:9093", **said})
+
+
+@pytest.fixture(autouse=True)
+def _secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LB_TEST_SECRET", "s3cret")
+
+
+def test_the_first_server_names_the_cluster() -> None:
+    assert (settings().bootstrap_servers, settings().server, settings().address) == ("a:9092,b:9093", "a:9092", "a:9092")
+    assert settings(bootstrap_servers="[::1]:9092").server == "[::1]:9092"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"bootstrap_servers": "a"},
+        {"bootstrap_servers": "SASL_SSL://a:9092"},
+        {"bootstrap_servers": ""},
+        {"security_protocol": "SASL_SSL"},
+        {"sasl_mechanism": "PLAIN"},
+        {**SASL, "username": ""},
+        {**SASL, "password": "s3cret"},
+        {**OAUTH, "oauth_token_url": None},
+        {"ssl_ca_file": "ca.pem"},
+        {"security_protocol": "SSL", "ssl_key_file": "key.pem"},
+        {"properties": {"sasl.password": "s3cret"}},
+        {"properties": {"ssl.key.pem": "s3cret"}},
+        {"properties": {"ssl.keystore.password": "s3cret"}},
+        {"properties": {"sasl.oauthbearer.client.secret": "s3cret"}},
+    ],
+)
+def test_what_cannot_be_meant_is_refused(said: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError) as refused:
+        settings(**said)
+    assert "s3cret" not in str(refused.value.errors(include_input=False))
+
+
+def test_a_user_and_password_reach_both_clients() -> None:
+    ours = settings(**SASL)
+    protocol, records = protocol_config(ours), records_config(ours)
+    assert (protocol["sasl_mechanism"], protocol["sasl_plain_username"], protocol["sasl_plain_password"]) == (
+        "SCRAM-SHA-512",
+        "reader",
+        "s3cret",
+    )
+    assert (records["sasl.mechanism"], records["sasl.username"], records["sasl.password"]) == ("SCRAM-SHA-512", "reader", "s3cret")
+    assert protocol["ssl_context"].check_hostname
+
+
+def test_a_configuration_in_a_log_shows_no_secret() -> None:
+    assert "s3cret" not in f"{protocol_config(settings(**SASL))}{records_config(settings(**SASL))}{records_config(settings(**OAUTH))}"
+    assert f"{Hidden('s3cret')}" == "s3cret"
+
+
+def test_a_client_of_an_identity_provider_reaches_librdkafka() -> None:
+    records = records_config(settings(**OAUTH))
+    said = {name: value for name, value in records.items() if name.startswith("sasl.oauthbearer")}
+    assert said == {
+        "sasl.oauthbearer.method": "oidc",
+        "sasl.oauthbearer.token.endpoint.url": "https://login.example.org/token",
+        "sasl.oauthbearer.client.id": "bridge",
+        "sasl.oauthbearer.client.secret": "s3cret",
+        "sasl.oauthbearer.scope": "kafka",
+        "sasl.oauthbearer.extensions": "identityPoolId=pool-1,logicalCluster=lkc-1",
+    }
+    provider = protocol_config(settings(**OAUTH))["sasl_oauth_token_provider"]
+    assert provider.extensions() == {"logicalCluster": "lkc-1", "identityPoolId": "pool-1"}
+
+
+def test_a_principal_of_kerberos_reaches_librdkafka() -> None:
+    kerberos = settings(
+        security_protocol="SASL_PLAINTEXT",
+        sasl_mechanism="GSSAPI",
+        kerberos_service_name="broker",
+        kerberos_principal="bridge@EXAMPLE.ORG",
+        kerberos_keytab="/etc/bridge.keytab",
+    )
+    said = {name: value for name, value in records_config(kerberos).items() if name.startswith("sasl.kerberos")}
+    assert said == {
+        "sasl.kerberos.service.name": "broker",
+        "sasl.kerberos.principal": "bridge@EXAMPLE.ORG",
+        "sasl.kerberos.keytab": "/etc/bridge.keytab",
+    }
+
+
+def test_further_properties_reach_the_clients_and_their_secrets_are_revealed() -> None:
+    more = settings(properties={"client.id": "mine", "ssl.keystore.password": "${env:LB_TEST_SECRET}", "log.connection.close": "false"})
+    assert protocol_config(more)["client_id"] == "mine"
+    records = records_config(more)
+    assert (records["client.id"], records["ssl.keystore.password"], records["log.connection.close"]) == ("mine", "s3cret", "false")
+
+
+def test_a_key_that_cannot_be_read_is_told() -> None:
+    with pytest.raises(ConfigError, match="No such file"):
+        protocol_config(settings(security_protocol="SSL", ssl_ca_file="/nowhere/ca.pem"))
+
+
+def test_without_the_extra_one_is_told_what_to_install() -> None:
+    script = """
+import sys
+sys.modules["kafka"] = None
+from lineage_bridge.sources.kinds import kind
+try:
+    kind("kafka")
+except Exception as error:
+    print(type(error).__name__, error.hint)
+"""
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "ConfigError pip install 'lineage-bridge[kafka]'"

@@ -1,0 +1,154 @@
+"""Topics as datasets: what is told of them, when, and when they are gone."""
+
+from typing import Any
+
+import pytest
+from tests.sources.kafka.told import poll, said
+
+from lineage_bridge.sources.kafka.purposes import mirror_of, mirrors, purpose
+from lineage_bridge.sources.kafka.seen import Producer, Rule, Seen, Topic
+from lineage_bridge.sources.observer import SameSpace, Unseen
+
+WHOLE = "dataSource datasetType kafka_statistics kafka_topic"
+
+
+def topics(**more: Any) -> Seen:
+    here = {"orders": Topic("id-1", leaders=(1, 2), replication=3)}
+    stand = {"starts": {"orders": (10, 0)}, "ends": {"orders": (110, 50)}, "configs": {"orders": {"cleanup.policy": "compact"}}}
+    return Seen(**{"cluster": "c1", "brokers": ("b1:9092",), "topics": here, **stand, **more})
+
+
+def test_a_topic_is_told_whole_at_first() -> None:
+    got = poll(topics(producers={"orders": (Producer(7, 1_700_000_000_000),)}))
+    assert said(got.events) == [f"orders: {WHOLE}"]
+    (event,) = got.events
+    dataset: Any = event["dataset"]
+    assert (dataset["namespace"], dataset["name"]) == ("kafka://broker:9092", "orders")
+    facets = dataset["facets"]
+    told = {key: value for key, value in facets["kafka_topic"].items() if not key.startswith("_")}
+    assert told == {
+        "clusterId": "c1",
+        "topicId": "id-1",
+        "partitions": 2,
+        "replicationFactor": 3,
+        "purpose": "DATA",
+        "config": {"cleanup.policy": "compact"},
+    }
+    counted = {key: value for key, value in facets["kafka_statistics"].items() if not key.startswith("_")}
+    assert counted == {"retainedRows": 150, "endOffsets": 160, "producers": 1, "lastWritten": "2023-11-14T22:13:20.000000Z"}
+
+
+def test_the_namespaces_of_a_cluster_are_one_and_that_is_told_once() -> None:
+    got = poll(topics())
+    assert got.same == (
+        SameSpace("kafka://broker:9092", "kafka://b1:9092", "cluster id c1 answered by b1:9092"),
+        SameSpace("kafka://broker:9092", "kafka://c1", "cluster id c1 answered by c1"),
+    )
+    assert not poll(topics(), got.snapshot).same
+
+
+def test_nothing_new_tells_nothing() -> None:
+    first = poll(topics())
+    again = poll(topics(), first.snapshot, minutes=600)
+    assert not again.events
+    assert again.snapshot == first.snapshot
+
+
+def test_a_change_tells_the_topic_again() -> None:
+    first = poll(topics()).snapshot
+    assert said(poll(topics(configs={"orders": {"cleanup.policy": "delete"}}), first, 1).events) == [
+        "orders: dataSource datasetType kafka_topic"
+    ]
+    grown = {"orders": Topic("id-1", leaders=(1, 2, 3), replication=3)}
+    assert said(poll(topics(topics=grown), first, 1).events) == ["orders: dataSource datasetType kafka_topic"]
+    moved = {"orders": Topic("id-1", leaders=(3, 3), replication=3)}
+    assert not poll(topics(topics=moved), first, 1).events
+
+
+def test_what_could_not_be_had_is_no_change() -> None:
+    first = poll(topics(rules=(Rule("orders", "LITERAL", "User:a", "READ"),)))
+    blind = topics(configs={}, rules=None, starts={}, ends={}, unseen=(Unseen("topics: configurations", "no"),))
+    second = poll(blind, first.snapshot, 1)
+    assert not second.events
+    assert second.unseen == (Unseen("topics: configurations", "no"),)
+    assert second.snapshot["topics"] == first.snapshot["topics"]
+
+
+def test_rows_are_counted_once_an_hour_and_only_if_there_are_new_ones() -> None:
+    first = poll(topics()).snapshot
+    later = topics(ends={"orders": (210, 50)})
+    assert not poll(later, first, 59).events
+    counted = poll(later, first, 61)
+    assert said(counted.events) == ["orders: kafka_statistics"]
+    facet: Any = counted.events[0]["dataset"]["facets"]["kafka_statistics"]  # type: ignore[index]
+    assert (facet["writtenRows"], facet["retainedRows"], facet["since"]) == (100, 250, "2026-11-18T11:06:40.000000Z")
+
+
+def test_only_a_topic_that_is_known_not_to_exist_is_gone() -> None:
+    first = poll(topics()).snapshot
+    hidden = poll(topics(topics={}), first, 1)
+    assert not hidden.events
+    assert "orders" in hidden.snapshot["topics"]
+    gone = poll(topics(topics={}, topics_gone=frozenset({"orders"})), first, 1)
+    assert said(gone.events) == ["orders:  [DROP]"]
+    assert not gone.snapshot["topics"]
+
+
+def test_a_topic_made_again_under_its_name_is_told_so() -> None:
+    first = poll(topics()).snapshot
+    made = topics(topics={"orders": Topic("id-2", leaders=(1, 2), replication=3)}, starts={"orders": (0, 0)}, ends={"orders": (1, 0)})
+    again = poll(made, first, 1)
+    assert said(again.events) == [f"orders: {WHOLE} [OVERWRITE]"]
+    assert "writtenRows" not in again.events[0]["dataset"]["facets"]["kafka_statistics"]  # type: ignore[index]
+
+
+def test_who_may_use_a_topic_is_a_hint() -> None:
+    rules = (
+        Rule("*", "LITERAL", "User:admin", "ALL"),
+        Rule("ord", "PREFIXED", "User:reader", "READ"),
+        Rule("ord", "PREFIXED", "User:fired", "READ"),
+        Rule("orders", "LITERAL", "User:fired", "READ", allows=False),
+        Rule("orders", "LITERAL", "User:writer", "WRITE"),
+        Rule("bills", "LITERAL", "User:other", "READ"),
+    )
+    (event,) = poll(topics(rules=rules)).events
+    facet: Any = event["dataset"]["facets"]["kafka_access"]  # type: ignore[index]
+    assert facet["mayRead"] == ["User:admin", "User:reader"]
+    assert facet["mayWrite"] == ["User:admin", "User:writer"]
+    assert facet["confidence"] == "LOW"
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("__consumer_offsets", "KAFKA"),
+        ("__transaction_state", "KAFKA"),
+        ("__share_group_state", "KAFKA"),
+        ("_schemas", "REGISTRY"),
+        ("_confluent-command", "CONFLUENT"),
+        ("connect-configs", "CONNECT"),
+        ("docker-connect-offsets", "CONNECT"),
+        ("connect-cluster-status", "CONNECT"),
+        ("connect-clicks", "DATA"),
+        ("app-counts-changelog", "CHANGELOG"),
+        ("app-KSTREAM-KEY-SELECT-0000000003-repartition", "REPARTITION"),
+        ("dlq-orders", "DEAD_LETTERS"),
+        ("orders.DLQ", "DEAD_LETTERS"),
+        ("orders-dlt", "DEAD_LETTERS"),
+        ("heartbeats", "MIRROR_MAKER"),
+        ("east.heartbeats", "MIRROR_MAKER"),
+        ("east.checkpoints.internal", "MIRROR_MAKER"),
+        ("mm2-offset-syncs.west.internal", "MIRROR_MAKER"),
+        ("orders", "DATA"),
+        ("idlq", "DATA"),
+    ],
+)
+def test_topics_are_known_by_their_names(name: str, what: str) -> None:
+    assert purpose(name) == what
+
+
+def test_copies_are_known_where_mirror_maker_leaves_traces() -> None:
+    aliases = mirrors(["east.heartbeats", "far.west.checkpoints.internal", "orders", "north.orders"])
+    assert aliases == {"east", "far.west"}
+    assert mirror_of("east.orders.v1", aliases) == ("east", "orders.v1")
+    assert mirror_of("north.orders", aliases) is None
