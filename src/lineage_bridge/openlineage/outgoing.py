@@ -175,7 +175,8 @@ class Outgoing:
 
     def lineage(self, entries: Iterable[Json]) -> Json:
         """All flow of a job: each entry is a target with its `inputs` and, by column, its `fields`; what it does not state is no flow."""
-        return self._facet("1-0-0", "LineageJobFacet", entries=list(entries))
+        url = "https://openlineage.io/spec/facets/1-0-0/LineageFacet.json#/$defs/LineageJobFacet"
+        return {"_producer": self.producer, "_schemaURL": url, "entries": list(entries)}
 
     def input_statistics(self, rows: int | None = None, size: int | None = None) -> Json:
         """Rows and bytes read from a dataset."""

@@ -9,6 +9,7 @@ MODULES: dict[str, str] = {
     "registry": "lineage_bridge.sources.registry.observer",
     "connect": "lineage_bridge.sources.connect.observer",
     "kafka": "lineage_bridge.sources.kafka.observer",
+    "flink": "lineage_bridge.sources.flink.observer",
 }
 """Kind to the module that has it as `KIND`."""
 

@@ -21,11 +21,12 @@ class ColumnKind(Enum):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table. A computed one has its expression."""
+    """A column of a table. A computed one has its expression; `type` is as written, empty where it is not."""
 
     name: str
     kind: ColumnKind = ColumnKind.PHYSICAL
     expression: Sequence[Token] = ()
+    type: str = ""
 
 
 @dataclass

@@ -31,6 +31,7 @@ _INERT = words(
 _QUERIES = frozenset({"SELECT", "WITH", "VALUES", "("})
 _TABLE_WORDS = (("TABLE",), ("STREAM",), ("SOURCE", "TABLE"), ("SOURCE", "STREAM"), ("MATERIALIZED", "TABLE"), ("EXTERNAL", "TABLE"))
 _TABLE_PARTS = ("COMMENT", "PARTITIONED", "DISTRIBUTED", "CLUSTERED", "FRESHNESS", "REFRESH_MODE", "START_MODE")
+_BEHIND_TYPES = words("METADATA AS COMMENT NOT NULL PRIMARY KEY UNIQUE CONSTRAINT HEADERS HEADER")
 _CONSTRAINTS = frozenset({"WATERMARK", "PRIMARY", "CONSTRAINT", "UNIQUE", "PERIOD"})
 
 
@@ -122,6 +123,7 @@ def _column(cursor: Cursor) -> Column:
     name = cursor.identifier()
     if cursor.takes("AS"):
         return Column(name, ColumnKind.COMPUTED, _expression(cursor))
+    type_ = _type(cursor)
     kind = ColumnKind.PHYSICAL
     while cursor.token is not None:
         if cursor.sees("("):
@@ -137,7 +139,23 @@ def _column(cursor: Cursor) -> Column:
             kind = ColumnKind.VIRTUAL
         else:
             cursor.at += 1
-    return Column(name, kind)
+    return Column(name, kind, type=type_)
+
+
+def _type(cursor: Cursor) -> str:
+    """The type of a column, as it is written; what stands behind it is left."""
+    start, open_angles = cursor.at, 0
+    while (token := cursor.token) is not None and (open_angles or token.upper not in _BEHIND_TYPES):
+        open_angles += (token.text == "<") - (token.text == ">")
+        if token.upper == "(":
+            cursor.group()
+        else:
+            cursor.at += 1
+    written = ""
+    for token in cursor.tokens[start : cursor.at]:
+        apart = written and written[-1] not in "<(" and token.text not in ("<", ">", "(", ")", ",")
+        written += (" " if apart else "") + (f"'{token.text}'" if token.kind is Kind.STRING else token.text)
+    return written
 
 
 def _expression(cursor: Cursor) -> Sequence[Token]:

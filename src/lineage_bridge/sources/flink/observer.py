@@ -1,0 +1,78 @@
+"""A Flink cluster, observed."""
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from lineage_bridge.errors import ConfigError, SourceError
+from lineage_bridge.sources.flink import gateway
+from lineage_bridge.sources.flink.fetch import JobManager
+from lineage_bridge.sources.flink.known import knowledge_of
+from lineage_bridge.sources.flink.poll import Clients, Poll
+from lineage_bridge.sources.flink.settings import FlinkSettings
+from lineage_bridge.sources.flink.tables import declared
+from lineage_bridge.sources.http import Http
+from lineage_bridge.sources.knowledge import Knowledge
+from lineage_bridge.sources.observer import Check, Kind, Observation, Observer, Snapshot
+
+_T = TypeVar("_T")
+
+
+class FlinkObserver(Observer[FlinkSettings]):
+    """Sees the jobs of one JobManager."""
+
+    def __init__(self, name: str, settings: FlinkSettings) -> None:
+        super().__init__(name, settings)
+        self._clients = Clients(Http(settings), _client(settings, settings.gateway_url), _client(settings, settings.history_url))
+        parts = urlsplit(settings.url)
+        self.namespace = settings.namespace or f"flink://{parts.netloc}{parts.path}"
+
+    @property
+    def requests(self) -> int:
+        """How many calls were sent, to all servers."""
+        return sum(http.requests for http in self._clients if http is not None)
+
+    def test(self) -> Iterator[Check]:
+        """Each step that an observation takes."""
+        settings, (http, sql, history) = self.settings, self._clients
+        manager = JobManager(http)
+        yield _check("reach the JobManager", manager.version, lambda version: f"Flink {version}")
+        yield _check("list its jobs", manager.jobs, lambda jobs: f"{sum(map(settings.wants, jobs))} of {len(jobs)} jobs are observed")
+        yield _check(
+            "read its configuration", manager.listener, lambda said: f"OpenLineage's own listener {'runs' if said else 'does not run'}"
+        )
+        if sql is not None:
+            yield _check("open a session of the SQL gateway", lambda: gateway.tables(sql, "", ()), lambda _: "it can be asked for tables")
+        if history is not None:
+            yield _check("list the history server's jobs", JobManager(history).jobs, lambda jobs: f"{len(jobs)} jobs")
+        yield _check("read init_sql", settings.ddl, lambda text: f"{len(declared(text, ()).tables)} tables")
+        yield _check("read statements", settings.scripts, lambda texts: f"{len(declared('', texts).jobs)} jobs")
+        yield _check("read annotations", settings.said, lambda found: f"{len(found)} jobs or patterns")
+
+    def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+        """Look at the jobs. Raises SourceError when the JobManager does not list them."""
+        return Poll(self.settings, self._clients, self.namespace, before or {}, around, now_us).observation()
+
+    def knowledge(self, snapshot: Snapshot) -> Knowledge:
+        """The consumer groups of jobs, and the schemas that DDL declares of topics."""
+        return knowledge_of(snapshot)
+
+    def close(self) -> None:
+        """Let go of connections."""
+        for http in self._clients:
+            if http is not None:
+                http.close()
+
+
+def _client(settings: FlinkSettings, url: str | None) -> Http | None:
+    return Http(settings.model_copy(update={"url": url})) if url else None
+
+
+def _check(step: str, ask: Callable[[], _T], tell: Callable[[_T], str]) -> Check:
+    try:
+        return Check(step, True, tell(ask()))
+    except (SourceError, ConfigError) as error:
+        return Check(step, False, str(error), error.hint)
+
+
+KIND = Kind(FlinkSettings, FlinkObserver, "Apache Flink: the jobs of a JobManager, by its REST API and the SQL gateway")

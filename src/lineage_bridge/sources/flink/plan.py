@@ -1,0 +1,169 @@
+"""A job's plan, as the JobManager tells it, to its sources and sinks, and which source reaches which sink. Pure.
+
+A plan has vertices; a vertex has a tree of chained operators, drawn with `:-` and `+-` in HTML text. Sources are told with the whole name
+of their table, most sinks with the last part of it, and no operator with its topic, path or address.
+"""
+
+import html
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from lineage_bridge.sql.names import Name
+
+_LONGEST_NAME = 80
+"""Flink cuts the names of operators in metrics here (TaskMetricGroup)."""
+_BRANCH = re.compile(r"((?:[:+ ][- ] )*)(.*)", re.DOTALL)
+_NUMBER = re.compile(r"\[(\d+)\]:")
+_SCAN = re.compile(r"TableSourceScan\(table=\[\[([^\]]*)")
+_LOOKUP = re.compile(r"LookupJoin\(table=\[([^\]]*)")
+_SOURCE = re.compile(r"Source: (?:\w*Source-(?P<path>[^\s\[\]]+\.[^\s\[\]]+\.[^\s\[\]]+)|(?P<table>.+)\[\d+\]|.*)")
+_SINK = re.compile(r"(?<![A-Za-z])Sink\(table=\[([^\]]*)")
+_WRITER = re.compile(r"(?:(?P<table>.+)\[\d+\]: Writer|.*: Writer|Sink: .*|StreamingFileWriter)")
+_ASKED = ("*anonymous_collect", "Unregistered_Collect_Sink", "Collect table sink", "Select table sink")
+"""What stands in the names of sinks that give rows to whoever asks."""
+
+
+class Operator(NamedTuple):
+    """A source or sink. `name` is empty where no metrics go by it. `table`: catalog, database and name, or the name alone, or nothing."""
+
+    vertex: str
+    name: str
+    table: Name
+
+    @property
+    def metrics(self) -> str:
+        """What its metrics' ids begin with."""
+        return re.sub(r"[ .:,]", "_", self.name[:_LONGEST_NAME])
+
+
+class Plan(NamedTuple):
+    """The sources and sinks of a job; `pairs` are places of a source and of a sink that it reaches."""
+
+    sources: tuple[Operator, ...] = ()
+    sinks: tuple[Operator, ...] = ()
+    pairs: tuple[tuple[int, int], ...] = ()
+
+
+class _Line(NamedTuple):
+    """An operator as the plan draws it, with the places of the ones before it in its vertex."""
+
+    text: str
+    before: tuple[int, ...]
+
+
+def read_plan(plan: Mapping[str, Any], vertices: Iterable[Mapping[str, Any]]) -> Plan:
+    """The plan of `/jobs/{id}/plan`; `vertices` are those of `/jobs/{id}`, whose names the metrics go by."""
+    nodes = {str(node["id"]): node for node in plan.get("nodes") or ()}
+    names = {str(vertex["id"]): str(vertex.get("name") or "") for vertex in vertices}
+    sources: list[Operator] = []
+    sinks: list[tuple[Operator, set[int]]] = []
+    inside: dict[str, list[int]] = {}
+    for vertex in _downstream(nodes):
+        reaching = sorted({place for one in _inputs(nodes, vertex) for place in inside.get(one, ())})
+        lines = list(_lines(str(nodes[vertex].get("description") or "")))
+        found = _sources(vertex, lines, names.get(vertex, ""))
+        places = {at: len(sources) + number for number, at in enumerate(found)}
+        sources += found.values()
+        inside[vertex] = [*reaching, *places.values()]
+        for at, line in enumerate(lines):
+            sink = _sink(vertex, line.text, names.get(vertex, ""))
+            if sink is not None:
+                sinks.append(
+                    (sink, {places[one] for one in line.before if one in places} | set(reaching if not _is_fed(lines, at) else ()))
+                )
+    pairs = sorted((source, place) for place, (_, reached) in enumerate(sinks) for source in reached)
+    return Plan(tuple(sources), tuple(sink for sink, _ in sinks), tuple(pairs))
+
+
+def _inputs(nodes: Mapping[str, Mapping[str, Any]], vertex: str) -> list[str]:
+    return [str(one["id"]) for one in nodes[vertex].get("inputs") or () if str(one["id"]) in nodes]
+
+
+def _downstream(nodes: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The vertices, each behind those it reads from."""
+    found: dict[str, None] = {}
+    waiting = sorted(nodes, reverse=True)
+    open_: set[str] = set()
+    while waiting:
+        vertex = waiting[-1]
+        missing = [one for one in _inputs(nodes, vertex) if one not in found and one not in open_]
+        if missing and vertex not in found:
+            open_.add(vertex)
+            waiting += missing
+        else:
+            found[waiting.pop()] = None
+    return list(found)
+
+
+def _lines(description: str) -> Iterator[_Line]:
+    """The operators of a vertex: a tree over several lines, or a chain of arrows, as Flink wrote it before 1.15."""
+    open_: list[int] = []
+    at = 0
+    for written in re.split(r"<br\s*/?>", description):
+        match = _BRANCH.fullmatch(html.unescape(written))
+        if match is None or not match[2].strip():
+            continue
+        open_ = open_[: len(match[1]) // 3]
+        for text in match[2].split(" -> "):
+            yield _Line(text.strip(), tuple(open_))
+            open_.append(at)
+            at += 1
+
+
+def _sources(vertex: str, lines: Sequence[_Line], name: str) -> dict[int, Operator]:
+    """The sources by their places in a vertex. A scan behind the reader of its table is that reader."""
+    found: dict[int, Operator] = {}
+    for at, line in enumerate(lines):
+        source = _source(vertex, line.text, name)
+        if source is None or any(found[one].table == source.table for one in line.before if one in found):
+            continue
+        found[at] = source
+    return found
+
+
+def _source(vertex: str, text: str, name: str) -> Operator | None:
+    scan, lookup = _SCAN.search(text), _LOOKUP.search(text)
+    if scan:
+        return Operator(vertex, _named(text, name), tuple(part.strip() for part in scan[1].split(","))[:3])
+    if lookup:
+        return Operator(vertex, "", _path(lookup[1]))
+    source = _SOURCE.fullmatch(text)
+    if source is None:
+        return None
+    if source["path"]:
+        return Operator(vertex, text, _path(source["path"]))
+    return Operator(vertex, text, (source["table"],) if source["table"] else ())
+
+
+def _sink(vertex: str, text: str, name: str) -> Operator | None:
+    if any(word in text for word in _ASKED):
+        return None
+    sink = _SINK.search(text)
+    if sink:
+        return Operator(vertex, _named(text, name), _path(sink[1]))
+    writer = _WRITER.fullmatch(text)
+    if writer is None:
+        return None
+    table = (writer["table"] or "").removeprefix("Sink: ")
+    return Operator(vertex, text, (table,) if table else ())
+
+
+def _is_fed(lines: Sequence[_Line], at: int) -> bool:
+    """Whether the tree that an operator is in begins with a source, so that nothing from another vertex comes to it."""
+    root = lines[at].before[0] if lines[at].before else at
+    return lines[root].text.startswith("Source:") or bool(_SCAN.search(lines[root].text))
+
+
+def _named(text: str, vertex_name: str) -> str:
+    """The name of an operator that its vertex's name tells by the same number; else the text is the name."""
+    number = _NUMBER.match(text)
+    if number is None:
+        return text
+    match = re.search(rf"(?:^|-> \(*|, |\()((?:(?!-> |, ).)*\[{number[1]}\](?:: Writer)?)", vertex_name)
+    return match[1] if match else ""
+
+
+def _path(text: str) -> Name:
+    """Catalog, database and table of `catalog.database.table`."""
+    return tuple(text.split(".", 2))

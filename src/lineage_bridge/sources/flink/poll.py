@@ -1,0 +1,210 @@
+"""One look at a Flink cluster: what is asked of whom, and what of it could not be had."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from lineage_bridge.errors import ConfigError, MissingError, SourceError
+from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.openlineage.secrets import mask_text
+from lineage_bridge.sources.flink import gateway
+from lineage_bridge.sources.flink.fetch import ENDED, Answer, JobManager, Look
+from lineage_bridge.sources.flink.flows import Evidence, Flows, flows_of
+from lineage_bridge.sources.flink.known import told_of
+from lineage_bridge.sources.flink.plan import Plan
+from lineage_bridge.sources.flink.settings import FlinkSettings
+from lineage_bridge.sources.flink.tables import Declared, declared
+from lineage_bridge.sources.flink.translate import Cluster, Remembered, began_again, events_of, plan_of, remember
+from lineage_bridge.sources.http import Http
+from lineage_bridge.sources.knowledge import Knowledge
+from lineage_bridge.sources.observer import Observation, SameJob, Snapshot, Unseen
+from lineage_bridge.sql.names import Name, parsed, written
+
+_REMEMBERED_US = 86_400_000_000
+"""How long a job is looked for that left the JobManager while it ran."""
+_OF_SESSIONS = "default_catalog"
+_T = TypeVar("_T")
+
+
+class Clients(NamedTuple):
+    """The servers of a cluster; gateway and history server may not be there."""
+
+    manager: Http
+    gateway: Http | None
+    history: Http | None
+
+
+class Poll:
+    """One poll. `before` is the last one's snapshot, empty at first."""
+
+    def __init__(self, settings: FlinkSettings, clients: Clients, namespace: str, before: Snapshot, around: Knowledge, now_us: int) -> None:
+        self._settings, self._clients, self._namespace = settings, clients, namespace
+        self._before, self._around, self._now_us = before, around, now_us
+        self._manager = JobManager(clients.manager)
+        self._known: Mapping[str, Remembered] = before.get("jobs", {})
+        self._unseen: list[Unseen] = []
+        self._events: list[Json] = []
+
+    def observation(self) -> Observation:
+        """Look. Raises SourceError when the JobManager does not list its jobs."""
+        listed = {str(job["jid"]): job for job in self._manager.jobs()}
+        wanted = {jid: job for jid, job in listed.items() if self._settings.wants(job)}
+        is_new = any(self._memory(job) is None for job in wanted.values()) or "version" not in self._before
+        version = self._asked("the version of Flink", self._manager.version, "version", "", is_new)
+        nothing: dict[str, str] = {}
+        listener = self._asked("settings of the JobManager", self._manager.listener, "listener", nothing, is_new)
+        applications = self._asked("applications", self._manager.applications, "applications", nothing, is_new)
+        cluster = Cluster(self._namespace, version, self._settings.heartbeat_s, self._now_us, applications)
+        looks = self._looks(wanted)
+        ddl, evidence, open_paths = self._evidence(looks)
+        jobs = {jid: known for jid, known in self._known.items() if jid in wanted and jid not in looks}
+        for jid, look in sorted(looks.items(), key=lambda one: (int(one[1].overview["start-time"]), one[0])):
+            jobs[jid] = self._told(jid, look, self._memory(look.overview), evidence, cluster, open_paths)
+        jobs |= self._lost(listed, evidence, cluster)
+        same, told_same = self._same(listener, looks)
+        snapshot = {
+            "namespace": self._namespace,
+            "version": version,
+            "listener": listener,
+            "applications": applications,
+            "ddl": {written(path): text for path, text in ddl.items()},
+            "jobs": jobs,
+            "same": told_same,
+        }
+        return Observation(snapshot, tuple(self._events), same, tuple(dict.fromkeys(self._unseen)))
+
+    def _memory(self, job: Answer) -> Remembered | None:
+        """What is remembered of a job; nothing if it has begun again since it ended."""
+        known = self._known.get(str(job["jid"]))
+        return None if began_again(job, known) else known
+
+    def _asked(self, what: str, ask: Callable[[], _T], member: str, nothing: _T, is_new: bool) -> _T:  # as told
+        """What changes with a restart only is asked when a job is new; else as it was."""
+        was: _T = self._before.get(member, nothing)
+        if not is_new:
+            return was
+        try:
+            return ask()
+        except MissingError:
+            return nothing
+        except SourceError as error:
+            self._unseen.append(Unseen(what, str(error)))
+            return was
+
+    def _looks(self, wanted: Mapping[str, Answer]) -> dict[str, Look]:
+        """What is seen of the jobs whose end has not been told."""
+        going_on = [job for job in wanted.values() if not (self._memory(job) or {}).get("ended")]
+        found = self._clients.manager.each(self._look, going_on)
+        looks: dict[str, Look] = {}
+        for job, look in zip(going_on, found, strict=True):
+            if isinstance(look, Look):
+                looks[str(job["jid"])] = look
+                self._unseen += look.unseen
+            elif not isinstance(look, MissingError):
+                self._unseen.append(Unseen(f"job {job['name']}", str(look)))
+        return looks
+
+    def _look(self, job: Answer) -> Look:
+        known = self._memory(job)
+        return self._manager.look(job, known, plan_of(known))
+
+    def _evidence(self, looks: Mapping[str, Look]) -> tuple[dict[Name, str], Evidence | None, frozenset[Name]]:
+        """The DDL of the gateway, all that is known beside the jobs, and the tables that the gateway could not be asked for.
+
+        No evidence at all if a file of it cannot be read: what it would tell is not to be told as gone.
+        """
+        ddl = {parsed(path): str(text) for path, text in self._before.get("ddl", {}).items()}
+        try:
+            text, scripts, said = self._settings.ddl(), self._settings.scripts(), self._settings.said()
+        except ConfigError as error:
+            self._unseen.append(Unseen("what is known of jobs", str(error)))
+            return ddl, None, frozenset()
+        asked = _unknown_tables(looks, self._known, declared(text, scripts))
+        open_paths: frozenset[Name] = frozenset()
+        if asked and self._clients.gateway is not None:
+            try:
+                ddl |= {path: mask_text(made) for path, made in gateway.tables(self._clients.gateway, text, asked).items()}
+            except SourceError as error:
+                self._unseen.append(Unseen("the SQL gateway", str(error)))
+                open_paths = frozenset(asked) - ddl.keys()
+        known = declared(";\n".join((text, *(made for made in ddl.values() if made))), scripts)
+        return ddl, Evidence(known, said, self._around, self._settings.kafka, self._namespace), open_paths
+
+    def _told(
+        self, jid: str, look: Look, before: Remembered | None, evidence: Evidence | None, cluster: Cluster, open_paths: frozenset[Name]
+    ) -> dict[str, Any]:
+        """Tell of a job; what is remembered of it."""
+        facts = remember(look, before)
+        if before is None and jid in self._known:
+            facts["again"] = True
+        flows: Flows | None = None
+        if evidence is not None and not any(operator.table in open_paths for operator in (*look.plan.sources, *look.plan.sinks)):
+            flows = flows_of(facts["name"], look.plan, look.topics, evidence)
+            self._unseen += flows.unseen
+        after, events = events_of(jid, facts, flows, cluster)
+        self._events += events
+        others = {key: (before or {}).get(key, []) for key in ("groups", "schemas")} if flows is None else told_of(flows)
+        return after if after.get("ended") else {**after, **others}
+
+    def _lost(self, listed: Mapping[str, Answer], evidence: Evidence | None, cluster: Cluster) -> dict[str, Any]:
+        """The jobs that left the JobManager's list before their end was seen."""
+        kept: dict[str, Any] = {}
+        for jid, known in sorted(self._known.items()):
+            if jid in listed or known.get("ended"):
+                continue
+            look = self._archived(jid, known)
+            if look is not None:
+                kept[jid] = self._told(jid, look, known, evidence, cluster, frozenset())
+                continue
+            since = known.get("lost", self._now_us)
+            if self._now_us - since < _REMEMBERED_US:
+                kept[jid] = {**known, "lost": since}
+                hint = "" if self._clients.history else "; a history server would tell (history_url)"
+                why = f"it left the JobManager's list while it was {known['state']}, and how it ended is not known{hint}"
+                self._unseen.append(Unseen(f"job {known['name']} ({jid}): end", why))
+        return {jid: known for jid, known in kept.items() if not known.get("ended")}
+
+    def _archived(self, jid: str, known: Remembered) -> Look | None:
+        """A job that has ended, as the history server has it."""
+        if self._clients.history is None:
+            return None
+        archive = JobManager(self._clients.history)
+        try:
+            detail = archive.job(jid)
+            exceptions = archive.exceptions(jid) if detail.get("state") == "FAILED" else None
+        except MissingError:
+            return None
+        except SourceError as error:
+            self._unseen.append(Unseen("the history server", str(error)))
+            return None
+        overview = {**detail, "jid": jid, "name": known["name"], "start-time": known["start"]}
+        return Look(overview, detail, plan_of(known) or Plan(), exceptions=exceptions) if detail.get("state") in ENDED else None
+
+    def _same(self, listener: Mapping[str, str], looks: Mapping[str, Look]) -> tuple[tuple[SameJob, ...], list[list[str]]]:
+        """The names by which OpenLineage's own listener tells of the jobs."""
+        told = {(name, other) for name, other in self._before.get("same", ())}
+        found: dict[tuple[str, str], SameJob] = {}
+        for look in looks.values():
+            own = _configured(look.settings)
+            namespace, name = (own or listener).get("openlineage.job.namespace", ""), str(look.overview["name"])
+            if namespace and namespace != self._namespace and (name, namespace) not in told and look.settings is not None:
+                where = "the job's" if own else "the JobManager's"
+                evidence = f"openlineage.job.namespace of {where} configuration"
+                found[name, namespace] = SameJob(namespace, name, self._namespace, name, evidence)
+        return tuple(found.values()), sorted([list(one) for one in told | found.keys()])
+
+
+def _configured(settings: Answer | None) -> Mapping[str, str]:
+    own = ((settings or {}).get("execution-config") or {}).get("user-config") or {}
+    return own if "openlineage.job.namespace" in own else {}
+
+
+def _unknown_tables(looks: Mapping[str, Look], known: Mapping[str, Remembered], told: Declared) -> list[Name]:
+    """The tables of new jobs that nothing defines, with catalog and database. Those of a session are no other session's."""
+    found: dict[Name, None] = {}
+    for jid, look in looks.items():
+        operators = (*look.plan.sources, *look.plan.sinks) if not known.get(jid, {}).get("said") else ()
+        places = dict.fromkeys(operator.table[:2] for operator in operators if len(operator.table) == 3)
+        for operator in operators:
+            paths = [operator.table] if len(operator.table) == 3 else [(*place, *operator.table) for place in places if operator.table]
+            found |= dict.fromkeys(path for path in paths if path[0] != _OF_SESSIONS and told.table(operator.table) is None)
+    return list(found)

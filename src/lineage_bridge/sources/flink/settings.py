@@ -1,0 +1,59 @@
+"""What can be set of a Flink cluster that is observed."""
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from lineage_bridge.errors import ConfigError
+from lineage_bridge.sources.flink.annotations import Annotation, read_folder
+from lineage_bridge.sources.settings import HttpSettings, Url
+
+
+class FlinkSettings(HttpSettings):
+    """A JobManager by the address of its REST API, and what else tells of its jobs."""
+
+    gateway_url: Url | None = Field(default=None, description="address of the SQL gateway, which is asked for tables of catalogs")
+    history_url: Url | None = Field(
+        default=None, description="address of the history server, which is asked for jobs that left the JobManager"
+    )
+    init_sql: str | tuple[str, ...] = Field(
+        default=(), description="DDL that declares the tables of sessions, as jobs have it: a file, or a list of statements"
+    )
+    statements: tuple[str, ...] = Field(default=(), description="files or folders of the SQL scripts that jobs were started from")
+    annotations: tuple[str, ...] = Field(default=(), description="YAML files, or folders of such, that say what jobs read and write")
+    jobs: tuple[str, ...] = Field(default=("*",), description="names of jobs that are observed, with * and ?")
+    namespace: str = Field(default="", description="namespace of the jobs; empty: flink://host:port of the JobManager")
+    kafka: str = Field(default="", description="bootstrap servers of the topics that annotations and metrics name without any")
+
+    def ddl(self) -> str:
+        """The statements of `init_sql`. Raises ConfigError."""
+        if isinstance(self.init_sql, str):
+            return _read(Path(self.init_sql)) if self.init_sql else ""
+        return ";\n".join(self.init_sql)
+
+    def scripts(self) -> tuple[str, ...]:
+        """The texts of `statements`: files, and those in folders that end in `.sql`, sorted. Raises ConfigError."""
+        found = []
+        for place in self.statements:
+            path = Path(place).expanduser()
+            found += [_read(file) for file in (sorted(path.rglob("*.sql")) if path.is_dir() else [path])]
+        return tuple(found)
+
+    def said(self) -> tuple[Annotation, ...]:
+        """What `annotations` say. Raises ConfigError."""
+        return tuple(found for place in self.annotations for found in read_folder(place))
+
+    def wants(self, job: Mapping[str, Any]) -> bool:
+        """Whether a job of the list is observed."""
+        return any(fnmatchcase(str(job["name"]), pattern) for pattern in self.jobs)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise ConfigError(f"the SQL in {path} cannot be read: {reason}", "it is a file of statements, each ended by a semicolon") from error

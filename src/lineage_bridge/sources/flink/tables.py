@@ -1,0 +1,120 @@
+"""The tables that Flink jobs speak of, as DDL defines them: the datasets they stand for, their columns and consumer groups. Pure."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.knowledge import Knowledge
+from lineage_bridge.sql.catalog import Catalog, ColumnKind, Table
+from lineage_bridge.sql.datasets import dataset_of
+from lineage_bridge.sql.jobs import StartedJob, jobs_of
+from lineage_bridge.sql.names import Name
+from lineage_bridge.sql.script import FLINK, Script
+
+_KAFKA = ("kafka", "upsert-kafka")
+
+
+@dataclass(frozen=True)
+class KnownTable:
+    """A table that DDL defines. `dataset` is None where its options name none; of Kafka, `topics` and `pattern` name them at `servers`."""
+
+    path: Name
+    connector: str
+    dataset: DatasetName | None = None
+    servers: str = ""
+    topics: tuple[str, ...] = ()
+    pattern: str = ""
+    group: str = ""
+    fields: tuple[SchemaField, ...] = ()
+
+    def datasets(self, around: Knowledge) -> tuple[DatasetName, ...]:
+        """The datasets it stands for: topics are in the namespace of their cluster as other sources know it."""
+        if self.connector not in _KAFKA:
+            return (self.dataset,) if self.dataset else ()
+        if not self.servers:
+            return ()
+        namespace = around.namespace("", self.servers)
+        topics = self.topics or _fitting(self.pattern, around, self.servers)
+        return tuple((namespace, topic) for topic in topics)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """All that the user's SQL tells: tables by their paths, and the jobs that scripts start, each with the tables of its own session."""
+
+    tables: Mapping[Name, KnownTable]
+    jobs: tuple[tuple[StartedJob, Mapping[Name, KnownTable]], ...]
+
+    def started(self, name: str, read: Iterable[Name], written: Iterable[Name]) -> list[tuple[StartedJob, Mapping[Name, KnownTable]]]:
+        """The statements that a job may have been started from: by its name and its tables, else by either that leaves one.
+
+        `read` and `written` are names of tables, whole or the last part.
+        """
+        sides = frozenset(map(_last, read)), frozenset(map(_last, written))
+        by_name = [one for one in self.jobs if one[0].name == name]
+        by_tables = [one for one in self.jobs if any(sides) and tuple(frozenset(map(_last, side)) for side in one[0].tables) == sides]
+        both = [one for one in by_name if one in by_tables]
+        return both or (by_name if len(by_name) == 1 else []) or (by_tables if not by_name else [])
+
+    def table(self, path: Name) -> KnownTable | None:
+        """A table by its path, or by its last part if only one has it."""
+        if path in self.tables:
+            return self.tables[path]
+        found = [table for whole, table in self.tables.items() if len(path) == 1 and whole[-1:] == path]
+        return found[0] if len(found) == 1 else None
+
+
+@lru_cache(8)
+def declared(ddl: str, statements: tuple[str, ...]) -> Declared:
+    """What DDL and scripts tell. A table of a script is known to other jobs too, unless two scripts differ about it."""
+    base = Script(FLINK)
+    for _ in base.read(ddl):
+        pass
+    tables: dict[Name, KnownTable | None] = dict(_tables(base.catalog))
+    jobs = []
+    for text in statements:
+        script = Script(FLINK)
+        for _ in script.read(ddl):
+            pass
+        started = list(jobs_of(script, text))
+        own = _tables(script.catalog)
+        jobs += [(job, own) for job in started]
+        for path, table in own.items():
+            tables[path] = table if tables.get(path, table) == table else None
+    return Declared({path: table for path, table in tables.items() if table is not None}, tuple(jobs))
+
+
+def _tables(catalog: Catalog) -> dict[Name, KnownTable]:
+    return {catalog.path(table.name): _known(catalog, table) for table in catalog.tables() if table.options or catalog.options(table.name)}
+
+
+def _known(catalog: Catalog, table: Table) -> KnownTable:
+    options, path = table.options, catalog.path(table.name)
+    connector = options.get("connector") or catalog.options(table.name).get("type", "")
+    fields = tuple(SchemaField(column.name, column.type or None) for column in table.columns or () if column.kind is ColumnKind.PHYSICAL)
+    dataset = dataset_of(options, catalog.options(table.name), path)
+    if connector not in _KAFKA:
+        return KnownTable(path, connector, dataset, fields=fields)
+    topics = tuple(topic.strip() for topic in options.get("topic", "").split(";") if topic.strip())
+    servers = options.get("properties.bootstrap.servers", "")
+    group = options.get("properties.group.id", "")
+    return KnownTable(path, connector, dataset, servers, topics, options.get("topic-pattern", ""), group, fields)
+
+
+def _fitting(pattern: str, around: Knowledge, servers: str) -> tuple[str, ...]:
+    """The topics that a pattern of Java's fits, as far as it means the same here."""
+    cluster = around.cluster(servers)
+    if not pattern or cluster is None or cluster.topics is None:
+        return ()
+    try:
+        fits = re.compile(pattern).fullmatch
+    except re.error:
+        return ()
+    return tuple(sorted(topic for topic in cluster.topics if fits(topic)))
+
+
+def _last(path: Name) -> str:
+    return path[-1]

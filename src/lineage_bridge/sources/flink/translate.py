@@ -1,0 +1,209 @@
+"""What a poll saw of a job to events, and to what is remembered of it. Pure."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lineage_bridge.openlineage import outgoing
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.openlineage.secrets import mask_text
+from lineage_bridge.sources.flink.counters import Held, hold, key_of, read_of, written_of
+from lineage_bridge.sources.flink.describe import OUTGOING, inputs_of, job_facets, outputs_of
+from lineage_bridge.sources.flink.fetch import ENDED, Answer, Look
+from lineage_bridge.sources.flink.flows import Flows
+from lineage_bridge.sources.flink.plan import Operator, Plan
+
+Remembered = Mapping[str, Any]
+"""What the snapshot has of a job, as JSON."""
+
+_ENDS = {"FINISHED": "COMPLETE", "FAILED": "FAIL", "CANCELED": "ABORT"}
+_NOT_YET = ("INITIALIZING", "CREATED")
+_LONGEST_TRACE = 16_384
+_TRIES = 3
+_SAME_FOR_ALL = "0" * 32
+"""The id of the one job of an application that is highly available: every deployment of it has the same."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What all jobs of a poll have in common."""
+
+    namespace: str
+    version: str
+    heartbeat_s: int
+    now_us: int
+    applications: Mapping[str, str]
+
+
+def plan_of(remembered: Remembered | None) -> Plan | None:
+    """The plan as it is remembered."""
+    if remembered is None or "plan" not in remembered:
+        return None
+    sources, sinks, pairs = remembered["plan"]
+    return Plan(
+        tuple(Operator(vertex, name, tuple(table)) for vertex, name, table in sources),
+        tuple(Operator(vertex, name, tuple(table)) for vertex, name, table in sinks),
+        tuple((source, sink) for source, sink in pairs),
+    )
+
+
+def began_again(overview: Answer, before: Remembered | None) -> bool:
+    """Whether a job that had ended runs anew under its id."""
+    return before is not None and bool(before.get("ended")) and int(overview["start-time"]) > int(before["start"])
+
+
+def remember(look: Look, before: Remembered | None) -> dict[str, Any]:
+    """What is remembered of a job after a look at it, but for what was said of it."""
+    overview, known = look.overview, before or {}
+    held: Held = dict(known.get("held", {}))
+    for operators, counted in ((look.plan.sources, read_of), (look.plan.sinks, written_of)):
+        for operator in operators:
+            if operator in look.counts:
+                held.update(hold(held, key_of(operator), counted(look.counts[operator])))
+    facts: dict[str, Any] = {
+        "name": str(overview["name"]),
+        "start": int(overview["start-time"]),
+        "end": int(overview.get("end-time", -1)),
+        "state": str(overview["state"]),
+        "modified": overview.get("last-modification"),
+        "kind": "BATCH"
+        if str(overview.get("jobType") or (look.detail or {}).get("job-type") or known.get("kind")) == "BATCH"
+        else "STREAMING",
+        "parallelism": _parallelism(look.detail, known),
+        "application": str((look.detail or {}).get("application-id") or known.get("application", "")),
+        "restarts": known.get("restarts", 0) if look.restarts is None else look.restarts,
+        "checkpoints": _checkpoints(look.checkpoints) or known.get("checkpoints"),
+        "error": _error(look.exceptions) or known.get("error"),
+        "plan": [[[*one[:2], list(one.table)] for one in side] for side in look.plan[:2]] + [[list(pair) for pair in look.plan.pairs]],
+        "topics": [[place, list(topics)] for place, topics in sorted(look.topics.items())],
+        "tries": int(known.get("tries", _TRIES)) - 1,
+        "held": held,
+    }
+    return {**facts, "run": known.get("run") or "", "said": known.get("said", ""), "told": known.get("told", ""), "at": known.get("at", 0)}
+
+
+def events_of(jid: str, facts: dict[str, Any], known: Flows | None, cluster: Cluster) -> tuple[dict[str, Any], list[Json]]:
+    """What is told of a job after a look at it, and what is remembered of it then.
+
+    `known` is None if what it moves cannot be told at present: then that is told when it can.
+    """
+    state, is_new, flows = facts["state"], not facts["run"], known or Flows()
+    job = (cluster.namespace, facts["name"])
+    start_us = facts["start"] * 1000
+    facts = {**facts, "run": facts["run"] or _run_id(jid, facts, cluster)}
+    events: list[Json] = []
+    said = _hash(
+        [job_facets(flows, facts["kind"], cluster.heartbeat_s), inputs_of(flows, {}, whole=True), outputs_of(flows, {}, whole=True)]
+    )
+    engine = {"processing_engine": OUTGOING.processing_engine("flink", cluster.version)}
+    own = {"flink_job": _flink_job(jid, facts, cluster)}
+    told = _hash([own])
+    if is_new:
+        events.append(_event("START", start_us, job, facts, {**engine, **own}, flows, cluster, whole=True, counted=False))
+    tells = said != facts["said"] and not is_new
+    run_facets = {**(engine if tells else {}), **(own if told != facts["told"] and not is_new else {})}
+    at_us = max(cluster.now_us, start_us)
+    if state in ENDED:
+        end_us = max(facts.get("end", start_us // 1000) * 1000, facts["at"], start_us)
+        run_facets |= own | _failure(facts) if state == "FAILED" else own
+        events.append(_event(_ENDS[state], end_us, job, facts, run_facets, flows, cluster, whole=tells))
+        return {key: facts[key] for key in ("name", "start", "state", "run")} | {"ended": True}, events
+    if state == "SUSPENDED":
+        if told != facts["told"]:
+            events.append(_event("OTHER", at_us, job, facts, run_facets | own, flows, cluster, whole=tells))
+    elif state not in _NOT_YET or not is_new:
+        events.append(_event("RUNNING", at_us, job, facts, run_facets, flows, cluster, whole=tells))
+    error = facts["error"] and {key: facts["error"][key] for key in ("message", "at")}
+    return {**facts, "error": error, "said": said, "told": told, "at": at_us}, events
+
+
+def _event(
+    kind: str,
+    time_us: int,
+    job: DatasetName,
+    facts: Mapping[str, Any],
+    run_facets: Mapping[str, Json],
+    flows: Flows,
+    cluster: Cluster,
+    *,
+    whole: bool,
+    counted: bool = True,
+) -> Json:
+    held: Held = facts["held"] if counted else {}
+    return OUTGOING.run_event(
+        kind,
+        time_us,
+        facts["run"],
+        job,
+        run_facets=run_facets,
+        job_facets=job_facets(flows, facts["kind"], cluster.heartbeat_s) if whole else {},
+        inputs=inputs_of(flows, held, whole=whole),
+        outputs=outputs_of(flows, held, whole=whole),
+    )
+
+
+def _run_id(jid: str, facts: Mapping[str, Any], cluster: Cluster) -> str:
+    """By the job's id, which is its own but where all deployments have the same, or where it was taken up again after its end."""
+    parts: list[str | int] = [facts["start"]] if jid == _SAME_FOR_ALL or facts.get("again") else []
+    return str(outgoing.run_id("flink", cluster.namespace, jid, *parts))
+
+
+def _flink_job(jid: str, facts: Mapping[str, Any], cluster: Cluster) -> Json:
+    members: Json = {"jid": jid, "state": facts["state"], "restarts": facts["restarts"]}
+    members |= {key: facts[key] for key in ("parallelism", "checkpoints") if facts[key]}
+    if facts["application"] and facts["application"] != jid:
+        members["application"] = {"id": facts["application"], "name": cluster.applications.get(facts["application"], "")}
+    if facts["error"] and facts["state"] != "FAILED":
+        members["last_error"] = {key: facts["error"][key] for key in ("message", "at")}
+    return OUTGOING.own("1-0-0", "FlinkJobRunFacet", **members)
+
+
+def _failure(facts: Mapping[str, Any]) -> dict[str, Json]:
+    error = facts["error"]
+    return {"errorMessage": OUTGOING.error_message(error["message"], error.get("trace", ""))} if error else {}
+
+
+def _parallelism(detail: Answer | None, known: Remembered) -> int:
+    if detail is None:
+        return int(known.get("parallelism", 0))
+    return max((int(vertex.get("parallelism", 0)) for vertex in detail["vertices"]), default=0)
+
+
+def _checkpoints(told: Answer | None) -> Json | None:
+    """How many there were, and the newest: its id, bytes, milliseconds taken and when it was begun (milliseconds since 1970)."""
+    counts = (told or {}).get("counts")
+    if not isinstance(counts, dict) or not any(counts.values()):
+        return None
+    said: Json = {name: counts[name] for name in ("completed", "failed", "restored") if name in counts}
+    latest = ((told or {}).get("latest") or {}).get("completed")
+    if isinstance(latest, dict):
+        found = {
+            "id": latest.get("id"),
+            "size": latest.get("checkpointed_size", latest.get("state_size")),
+            "duration_ms": latest.get("end_to_end_duration"),
+            "triggered_ms": latest.get("trigger_timestamp"),
+        }
+        said["latest"] = {key: value for key, value in found.items() if value is not None}
+    return said
+
+
+def _error(told: Answer | None) -> Json | None:
+    """The newest failure: its root cause, its trace, and when it was (milliseconds since 1970)."""
+    history = (told or {}).get("exceptionHistory") or {}
+    entries = [one for one in history.get("entries") or () if isinstance(one, dict) and one.get("stacktrace")]
+    if entries:
+        newest = max(entries, key=lambda one: int(one.get("timestamp") or 0))
+        trace, at = str(newest["stacktrace"]), int(newest.get("timestamp") or 0)
+    elif (told or {}).get("root-exception"):
+        trace, at = str((told or {})["root-exception"]), int((told or {}).get("timestamp") or 0)
+    else:
+        return None
+    lines = trace.splitlines()
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    return {"message": mask_text((causes or lines)[-1 if causes else 0]), "trace": mask_text(trace)[:_LONGEST_TRACE], "at": at}
+
+
+def _hash(value: list[Any]) -> str:
+    return hashlib.sha256(outgoing.encode({"": value})).hexdigest()[:16]

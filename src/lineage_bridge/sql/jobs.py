@@ -1,0 +1,114 @@
+"""The jobs that a script of Flink SQL starts: one for each INSERT and each CREATE TABLE AS, and one for a whole statement set."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lineage_bridge.sql.cursor import Cursor
+from lineage_bridge.sql.lineage import Lineage
+from lineage_bridge.sql.names import Name
+from lineage_bridge.sql.script import Script
+from lineage_bridge.sql.tokens import Token, TokenError, tokens
+
+_NAME_SETTING = "pipeline.name"
+
+
+@dataclass(frozen=True)
+class StartedJob:
+    """A job of a script. `reads`: each table written, to the tables that one of its statements reads for it.
+
+    `name` is the one that the script sets, else the one that Flink makes of the tables written. `paths`: the names in `lineage`, with
+    catalog and database.
+    """
+
+    name: str
+    text: str
+    lineage: Lineage
+    reads: dict[Name, tuple[Name, ...]]
+    paths: dict[Name, Name]
+
+    @property
+    def tables(self) -> tuple[frozenset[Name], frozenset[Name]]:
+        """The tables read and those written, with catalog and database."""
+        return frozenset(self.paths[name] for name in self.lineage.inputs), frozenset(self.paths[name] for name in self.lineage.outputs)
+
+
+class _Open:
+    """A job whose statements are being read."""
+
+    def __init__(self, set_head: str = "") -> None:
+        self.set_head = set_head
+        self.texts: list[str] = []
+        self.lineage = Lineage()
+        self.reads: dict[Name, dict[Name, None]] = {}
+
+
+def jobs_of(script: Script, text: str) -> Iterator[StartedJob]:
+    """The jobs of a script, in order, with what the reader already knows."""
+    name, job = "", _Open()
+    for piece in _pieces(text):
+        cursor = Cursor(piece)
+        if _ends(piece):
+            yield from _started(script, name, job)
+            job = _Open()
+            continue
+        if _begins(cursor):
+            job = _Open(text[piece[0].start : piece[cursor.at - 1].end])
+        name = _named(Cursor(piece), name)
+        if cursor.token is not None:
+            _read(script, text[cursor.token.start : piece[-1].end], job)
+        if not job.set_head:
+            yield from _started(script, name, job)
+            job = _Open()
+    yield from _started(script, name, job)
+
+
+def _pieces(text: str) -> Iterator[Sequence[Token]]:
+    """What stands between semicolons."""
+    try:
+        found = tokens(text)
+    except TokenError as err:
+        found = [*err.before, err.token]
+    start = 0
+    for at in range(len(found) + 1):
+        if at == len(found) or found[at].upper == ";":
+            if at > start:
+                yield found[start:at]
+            start = at + 1
+
+
+def _ends(piece: Sequence[Token]) -> bool:
+    return [token.upper for token in piece] == ["END"]
+
+
+def _begins(cursor: Cursor) -> bool:
+    return cursor.takes("EXECUTE", "STATEMENT", "SET", "BEGIN") or cursor.takes("BEGIN", "STATEMENT", "SET")
+
+
+def _named(cursor: Cursor, before: str) -> str:
+    """The name of the jobs that follow: `SET 'pipeline.name' = 'x'`, and RESET takes it back."""
+    if cursor.takes("RESET"):
+        return "" if cursor.token is None or cursor.token.text == _NAME_SETTING else before
+    if not cursor.takes("SET"):
+        return before
+    setting, _, value = "".join(token.text for token in cursor.rest()).partition("=")
+    return value if setting == _NAME_SETTING else before
+
+
+def _read(script: Script, text: str, job: _Open) -> None:
+    for _, lineage in script.read(text):
+        if not lineage.outputs:
+            continue
+        job.texts.append(text)
+        job.lineage.add(lineage)
+        for table in lineage.outputs:
+            job.reads.setdefault(table, {}).update(lineage.inputs)
+
+
+def _started(script: Script, name: str, job: _Open) -> Iterator[StartedJob]:
+    if not job.texts:
+        return
+    paths = {table: script.catalog.path(table) for table in (*job.lineage.inputs, *job.lineage.outputs)}
+    made = "insert-into_" + ",".join(".".join(paths[table]) for table in job.reads)
+    reads = {table: tuple(read) for table, read in job.reads.items()}
+    whole = "\n".join((job.set_head, *(f"{text};" for text in job.texts), "END")) if job.set_head else job.texts[0]
+    yield StartedJob(name or made, whole, job.lineage, reads, paths)
