@@ -25,6 +25,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     fixtures.mark(items)
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Gives time to those that are the first to ask for a server."""
+    fixtures.give_time(session.items)
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The one session of the run."""

@@ -2,6 +2,7 @@
 
 import subprocess
 import time
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -9,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from uuid import uuid4
 
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 from confluent_kafka.admin import (
     AclBinding,
     AclBindingFilter,
@@ -57,6 +59,7 @@ def password_of(user: str) -> str:
 class Kafka:
     """A broker that is ready. ADMIN may do all, LIMITED and users made later what `allow` gave them; the fixed two know PLAIN too."""
 
+    cluster_id: str
     ports: Mapping[str, int]
     tls: tls.Tls
     folder: Path
@@ -133,13 +136,18 @@ class Kafka:
         assert producer.flush(TIMEOUT_S) == 0
 
     def consume(self, topic: str, count: int, group: str = "", seconds: float = 60.0, **more: str) -> list[bytes | None]:
-        """The values of the first records of a topic, `count` of them. A group, if named, has its place committed.
+        """The values of the first records of a topic, `count` of them; the topic itself may yet come.
 
-        `more` is what librdkafka is told besides.
+        A group, if named, is joined and has its place committed. `more` is what librdkafka is told besides.
         """
         config = {**self.client_config(), "auto.offset.reset": "earliest", "enable.auto.commit": False, **more}
-        consumer = Consumer({**config, "group.id": group or f"readers-of-{topic}"})
-        consumer.subscribe([topic])
+        consumer = Consumer({**config, "group.id": group or "none"})
+        if group:
+            consumer.subscribe([topic])
+        else:
+            _until(lambda: topic in consumer.list_topics(timeout=TIMEOUT_S).topics, seconds)
+            partitions = consumer.list_topics(topic, TIMEOUT_S).topics[topic].partitions
+            consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in partitions])
         values: list[bytes | None] = []
         deadline = time.monotonic() + seconds
         try:
@@ -197,9 +205,9 @@ def _scram_mechanisms(admin: AdminClient, user: str) -> int:
     return len(answers[user].result(TIMEOUT_S).scram_credential_infos)
 
 
-def _until(seen: Callable[[], bool]) -> None:
+def _until(seen: Callable[[], bool], seconds: float = TIMEOUT_S) -> None:
     """Waits until the broker has seen what its controller has decided."""
-    deadline = time.monotonic() + TIMEOUT_S
+    deadline = time.monotonic() + seconds
     while not seen():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -248,14 +256,14 @@ def _settings(ports: Mapping[str, int], folder: Path, files: tls.Tls) -> dict[st
     return settings
 
 
-def _format(libraries: Sequence[Path], settings: Path, folder: Path) -> None:
+def _format(libraries: Sequence[Path], settings: Path, folder: Path, cluster_id: str) -> None:
     users = [
         f"{mechanism}=[name={user},password={password_of(user)}]"
         for user in (ADMIN, LIMITED)
         for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512")
     ]
     command = java("128m", log_settings(folder), "-cp", class_path(libraries), "kafka.tools.StorageTool", "format")
-    command += ["--cluster-id", "bGluZWFnZS1icmlkZ2UtMQ", "--config", str(settings)]
+    command += ["--cluster-id", cluster_id, "--config", str(settings)]
     command += [part for user in users for part in ("--add-scram", user)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -268,8 +276,9 @@ def started(folder: Path) -> Iterator[Kafka]:
     ports = dict(zip((*PROTOCOLS, "CONTROLLER"), free_ports(len(PROTOCOLS) + 1), strict=True))
     files = tls.made_in(folder)
     settings = properties(folder, "server", _settings(ports, folder, files))
-    _format(libraries, settings, folder)
+    cluster_id = urlsafe_b64encode(uuid4().bytes).decode().rstrip("=")
+    _format(libraries, settings, folder, cluster_id)
     command = java("384m", log_settings(folder), "-cp", class_path(libraries), "kafka.Kafka", str(settings))
     with running("kafka", command, folder) as process:
         process.wait_until(lambda: "Kafka Server started" in process.said() and listens(ports["SASL_SSL"]))
-        yield Kafka(MappingProxyType(ports), files, folder, libraries)
+        yield Kafka(cluster_id, MappingProxyType(ports), files, folder, libraries)

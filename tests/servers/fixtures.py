@@ -58,8 +58,20 @@ FIXTURES = {**SERVERS, "event_sink": _event_sink, "faulty": _faulty}
 
 
 def mark(items: Sequence[pytest.Item]) -> None:
-    """Marks the tests that ask for a server, and gives them the time that a first fetch takes."""
+    """Marks the tests that ask for a server."""
     for item in items:
-        if not SERVERS.keys().isdisjoint(getattr(item, "fixturenames", ())):
+        if _asked_by(item):
             item.add_marker("servers")
+
+
+def give_time(items: Sequence[pytest.Item]) -> None:
+    """Gives the first test that asks for a server the time that fetching it takes."""
+    seen: set[str] = set()
+    for item in items:
+        if not _asked_by(item) <= seen:
             item.add_marker(pytest.mark.timeout(FIRST_TIME_S))
+            seen |= _asked_by(item)
+
+
+def _asked_by(item: pytest.Item) -> set[str]:
+    return SERVERS.keys() & set(getattr(item, "fixturenames", ()))

@@ -18,6 +18,17 @@ def test_each_way_in_leads_to_the_topics(kafka, way):
     assert topic in kafka.admin(way).list_topics(timeout=30).topics
 
 
+def test_it_tells_its_own_cluster_id(kafka):
+    assert kafka.admin().list_topics(timeout=30).cluster_id == kafka.cluster_id
+
+
+def test_what_is_read_without_a_group_leaves_none(kafka, groups):
+    kafka.create_topics("looked-at")
+    kafka.produce("looked-at", ["a"])
+    assert kafka.consume("looked-at", 1) == [b"a"]
+    assert "none" not in groups()
+
+
 def test_a_client_is_known_by_its_certificate(kafka):
     kafka.create_topics("certified", "uncertified")
     kafka.allow(CLIENT, "topic", "certified", "describe")
