@@ -68,3 +68,23 @@ def test_a_wrong_call_is_told(call, script, tmp_path):
     broken = tmp_path / "tables.json"
     broken.write_text("{")
     assert call("sql", "--dialect", "flink", "--schema", broken, script).code != 0
+
+
+KSQL = """CREATE STREAM orders (id BIGINT KEY, amount DOUBLE) WITH (KAFKA_TOPIC = 'shop.orders', VALUE_FORMAT = 'JSON');
+CREATE STREAM big AS SELECT * FROM orders WHERE amount > 100 EMIT CHANGES;
+CREATE TABLE sums WITH (KAFKA_TOPIC = 'order-sums') AS SELECT id, SUM(amount) AS total FROM orders GROUP BY id EMIT CHANGES;
+INSERT INTO elsewhere SELECT * FROM big EMIT CHANGES;
+"""
+
+
+def test_topics_of_ksqldb_are_those_of_the_cluster_that_is_named(call, tmp_path):
+    script = tmp_path / "queries.sql"
+    script.write_text(KSQL)
+    said = json.loads(call("sql", "--dialect", "ksqldb", "--kafka", "b1:9092,b2:9092", "--json", script).out)
+    told = {name: (dataset["namespace"], dataset["name"]) for name, dataset in said["datasets"].items()}
+    assert told == {
+        "ORDERS": ("kafka://b1:9092", "shop.orders"),
+        "BIG": ("kafka://b1:9092", "BIG"),
+        "SUMS": ("kafka://b1:9092", "order-sums"),
+    }
+    assert json.loads(call("sql", "--dialect", "ksqldb", "--json", script).out)["datasets"] == {}

@@ -61,6 +61,7 @@ SHAPES: dict[str, Any] = {
     "json in a string": {"config": '{"user": "u", "password": "%s"}'},
     "json in json in a string": {"config": json.dumps(json.dumps({"password": "%s"}))},
     "yaml": {"config": "user: u\npassword: %s\nport: 1"},
+    "cause": {"message": "task failed: password=%s of orders"},
     "shell": {"cmd": "mysql --user=u --password=%s db"},
     "source code": {"sourceCode": 'conn = connect(password="%s")'},
     "as a key": {"urls": {"http://u:%s@h": 1}},

@@ -30,8 +30,9 @@ _CONFIDENT = 1.0
 @click.option(
     "--schema", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="tables that the script does not define: JSON or DDL"
 )
+@click.option("--kafka", default="", metavar="SERVERS", help="bootstrap servers of the cluster that ksqlDB's topics are in")
 @click.option("--json", "as_json", is_flag=True, help="print everything, as JSON")
-def sql(file: str, dialect: str, schema: Path | None, as_json: bool) -> None:
+def sql(file: str, dialect: str, schema: Path | None, kafka: str, as_json: bool) -> None:
     """Tell what a script of SQL reads, writes and does to columns.
 
     FILE may be - for standard input. What is not understood is told with its place, and its tables are told all the same.
@@ -41,7 +42,7 @@ def sql(file: str, dialect: str, schema: Path | None, as_json: bool) -> None:
         raise click.UsageError(f"there is no dialect {dialect}; there are {', '.join(dialects())}")
     with click.open_file(file, encoding="utf-8") as opened:
         text = opened.read()
-    found = lineage_of(text, dialect, _tables(schema, dialect)).as_json()
+    found = lineage_of(text, dialect, _tables(schema, dialect), kafka).as_json()
     if as_json:
         write_json(found)
     else:

@@ -175,7 +175,15 @@ def mask_text(text: str) -> str:
         return _masked_value(whole)
     text = _NAMED_QUOTED.sub(_masked_value, text)
     text = _PARAMETER.sub(_masked_value, text)
-    return text if _SQL.match(text) else _NAMED_BARE.sub(_masked_value, text)
+    return text if _SQL.match(text) else _NAMED_BARE.sub(_masked_bare, text)
+
+
+def _masked_bare(match: re.Match[str]) -> str:
+    """As `_masked_value`; what follows a name that is no secret's may be a name with its own value (`failed: password=...`)."""
+    masked = _masked_value(match)
+    if masked == match[0] and "=" in match["d"]:
+        return match[0][: match.start("d") - match.start()] + _NAMED_BARE.sub(_masked_value, match["d"])
+    return masked
 
 
 def _masked_value(match: re.Match[str]) -> str:

@@ -6,6 +6,7 @@ from lineage_bridge.errors import ConfigError
 from lineage_bridge.sources.observer import Kind
 
 MODULES: dict[str, str] = {
+    "ksqldb": "lineage_bridge.sources.ksqldb.observer",
     "registry": "lineage_bridge.sources.registry.observer",
     "connect": "lineage_bridge.sources.connect.observer",
     "kafka": "lineage_bridge.sources.kafka.observer",

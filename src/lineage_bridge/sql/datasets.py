@@ -8,12 +8,21 @@ from lineage_bridge.sql.names import Name
 
 _Options = Mapping[str, str]
 
+KAFKA_TOPIC = "kafka_topic"
+"""The option of ksqlDB that names a topic; what a query makes has by default a topic of its own name."""
+
 
 def dataset_of(options: _Options, catalog: _Options, path: Name) -> DatasetName | None:
     """Namespace and name, or None where the options of a table and of its catalog do not tell. `path`: catalog, database and table."""
     kind = options.get("connector") or catalog.get("type") or ""
     make = _KINDS.get(kind)
     return None if make is None else make(options, catalog, path)
+
+
+def topic_of(options: _Options, servers: str) -> DatasetName | None:
+    """The topic of a stream or table of ksqlDB, in the cluster of these servers; None where servers or topic are not known."""
+    topic = options.get(KAFKA_TOPIC, "")
+    return naming.kafka(servers, topic) if servers and topic else None
 
 
 def _kafka(options: _Options, _catalog: _Options, _path: Name) -> DatasetName | None:

@@ -15,10 +15,13 @@ def dialects() -> tuple[str, ...]:
     return (*STREAMING, *sorted(name for name in Dialect.classes if name))
 
 
-def lineage_of(text: str, dialect: str, tables: Mapping[Name, Sequence[str]] | None = None) -> Lineage:
-    """The lineage of a whole script. `tables`: the columns of tables that it does not define itself."""
+def lineage_of(text: str, dialect: str, tables: Mapping[Name, Sequence[str]] | None = None, kafka: str = "") -> Lineage:
+    """The lineage of a whole script.
+
+    `tables`: the columns of tables that it does not define itself. `kafka`: servers of the cluster of ksqlDB's topics.
+    """
     whole = Lineage()
-    for _, lineage in _script(dialect, tables).read(text):
+    for _, lineage in _script(dialect, tables, kafka).read(text):
         whole.add(lineage)
     return whole
 
@@ -31,5 +34,5 @@ def tables_of(text: str, dialect: str) -> dict[Name, tuple[str, ...]]:
     return {table.name: tuple(column.name for column in table.columns) for table in script.catalog.tables() if table.columns is not None}
 
 
-def _script(dialect: str, tables: Mapping[Name, Sequence[str]] | None) -> Script | Generic:
-    return Script(dialect, tables) if dialect in STREAMING else Generic(dialect, tables)
+def _script(dialect: str, tables: Mapping[Name, Sequence[str]] | None, kafka: str = "") -> Script | Generic:
+    return Script(dialect, tables, kafka) if dialect in STREAMING else Generic(dialect, tables)

@@ -6,10 +6,11 @@ from functools import singledispatchmethod
 
 from sqlglot import exp
 
+from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sql import statements as st
 from lineage_bridge.sql.catalog import Catalog, Column, ColumnKind, Model, Table, View
 from lineage_bridge.sql.cursor import TOO_DEEP, Cursor, StatementError
-from lineage_bridge.sql.datasets import dataset_of
+from lineage_bridge.sql.datasets import KAFKA_TOPIC, dataset_of, topic_of
 from lineage_bridge.sql.expressions import Reading
 from lineage_bridge.sql.functions import PSEUDO_COLUMNS
 from lineage_bridge.sql.keywords import RESERVED
@@ -33,10 +34,13 @@ _WRITTEN_BEHIND = frozenset({"INTO", "OVERWRITE"})
 
 
 class Script:
-    """Reads statements one after the other, with what earlier ones defined."""
+    """Reads statements one after the other, with what earlier ones defined.
 
-    def __init__(self, dialect: str, tables: Mapping[Name, Sequence[str]] | None = None) -> None:
-        self._dialect = dialect
+    `kafka`: the servers (`host:port`, separated by commas) of the cluster that ksqlDB's topics are in, which its statements do not name.
+    """
+
+    def __init__(self, dialect: str, tables: Mapping[Name, Sequence[str]] | None = None, kafka: str = "") -> None:
+        self._dialect, self._kafka = dialect, kafka
         self._ksql = dialect == KSQLDB
         self.catalog = Catalog(_DEFAULT.get(dialect, ("", "")))
         for name, columns in (tables or {}).items():
@@ -66,10 +70,14 @@ class Script:
             message, token = (err.message, err.token or statement[-1]) if isinstance(err, StatementError) else (TOO_DEEP, statement[0])
             lineage.errors.append(_fault(message, token))
         for name in (*lineage.declares, *lineage.inputs, *lineage.outputs):
-            dataset = dataset_of(self.catalog.table(name).options, self.catalog.options(name), self.catalog.path(name))
+            dataset = self._dataset(name)
             if dataset is not None:
                 lineage.datasets[name] = dataset
         return lineage
+
+    def _dataset(self, name: Name) -> DatasetName | None:
+        options = self.catalog.table(name).options
+        return topic_of(options, self._kafka) if self._ksql else dataset_of(options, self.catalog.options(name), self.catalog.path(name))
 
     @singledispatchmethod
     def _take(self, statement: st.Statement, lineage: Lineage) -> None:
@@ -86,6 +94,8 @@ class Script:
             table = self.catalog.add_table(Table(statement.name, columns, options))
             lineage.declares[table.name] = None
             return
+        if self._ksql:
+            options = {KAFKA_TOPIC: statement.name[-1], **options}
         relation = self._resolve(statement.query, lineage)
         named = [name for name, _ in relation.columns]
         computed = [column for column in columns or () if column.kind is not ColumnKind.PHYSICAL]

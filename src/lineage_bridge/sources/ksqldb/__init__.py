@@ -1,0 +1,1 @@
+"""ksqlDB servers: streams and tables as names of topics, persistent queries as jobs."""

@@ -1,0 +1,166 @@
+"""What a ksqlDB server answered at one poll, as plain values. Shapes: https://docs.ksqldb.io, the REST API's reference."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.openlineage.facets import SchemaField
+
+STATEMENTS = ("SHOW STREAMS EXTENDED;", "SHOW TABLES EXTENDED;", "SHOW QUERIES EXTENDED;")
+"""What is asked: in one request, so all of it is of one moment."""
+
+_HINT = "is it a ksqlDB server?"
+
+
+class Relation(NamedTuple):
+    """A stream or table (`kind`) with its topic. `written`: (host, statistic) to what that host wrote to the topic since it started.
+
+    `committed`: (group, topic) to the sum of the offsets that are committed for the queries that write the stream.
+    """
+
+    name: str
+    kind: str
+    topic: str
+    keys: tuple[SchemaField, ...]
+    values: tuple[SchemaField, ...]
+    key_format: str = ""
+    value_format: str = ""
+    window: str = ""
+    timestamp: str = ""
+    partitions: int = 0
+    replication: int = 0
+    statement: str = ""
+    writers: tuple[str, ...] = ()
+    written: Mapping[tuple[str, str], int] = {}
+    committed: Mapping[tuple[str, str], int] = {}
+
+
+class Query(NamedTuple):
+    """A query. `hosts`: host to its state there (RUNNING, PAUSED, ERROR, UNRESPONSIVE); `errors`: oldest first."""
+
+    id: str
+    kind: str
+    text: str
+    sources: tuple[str, ...]
+    sinks: tuple[str, ...]
+    hosts: Mapping[str, str]
+    state: str = ""
+    window: str = ""
+    topology: str = ""
+    errors: tuple[str, ...] = ()
+    properties: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Answers:
+    """All that was answered. `warnings`: statement to what the server said of it."""
+
+    version: str
+    cluster: str
+    service: str
+    status: str
+    relations: Mapping[str, Relation]
+    queries: Mapping[str, Query]
+    warnings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def parse(info: Any, entities: Any) -> Answers:  # noqa: ANN401  # JSON
+    """What `/info` and the statements answered. Raises SourceError where a part is missing or cannot be read."""
+    if not isinstance(entities, list) or len(entities) != len(STATEMENTS):
+        raise SourceError(f"ksqlDB answered {len(STATEMENTS)} statements in part", _HINT)
+    try:
+        server = info["KsqlServerInfo"]
+        relations = [_relation(one) for entity in entities[:2] for one in entity["sourceDescriptions"]]
+        queries = [_query(one) for one in entities[2]["queryDescriptions"]]
+        said = {_asked(entity): tuple(str(one.get("message")) for one in entity.get("warnings") or ()) for entity in entities}
+        return Answers(
+            str(server.get("version") or ""),
+            str(server.get("kafkaClusterId") or ""),
+            str(server.get("ksqlServiceId") or ""),
+            str(server.get("serverStatus") or ""),
+            {one.name: one for one in relations},
+            {one.id: one for one in queries if one.kind == "PERSISTENT"},
+            {asked: texts for asked, texts in said.items() if texts},
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise SourceError(f"ksqlDB answered in a shape that cannot be read: {error!r}", _HINT) from error
+
+
+def _asked(entity: Mapping[str, Any]) -> str:
+    return " ".join(str(entity.get("statementText") or entity["@type"]).upper().rstrip(";").removesuffix("EXTENDED").split())
+
+
+def _relation(said: Mapping[str, Any]) -> Relation:
+    keys = tuple(_field(one) for one in said["fields"] if one.get("type") == "KEY")
+    return Relation(
+        said["name"],
+        said["type"],
+        said["topic"],
+        keys,
+        tuple(_field(one) for one in said["fields"] if one.get("type") != "KEY"),
+        str(said.get("keyFormat") or ""),
+        str(said.get("valueFormat") or ""),
+        str(said.get("windowType") or ""),
+        str(said.get("timestamp") or ""),
+        int(said.get("partitions") or 0),
+        int(said.get("replication") or 0),
+        str(said.get("statement") or ""),
+        tuple(sorted(str(query["id"]) for query in said.get("writeQueries") or ())),
+        dict(_statistics(said)),
+        dict(_committed(said)),
+    )
+
+
+def _field(said: Mapping[str, Any]) -> SchemaField:
+    return _typed(str(said["name"]), said["schema"])
+
+
+def _typed(name: str, schema: Mapping[str, Any]) -> SchemaField:
+    kind, parameters, member = str(schema["type"]), schema.get("parameters") or {}, schema.get("memberSchema")
+    inner: tuple[SchemaField, ...] = ()
+    if kind == "STRUCT":
+        inner = tuple(map(_field, schema.get("fields") or ()))
+    elif kind == "ARRAY" and member:
+        inner = (_typed("_element", member),)
+    elif kind == "MAP" and member:
+        inner = (SchemaField(name="key", type="STRING"), _typed("value", member))
+    if kind == "DECIMAL" and "precision" in parameters:
+        kind = f"DECIMAL({parameters['precision']},{parameters.get('scale', 0)})"
+    return SchemaField(name=name, type=kind, fields=inner or None)
+
+
+def _statistics(said: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], int]]:
+    """A list with hosts in it, a map of hosts, or, of one server, the statistics by name: it changed from version to version."""
+    everywhere = said.get("clusterStatistics")
+    if isinstance(everywhere, list) and everywhere:
+        yield from (((str(one["host"]), str(one["name"])), int(one["value"])) for one in everywhere)
+    elif isinstance(everywhere, dict) and everywhere:
+        yield from (((host, name), int(one["value"])) for host, every in everywhere.items() for name, one in every.items())
+    else:
+        local = said.get("statisticsMap") or {}
+        yield from ((("", name), int(one["value"])) for name, one in local.items())
+
+
+def _committed(said: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], int]]:
+    for group in said.get("queryOffsetSummaries") or ():
+        for topic in group["topicSummaries"]:
+            yield (str(group["groupId"]), str(topic["kafkaTopic"])), sum(int(one["consumerOffset"]) for one in topic["offsets"])
+
+
+def _query(said: Mapping[str, Any]) -> Query:
+    name, kind = str(said["id"]), said.get("queryType")
+    errors = sorted(said.get("queryErrors") or (), key=lambda one: one.get("timestamp") or 0)
+    return Query(
+        name,
+        str(kind or ("PERSISTENT" if said.get("sinks") else "PUSH")),
+        str(said["statementText"]),
+        tuple(sorted(map(str, said["sources"]))),
+        tuple(sorted(map(str, said["sinks"]))),
+        {str(host): str(state) for host, state in (said.get("ksqlHostQueryStatus") or {}).items()},
+        str(said.get("state") or ""),
+        str(said.get("windowType") or ""),
+        str(said.get("topology") or ""),
+        tuple(str(one.get("errorMessage") or "") for one in errors),
+        said.get("overriddenProperties") or {},
+    )

@@ -1,0 +1,79 @@
+"""A ksqlDB server as a source."""
+
+from collections.abc import Callable, Iterator
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.sources.http import Http
+from lineage_bridge.sources.knowledge import Knowledge
+from lineage_bridge.sources.ksqldb.answers import STATEMENTS, Answers, parse
+from lineage_bridge.sources.ksqldb.settings import KsqldbSettings
+from lineage_bridge.sources.ksqldb.translate import known, translate
+from lineage_bridge.sources.observer import Check, Kind, Observation, Observer, Snapshot
+
+_TYPE = "application/vnd.ksql.v1+json"
+_ASKED = {"ksql": " ".join(STATEMENTS), "streamsProperties": {}}
+
+
+class KsqldbObserver(Observer[KsqldbSettings]):
+    """Tells the streams, tables and persistent queries of a ksqlDB server."""
+
+    def __init__(self, name: str, settings: KsqldbSettings) -> None:
+        super().__init__(name, settings)
+        self._http = Http(settings, {"Accept": _TYPE, "Content-Type": _TYPE})
+
+    def test(self) -> Iterator[Check]:
+        """The server, its health, and what it lists; then the state of its hosts, which not every server tells."""
+        first = _checked("server", self._server)
+        yield first
+        if not first.works:
+            return
+        yield _checked("health", self._health)
+        yield _checked("streams, tables and queries", self._listed)
+        hosts = _checked("hosts", self._hosts)
+        yield hosts if hosts.works else Check("hosts", True, f"not told ({hosts.told}); each query tells the state of its hosts")
+
+    def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+        """Two requests: the server, and all that it lists."""
+        return translate(self._answers(), before, around, now_us, self.settings)
+
+    def knowledge(self, snapshot: Snapshot) -> Knowledge:
+        """Declared schemas, and whose the queries' consumer groups are."""
+        return known(snapshot)
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self._http.close()
+
+    def _answers(self) -> Answers:
+        return parse(self._http.get("/info"), self._http.send("POST", "/ksql", _ASKED))
+
+    def _server(self) -> str:
+        info = self._http.get("/info")["KsqlServerInfo"]
+        return f"ksqlDB {info['version']}, service {info['ksqlServiceId']}, on the Kafka cluster {info['kafkaClusterId']}"
+
+    def _health(self) -> str:
+        said = self._http.get("/healthcheck")
+        if not said["isHealthy"]:
+            sick = [part for part, state in sorted((said.get("details") or {}).items()) if not state.get("isHealthy")]
+            raise SourceError(f"it says that it is not healthy: {', '.join(sick)}", "look at the server's log")
+        return "healthy"
+
+    def _listed(self) -> str:
+        said = self._answers()
+        return f"{len(said.relations)} streams and tables, {len(said.queries)} persistent queries"
+
+    def _hosts(self) -> str:
+        hosts = self._http.get("/clusterStatus")["clusterStatus"]
+        return ", ".join(f"{host} {'alive' if state['hostAlive'] else 'dead'}" for host, state in sorted(hosts.items()))
+
+
+def _checked(step: str, look: Callable[[], str]) -> Check:
+    try:
+        return Check(step, True, look())
+    except SourceError as error:
+        return Check(step, False, str(error), error.hint)
+    except (AttributeError, KeyError, TypeError) as error:
+        return Check(step, False, f"an answer lacks {error}", "is it a ksqlDB server?")
+
+
+KIND = Kind(KsqldbSettings, KsqldbObserver, "a ksqlDB server: streams, tables, persistent queries")

@@ -1,0 +1,48 @@
+"""What the text of a query and its topology tell beside what the API names. Pure."""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+_WINDOW = re.compile(r"\bWINDOW\s+(?:\w+\s+)?(?P<kind>TUMBLING|HOPPING|SESSION)\s*\((?P<inner>[^)]*)\)", re.IGNORECASE)
+_PARTS = (
+    ("size", re.compile(r"SIZE\s+(\d+\s+\w+)", re.IGNORECASE)),
+    ("advance", re.compile(r"ADVANCE\s+BY\s+(\d+\s+\w+)", re.IGNORECASE)),
+    ("gap", re.compile(r"^\s*(\d+\s+\w+)", re.IGNORECASE)),
+    ("retention", re.compile(r"RETENTION\s+(\d+\s+\w+)", re.IGNORECASE)),
+    ("grace", re.compile(r"GRACE\s+PERIOD\s+(\d+\s+\w+)", re.IGNORECASE)),
+)
+_SOURCE = re.compile(r"^\s*Source: .*\(topics: \[(?P<topics>[^\]]*)\]\)", re.MULTILINE)
+_SINK = re.compile(r"^\s*Sink: .*\(topic: (?P<topic>[^)]+)\)", re.MULTILINE)
+_STORES = re.compile(r"\(stores: \[(?P<stores>[^\]]*)\]\)")
+_INTERNAL = "-repartition"
+
+
+class Topics(NamedTuple):
+    """Topics of a topology. `internal` ones have full names, which begin with the group's."""
+
+    read: tuple[str, ...]
+    written: tuple[str, ...]
+    internal: tuple[str, ...]
+
+
+def window_of(kind: str, text: str) -> Mapping[str, str]:
+    """The window of a query: its type, and what of size, advance, gap, retention and grace the statement gives; empty without one."""
+    found = _WINDOW.search(text)
+    if found is None:
+        return {"type": kind} if kind else {}
+    told = {"type": (kind or found["kind"]).upper()}
+    for name, pattern in _PARTS:
+        if part := pattern.search(found["inner"]):
+            told[name] = " ".join(part[1].split())
+    return told
+
+
+def topics_of(topology: str, group: str) -> Topics:
+    """The topics that a topology of Kafka Streams reads and writes."""
+    read = {topic.strip() for found in _SOURCE.finditer(topology) for topic in found["topics"].split(",") if topic.strip()}
+    written = {found["topic"].strip() for found in _SINK.finditer(topology)}
+    stores = {store.strip() for found in _STORES.finditer(topology) for store in found["stores"].split(",") if store.strip()}
+    between = {topic for topic in read | written if topic.endswith(_INTERNAL)}
+    internal = {f"{group}-{name.removeprefix(group + '-')}" for name in between} | {f"{group}-{store}-changelog" for store in stores}
+    return Topics(tuple(sorted(read - between)), tuple(sorted(written - between)), tuple(sorted(internal)))

@@ -1,0 +1,389 @@
+"""What is told of streams, tables and queries: the answers were written before the code that gives them."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.events import T0
+from tests.sources.ksqldb.server import HOST, OTHER_HOST, Ksql, Query, Relation, column, shop
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.sources.knowledge import KEY, VALUE, Cluster, Knowledge, Schema
+from lineage_bridge.sources.ksqldb.answers import parse
+from lineage_bridge.sources.ksqldb.settings import KsqldbSettings
+from lineage_bridge.sources.ksqldb.translate import known, translate
+from lineage_bridge.sources.observer import Observation, Unseen
+
+SPACE, JOBS = "kafka://b1:9092", "ksqldb://k:8088"
+CLUSTER = Cluster("c1", SPACE, frozenset(("b1:9092",)))
+AROUND = Knowledge((CLUSTER,))
+MINUTE = 60_000_000
+
+
+class Polling:
+    """A server that is looked at again and again; snapshots go by way of JSON, as the poller keeps them."""
+
+    def __init__(self, server: Ksql, around: Knowledge = AROUND, **settings: Any) -> None:
+        self.server, self.around, self.now_us = server, around, T0
+        self.settings = KsqldbSettings(url="http://k:8088", **settings)
+        self.last: Observation | None = None
+
+    def poll(self) -> Observation:
+        before = json.loads(json.dumps(self.last.snapshot)) if self.last else None
+        said = parse(self.server.info(), self.server.entities())
+        self.last = translate(said, before, self.around, self.now_us, self.settings)
+        self.now_us += MINUTE
+        return self.last
+
+
+def bare(value: Any) -> Any:
+    """Facets without what every facet has."""
+    if isinstance(value, dict):
+        return {key: bare(inner) for key, inner in value.items() if key not in ("_producer", "_schemaURL")}
+    return [bare(inner) for inner in value] if isinstance(value, list) else value
+
+
+def runs(seen: Observation) -> list[dict[str, Any]]:
+    return [bare(event) for event in seen.events if "eventType" in event]
+
+
+def datasets(seen: Observation) -> list[Any]:
+    return [event["dataset"] for event in seen.events if "dataset" in event]
+
+
+def topics(seen: Observation) -> dict[str, Any]:
+    return {dataset["name"]: bare(dataset["facets"]) for dataset in datasets(seen)}
+
+
+def states(seen: Observation) -> list[tuple[object, str]]:
+    return [(event["eventType"], event["job"]["name"]) for event in runs(seen)]
+
+
+def source(name: str, field: str, subtype: str, kind: str = "DIRECT") -> dict[str, Any]:
+    return {"namespace": SPACE, "name": name, "field": field, "transformations": [{"type": kind, "subtype": subtype}]}
+
+
+def test_a_query_with_its_topics_and_columns() -> None:
+    polling = Polling(shop())
+    seen = polling.poll()
+    (start,) = runs(seen)
+    assert (start["eventType"], start["job"]["namespace"], start["job"]["name"]) == ("START", JOBS, "CSAS_RICH_3")
+    facets: Any = start["job"]["facets"]
+    assert facets["jobType"] == {
+        "processingType": "STREAMING",
+        "integration": "KSQLDB",
+        "jobType": "QUERY",
+        "emissionPattern": {"eventTrigger": "PERIODIC", "eventContentMode": "ACCUMULATIVE", "windowDuration": 60},
+    }
+    assert facets["sql"] == {"query": polling.server.queries[0].text, "dialect": "ksqldb"}
+    assert facets["ksqldb_query"] == {
+        "query": "CSAS_RICH_3",
+        "service": "default_",
+        "group": "_confluent-ksql-default_query_CSAS_RICH_3",
+        "sources": ["CUSTOMERS", "ORDERS"],
+        "sinks": ["RICH"],
+    }
+    assert [(one["namespace"], one["name"]) for one in start["inputs"]] == [(SPACE, "customers"), (SPACE, "orders")]
+    (rich,) = start["outputs"]
+    assert (rich["namespace"], rich["name"]) == (SPACE, "rich-orders")
+    lineage = rich["facets"]["columnLineage"]
+    assert lineage["fields"] == {
+        "_key": {"inputFields": [source("orders", "CUSTOMER", "IDENTITY")]},
+        "GROSS": {"inputFields": [source("orders", "AMOUNT", "TRANSFORMATION")]},
+        "CITY": {"inputFields": [source("customers", "CITY", "IDENTITY")]},
+    }
+    assert lineage["dataset"][:2] == [source("customers", "_key", "JOIN", "INDIRECT"), source("orders", "CUSTOMER", "JOIN", "INDIRECT")]
+    assert bare(start["run"])["facets"]["processing_engine"] == {"name": "ksqlDB", "version": "7.9.0"}
+    told = known(seen.snapshot)
+    assert told.owners == {("c1", "_confluent-ksql-default_query_CSAS_RICH_3"): (JOBS, "CSAS_RICH_3")}
+
+
+def test_streams_and_tables_are_names_of_topics() -> None:
+    seen = Polling(shop()).poll()
+    told = topics(seen)
+    assert sorted(told) == ["customers", "orders", "rich-orders"]
+    assert told["orders"]["symlinks"] == {"identifiers": [{"namespace": JOBS, "name": "ORDERS", "type": "TABLE"}]}
+    assert told["orders"]["schema"]["fields"] == [
+        {"name": "CUSTOMER", "type": "STRING", "ordinal_position": 1},
+        {"name": "AMOUNT", "type": "DECIMAL(10,2)", "ordinal_position": 2},
+        {"name": "_key", "type": "BIGINT", "ordinal_position": 3},
+    ]
+    (stream,) = told["orders"]["ksqldb"]["streams"]
+    assert {key: stream[key] for key in ("name", "type", "keyFormat", "valueFormat", "partitions", "replication")} == {
+        "name": "ORDERS",
+        "type": "STREAM",
+        "keyFormat": "KAFKA",
+        "valueFormat": "JSON",
+        "partitions": 2,
+        "replication": 1,
+    }
+    schemas = known(seen.snapshot).schemas
+    assert schemas[(SPACE, "orders"), KEY] == Schema((SchemaField(name="", type="BIGINT"),), "ksqlDB stream ORDERS", 1)
+    assert [field.name for field in schemas[(SPACE, "orders"), VALUE].fields] == ["CUSTOMER", "AMOUNT"]
+
+
+def test_nested_columns_and_keys_of_several_columns() -> None:
+    address = [column("CITY", "STRING"), column("ZIP", "INTEGER")]
+    fields = [
+        column("A", "STRING", key=True),
+        column("B", "INTEGER", key=True),
+        column("TO", "STRUCT", fields=address),
+        column("TAGS", "ARRAY", member={"type": "STRING", "fields": None, "memberSchema": None}),
+        column("RATES", "MAP", member={"type": "DOUBLE", "fields": None, "memberSchema": None}),
+    ]
+    told = topics(Polling(Ksql([Relation("S", "s", fields, key_format="JSON")])).poll())["s"]["schema"]["fields"]
+    shape = {field["name"]: [inner["name"] for inner in field.get("fields", ())] for field in told}
+    assert shape == {"TO": ["CITY", "ZIP"], "TAGS": ["_element"], "RATES": ["key", "value"], "_key": ["A", "B"]}
+
+
+def test_columns_go_by_the_registrys_spelling() -> None:
+    fields = (SchemaField(name="customer", type="string"), SchemaField(name="Amount", type="double"))
+    schemas = {
+        ((SPACE, "orders"), VALUE): Schema(fields, "orders-value version 1, id 1"),
+        ((SPACE, "orders"), KEY): Schema((SchemaField(name="id", type="long"),), "orders-key version 1, id 2"),
+    }
+    seen = Polling(shop(), Knowledge((CLUSTER,), schemas)).poll()
+    assert "schema" not in topics(seen)["orders"]
+    (start,) = runs(seen)
+    lineage: Any = start["outputs"][0]["facets"]["columnLineage"]
+    assert lineage["fields"]["_key"]["inputFields"] == [source("orders", "customer", "IDENTITY")]
+    assert lineage["fields"]["GROSS"]["inputFields"] == [source("orders", "Amount", "TRANSFORMATION")]
+
+
+def test_what_runs_tells_its_amounts_since_it_was_first_seen() -> None:
+    polling = Polling(shop())
+    polling.poll()
+    rich = polling.server.relations[2]
+    rich.written, rich.offsets = (
+        {HOST: 130, OTHER_HOST: 50},
+        {"_confluent-ksql-default_query_CSAS_RICH_3": {"orders": [110, 65], "customers": [7]}},
+    )
+    seen = polling.poll()
+    (beat,) = runs(seen)
+    assert (beat["eventType"], topics(seen)) == ("RUNNING", {})
+    assert {one["name"]: one["inputFacets"]["inputStatistics"] for one in beat["inputs"]} == {
+        "customers": {"rowCount": 0},
+        "orders": {"rowCount": 15},
+    }
+    assert beat["outputs"][0]["outputFacets"]["outputStatistics"] == {"rowCount": 30, "size": 300}
+    assert "sql" not in beat["job"]["facets"]
+    rich.written = {HOST: 5, OTHER_HOST: 60}
+    (beat,) = runs(polling.poll())
+    assert beat["outputs"][0]["outputFacets"]["outputStatistics"] == {"rowCount": 45, "size": 450}
+
+
+def test_of_a_sink_with_several_writers_nobody_knows_who_wrote_how_much() -> None:
+    server = shop()
+    server.queries.append(Query("INSERTQUERY_9", "INSERT INTO RICH SELECT * FROM ORDERS EMIT CHANGES;", ["ORDERS"], ["RICH"]))
+    server.relations[2].writers.append("INSERTQUERY_9")
+    polling = Polling(server)
+    polling.poll()
+    assert all("outputFacets" not in one for beat in runs(polling.poll()) for one in beat["outputs"])
+
+
+def test_offsets_of_the_broker_where_ksqldb_tells_none() -> None:
+    server = shop()
+    server.relations[2].offsets = {}
+    group = "_confluent-ksql-default_query_CSAS_RICH_3"
+    polling = Polling(server, Knowledge((Cluster("c1", SPACE, read={(group, "orders"): 40}),)))
+    polling.poll()
+    polling.around = Knowledge((Cluster("c1", SPACE, read={(group, "orders"): 42}),))
+    (beat,) = runs(polling.poll())
+    assert [one.get("inputFacets") for one in beat["inputs"]] == [None, {"inputStatistics": {"rowCount": 2}}]
+
+
+def test_the_life_of_a_query() -> None:
+    polling = Polling(shop())
+    query = polling.server.queries[0]
+    assert states(polling.poll()) == [("START", "CSAS_RICH_3")]
+    query.hosts = {HOST: "PAUSED"}
+    (paused,) = runs(polling.poll())
+    assert (paused["eventType"], paused["run"]["facets"]["ksqldb_state"]) == ("RUNNING", {"state": "PAUSED", "hosts": {HOST: "PAUSED"}})
+    (still,) = runs(polling.poll())
+    assert "ksqldb_state" not in still["run"]["facets"]
+    query.hosts = {HOST: "RUNNING"}
+    (again,) = runs(polling.poll())
+    assert again["run"]["facets"]["ksqldb_state"]["state"] == "RUNNING"
+    query.hosts, query.errors = {HOST: "ERROR"}, ["first", "Exhausted: password=hunter2 of orders"]
+    (failed,) = runs(polling.poll())
+    assert failed["eventType"] == "FAIL"
+    message = failed["run"]["facets"]["errorMessage"]["message"]
+    assert (message.startswith("Exhausted"), "hunter2" in json.dumps(failed)) == (True, False)
+    assert runs(polling.poll()) == []
+    query.hosts = {HOST: "RUNNING"}
+    assert states(polling.poll()) == [("RUNNING", "CSAS_RICH_3")]
+    polling.server.queries.clear()
+    (ended,) = runs(polling.poll())
+    assert (ended["eventType"], ended["run"]["runId"]) == ("ABORT", again["run"]["runId"])
+    assert runs(polling.poll()) == []
+
+
+def test_one_host_that_fails_is_no_end() -> None:
+    polling = Polling(shop())
+    polling.poll()
+    polling.server.queries[0].hosts = {HOST: "RUNNING", OTHER_HOST: "ERROR"}
+    (beat,) = runs(polling.poll())
+    assert beat["eventType"] == "RUNNING"
+    assert beat["run"]["facets"]["ksqldb_state"] == {"state": "RUNNING", "hosts": {HOST: "RUNNING", OTHER_HOST: "ERROR"}}
+
+
+def test_a_query_whose_hosts_do_not_answer_is_unseen() -> None:
+    polling = Polling(shop())
+    polling.poll()
+    polling.server.queries[0].hosts = {HOST: "UNRESPONSIVE"}
+    seen = polling.poll()
+    assert (runs(seen), [unseen.what for unseen in seen.unseen]) == ([], ["query CSAS_RICH_3: state"])
+    polling.server.queries[0].hosts = {HOST: "RUNNING", OTHER_HOST: "UNRESPONSIVE"}
+    seen = polling.poll()
+    assert states(seen) == [("RUNNING", "CSAS_RICH_3")]
+    assert seen.unseen == (Unseen(f"query CSAS_RICH_3: host {OTHER_HOST}", "it does not answer the other hosts"),)
+
+
+def test_a_query_that_failed_before_it_was_seen() -> None:
+    server = shop()
+    server.queries[0].hosts = {HOST: "ERROR"}
+    polling = Polling(server)
+    assert states(polling.poll()) == [("START", "CSAS_RICH_3"), ("FAIL", "CSAS_RICH_3")]
+    assert states(polling.poll()) == []
+
+
+def test_a_query_that_is_replaced_is_another_run() -> None:
+    polling = Polling(shop())
+    (first,) = runs(polling.poll())
+    polling.server.queries[0].text = polling.server.queries[0].text.replace("1.2", "1.19")
+    ended, started = runs(polling.poll())
+    assert [(event["eventType"], event["run"]["runId"] == first["run"]["runId"]) for event in (ended, started)] == [
+        ("COMPLETE", True),
+        ("START", False),
+    ]
+
+
+def test_queries_of_clients_are_no_jobs_and_a_materialized_source_writes_nothing() -> None:
+    server = shop()
+    server.queries = [
+        Query("transient_RICH_1", "SELECT * FROM RICH EMIT CHANGES;", ["RICH"], [], type="PUSH"),
+        Query(
+            "CST_CUSTOMERS_1",
+            "CREATE SOURCE TABLE CUSTOMERS (NAME STRING PRIMARY KEY) WITH (KAFKA_TOPIC='customers');",
+            ["CUSTOMERS"],
+            ["CUSTOMERS"],
+        ),
+    ]
+    (start,) = runs(Polling(server).poll())
+    assert (start["job"]["name"], [one["name"] for one in start["inputs"]], start["outputs"]) == ("CST_CUSTOMERS_1", ["customers"], [])
+
+
+def test_windows() -> None:
+    server = shop()
+    counts = Relation(
+        "COUNTS",
+        "COUNTS",
+        [column("CUSTOMER", "STRING", key=True), column("N", "BIGINT")],
+        "TABLE",
+        window="HOPPING",
+        writers=["CTAS_COUNTS_5"],
+    )
+    text = """CREATE TABLE COUNTS WITH (KAFKA_TOPIC='COUNTS') AS SELECT O.CUSTOMER CUSTOMER, SUM(O.AMOUNT) N FROM ORDERS O
+WINDOW HOPPING ( SIZE 1 HOURS , ADVANCE BY 10 MINUTES , RETENTION 7 DAYS , GRACE PERIOD 5 MINUTES ) GROUP BY O.CUSTOMER EMIT CHANGES;"""
+    topology = """Topologies:
+   Sub-topology: 0
+    Source: KSTREAM-SOURCE-0000000000 (topics: [orders])
+      --> Aggregate-GroupBy
+    Sink: Aggregate-GroupBy-repartition-sink (topic: Aggregate-GroupBy-repartition)
+   Sub-topology: 1
+    Source: Aggregate-GroupBy-repartition-source (topics: [Aggregate-GroupBy-repartition])
+    Processor: KSTREAM-AGGREGATE-0000000003 (stores: [Aggregate-Aggregate-Materialize])
+    Sink: KSTREAM-SINK-0000000009 (topic: COUNTS)
+"""
+    server.relations.append(counts)
+    server.queries = [Query("CTAS_COUNTS_5", text, ["ORDERS"], ["COUNTS"], window="HOPPING", topology=topology)]
+    (start,) = runs(Polling(server).poll())
+    facets: Any = start["job"]["facets"]
+    assert facets["ksqldb_window"] == {
+        "type": "HOPPING",
+        "size": "1 HOURS",
+        "advance": "10 MINUTES",
+        "retention": "7 DAYS",
+        "grace": "5 MINUTES",
+    }
+    group = "_confluent-ksql-default_query_CTAS_COUNTS_5"
+    assert facets["ksqldb_query"]["internal"] == [
+        f"{group}-Aggregate-Aggregate-Materialize-changelog",
+        f"{group}-Aggregate-GroupBy-repartition",
+    ]
+    assert start["outputs"][0]["facets"]["columnLineage"]["fields"]["N"]["inputFields"] == [source("orders", "AMOUNT", "AGGREGATION")]
+
+
+def test_topics_come_from_the_topology_where_streams_are_not_told() -> None:
+    server = shop()
+    server.relations = []
+    server.queries[0].topology = """Topologies:
+   Sub-topology: 0
+    Source: KSTREAM-SOURCE-0000000001 (topics: [orders])
+    Source: KTABLE-SOURCE-0000000002 (topics: [customers])
+    Sink: KSTREAM-SINK-0000000009 (topic: rich-orders)
+"""
+    (start,) = runs(Polling(server).poll())
+    assert ([one["name"] for one in start["inputs"]], [one["name"] for one in start["outputs"]]) == (
+        ["customers", "orders"],
+        ["rich-orders"],
+    )
+
+
+def test_what_is_not_understood_of_a_statement_is_told() -> None:
+    server = shop()
+    server.queries[0].text = "CREATE STREAM RICH AS SELECT ((( FROM ORDERS EMIT CHANGES;"
+    (start,) = runs(Polling(server).poll())
+    (error,) = start["run"]["facets"]["extractionError"]["errors"]
+    assert error["errorMessage"].startswith("line 1")
+    assert [one["name"] for one in start["inputs"]] == ["customers", "orders"]
+
+
+def test_a_stream_that_is_dropped_takes_its_word_back() -> None:
+    polling = Polling(shop())
+    polling.poll()
+    polling.server.relations = polling.server.relations[1:]
+    assert topics(polling.poll())["orders"] == {key: {"_deleted": True} for key in ("ksqldb", "schema", "symlinks")}
+    assert topics(polling.poll()) == {}
+
+
+def test_several_streams_of_one_topic() -> None:
+    server = shop()
+    server.relations.append(Relation("ORDERS_2", "orders", [column("CUSTOMER", "STRING"), column("NOTE", "STRING")]))
+    told = topics(Polling(server).poll())["orders"]
+    assert [one["name"] for one in told["symlinks"]["identifiers"]] == ["ORDERS", "ORDERS_2"]
+    assert [field["name"] for field in told["schema"]["fields"]] == ["CUSTOMER", "AMOUNT", "NOTE", "_key"]
+
+
+def test_without_a_kafka_source_the_cluster_goes_by_its_id_or_by_what_is_set() -> None:
+    assert {dataset["namespace"] for dataset in datasets(Polling(shop(), Knowledge()).poll())} == {"kafka://c1"}
+    seen = Polling(shop(), Knowledge(), kafka="b7:9092").poll()
+    assert {dataset["namespace"] for dataset in datasets(seen)} == {"kafka://b7:9092"}
+
+
+def test_of_a_server_that_is_not_well_nothing_is_told_as_gone() -> None:
+    polling = Polling(shop())
+    polling.poll()
+    polling.server.relations, polling.server.queries, polling.server.status = [], [], "DEGRADED"
+    seen = polling.poll()
+    assert (seen.events, [unseen.what for unseen in seen.unseen]) == ((), ["state of the server"])
+    polling.server.status = "RUNNING"
+    assert states(polling.poll()) == [("ABORT", "CSAS_RICH_3")]
+
+
+def test_warnings_are_unseen() -> None:
+    server = shop()
+    server.warnings = ["Error from host ksql-2:8088"]
+    assert {unseen.what for unseen in Polling(server).poll().unseen} == {
+        "warnings of SHOW STREAMS",
+        "warnings of SHOW TABLES",
+        "warnings of SHOW QUERIES",
+    }
+
+
+@pytest.mark.parametrize("cut", [slice(0, 2), slice(1, 3), slice(0, 0)])
+def test_half_an_answer_is_none(cut: slice) -> None:
+    server = shop()
+    with pytest.raises(SourceError):
+        parse(server.info(), server.entities()[cut])
