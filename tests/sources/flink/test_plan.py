@@ -49,6 +49,18 @@ def test_old_kinds_of_sources_and_sinks_have_their_names_from_the_vertex():
     assert tables(plan) == {"bad": {"gen"}}
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (f"Source: KafkaSource-c.d.{'t' * 80}", f"Source__KafkaSource-c_d_{'t' * 56}"),
+        (f"{'t' * 80}[24]: Writer", f"{'t' * 72}__Writer"),
+        ("orders[1]: Writer", "orders[1]__Writer"),
+    ],
+)
+def test_metrics_have_long_names_cut_as_flink_cuts_them(name: str, expected: str):
+    assert Operator("", name, ()).metrics == expected
+
+
 def test_a_sink_beside_a_source_is_reached_by_that_one_only():
     """Two sources, each with a sink of its own in its vertex; a third vertex joins them into another."""
     nodes = [
@@ -75,7 +87,7 @@ def test_a_table_that_is_looked_up_is_read():
             {"out": {"t"}},
         ),
         (SCAN.format("t") + "+- [2]:Sink(table=[*anonymous_collect$1*], fields=[a])<br/>", {}),
-        (SCAN.format("t") + "+- [2]:StreamingFileWriter<br/>   +- StreamingFileWriter<br/>", {"?": {"t"}}),
+        (SCAN.format("t") + "+- StreamingFileWriter<br/>   +- end: Writer<br/>", {"?": {"t"}}),
         (
             "Source: KafkaSource-c.d.t<br/>+- [1]:TableSourceScan(table=[[c, d, t]], fields=[a])<br/>   +- out[2]: Writer<br/>",
             {"out": {"t"}},

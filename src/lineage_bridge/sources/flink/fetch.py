@@ -75,6 +75,8 @@ class JobManager:
     def job(self, jid: str) -> Answer:
         """A job with its vertices and plan. Raises SourceError, MissingError for one that it has no more."""
         detail = _object(self._http.get(f"/jobs/{jid}"), "vertices")
+        if not isinstance(detail["vertices"], list):
+            raise SourceError("a job's vertices are no list", "is the address that of a JobManager's REST API?")
         return detail if "plan" in detail else {**detail, **_object(self._http.get(f"/jobs/{jid}/plan"), "plan")}
 
     def exceptions(self, jid: str) -> Answer:

@@ -85,7 +85,7 @@ def flows_of(job: str, plan: Plan, topics: Mapping[int, tuple[str, ...]], eviden
     sinks = _keys(plan.sinks, written_, plan, find)
     inputs = _accesses(job, sources, plan.sources, read, find, evidence, topics)
     outputs = _accesses(job, sinks, plan.sinks, written_, find, evidence, {})
-    entries = _of_statement(statement, inputs, outputs) if statement else _of_plan(plan, sources, sinks, inputs, outputs)
+    entries = _of_statement(statement, inputs, outputs, find) if statement else _of_plan(plan, sources, sinks, inputs, outputs)
     tables = [table for path in inputs if (table := find(path)) is not None]
     flows = Flows(
         _merged(inputs.values()),
@@ -188,7 +188,11 @@ def _of_plan(plan: Plan, sources: list[Name], sinks: list[Name], inputs: _Found,
     return tuple(Entry(target, tuple(read)) for target, read in reached.items())
 
 
-def _of_statement(statement: StartedJob, inputs: _Found, outputs: _Found) -> tuple[Entry, ...]:
+def _of_statement(statement: StartedJob, inputs: _Found, outputs: _Found, find: Callable[[Name], KnownTable | None]) -> tuple[Entry, ...]:
+    def column(name: Name, column: str) -> str:
+        table = find(statement.paths[name])
+        return table.column(column) if table else column
+
     def read(name: Name) -> list[DatasetName]:
         return [access.dataset for access in inputs.get(statement.paths[name], ())]
 
@@ -197,16 +201,15 @@ def _of_statement(statement: StartedJob, inputs: _Found, outputs: _Found) -> tup
         fields: dict[str, list[Column]] = {}
         for flow in statement.lineage.columns:
             if flow.out_table == table:
-                fields.setdefault(flow.out_column, []).extend((name, flow.in_column, flow.subtype.name) for name in read(flow.in_table))
-        deciding = [
-            (name, one.in_column, one.kind) for one in statement.lineage.indirect if one.out_table == table for name in read(one.in_table)
-        ]
+                came = [(name, column(flow.in_table, flow.in_column), flow.subtype.name) for name in read(flow.in_table)]
+                fields.setdefault(column(table, flow.out_column), []).extend(came)
+        told = [one for one in statement.lineage.indirect if one.out_table == table]
+        deciding = [(name, column(one.in_table, one.in_column), one.kind) for one in told for name in read(one.in_table)]
         datasets = tuple(dict.fromkeys(name for source in sources for name in read(source)))
         for access in outputs.get(statement.paths[table], ()):
-            columns = {column: tuple(dict.fromkeys(origins)) for column, origins in fields.items()}
-            entries[access.dataset] = _both(
-                entries.get(access.dataset), Entry(access.dataset, datasets, columns, tuple(dict.fromkeys(deciding)))
-            )
+            columns = {name: tuple(dict.fromkeys(origins)) for name, origins in fields.items()}
+            entry = Entry(access.dataset, datasets, columns, tuple(dict.fromkeys(deciding)))
+            entries[access.dataset] = _both(entries.get(access.dataset), entry)
     return tuple(entries.values())
 
 

@@ -12,14 +12,16 @@ from typing import Any, NamedTuple
 from lineage_bridge.sql.names import Name
 
 _LONGEST_NAME = 80
-"""Flink cuts the names of operators in metrics here (TaskMetricGroup)."""
+"""Flink cuts the names of operators in metrics here, those of writers before their last word (TaskMetricGroup)."""
+_LAST_WORD = ": Writer"
 _BRANCH = re.compile(r"((?:[:+ ][- ] )*)(.*)", re.DOTALL)
 _NUMBER = re.compile(r"\[(\d+)\]:")
 _SCAN = re.compile(r"TableSourceScan\(table=\[\[([^\]]*)")
 _LOOKUP = re.compile(r"LookupJoin\(table=\[([^\]]*)")
 _SOURCE = re.compile(r"Source: (?:\w*Source-(?P<path>[^\s\[\]]+\.[^\s\[\]]+\.[^\s\[\]]+)|(?P<table>.+)\[\d+\]|.*)")
 _SINK = re.compile(r"(?<![A-Za-z])Sink\(table=\[([^\]]*)")
-_WRITER = re.compile(r"(?:(?P<table>.+)\[\d+\]: Writer|.*: Writer|Sink: .*|StreamingFileWriter)")
+_WRITER = re.compile(r"(?:(?P<table>.+)\[\d+\]: Writer|(?!end:).*: Writer|Sink: .*|StreamingFileWriter)")
+"""What writes. Behind the writer of files stands `end: Writer`, which takes what is left: nothing."""
 _ASKED = ("*anonymous_collect", "Unregistered_Collect_Sink", "Collect table sink", "Select table sink")
 """What stands in the names of sinks that give rows to whoever asks."""
 
@@ -34,7 +36,9 @@ class Operator(NamedTuple):
     @property
     def metrics(self) -> str:
         """What its metrics' ids begin with."""
-        return re.sub(r"[ .:,]", "_", self.name[:_LONGEST_NAME])
+        kept = self.name.removesuffix(_LAST_WORD)
+        last = self.name[len(kept) :]
+        return re.sub(r"[ .:,]", "_", kept[: _LONGEST_NAME - len(last)] + last)
 
 
 class Plan(NamedTuple):

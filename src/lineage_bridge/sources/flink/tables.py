@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.flink.formats import of_topic
 from lineage_bridge.sources.knowledge import Knowledge
 from lineage_bridge.sql.catalog import Catalog, ColumnKind, Table
 from lineage_bridge.sql.datasets import dataset_of
@@ -19,7 +20,10 @@ _KAFKA = ("kafka", "upsert-kafka")
 
 @dataclass(frozen=True)
 class KnownTable:
-    """A table that DDL defines. `dataset` is None where its options name none; of Kafka, `topics` and `pattern` name them at `servers`."""
+    """A table that DDL defines. `dataset` is None where its options name none; of Kafka, `topics` and `pattern` name them at `servers`.
+
+    `fields` are the columns of the dataset, `columns` what they are called there where the table has other names.
+    """
 
     path: Name
     connector: str
@@ -29,6 +33,11 @@ class KnownTable:
     pattern: str = ""
     group: str = ""
     fields: tuple[SchemaField, ...] = ()
+    columns: tuple[tuple[str, str], ...] = ()
+
+    def column(self, name: str) -> str:
+        """What a column of the table is called in the dataset."""
+        return dict(self.columns).get(name, name)
 
     def datasets(self, around: Knowledge) -> tuple[DatasetName, ...]:
         """The datasets it stands for: topics are in the namespace of their cluster as other sources know it."""
@@ -94,14 +103,15 @@ def _tables(catalog: Catalog) -> dict[Name, KnownTable]:
 def _known(catalog: Catalog, table: Table) -> KnownTable:
     options, path = table.options, catalog.path(table.name)
     connector = options.get("connector") or catalog.options(table.name).get("type", "")
-    fields = tuple(SchemaField(column.name, column.type or None) for column in table.columns or () if column.kind is ColumnKind.PHYSICAL)
+    physical = tuple(SchemaField(column.name, column.type or None) for column in table.columns or () if column.kind is ColumnKind.PHYSICAL)
     dataset = dataset_of(options, catalog.options(table.name), path)
     if connector not in _KAFKA:
-        return KnownTable(path, connector, dataset, fields=fields)
+        return KnownTable(path, connector, dataset, fields=physical)
     topics = tuple(topic.strip() for topic in options.get("topic", "").split(";") if topic.strip())
     servers = options.get("properties.bootstrap.servers", "")
     group = options.get("properties.group.id", "")
-    return KnownTable(path, connector, dataset, servers, topics, options.get("topic-pattern", ""), group, fields)
+    fields, columns = of_topic(physical, options)
+    return KnownTable(path, connector, dataset, servers, topics, options.get("topic-pattern", ""), group, fields, columns)
 
 
 def _fitting(pattern: str, around: Knowledge, servers: str) -> tuple[str, ...]:

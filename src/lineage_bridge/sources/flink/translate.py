@@ -94,9 +94,8 @@ def events_of(jid: str, facts: dict[str, Any], known: Flows | None, cluster: Clu
     start_us = facts["start"] * 1000
     facts = {**facts, "run": facts["run"] or _run_id(jid, facts, cluster)}
     events: list[Json] = []
-    said = _hash(
-        [job_facets(flows, facts["kind"], cluster.heartbeat_s), inputs_of(flows, {}, whole=True), outputs_of(flows, {}, whole=True)]
-    )
+    whole = [job_facets(flows, facts["kind"], cluster.heartbeat_s), inputs_of(flows, {}, whole=True), outputs_of(flows, {}, whole=True)]
+    said = facts["said"] if known is None else _hash(whole)
     engine = {"processing_engine": OUTGOING.processing_engine("flink", cluster.version)}
     own = {"flink_job": _flink_job(jid, facts, cluster)}
     told = _hash([own])

@@ -1,0 +1,384 @@
+"""A job's life over several polls, and what is not told when an answer cannot be had."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sources.flink.orders import AGGREGATE, DDL, FAILED, GEN, NOW_US, ORDERS, READER, SCRIPT, TOPICS, count, overview, tell_orders
+from tests.sources.flink.stand import Stand, recorded, standing
+
+from lineage_bridge.errors import SourceError, UnreachableError
+from lineage_bridge.openlineage.outgoing import run_id
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.sources.flink import observer as flink
+from lineage_bridge.sources.flink.settings import FlinkSettings
+from lineage_bridge.sources.knowledge import NOTHING, VALUE, Cluster, Knowledge
+from lineage_bridge.sources.observer import Observation, SameJob
+
+MINUTE_US = 60_000_000
+NAMESPACE = "flink://jobmanager:8081"
+PLACE = f"/jobs/{ORDERS}"
+SOURCE_METRICS = f"{PLACE}/vertices/{READER}/subtasks/metrics"
+
+
+class Polls:
+    """Polls one after the other; a snapshot lies on disk as JSON in between."""
+
+    def __init__(self, stand: Stand, **settings: Any) -> None:
+        self.stand, self.settings = stand, {"init_sql": DDL, "namespace": NAMESPACE, **settings}
+        self.before: Any = None
+        self.now_us = NOW_US
+        self.around = NOTHING
+
+    def poll(self) -> Observation:
+        observer = flink.FlinkObserver("flink", FlinkSettings(url=self.stand.url, timeout_s=2, **self.settings))
+        try:
+            seen = observer.observe(self.before, self.around, self.now_us)
+        finally:
+            observer.close()
+        self.before = json.loads(json.dumps(seen.snapshot))
+        self.now_us += MINUTE_US
+        return seen
+
+    def told(self) -> list[str]:
+        """What the next poll tells, by type."""
+        return [str(event["eventType"]) for event in self.poll().events]
+
+    def rows(self) -> list[int]:
+        """What the next poll tells of rows: read, then written."""
+        event: Any = self.poll().events[-1]
+        said = [*(one["inputFacets"]["inputStatistics"] for one in event["inputs"])]
+        said += [one["outputFacets"]["outputStatistics"] for one in event["outputs"]]
+        return [one["rowCount"] for one in said]
+
+
+@pytest.fixture
+def polls(stand: Stand) -> Polls:
+    tell_orders(stand)
+    return Polls(stand)
+
+
+def whats(seen: Observation) -> list[str]:
+    return [unseen.what for unseen in seen.unseen]
+
+
+def test_the_same_answers_give_the_same_observation(polls: Polls):
+    first, again = polls.poll(), Polls(polls.stand).poll()
+
+    assert first == again
+
+
+def test_counters_go_on_over_a_restart(polls: Polls):
+    """The tasks' own counters begin at nothing; the totals do not fall, and leave out what came before the first poll after it."""
+    assert polls.rows() == [30, 20, 30]
+    count(polls.stand, 15, restarts=1)
+    assert polls.rows() == [30, 20, 30]
+    count(polls.stand, 25, restarts=1)
+    assert polls.rows() == [40, 30, 40]
+
+
+def test_a_restart_is_a_state_of_the_run(polls: Polls):
+    polls.poll()
+    polls.stand.answers["/jobs/overview"] = overview(ORDERS, state="RESTARTING", **{"last-modification": 1})
+    polls.stand.answers[f"{PLACE}/exceptions"] = recorded("flink_job_exceptions_failed")
+    count(polls.stand, 30, restarts=2)
+    (event,) = polls.poll().events
+    said: Any = event
+
+    assert event["eventType"] == "RUNNING"
+    facet = said["run"]["facets"]["flink_job"]
+    assert (facet["state"], facet["restarts"]) == ("RESTARTING", 2)
+    assert facet["last_error"]["message"].startswith("java.lang.NumberFormatException")
+    assert "trace" not in json.dumps(polls.before)
+    assert polls.told() == ["RUNNING"]
+
+
+def test_an_end_is_told_once_with_the_last_counters(polls: Polls):
+    polls.poll()
+    polls.stand.answers["/jobs/overview"] = overview(ORDERS, state="CANCELED", **{"end-time": 1795219700_000})
+    count(polls.stand, 35)
+    (event,) = polls.poll().events
+    said: Any = event
+
+    assert (event["eventType"], event["eventTime"]) == ("ABORT", format_time(1795219700_000_000))
+    assert said["inputs"][0]["inputFacets"]["inputStatistics"]["rowCount"] == 35
+    assert polls.told() == []
+    polls.stand.answers["/jobs/overview"] = overview()
+    assert polls.told() == []
+    assert polls.before["jobs"] == {}
+
+
+def test_an_end_is_not_before_the_last_heartbeat(polls: Polls):
+    """The clock of the JobManager may be behind ours."""
+    polls.poll()
+    polls.stand.answers["/jobs/overview"] = overview(ORDERS, state="FINISHED", **{"end-time": NOW_US // 1000 - 5000})
+
+    (event,) = polls.poll().events
+    assert (event["eventType"], event["eventTime"]) == ("COMPLETE", format_time(NOW_US))
+
+
+def test_a_suspended_job_is_told_once_and_goes_on(polls: Polls):
+    polls.poll()
+    polls.stand.answers["/jobs/overview"] = overview(ORDERS, state="SUSPENDED")
+    assert [polls.told(), polls.told()] == [["OTHER"], []]
+    polls.stand.answers["/jobs/overview"] = overview(ORDERS)
+    assert polls.told() == ["RUNNING"]
+
+
+def test_a_job_that_is_gone_while_it_ran_has_no_end_that_is_known(polls: Polls):
+    polls.poll()
+    polls.stand.answers["/jobs/overview"] = overview()
+    seen = polls.poll()
+
+    assert seen.events == ()
+    assert whats(seen) == [f"job orders_pipeline ({ORDERS}): end"]
+    assert "RUNNING" in seen.unseen[0].why
+    polls.stand.answers["/jobs/overview"] = overview(ORDERS)
+    back = polls.poll()
+    assert [event["eventType"] for event in back.events] == ["RUNNING"]
+    assert back.unseen == ()
+
+
+def test_what_became_of_it_is_forgotten_after_a_day(polls: Polls):
+    polls.poll()
+    polls.stand.answers["/jobs/overview"] = overview()
+    polls.poll()
+    polls.now_us += 1440 * MINUTE_US
+
+    assert polls.poll().unseen == ()
+    assert polls.before["jobs"] == {}
+
+
+def test_the_history_server_knows_the_end(polls: Polls):
+    with standing() as history:
+        polls.settings["history_url"] = history.url
+        polls.poll()
+        polls.stand.answers["/jobs/overview"] = overview()
+        assert whats(polls.poll()) == [f"job orders_pipeline ({ORDERS}): end"]
+        history.answers |= {
+            PLACE: {**recorded("flink_job"), "state": "FAILED", "end-time": 1795219700_000},
+            f"{PLACE}/exceptions": recorded("flink_job_exceptions_failed"),
+        }
+        (event,) = polls.poll().events
+        assert (event["eventType"], event["eventTime"]) == ("FAIL", format_time(1795219700_000_000))
+        assert "errorMessage" in event["run"]["facets"]  # type: ignore[index]
+        seen = polls.poll()
+        assert (seen.events, seen.unseen) == ((), ())
+
+
+def test_a_job_taken_up_under_its_old_id_is_another_run(polls: Polls):
+    started: Any = polls.poll().events[0]
+    polls.stand.answers["/jobs/overview"] = overview(ORDERS, state="FINISHED", **{"end-time": 1795219700_000})
+    polls.poll()
+    polls.stand.answers["/jobs/overview"] = overview(ORDERS, **{"start-time": 1795219800_000})
+    again: Any = polls.poll().events
+
+    assert [event["eventType"] for event in again] == ["START", "RUNNING"]
+    assert again[0]["run"]["runId"] == str(run_id("flink", NAMESPACE, ORDERS, 1795219800_000)) != started["run"]["runId"]
+    assert again[1]["run"]["runId"] == again[0]["run"]["runId"]
+    (later,) = polls.poll().events
+    assert later["run"]["runId"] == again[0]["run"]["runId"]  # type: ignore[index]
+
+
+def test_every_deployment_of_an_application_has_one_id(stand: Stand):
+    """A highly available application's job is 000...: the run is named with its start."""
+    tell_orders(stand)
+    zero = "0" * 32
+    stand.answers["/jobs/overview"] = overview(ORDERS, jid=zero)
+    stand.answers[f"/jobs/{zero}"] = recorded("flink_job")
+    started: Any = Polls(stand).poll().events[0]
+
+    assert started["run"]["runId"] == str(run_id("flink", NAMESPACE, zero, 1795219561838))
+
+
+def test_only_the_jobs_that_are_wanted(polls: Polls):
+    polls.settings["jobs"] = ("gen_*", "bounded*")
+
+    assert polls.poll().events == ()
+    assert not any(path.startswith(PLACE) for path in polls.stand.asked)
+
+
+# what cannot be had
+
+
+@pytest.mark.parametrize("answer", [500, 403, b"half an ans", {"errors": ["not yet"]}, {"jobs": [{"jid": "1"}]}, {"jobs": None}])
+def test_without_a_whole_list_nothing_is_said(polls: Polls, answer: Any):
+    polls.poll()
+    polls.stand.answers["/jobs/overview"] = answer
+
+    with pytest.raises(SourceError):
+        polls.poll()
+
+
+def test_without_a_jobmanager_nothing_is_said():
+    with standing() as stand:
+        gone = Polls(stand)
+    with pytest.raises(UnreachableError):
+        gone.poll()
+
+
+@pytest.mark.parametrize(
+    ("path", "answer", "what"),
+    [
+        (f"{PLACE}/checkpoints", 500, "checkpoints"),
+        (f"{PLACE}/metrics", {"not": "a list"}, "restarts"),
+        (SOURCE_METRICS, b"[", "metrics"),
+    ],
+)
+def test_a_part_that_fails_is_told_and_the_rest_goes_on(polls: Polls, path: str, answer: Any, what: str):
+    polls.poll()
+    polls.stand.answers[path] = answer
+    seen = polls.poll()
+
+    assert [event["eventType"] for event in seen.events] == ["RUNNING"]
+    assert whats(seen) == [f"job orders_pipeline: {what}"]
+    assert polls.rows() == [30, 20, 30]
+
+
+@pytest.mark.parametrize(("answer", "told"), [(500, True), (b"{", True), ({"vertices": None}, True), (404, False)])
+def test_a_job_that_cannot_be_seen_stays_as_it_was(polls: Polls, answer: Any, told: bool):
+    """Nothing is told of it, not even its end, until it can be seen whole."""
+    polls.poll()
+    known = polls.before["jobs"]
+    polls.stand.answers["/jobs/overview"] = overview(ORDERS, state="FINISHED", **{"end-time": 1795219700_000})
+    polls.stand.answers[PLACE] = answer
+    seen = polls.poll()
+
+    assert seen.events == ()
+    assert whats(seen) == (["job orders_pipeline"] if told else [])
+    assert polls.before["jobs"] == known
+    polls.stand.answers[PLACE] = recorded("flink_job")
+    assert polls.told() == ["COMPLETE"]
+
+
+def test_a_failure_is_told_with_its_cause_or_later(polls: Polls):
+    polls.stand.answers["/jobs/overview"] = overview(FAILED)
+    polls.stand.answers[f"/jobs/{FAILED}"] = recorded("flink_job_failed")
+    polls.stand.answers[f"/jobs/{FAILED}/exceptions"] = 500
+    assert polls.told() == []
+    polls.stand.answers[f"/jobs/{FAILED}/exceptions"] = recorded("flink_job_exceptions_failed")
+    assert polls.told() == ["START", "FAIL"]
+
+
+def test_metrics_that_are_not_there_yet_come_later(polls: Polls):
+    """The JobManager collects them every ten seconds; while its TaskManager is gone it has none."""
+    polls.stand.metrics = {path: {} for path in polls.stand.metrics}
+    first: Any = polls.poll().events[-1]
+    assert (first["inputs"], first["outputs"]) == ([], [])
+    count(polls.stand, 30)
+    assert polls.rows() == [30, 20, 30]
+    polls.stand.metrics = {path: {} for path in polls.stand.metrics}
+    assert polls.rows() == [30, 20, 30]
+
+
+def test_a_file_that_cannot_be_read_takes_nothing_away(polls: Polls, tmp_path: Path):
+    file = tmp_path / "a.yaml"
+    file.write_text(f"name: orders_pipeline\noutputs: [{TOPICS}/other]\n")
+    polls.settings["annotations"] = (str(file),)
+    started: Any = polls.poll().events[0]
+    assert [one["name"] for one in started["outputs"]] == ["other"]
+    file.write_text("name: [")
+    seen = polls.poll()
+    (event,) = seen.events
+    assert (event["inputs"], event["outputs"], event["job"]["facets"]) == ([], [], {})  # type: ignore[index]
+    assert whats(seen) == ["what is known of jobs"]
+    file.write_text(f"name: orders_pipeline\noutputs: [{TOPICS}/new]\n")
+    changed: Any = polls.poll().events[0]
+    assert [one["name"] for one in changed["outputs"]] == ["new"]
+    assert "lineage" in changed["job"]["facets"]
+
+
+def test_a_job_that_is_new_while_a_file_cannot_be_read_is_told_when_it_can(polls: Polls, tmp_path: Path):
+    file = tmp_path / "a.sql"
+    polls.settings["statements"] = (str(file),)
+    started: Any = polls.poll().events
+    assert [(event["eventType"], event["outputs"]) for event in started] == [("START", []), ("RUNNING", [])]
+    file.write_text(SCRIPT)
+    told: Any = polls.poll().events[0]
+    assert [one["name"] for one in told["outputs"]] == ["orders-doubled", "orders-agg"]
+    assert told["job"]["facets"]["sql"]["dialect"] == "flink"
+
+
+# what others use
+
+
+def test_groups_and_schemas_are_for_others(polls: Polls):
+    polls.around = Knowledge((Cluster("lkc-1", "kafka://b0.example.com:9092", frozenset({"b1.example.com:9092"})),))
+    started: Any = polls.poll().events[0]
+    known = flink.FlinkObserver("flink", FlinkSettings(url=polls.stand.url)).knowledge(polls.before)
+
+    assert started["inputs"][0]["namespace"] == "kafka://b0.example.com:9092"
+    assert known.owners == {("lkc-1", "flink-orders"): (NAMESPACE, "orders_pipeline")}
+    said = known.schemas[("kafka://b0.example.com:9092", "orders-agg"), VALUE]
+    assert [(field.name, field.type) for field in said.fields] == [("id", "INT"), ("n", "BIGINT")]
+    assert said.rank == 1
+
+
+def test_groups_that_are_annotated_tell_inputs(polls: Polls, tmp_path: Path):
+    """A DataStream job: operators only."""
+    polls.stand.answers[PLACE] = {
+        **recorded("flink_job"),
+        "plan": {"nodes": [{"id": READER, "description": "Source: events<br/>+- Map<br/>   +- out: Writer<br/>"}]},
+    }
+    bare = polls.poll()
+    assert whats(bare) == ["job orders_pipeline: datasets"]
+    assert "Source: events, out: Writer" in bare.unseen[0].why
+    file = tmp_path / "a.yaml"
+    file.write_text("name: orders_pipeline\ngroups: [enrich]\noutputs: [kafka://made]\n")
+    cluster = Cluster("lkc-1", "kafka://b1:9092", topics=frozenset({"a", "b", "made"}), groups={"enrich": frozenset({"a", "b"})})
+    polls.around = Knowledge((cluster,))
+    polls.settings["annotations"] = (str(file),)
+    seen = polls.poll()
+    event: Any = seen.events[0]
+
+    assert seen.unseen == ()
+    assert [one["name"] for one in (*event["inputs"], *event["outputs"])] == ["a", "b", "made"]
+    observer = flink.FlinkObserver("flink", FlinkSettings(url=polls.stand.url))
+    assert observer.knowledge(polls.before).owners == {("lkc-1", "enrich"): (NAMESPACE, "orders_pipeline")}
+
+
+def test_the_listeners_job_is_the_same_job(polls: Polls):
+    listener = "io.openlineage.flink.listener.OpenLineageJobStatusChangedListenerFactory"
+    polls.stand.answers["/jobmanager/config"] = [
+        {"key": "execution.job-status-changed-listeners", "value": listener},
+        {"key": "openlineage.job.namespace", "value": "flink-jobs"},
+    ]
+    evidence = "openlineage.job.namespace of the JobManager's configuration"
+    assert polls.poll().same == (SameJob("flink-jobs", "orders_pipeline", NAMESPACE, "orders_pipeline", evidence),)
+    assert polls.poll().same == ()
+
+
+def test_each_step_is_tested(polls: Polls):
+    observer = flink.FlinkObserver("flink", FlinkSettings(url=polls.stand.url, annotations=("/no/where.yaml",), init_sql=DDL))
+    checks = {check.step: check for check in observer.test()}
+    observer.close()
+
+    assert [check.step for check in checks.values() if not check.works] == ["read annotations"]
+    assert checks["reach the JobManager"].told == "Flink 2.3.0"
+    assert checks["list its jobs"].told == "1 of 1 jobs are observed"
+    assert checks["read init_sql"].told == "3 tables"
+    assert checks["read annotations"].hint
+
+
+def test_no_secret_is_told_or_remembered(polls: Polls):
+    """Of DDL, of the job's statement, of a stack trace."""
+    secret = "hunter2hunter2"
+    polls.settings["init_sql"] = tuple(text.replace("'format'='json'", f"'properties.sasl.jaas.config'='{secret}'") for text in DDL)
+    failed: Any = recorded("flink_job_exceptions_failed")
+    failed["exceptionHistory"]["entries"][0]["stacktrace"] = f"a.Broken: password={secret}\nCaused by: b.Broken: password={secret}"
+    polls.stand.answers[f"{PLACE}/exceptions"] = failed
+    polls.stand.answers["/jobs/overview"] = overview(ORDERS, state="FAILING")
+    seen = polls.poll()
+
+    assert secret not in json.dumps([seen.snapshot, list(seen.events), list(seen.unseen)])
+    assert "b.Broken" in json.dumps(list(seen.events))
+
+
+def test_vertices_without_sources_and_sinks_are_not_asked(polls: Polls):
+    polls.stand.answers[PLACE] = {**recorded("flink_job"), "plan": {"nodes": []}}
+    polls.poll()
+
+    assert not any("vertices" in path for path in polls.stand.asked)
+    assert AGGREGATE not in json.dumps(polls.before)
+    assert GEN not in json.dumps(polls.before)
