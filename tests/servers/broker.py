@@ -235,6 +235,7 @@ def _settings(ports: Mapping[str, int], folder: Path, files: tls.Tls) -> dict[st
         "group.streams.heartbeat.interval.ms": 1000,
         "group.streams.min.heartbeat.interval.ms": 1000,
         "log.segment.bytes": 16 << 20,
+        "log.index.size.max.bytes": 1 << 20,
         "log.cleaner.dedupe.buffer.size": 16 << 20,
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": f"User:{ADMIN};User:ANONYMOUS",
@@ -280,5 +281,5 @@ def started(folder: Path) -> Iterator[Kafka]:
     _format(libraries, settings, folder, cluster_id)
     command = java("384m", log_settings(folder), "-cp", class_path(libraries), "kafka.Kafka", str(settings))
     with running("kafka", command, folder) as process:
-        process.wait_until(lambda: "Kafka Server started" in process.said() and listens(ports["SASL_SSL"]))
+        process.wait_until(lambda: process.has_said("Kafka Server started") and listens(ports["SASL_SSL"]))
         yield Kafka(cluster_id, MappingProxyType(ports), files, folder, libraries)

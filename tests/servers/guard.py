@@ -16,6 +16,8 @@ GRACE_S = 15
 
 def main() -> int:
     user, *command = sys.argv[1:]
+    # A run in a shell's background ignores it, and so would the command.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     if user:
         group = pwd.getpwnam(user).pw_gid
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, user=user, group=group, extra_groups=[])

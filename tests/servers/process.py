@@ -46,6 +46,10 @@ class Process:
             assert time.monotonic() < deadline, f"{self.name} was not ready after {seconds:.0f} s:\n{self.said()}"
             time.sleep(0.1)
 
+    def has_said(self, text: str) -> bool:
+        """Whether the log holds a text."""
+        return text in self.log.read_text(encoding="utf-8", errors="replace")
+
     def said(self, lines: int = 60) -> str:
         """The end of the log."""
         return "\n".join(self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])

@@ -10,11 +10,12 @@ import pytest
 
 from tests.servers.process import running
 
-STUBBORN = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_DFL); print('up', flush=True); time.sleep(600)"
+IDLE = "import time; print('up', flush=True); time.sleep(600)"
 PARENT = f"""
-import pathlib, sys, time
+import pathlib, signal, sys, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
 from tests.servers.process import running
-with running("child", [sys.executable, "-c", {STUBBORN!r}], pathlib.Path(sys.argv[1])) as process:
+with running("child", [sys.executable, "-c", {IDLE!r}], pathlib.Path(sys.argv[1])) as process:
     process.wait_until(lambda: process.said() == "up")
     print(process.guard.pid, flush=True)
     time.sleep(600)
@@ -22,7 +23,7 @@ with running("child", [sys.executable, "-c", {STUBBORN!r}], pathlib.Path(sys.arg
 
 
 def test_a_server_ends_with_its_context(tmp_path):
-    with running("child", [sys.executable, "-c", STUBBORN], tmp_path) as process:
+    with running("child", [sys.executable, "-c", IDLE], tmp_path) as process:
         process.wait_until(lambda: process.said() == "up")
         family = psutil.Process(process.guard.pid).children()
         assert len(family) == 1
