@@ -2,7 +2,6 @@
 
 import subprocess
 import time
-from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -10,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
-from uuid import uuid4
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 from confluent_kafka.admin import (
@@ -30,6 +28,7 @@ from confluent_kafka.admin import (
 from tests.servers import archives, tls
 from tests.servers.process import HOST, Process, class_path, free_ports, java, listens, log_settings, properties, running
 
+CLUSTER_ID = "bGluZWFnZS1icmlkZ2UtMQ"
 ADMIN, LIMITED = "admin", "limited"
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 # What a client says to come in: a protocol, and how it tells who it is. `plaintext` and `ssl` are anonymous and may do all.
@@ -89,7 +88,8 @@ class Kafka:
 
     def admin(self, way: str = "plaintext", user: str = ADMIN) -> AdminClient:
         """A client that asks and orders."""
-        return AdminClient(self.client_config(way, user))
+        # Clients that outlive their broker would complain of it.
+        return AdminClient({**self.client_config(way, user), "log_level": 0})
 
     def create_topics(self, *names: str, partitions: int = 1, **config: str) -> None:
         """Makes topics; underscores in the names of settings stand for dots."""
@@ -271,13 +271,12 @@ def _format(libraries: Sequence[Path], settings: Path, folder: Path, cluster_id:
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[Kafka]:
-    """A broker that takes clients, over a fresh folder."""
+def started(folder: Path, cluster_id: str = CLUSTER_ID) -> Iterator[Kafka]:
+    """A broker that takes clients, over a fresh folder. Clusters that run together need ids of their own: 22 letters of base64."""
     libraries = [*archives.jars("kafka"), *archives.jars("kafka-streams")]
     ports = dict(zip((*PROTOCOLS, "CONTROLLER"), free_ports(len(PROTOCOLS) + 1), strict=True))
     files = tls.made_in(folder)
     settings = properties(folder, "server", _settings(ports, folder, files))
-    cluster_id = urlsafe_b64encode(uuid4().bytes).decode().rstrip("=")
     _format(libraries, settings, folder, cluster_id)
     command = java("384m", log_settings(folder), "-cp", class_path(libraries), "kafka.Kafka", str(settings))
     with running("kafka", command, folder) as process:
