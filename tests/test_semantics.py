@@ -105,6 +105,9 @@ def test_the_answers_are_as_the_section_says(section: Section, tmp_path: Path, e
     with running(tmp_path, empty_store) as server:
         server.parts.now_us = now_of(section)
         server.send(*(json.dumps(event).encode() for event in section.events))
+        for said in map(json.loads, section.operators):
+            assert server.client.post(f"/api/v1/operations/{said.pop('operation')}", json=said).is_success
+        server.fold()
         for fence in asked:
             answer = server.client.get(fence.words[-1])
             assert answer.status_code == 200, answer.text

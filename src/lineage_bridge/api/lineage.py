@@ -153,7 +153,8 @@ def _told_by_datasets(reader: GraphReader, walk: Walk, now_us: int, style: str, 
 
 
 def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str, told: list[RunEvent]) -> DatasetLineage:
-    jobs = {job for job in (*(edge.job for edge in walk.edges), *(port.job for port in walk.ports)) if job.kind == NodeKind.JOB}
+    named = {job for job in (*(edge.job for edge in walk.edges), *(port.job for port in walk.ports)) if job.kind == NodeKind.JOB}
+    jobs = {reader.group(job)[0] for job in named}
     ordered = sorted(jobs, key=lambda job: (job.namespace, job.name))
     datasets = {reader.group(node)[0].id for node in walk.nodes if node.kind == NodeKind.DATASET}
     return DatasetLineage(

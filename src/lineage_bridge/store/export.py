@@ -148,7 +148,7 @@ class Export:
         """Flows, each with its strongest evidence."""
         found: dict[tuple[int, int, int, int], tuple[int, list[Label]]] = {}
         rows = self.connection.execute("SELECT source, target, job, origin, min(evidence) FROM flow GROUP BY source, target, job, origin")
-        for source, target, job, origin, evidence in rows.fetchall():
+        for source, target, job, origin, evidence in self._stated(rows.fetchall()):
             key = self.head(source), self.head(target), self.head(job), origin
             strongest, labels = found.get(key, (evidence, []))
             label = self.labels.flow(source, target, job, origin)[0]
@@ -164,6 +164,17 @@ class Export:
                 "evidence": Evidence(evidence).word,
                 "state": state,
             }
+
+    def _stated(self, rows: list[tuple[int, int, int, int, int]]) -> Iterator[tuple[int, int, int, int, int]]:
+        """Flows, without those guessed of one name of a job whose target another name of it states."""
+        told: dict[tuple[int, int], set[int]] = {}
+        for _, target, job, _, evidence in rows:
+            if evidence == Evidence.EXPLICIT:
+                told.setdefault((self.head(target), self.head(job)), set()).add(job)
+        for row in rows:
+            _, target, job, _, evidence = row
+            if evidence != Evidence.CO_OCCURRENCE or not told.get((self.head(target), self.head(job)), set()) - {job}:
+                yield row
 
     def hub_lines(self) -> Iterator[Line]:
         """Wide runs, kept as their sides."""

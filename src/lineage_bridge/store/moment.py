@@ -14,6 +14,7 @@ from lineage_bridge.store.pulse import Pulse
 from lineage_bridge.store.runs import Runs
 from lineage_bridge.store.spans import CurrentSpans, Spans, SpansAt
 from lineage_bridge.store.standing import StandingAt
+from lineage_bridge.store.stated import StatedFlows
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,13 @@ def moment(
     endings = Endings(connection, spans, at_us)
     then = now_us if at_us is None else at_us
     labels = Labels(raw, standing, then, spans, endings, Pulse(connection, runs, then))
-    return Moment(StandingFlows(raw, endings, ended=ended), labels, at_us)
+    return Moment(StatedFlows(StandingFlows(raw, endings, ended=ended), nodes), labels, at_us)
 
 
 def flows(connection: sqlite3.Connection, nodes: Nodes, at_us: int | None = None) -> Flows:
     """The flows of now or, if given, of the time `at_us`, without what has ended; for questions that need no labels."""
     raw, spans = _raw(connection, nodes, at_us)
-    return StandingFlows(raw, Endings(connection, spans, at_us), ended=False)
+    return StatedFlows(StandingFlows(raw, Endings(connection, spans, at_us), ended=False), nodes)
 
 
 def _raw(connection: sqlite3.Connection, nodes: Nodes, at_us: int | None) -> tuple[Flows, Spans]:

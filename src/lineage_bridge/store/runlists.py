@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable, Iterator
+from heapq import merge
 from itertools import chain
 from typing import NamedTuple
 from uuid import UUID
@@ -60,7 +61,13 @@ class RunLists:
         return RunPage(tuple(found), candidates.cut)
 
     def _of_job(self, which: RunFilter) -> _Candidates:
-        values = self._values(which)
+        """The runs of a job under all its names."""
+        names = [which.job] if which.job is None else self.runs.nodes.members(which.job)
+        each = [self._of_name({**self._values(which), "job": name}, which) for name in names]
+        rows = merge(*(one.rows for one in each), key=lambda row: (row[2], row[0]), reverse=True)
+        return _Candidates(rows, any(one.cut for one in each))
+
+    def _of_name(self, values: dict[str, object], which: RunFilter) -> _Candidates:
         if which.until is None:
             return _Candidates(self.connection.execute(_EARLIER, values), False)
         (later,) = self.connection.execute(

@@ -99,15 +99,24 @@ class Runs:
         return tuple(sorted((self.nodes.by_id(row[0]) for row in rows), key=lambda node: (node.namespace, node.name)))
 
     def latest(self, job: int, *, with_datasets: bool) -> RunRecord | None:
-        """The run that spoke last; a design-time statement stands in where there is no run."""
+        """The run that tells how a job stands: of all its names those that promise heartbeats speak first, and of their runs the last.
+
+        A design-time statement stands in where there is no run.
+        """
         shaped = "AND shape <> 0" if with_datasets else ""
+        names = self.nodes.members(job)
+        self.processing.meet(names)
         for origin in (1, 2):
-            row = self.connection.execute(
-                f"SELECT subject FROM present WHERE job = ? AND origin = ? {shaped} ORDER BY last DESC, subject DESC LIMIT 1",
-                (job, origin),
-            ).fetchone()
-            if row:
-                return self.record(row[0], job)
+            found = []
+            for name in names:
+                row = self.connection.execute(
+                    f"SELECT last, subject FROM present WHERE job = ? AND origin = ? {shaped} ORDER BY last DESC, subject DESC LIMIT 1",
+                    (name, origin),
+                ).fetchone()
+                if row:
+                    found.append((self.processing.of_job(name).period_us is not None, *row, name))
+            if found:
+                return self.record(*max(found)[2:])
         return None
 
     def find(self, run_id: str) -> list[RunRecord]:

@@ -189,6 +189,17 @@ LIVES = [
         ],
     ),
     Life(
+        "what failed under the old configuration is not yet the new one's failure, unless it still stands at the next poll",
+        [
+            Poll({"shop": "RUNNING: FAILED"}, [f"START shop #1 {ALL}", "FAIL shop #1 - Boom"]),
+            Poll({"shop": "RUNNING: FAILED @ 2"}, [f"START shop #2 {ALL}"]),
+            Poll({"shop": "RUNNING: RUNNING @ 2"}, ["RUNNING shop #2 +kafka_connect +kafka_connect_health"]),
+            Poll({"shop": "RUNNING: FAILED @ 2"}, ["FAIL shop #2 +kafka_connect +kafka_connect_health - Boom"]),
+            Poll({"shop": "RUNNING: FAILED @ 3"}, [f"START shop #3 {ALL}"]),
+            Poll({"shop": "RUNNING: FAILED @ 3"}, ["FAIL shop #3 - Boom"]),
+        ],
+    ),
+    Life(
         "changed and stopped at once: the old run was stopped",
         [
             Poll({"shop": "RUNNING: RUNNING"}, BEGUN),

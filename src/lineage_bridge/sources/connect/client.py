@@ -200,7 +200,7 @@ def _answers(worker: Worker, what: str, names: list[str], *, is_lacking: bool) -
 
 def _asked(one: Seen, known: Mapping[str, Any] | None, plugins: Mapping[str, Plugin], earlier: Mapping[str, Plugin]) -> list[str]:
     """What to ask of a connector: its tasks if they are new or changed, topics and offsets while they can move or are not known."""
-    changed = known is None or known["ids"] != sorted(one.tasks) or not is_same(known["config"], one.config, plugins, earlier)
+    changed = known is None or known.get("ids", []) != sorted(one.tasks) or not is_same(known["config"], one.config, plugins, earlier)
     moves = any(task.state == RUNNING for task in one.tasks.values())
     lively = [TOPICS, OFFSETS] if moves or changed else []
     untold = known is None or "given" not in known

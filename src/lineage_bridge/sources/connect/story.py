@@ -50,7 +50,12 @@ class Story:
             return self._stopped({**({"kafka_connect": described} if same else {}), **stated}, content, counts)
         facets = {"kafka_connect": described, **stated}
         if self._begins(one, same):
-            return [*self._ends("COMPLETE", {}, content, counts), *self._starts(one, facets, content), *self._tasks(one)]
+            ended = self._ends("COMPLETE", {}, content, counts)
+            # The tasks of another configuration may still be the old one's, as they failed: the next poll tells.
+            if not same and one.failed and self.memory.failure == _failure(one):
+                return [*ended, self._starts(facets, content)]
+            start = self._starts(facets, content)
+            return [*ended, start, self._fails(one, facets, content, {}) if one.failed else self._event("RUNNING"), *self._tasks(one)]
         if self.memory.told == ALIVE:
             event = self._fails(one, facets, content, counts) if one.failed else self._moves(facets, content, counts)
             return [event, *self._tasks(one)]
@@ -69,14 +74,13 @@ class Story:
             return True
         return self.memory.told == TOLD_FAILED and not one.failed and not one.waiting
 
-    def _starts(self, one: Seen, facets: Mapping[str, Json], content: Content) -> list[Json]:
+    def _starts(self, facets: Mapping[str, Json], content: Content) -> Json:
         number = self.memory.number + 1
         parts = (self.place.cluster, *self.job, number, self.memory.config)
         self.memory.begin(str(run_id("connect", *parts)), number)
         engine = {"processing_engine": self.out.processing_engine("Kafka Connect", self.place.version)}
         kind = {"jobType": self.out.job_type("STREAMING", INTEGRATION, "CONNECTOR", self.place.period_s)}
-        start = self._event("START", {**self._new_facets(facets), **engine}, self._new_content(content, {}), kind)
-        return [start, self._fails(one, facets, content, {}) if one.failed else self._event("RUNNING")]
+        return self._event("START", {**self._new_facets(facets), **engine}, self._new_content(content, {}), kind)
 
     def _moves(self, facets: Mapping[str, Json], content: Content, counts: Mapping[str, int]) -> Json:
         return self._event("RUNNING", self._new_facets(facets), self._new_content(content, counts))
