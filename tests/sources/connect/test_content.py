@@ -1,5 +1,7 @@
 """What a connector's events hold: datasets, schemas, columns across the transforms, other names. Answers written by hand."""
 
+from typing import Any
+
 from tests.sources.connect.worker import entry
 
 from lineage_bridge.openlineage.facets import SchemaField
@@ -61,9 +63,14 @@ def look(
     return observed(asked, before.snapshot if before else None, around, now, settings, JOBS, catalogue())
 
 
+def said(seen: Observation) -> list[Any]:
+    """The events, as JSON."""
+    return list(seen.events)
+
+
 def flows(seen: Observation) -> dict[str, dict[str, list[str]]]:
     """Target to column to its sources (`!` masked, `*` transformed); the whole target as ''."""
-    facet = seen.events[0]["job"]["facets"].get("lineage", {"entries": []})
+    facet = said(seen)[0]["job"]["facets"].get("lineage", {"entries": []})
     return {
         entry["name"]: {
             "": [one["name"] for one in entry["inputs"]],
@@ -81,7 +88,7 @@ def flows(seen: Observation) -> dict[str, dict[str, list[str]]]:
 
 
 def names(seen: Observation, side: str) -> list[tuple[str, str]]:
-    return [(one["namespace"], one["name"]) for one in seen.events[0][side]]
+    return [(one["namespace"], one["name"]) for one in said(seen)[0][side]]
 
 
 def test_a_table_is_read_and_a_topic_written():
@@ -101,7 +108,7 @@ def test_columns_of_a_table_are_the_fields_under_after():
         "before.id": ["id"],
         "before.mail": ["mail"],
     }
-    (output,) = seen.events[0]["outputs"]
+    (output,) = said(seen)[0]["outputs"]
     assert [one["name"] for one in output["facets"]["schema"]["fields"]] == ["before", "after", "op", "ts_ms", "_key"]
     assert output["facets"]["version"]["datasetVersion"] == "subject s version 1, id 1"
 
@@ -141,7 +148,7 @@ def test_after_a_transform_that_nobody_knows_no_columns_are_told():
     config = {**CDC, "transforms": "x", "transforms.x.type": "com.example.Scramble"}
     seen = look(config, schemas("cdc.public.people", *ENVELOPE))
     assert flows(seen) == {"cdc.public.people": {"": ["shop.public.people"]}}
-    assert "the transform x is not known: fields after it are unknown" in seen.events[0]["run"]["facets"]["kafka_connect"]["unknown"]
+    assert "the transform x is not known: fields after it are unknown" in said(seen)[0]["run"]["facets"]["kafka_connect"]["unknown"]
 
 
 def test_a_sink_writes_the_row_of_the_envelope():
@@ -187,12 +194,12 @@ def test_dead_letters_come_from_all_topics_read():
 def test_a_new_schema_is_told_with_its_version_and_nothing_else_is():
     first = look(CDC, schemas("cdc.public.people", *ENVELOPE))
     same = look(CDC, schemas("cdc.public.people", *ENVELOPE), before=first)
-    assert [(e["eventType"], e["inputs"], e["outputs"], e["job"]["facets"], e["run"]["facets"]) for e in same.events] == [
+    assert [(e["eventType"], e["inputs"], e["outputs"], e["job"]["facets"], e["run"]["facets"]) for e in said(same)] == [
         ("RUNNING", [], [], {}, {})
     ]
     wider = (field("before", "id", "mail", "note"), field("after", "id", "mail", "note"), field("op"), field("ts_ms"))
     second = look(CDC, schemas("cdc.public.people", *wider, version="subject s version 2, id 7"), before=same)
-    (event,) = second.events
+    (event,) = said(second)
     (output,) = event["outputs"]
     assert (event["eventType"], event["inputs"], output["name"]) == ("RUNNING", [], "cdc.public.people")
     assert output["facets"]["version"]["datasetVersion"] == "subject s version 2, id 7"
@@ -212,7 +219,7 @@ def test_a_prefix_that_only_the_worker_can_read_is_told_by_offsets_or_topics():
     by_offsets = look(config, detail=Detail(offsets=({"partition": {"server": "cdc"}, "offset": {"lsn": 1}},)))
     by_topics = look(config, detail=Detail(topics=("cdc.public.people",)))
     assert names(by_offsets, "outputs") == names(by_topics, "outputs") == [(SPACE, "cdc.public.people")]
-    assert by_topics.events[0]["run"]["facets"]["kafka_connect"]["config"]["topic.prefix"] == "${file:/secrets:prefix}"
+    assert said(by_topics)[0]["run"]["facets"]["kafka_connect"]["config"]["topic.prefix"] == "${file:/secrets:prefix}"
 
 
 def test_debeziums_own_names_are_joined_once():
@@ -249,7 +256,7 @@ def test_the_transforms_own_names_are_joined():
         (JOBS, "shop", "fh-local", "people-copy"),
         (SPACE, "kafka://kafka-1:19092"),
     }
-    assert seen.events[0]["outputs"][0]["facets"]["symlinks"]["identifiers"] == [
+    assert said(seen)[0]["outputs"][0]["facets"]["symlinks"]["identifiers"] == [
         {"namespace": "copies", "name": "cdc.public.people", "type": "TABLE"}
     ]
 
@@ -269,4 +276,4 @@ def test_a_class_of_ones_own_is_read_by_its_mapping():
     asked = Fetched("4.3.1", "cluster", {"l": seen}, frozenset({"l"}), {}, {})
     told = observed(asked, None, NOTHING, T0, own, JOBS, catalogue().with_mappings(own.mappings))
     assert names(told, "outputs") == [("ledger://h", "t")]
-    assert told.events[0]["run"]["facets"]["kafka_connect"]["inferred"] is False
+    assert said(told)[0]["run"]["facets"]["kafka_connect"]["inferred"] is False

@@ -2,6 +2,7 @@
 
 import json
 import time
+from typing import Any
 
 from tests.servers.connect import FILE_SINK, FILE_SOURCE, JDBC_SINK, NEW_TOPICS, capture_config, mirror_config
 
@@ -32,7 +33,11 @@ class Watch:
         self.now_us += MINUTE_US
         self.seen.append(self.observer.observe(self.snapshot, self.around, self.now_us))
         self.snapshot = self.seen[-1].snapshot
-        return [(event.get("eventType"), event["job"]["name"]) for event in self.seen[-1].events]
+        return [(event.get("eventType"), event["job"]["name"]) for event in self.events()]
+
+    def events(self) -> list[Any]:
+        """The events of the last poll, as JSON."""
+        return list(self.seen[-1].events)
 
     def until(self, *wanted, seconds=60.0):
         """The events of the first poll that gives all of these; the polls before gave heartbeats at most."""
@@ -40,7 +45,7 @@ class Watch:
         while True:
             told = self.look()
             if set(wanted) <= set(told):
-                return [event for event in self.seen[-1].events if (event.get("eventType"), event["job"]["name"]) in wanted]
+                return [event for event in self.events() if (event.get("eventType"), event["job"]["name"]) in wanted]
             assert {kind for kind, _ in told} <= {"RUNNING"}, f"{told}, not {wanted}"
             assert time.monotonic() < deadline, f"not {wanted}: {self.observer.worker.connectors()}"
             time.sleep(0.2)
@@ -50,7 +55,7 @@ class Watch:
         deadline = time.monotonic() + seconds
         while True:
             assert {kind for kind, _ in self.look()} <= {"RUNNING"}
-            for event in self.seen[-1].events:
+            for event in self.events():
                 health = event["run"]["facets"].get("kafka_connect_health", {})
                 if event["job"]["name"] == name and (health.get("state"), health.get("running")) == state:
                     return event
