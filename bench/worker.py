@@ -112,6 +112,7 @@ def _serve(pipe: "Connection[int, int]", connectors: int) -> None:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
             body = json.dumps(made.answer(self.path)).encode()

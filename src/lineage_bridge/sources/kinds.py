@@ -6,13 +6,13 @@ from lineage_bridge.errors import ConfigError
 from lineage_bridge.sources.observer import Kind
 
 MODULES: dict[str, str] = {
-    "ksqldb": "lineage_bridge.sources.ksqldb.observer",
-    "registry": "lineage_bridge.sources.registry.observer",
-    "connect": "lineage_bridge.sources.connect.observer",
     "kafka": "lineage_bridge.sources.kafka.observer",
+    "registry": "lineage_bridge.sources.registry.observer",
     "flink": "lineage_bridge.sources.flink.observer",
+    "ksqldb": "lineage_bridge.sources.ksqldb.observer",
+    "connect": "lineage_bridge.sources.connect.observer",
 }
-"""Kind to the module that has it as `KIND`."""
+"""Kind to the module that has it as `KIND`. In this order they are polled the first time: the first know what the others ask."""
 
 
 def kind(name: str) -> Kind:
