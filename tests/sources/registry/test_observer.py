@@ -200,3 +200,15 @@ def test_an_address_that_is_none_of_a_registry(server: Standin, polling: Polling
     with pytest.raises(SourceError, match="no list"):
         polling.poll()
     assert kind("registry").observer is RegistryObserver
+
+
+def test_a_version_waits_for_what_it_refers_to(registry: Confluent, server: Standin, polling: Polling) -> None:
+    registry.register("city", '{"type": "record", "name": "City", "fields": [{"name": "zip", "type": "int"}]}')
+    polling.poll()
+    order = '{"type": "record", "name": "Order", "fields": [{"name": "to", "type": "City"}]}'
+    registry.register("orders-value", order, references=[{"name": "City", "subject": "city", "version": 1}])
+    server.failing["/subjects/city/versions/1"] = Reply(422, {"error_code": 42200, "message": "not now"})
+    seen = polling.poll()
+    assert (told(seen), [unseen.what for unseen in seen.unseen if "city" in unseen.what]) == ([], ["subject city version 1"])
+    server.failing.clear()
+    assert told(polling.poll()) == [("orders", "orders-value version 1, id 2")]

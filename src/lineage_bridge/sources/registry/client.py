@@ -12,9 +12,11 @@ from lineage_bridge.sources.registry.answers import Answers, Reference, Register
 from lineage_bridge.sources.registry.settings import RegistrySettings
 from lineage_bridge.sources.registry.subjects import Subject, context_of
 
+_Where = tuple[str, int]
+"""A subject and a version of it."""
 PAGE = 1000
 ASKED_AT_ONCE = 100
-"""Of how many subjects the compatibility is asked at a poll: of new ones always, of the others in turn."""
+"""Of how many subjects compatibility and mode are asked at a poll, in turn; the compatibility of new ones is asked at once."""
 _EVERYWHERE = {"subjectPrefix": ":*:"}
 """All contexts, for registries that have them."""
 _HEADERS = {
@@ -79,7 +81,8 @@ class RegistryClient:
                 first = was.version if was else 0
                 between = older.get(name) if not known and name in older else self._between(last, first, unseen)
                 new[name] = (*(one for one in between or () if first < one.version < last.version), last)
-        texts = self._texts(new.values(), unseen)
+        texts, lost = self._texts(new.values(), unseen)
+        new = {name: versions for name, versions in new.items() if not any(_leads_to(one, lost, texts) for one in versions)}
         level, mode, levels, modes = self._configured(sorted(newest), set(new), turn, unseen)
         return Answers(frozenset(newest), new, texts, levels, modes, level, mode, deleted, tuple(unseen))
 
@@ -136,20 +139,19 @@ class RegistryClient:
             if not new or len(page) > PAGE:
                 return list(found.values())
 
-    def _texts(self, new: Iterable[tuple[Registered, ...]], unseen: list[Unseen]) -> dict[tuple[str, int], Registered]:
-        """All versions that new ones refer to, directly or not."""
+    def _texts(self, new: Iterable[tuple[Registered, ...]], unseen: list[Unseen]) -> tuple[dict[_Where, Registered], set[_Where]]:
+        """All versions that new ones refer to, directly or not, with the new ones; and those that may be there but could not be had."""
         found = {(one.subject, one.version): one for versions in new for one in versions}
-        own = frozenset(found)
-        lost: set[tuple[str, int]] = set()
-        while wanted := sorted({(r.subject, r.version) for one in found.values() for r in one.references} - found.keys() - lost):
+        lost: set[_Where] = set()
+        missing: set[_Where] = set()
+        while wanted := sorted({(r.subject, r.version) for one in found.values() for r in one.references} - found.keys() - lost - missing):
             for where, answer in zip(wanted, self.http.each(lambda where: self.version(*where), wanted), strict=True):
                 if isinstance(answer, SourceError):
-                    lost.add(where)
+                    (missing if isinstance(answer, MissingError) else lost).add(where)
                     unseen.append(Unseen(f"subject {where[0]} version {where[1]}", str(answer)))
                 else:
                     found[where] = answer
-        referred = {(r.subject, r.version) for one in found.values() for r in one.references}
-        return {where: one for where, one in found.items() if where in referred or where not in own}
+        return found, lost
 
     def _configured(
         self, subjects: list[str], new: set[str], turn: int, unseen: list[Unseen]
@@ -157,9 +159,9 @@ class RegistryClient:
         level = self._setting("/config", "", "compatibilityLevel", unseen)
         mode = self._setting("/mode", "", "mode", unseen)
         turns = max(1, -(-len(subjects) // ASKED_AT_ONCE))
-        asked = sorted(new | set(subjects[turn % turns :: turns]))
-        levels = self._each_setting("/config", "compatibilityLevel", asked, unseen) if level is not None else {}
-        modes = self._each_setting("/mode", "mode", asked, unseen) if mode is not None else {}
+        in_turn = subjects[turn % turns :: turns]
+        levels = self._each_setting("/config", "compatibilityLevel", sorted(new.union(in_turn)), unseen) if level is not None else {}
+        modes = self._each_setting("/mode", "mode", in_turn, unseen) if mode is not None else {}
         return level or "", mode or "", levels, modes
 
     def _each_setting(self, path: str, member: str, subjects: list[str], unseen: list[Unseen]) -> dict[str, str]:
@@ -181,6 +183,21 @@ class RegistryClient:
             unseen.append(Unseen(f"{path[1:]} of the registry", str(error)))
             return None
         return str(said.get(member) or "") if isinstance(said, dict) else None
+
+
+def _leads_to(registered: Registered, lost: set[_Where], texts: Mapping[_Where, Registered]) -> bool:
+    """Whether a version refers, directly or not, to one of those."""
+    seen: set[_Where] = set()
+    waiting = [registered]
+    while waiting:
+        for reference in waiting.pop().references:
+            where = (reference.subject, reference.version)
+            if where in lost:
+                return True
+            if where in texts and where not in seen:
+                seen.add(where)
+                waiting.append(texts[where])
+    return False
 
 
 def _in_path(subject: str) -> str:

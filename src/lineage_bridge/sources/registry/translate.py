@@ -5,6 +5,7 @@ and `_key` with the fields of the keys; of a topic with records of several types
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json, Outgoing, encode, fields_json
+from lineage_bridge.openlineage.outgoing import Json, Outgoing, fields_json
 from lineage_bridge.sources.knowledge import KEY, VALUE, Cluster, Knowledge, Schema, column_of, columns_of
 from lineage_bridge.sources.observer import Observation, Snapshot, Unseen
 from lineage_bridge.sources.registry.answers import Answers
@@ -135,16 +136,17 @@ class _Telling:
         was = self.before.get(name[1])
         was = was if was and was["namespace"] == name[0] else None
         steps = list(self._steps(here, stages, is_new=was is None))
+        told = self._digest(steps[-1][1])
+        if was and was["told"] == told:
+            return was, []
         facets = self._facets(steps[-1][1])
         entry = {
             "namespace": name[0],
             "subjects": [[subject, place.part, place.strategy] for subject, place in here],
             "keys": sorted(facets),
-            "told": hashlib.blake2b(encode(dict(facets)), digest_size=12).hexdigest(),
+            "told": told,
         }
-        if was and was["told"] == entry["told"]:
-            return entry, []
-        withdrawn = dict.fromkeys(set(was["keys"]) - facets.keys(), TELLER.withdrawn()) if was else {}
+        withdrawn = dict.fromkeys(sorted(set(was["keys"]) - facets.keys()), TELLER.withdrawn()) if was else {}
         older = [TELLER.dataset_event(at, name, self._facets(parts)) for at, parts in steps[:-1]]
         return entry, [*older, TELLER.dataset_event(steps[-1][0], name, {**facets, **withdrawn})]
 
@@ -161,6 +163,15 @@ class _Telling:
             now = {**now, name: stages[name][version][0]}
             yield (at if is_new and at is not None else end - left), [_Part(one, place, now[one]) for one, place in here]
         yield end, [_Part(one, place, stages[one][-1][0]) for one, place in here]
+
+    def _digest(self, parts: list[_Part]) -> str:
+        """What is told of a topic, in short: a version does not change, only what is said about it."""
+        said = self.said
+        told = [
+            (*part.place, part.version, part.subject.level or said.level, part.subject.mode or said.mode, part.subject.deleted)
+            for part in parts
+        ]
+        return hashlib.blake2b(json.dumps([self.registry, told]).encode(), digest_size=12).hexdigest()
 
     def _facets(self, parts: list[_Part]) -> dict[str, Json]:
         values = [part for part in parts if part.place.part == VALUE]
