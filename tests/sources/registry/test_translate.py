@@ -263,7 +263,7 @@ def test_tags_and_rules_of_all_kinds() -> None:
             }
         ]
     }
-    metadata = {"properties": {"owner": "pay team"}, "tags": {"**.iban": ["GDPR"]}, "sensitive": ["s"]}
+    metadata = {"properties": {"owner": "pay team", "s": "s3cret"}, "tags": {"**.iban": ["GDPR"]}, "sensitive": ["s"]}
     seen = look(
         answers(one("pay-value", proto, kind="PROTOBUF", rules=rules, metadata=metadata), one("person-value", shape, 1, 2, kind="JSON")),
         around("pay", "person"),
@@ -280,5 +280,5 @@ def test_tags_and_rules_of_all_kinds() -> None:
     assert told["rules"] == [
         {"name": "encrypt", "kind": "TRANSFORM", "mode": "WRITEREAD", "type": "ENCRYPT", "tags": ["PII"], "when": "domain"}
     ]
-    assert (told["properties"], told["record"]) == ({"owner": "pay team"}, "shop.Pay")
+    assert (told["properties"], told["record"]) == ({"owner": "pay team", "s": "********"}, "shop.Pay")
     assert "s3" not in json.dumps(seen.events) + json.dumps(seen.snapshot)

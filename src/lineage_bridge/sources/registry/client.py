@@ -134,7 +134,10 @@ class RegistryClient:
         found: dict[Any, Any] = {}
         while True:
             page = _list(self.http.get(path, **parameters, offset=len(found), limit=PAGE))
-            new = {key(one): one for one in page if key(one) not in found}
+            try:
+                new = {key(one): one for one in page if key(one) not in found}
+            except TypeError as error:
+                raise SourceError(f"{path} answered a list that cannot be read", "is it a registry of Confluent's API?") from error
             found.update(new)
             if not new or len(page) > PAGE:
                 return list(found.values())

@@ -4,7 +4,8 @@ Nested as the facet has it: a record's fields below it, an array's element as `_
 itself is told once.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from lineage_bridge.errors import RequestError
 from lineage_bridge.openlineage.facets import SchemaField
@@ -25,4 +26,16 @@ def fields_of(kind: str, text: str, references: References) -> tuple[SchemaField
     read = _READERS.get(kind)
     if read is None:
         raise RequestError(f"a schema of kind {kind}", f"There are {', '.join(_READERS)}.")
-    return read(text, references)
+    with reading(kind):
+        return read(text, references)
+
+
+@contextmanager
+def reading(kind: str) -> Iterator[None]:
+    """Turns what a text that breaks its own specification makes readers and libraries raise into RequestError."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise RequestError(
+            f"a schema of kind {kind} that does not follow its specification: {type(error).__name__}", "Look at the schema in the registry."
+        ) from error

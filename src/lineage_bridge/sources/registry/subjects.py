@@ -9,6 +9,7 @@ import msgspec
 
 from lineage_bridge.errors import RequestError
 from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.openlineage.secrets import MASK, mask_text, names_secret
 from lineage_bridge.sources.knowledge import KEY, VALUE, Cluster
 from lineage_bridge.sources.registry.answers import Reference, Registered
 from lineage_bridge.sources.registry.fields import fields_of
@@ -67,7 +68,7 @@ def subject_of(registered: Registered, texts: Mapping[tuple[str, int], Registere
         fields = tuple(map(_packed, fields_of(registered.kind, registered.text, _referred(registered, texts))))
         said = said_in(registered.kind, registered.text)
     except RequestError as error:
-        why = str(error)
+        fields, why = None, str(error)
     paths = {path for field in fields or () for path in _paths(field, "")}
     return Subject(
         version=registered.version,
@@ -80,7 +81,7 @@ def subject_of(registered: Registered, texts: Mapping[tuple[str, int], Registere
         tags=tuple(sorted({*said.tags, *_tagged(registered, said.record, paths)})),
         references=registered.references,
         rules=_rules(registered.rules),
-        properties={str(key): str(value) for key, value in _object(registered.metadata.get("properties")).items()},
+        properties=_properties(registered.metadata),
     )
 
 
@@ -113,6 +114,14 @@ def _tagged(registered: Registered, record: str, paths: Iterable[str]) -> list[T
 def _matches(pattern: str, path: str) -> bool:
     wild = re.escape(pattern).replace(r"\*\*", ".*").replace(r"\*", r"[^.]*").replace(r"\?", ".")
     return re.fullmatch(wild, path) is not None
+
+
+def _properties(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """What users note of a schema, without what they or its name call sensitive."""
+    listed = metadata.get("sensitive")
+    sensitive = set(map(str, listed)) if isinstance(listed, list) else set()
+    noted = {str(key): str(value) for key, value in _object(metadata.get("properties")).items()}
+    return {key: MASK if key in sensitive or names_secret(key) else mask_text(value) for key, value in noted.items()}
 
 
 def _rules(rules: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from proto_schema_parser import ast
 
 from lineage_bridge.sources.registry import protobuf
+from lineage_bridge.sources.registry.fields import reading
 
 Tagged = tuple[str, str]
 """The dotted path of a field (empty: the record) and a tag on it."""
@@ -22,7 +23,12 @@ class Said(NamedTuple):
 
 
 def said_in(kind: str, text: str) -> Said:
-    """What a text says. Of a text that `fields_of` can read. Raises RequestError for Protobuf that cannot be read."""
+    """What a text says. Raises RequestError for one that cannot be read."""
+    with reading(kind):
+        return _said_in(kind, text)
+
+
+def _said_in(kind: str, text: str) -> Said:
     if kind == "PROTOBUF":
         return _protobuf(text)
     try:
