@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from lineage_bridge.sources.kafka.observer import translate
 from lineage_bridge.sources.kafka.seen import Seen
 from lineage_bridge.sources.kafka.settings import KafkaSettings
+from lineage_bridge.sources.kafka.translate import translate
 from lineage_bridge.sources.knowledge import NOTHING, Knowledge
 from lineage_bridge.sources.observer import Observation, Snapshot
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.observer import Unseen
 
 CLASSIC, CONSUMER, SHARE, STREAMS = "classic", "consumer", "share", "streams"
@@ -74,9 +75,9 @@ class Rule(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """What the newest records of a topic looked like: fields as the schema facet has them, and ids of schemas of a registry."""
+    """What the newest records of a topic looked like: fields, and ids of schemas of a registry."""
 
-    fields: tuple[Mapping[str, object], ...] = ()
+    fields: tuple[SchemaField, ...] = ()
     ids: tuple[int, ...] = ()
 
 

@@ -1,0 +1,385 @@
+"""The observer before a real broker: every way in, every kind of group, what a limited user sees, and what is gone."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer, ShareConsumer, TopicPartition
+from confluent_kafka.admin import AclBindingFilter, AclOperation, AclPermissionType, ResourcePatternType, ResourceType
+from tests.servers.broker import ADMIN, COUNTS, WAYS, WORDS, Kafka, password_of
+from tests.sources.kafka.told import HOUR_US, MINUTE_US, T0, said
+
+from lineage_bridge.errors import ForbiddenError, UnreachableError
+from lineage_bridge.sources.kafka.observer import KIND, KafkaObserver
+from lineage_bridge.sources.kafka.settings import KafkaSettings
+from lineage_bridge.sources.knowledge import NOTHING
+from lineage_bridge.sources.observer import Observation, SameSpace
+
+CLUSTER = "bGluZWFnZS1icmlkZ2UtMQ"
+
+
+@pytest.fixture
+def observed(kafka: Kafka, monkeypatch: pytest.MonkeyPatch) -> Callable[..., KafkaObserver]:
+    """Makes an observer: `observed("scram", "limited", topics=("a*",))`."""
+
+    def make(way: str = "plaintext", user: str = ADMIN, password: str | None = None, **more: Any) -> KafkaObserver:
+        protocol, mechanism = WAYS[way]
+        said: dict[str, Any] = {"bootstrap_servers": kafka.address(way), "security_protocol": protocol, "timeout_s": 30}
+        if protocol.endswith("SSL"):
+            said["ssl_ca_file"] = str(kafka.tls.authority)
+        if way == "mtls":
+            said |= {"ssl_cert_file": str(kafka.tls.client_certificate), "ssl_key_file": str(kafka.tls.client_key)}
+        if mechanism:
+            monkeypatch.setenv(f"LB_TEST_{user}", password_of(user) if password is None else password)
+            said |= {"sasl_mechanism": mechanism, "username": user, "password": f"${{env:LB_TEST_{user}}}"}
+        return KafkaObserver("kafka", KafkaSettings(**{**said, **more}))
+
+    return make
+
+
+def poll(observer: KafkaObserver, before: Observation | None = None, minutes: float = 0) -> Observation:
+    snapshot = json.loads(json.dumps(before.snapshot)) if before else None
+    return observer.observe(snapshot, NOTHING, T0 + round(minutes * MINUTE_US))
+
+
+def facet(event: Any, name: str) -> dict[str, Any]:
+    where = event["run"]["facets"] if "run" in event else event["dataset"]["facets"]
+    return {key: value for key, value in where[name].items() if not key.startswith("_")}
+
+
+def about(observation: Observation, name: str) -> Any:
+    """The event about a job or dataset of this name."""
+    (event,) = [one for one in observation.events if name in json.dumps([one.get("job", {}), one.get("dataset", {})])]
+    return event
+
+
+def datasets(observation: Observation) -> list[str]:
+    events: Any = observation.events
+    return sorted(event["dataset"]["name"] for event in events)
+
+
+@pytest.mark.parametrize("way", sorted(WAYS))
+def test_each_way_in_shows_the_topics(kafka, observed, way):
+    topic = f"observed-by-{way}"
+    kafka.create_topics(topic, partitions=2, retention_ms="86400000")
+    if way == "mtls":
+        kafka.allow("tls-client", "topic", topic, "describe", "describe_configs", "read")
+    got = poll(observed(way, topics=(topic,)))
+    event: Any = got.events[0]
+    told = facet(event, "kafka_topic")
+    assert (event["dataset"]["namespace"], event["dataset"]["name"]) == (f"kafka://{kafka.address(way)}", topic)
+    assert len(told.pop("topicId")) == 36
+    assert told == {
+        "clusterId": CLUSTER,
+        "partitions": 2,
+        "replicationFactor": 1,
+        "purpose": "DATA",
+        "config": {"retention.ms": "86400000"},
+    }
+    other = SameSpace(f"kafka://{kafka.address(way)}", f"kafka://{CLUSTER}", f"cluster id {CLUSTER} answered by {CLUSTER}")
+    assert other in got.same
+
+
+@pytest.mark.parametrize("way", ["plain", "scram", "scram-512", "scram-ssl"])
+def test_a_wrong_password_is_told_as_such_and_at_once(observed, way):
+    started = time.monotonic()
+    with pytest.raises(ForbiddenError, match="refuses the login"):
+        poll(observed(way, password="not-it"))
+    assert time.monotonic() - started < 10
+    (check,) = observed(way, password="not-it").test()
+    assert (check.step, check.works) == ("reach", False)
+    assert "not-it" not in str(check)
+
+
+def test_what_does_not_answer_is_told_by_name(kafka, observed):
+    with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:1: no answer"):
+        poll(observed(bootstrap_servers="127.0.0.1:1"))
+    with pytest.raises(UnreachableError, match="does not answer"):
+        poll(observed(security_protocol="SSL"))
+    with pytest.raises(UnreachableError, match="CERTIFICATE_VERIFY_FAILED"):
+        poll(observed("ssl", ssl_ca_file=""))
+    assert poll(observed(bootstrap_servers=f"127.0.0.1:1,{kafka.bootstrap}", topics=("none",))).snapshot["cluster"] == CLUSTER
+
+
+def test_a_test_tries_each_listing(kafka, observed):
+    kafka.create_topics("tested")
+    checks = {check.step: check for check in observed(topics=("tested",)).test()}
+    assert all(check.works for check in checks.values())
+    assert list(checks) == ["reach", "cluster", "topics", "configurations", "offsets", "groups", "transactions", "producers", "rights"]
+    user = kafka.add_user("tester")
+    kafka.allow(user, "topic", "tested", "describe")
+    limited = {check.step: check for check in observed("scram", user, topics=("tested",)).test()}
+    assert [step for step, check in limited.items() if not check.works] == ["configurations", "producers", "rights"]
+    assert limited["configurations"].hint == "allow DESCRIBE_CONFIGS on topics"
+
+
+def deny(kafka: Kafka, user: str, kind: ResourceType, name: str) -> None:
+    admin = kafka.admin()
+    any_host: Any = None
+    rule = AclBindingFilter(kind, name, ResourcePatternType.LITERAL, f"User:{user}", any_host, AclOperation.ANY, AclPermissionType.ANY)
+    for done in admin.delete_acls([rule]).values():
+        done.result(30)
+    while admin.describe_acls(rule).result(30):
+        time.sleep(0.02)
+
+
+def test_a_topic_that_is_hidden_is_not_gone(kafka, observed):
+    user = kafka.add_user("half-blind")
+    kafka.create_topics("half-kept", "half-hidden", "half-gone")
+    for topic in ("half-kept", "half-hidden", "half-gone"):
+        kafka.allow(user, "topic", topic, "describe", "describe_configs")
+    observer = observed("scram", user, topics=("half-*",))
+    first = poll(observer)
+    assert datasets(first) == ["half-gone", "half-hidden", "half-kept"]
+    deny(kafka, user, ResourceType.TOPIC, "half-hidden")
+    for done in (admin := kafka.admin()).delete_topics(["half-gone"]).values():
+        done.result(30)
+    while "half-gone" in admin.list_topics(timeout=30).topics:
+        time.sleep(0.02)
+    second = poll(observer, first, 1)
+    assert said(second.events) == ["half-gone:  [DROP]"]
+    assert sorted(second.snapshot["topics"]) == ["half-hidden", "half-kept"]
+    assert ("topics: those that are listed no more", "TopicAuthorizationFailedError (1: half-hidden)") in second.unseen
+    kafka.create_topics("half-gone")
+    kafka.create_topics("half-more", partitions=2)
+    kafka.allow(user, "topic", "half-hidden", "describe", "describe_configs")
+    third = poll(observer, second, 2)
+    assert datasets(third) == ["half-gone"]
+
+
+def test_a_group_that_is_hidden_is_not_gone(kafka, observed):
+    user = kafka.add_user("group-watcher")
+    kafka.create_topics("watched")
+    kafka.allow(user, "topic", "watched", "describe")
+    kafka.produce("watched", ["a"])
+    for group in ("watch-hidden", "watch-gone"):
+        kafka.consume("watched", 1, group)
+        kafka.allow(user, "group", group, "describe")
+    observer = observed("scram", user, topics=("none",), groups=("watch-*",))
+    first = poll(observer)
+    assert sorted(first.snapshot["groups"]) == ["watch-gone", "watch-hidden"]
+    deny(kafka, user, ResourceType.GROUP, "watch-hidden")
+    admin = kafka.admin()
+    for done in admin.delete_consumer_groups(["watch-gone"]).values():
+        done.result(30)
+    second = poll(observer, first, 1)
+    assert not second.events
+    assert list(second.snapshot["groups"]) == ["watch-hidden"]
+    assert ("groups: those that are listed no more", "GroupAuthorizationFailedError (1: watch-hidden)") in second.unseen
+
+
+def test_a_topic_made_again_is_told(kafka, observed):
+    kafka.create_topics("phoenix")
+    observer = observed(topics=("phoenix",))
+    first = poll(observer)
+    admin = kafka.admin()
+    for done in admin.delete_topics(["phoenix"]).values():
+        done.result(30)
+    while "phoenix" in admin.list_topics(timeout=30).topics:
+        time.sleep(0.02)
+    kafka.create_topics("phoenix")
+    assert said(poll(observer, first, 1).events)[0].endswith("[OVERWRITE]")
+
+
+@contextmanager
+def reading(kafka: Kafka, topic: str, group: str, kind: Any = Consumer, **more: Any) -> Iterator[Callable[[Any], Any]]:
+    """A consumer that goes on polling; what it gives has the consumer do something between two polls."""
+    stop, orders = threading.Event(), ThreadPoolExecutor(1)
+    start = {"auto.offset.reset": "earliest", "enable.auto.commit": False} if kind is Consumer else {}
+    consumer = kind({**kafka.client_config(), **start, "group.id": group, "client.id": f"client-of-{group}", **more})
+    consumer.subscribe([topic])
+
+    def go_on() -> None:
+        consumer.poll(0.1)
+        if not stop.is_set():
+            orders.submit(go_on)
+
+    orders.submit(go_on)
+    try:
+        yield lambda do: orders.submit(do, consumer).result(30)
+    finally:
+        stop.set()
+        orders.shutdown()
+        consumer.close()
+
+
+def until(
+    observer: KafkaObserver, seen: Callable[[Observation], bool], before: Observation | None = None, minutes: float = 0
+) -> Observation:
+    """Polls until something is seen."""
+    deadline = time.monotonic() + 60
+    while not seen(got := poll(observer, before, minutes)):
+        assert time.monotonic() < deadline, said(got.events)
+        time.sleep(0.2)
+    return got
+
+
+def has_members(name: str) -> Callable[[Observation], bool]:
+    def look(got: Observation) -> bool:
+        told = [event for event in got.events if event.get("job", {}).get("name") == name]  # type: ignore[attr-defined]
+        return (
+            bool(told)
+            and all(one["partitions"] for one in facet(told[0], "kafka_group").get("members", ()))
+            and (facet(told[0], "kafka_group").get("memberCount", 0) > 0)
+        )
+
+    return look
+
+
+def committing(topic: str, *places: int) -> Callable[[Consumer], Any]:
+    offsets = [TopicPartition(topic, partition, place) for partition, place in enumerate(places)]
+    return lambda consumer: consumer.commit(offsets=offsets, asynchronous=False)
+
+
+@pytest.mark.parametrize(("kind", "protocol"), [("classic", "classic"), ("consumer", "consumer")])
+def test_a_consumer_is_seen_with_its_members_rows_and_lag(kafka, observed, kind, protocol):
+    topic, group = f"read-{kind}", f"readers-{kind}"
+    kafka.create_topics(topic, partitions=2)
+    observer = observed(topics=(topic,), groups=(group,))
+    with reading(kafka, topic, group, **{"group.protocol": protocol}) as tell:
+        first = until(observer, has_members(group))
+        event = about(first, f'"{group}"')
+        told = facet(event, "kafka_group")
+        assert (event["eventType"], told["groupType"], told["state"], told["memberCount"]) == ("START", kind, "Stable", 1)
+        (member,) = told["members"]
+        assert (member["clientId"], member["partitions"]) == (f"client-of-{group}", 2)
+        assert [one["name"] for one in event["inputs"]] == [topic]
+        kafka.produce(topic, ["x"] * 7)
+        tell(committing(topic, 0, 0))
+        base = poll(observer, first, 1)
+        ends = base.snapshot["topics"][topic]["end"]
+        assert ends == 7
+        spread = [tell(lambda consumer, place=place: consumer.get_watermark_offsets(TopicPartition(topic, place)))[1] for place in (0, 1)]
+        tell(committing(topic, *(min(2, end) for end in spread)))
+        read = sum(min(2, end) for end in spread)
+        second = poll(observer, base, 2)
+    assert f"RUNNING {group}: {topic}={read}" in said(second.events)
+    assert facet(about(second, f'"{group}"'), "kafka_lag")["topics"] == {topic: 7 - read}
+    cluster = observer.knowledge(second.snapshot).clusters[0]
+    assert (cluster.id, cluster.groups[group], cluster.read[group, topic], cluster.ends[topic]) == (CLUSTER, {topic}, read, 7)
+    third = poll(observer, second, 3)
+    assert said(third.events)[-1] == f"RUNNING {group}: {topic}={read}"
+    assert said(poll(observer, third, 4).events)[-1] == f"COMPLETE {group}: {topic}={read}"
+
+
+def test_a_subscription_by_pattern_of_the_new_protocol(kafka, observed):
+    kafka.create_topics("patterned-a", "patterned-b")
+    with reading(kafka, "^patterned-.*", "by-pattern", **{"group.protocol": "consumer"}):
+        got = until(observed(topics=("patterned-*",), groups=("by-pattern",)), has_members("by-pattern"))
+    event = about(got, '"by-pattern"')
+    assert facet(event, "kafka_group")["subscribedPatterns"] == ["(^patterned-.*)"]
+    assert sorted(one["name"] for one in event["inputs"]) == ["patterned-a", "patterned-b"]
+
+
+def test_a_share_group_is_seen_with_its_members(kafka, observed):
+    kafka.create_topics("shared-out")
+    with reading(kafka, "shared-out", "share-readers", ShareConsumer):
+        got = until(observed(topics=("shared-out",), groups=("share-readers",)), has_members("share-readers"))
+    event = about(got, '"share-readers"')
+    told = facet(event, "kafka_group")
+    assert (event["eventType"], told["groupType"], told["memberCount"]) == ("START", "share", 1)
+    assert told["members"][0]["clientId"] == "client-of-share-readers"
+    assert [one["name"] for one in event["inputs"]] == ["shared-out"]
+
+
+def test_a_streams_application_states_its_topology(kafka, observed):
+    observer = observed(topics=(WORDS, "word-app-*"), groups=("word-app",))
+    with kafka.word_count("word-app"):
+        kafka.produce(WORDS, ["a b a"])
+        kafka.consume(COUNTS, 1)
+        got = until(observer, has_members("word-app"))
+    event = about(got, '"word-app"')
+    job = event["job"]["facets"]
+    assert (job["jobType"]["jobType"], facet(event, "kafka_group")["groupType"]) == ("STREAMS_APPLICATION", "streams")
+    flows = {entry["name"]: [one["name"] for one in entry["inputs"]] for entry in job["lineage"]["entries"]}
+    (between,) = [name for name in flows if name.endswith("-repartition")]
+    (store,) = [name for name in flows if name.endswith("-changelog")]
+    assert flows == {between: [WORDS], store: [between]}
+    assert sorted(one["name"] for one in event["outputs"]) == sorted(flows)
+
+
+def test_a_transactional_producer_is_a_job(kafka, observed):
+    kafka.create_topics("paid", "booked")
+    observer = observed(topics=("paid", "booked"), groups=("payer*",))
+    producer = Producer({**kafka.client_config(), "transactional.id": "payer-0"})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce("paid", "1")
+    producer.flush(30)
+    first = poll(observer)
+    assert "START payer:  -> paid" in said(first.events)
+    producer.commit_transaction(30)
+    producer.begin_transaction()
+    producer.produce("booked", "2")
+    producer.commit_transaction(30)
+    second = poll(observer, first, 1)
+    assert "RUNNING payer:  -> booked paid" in said(second.events)
+    quiet = poll(observer, second, 2)
+    assert said(quiet.events) == ["RUNNING payer: "]
+    over = observer.observe(json.loads(json.dumps(quiet.snapshot)), NOTHING, T0 + 2 * HOUR_US)
+    assert "COMPLETE payer: " in said(over.events)
+
+
+def test_rights_are_told_as_hints(kafka, observed):
+    kafka.create_topics("rightful")
+    kafka.allow("limited", "topic", "rightful", "read")
+    told = facet(poll(observed(topics=("rightful",))).events[0], "kafka_access")
+    assert told == {"confidence": "LOW", "mayRead": ["User:limited"], "mayWrite": []}
+
+
+def test_an_unchanged_estate_takes_few_requests_and_tells_nothing(kafka, observed):
+    names = [f"many-{number:03}" for number in range(200)]
+    kafka.create_topics(*names, partitions=3)
+    kafka.produce(names[0], ["x"])
+    for number in range(5):
+        kafka.consume(names[0], 1, f"crowd-{number}")
+    observer = observed(topics=("many-*",), groups=("crowd-*",))
+    first = until(observer, lambda got: len(got.events) == 205 and not got.unseen)
+    assert not poll(observer, first, 1).events
+    from lineage_bridge.sources.kafka.look import look
+    from lineage_bridge.sources.kafka.translate import known
+    from lineage_bridge.sources.kafka.wire import Wire
+
+    with Wire(observer.settings) as wire:
+        look(wire, observer.settings, known(first.snapshot))
+        assert wire.requests < 15
+
+
+def test_records_tell_names_and_types_and_nothing_else(kafka, observed):
+    kafka.create_topics("sampled-json", "sampled-avro", "sampled-not", "sampled-none", partitions=2)
+    kafka.produce("sampled-json", [json.dumps({"id": 7, "note": "very secret", "to": {"city": "Rome"}})], key=json.dumps({"id": 7}))
+    producer = Producer({**kafka.client_config(), "compression.type": "zstd"})
+    producer.produce("sampled-avro", bytes([0, 0, 0, 1, 2]) + b"very secret")
+    producer.produce("sampled-not", b'{"unwanted": 1}')
+    assert producer.flush(30) == 0
+    observer = observed(topics=("sampled-*",), groups=(), sample=("sampled-json", "sampled-avro", "sampled-none"))
+    first = poll(observer)
+    assert not first.unseen
+    fields = about(first, "sampled-json")["dataset"]["facets"]["schema"]["fields"]
+    assert [(field["name"], field.get("type")) for field in fields] == [
+        ("id", "long"),
+        ("note", "string"),
+        ("to", "record"),
+        ("_key", "record"),
+    ]
+    told = observer.knowledge(first.snapshot)
+    topic = (f"kafka://{kafka.bootstrap}", "sampled-json")
+    assert [(field.name, field.type) for field in told.fields(topic, "key")] == [("id", "long")]
+    assert told.schemas[topic, "value"].rank == 2
+    assert told.clusters[0].sampled == {("sampled-avro", "value"): {258}}
+    assert "very secret" not in repr(first)
+    assert "Rome" not in repr(first)
+    assert "unwanted" not in repr(first)
+    assert not poll(observer, first, 1).events
+    assert "lineage-bridge-samples" not in observed(groups=("*",), topics=()).observe(None, NOTHING, T0).snapshot["groups"]
+
+
+def test_the_kind_is_registered():
+    from lineage_bridge.sources.kinds import kind
+
+    assert kind("kafka") is KIND
