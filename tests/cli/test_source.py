@@ -86,7 +86,7 @@ def test_a_source_of_the_settings_file_that_cannot_be_stops_the_start(tmp_path) 
     settings = tmp_path / "lineage-bridge.toml"
     settings.write_text('[sources.cdc]\nkind = "connect"\nurl = "ftp://connect"\n')
     done = subprocess.run(
-        [*COMMAND, "serve", "--config", settings, "--data-dir", tmp_path / "data", "--port", "0"],
+        [*COMMAND, "serve", "--config", str(settings), "--data-dir", str(tmp_path / "data"), "--port", "0"],
         capture_output=True,
         text=True,
         timeout=60,
@@ -98,7 +98,7 @@ def test_a_source_of_the_settings_file_that_cannot_be_stops_the_start(tmp_path) 
 
 def test_only_one_process_polls(server: Server) -> None:
     with FileLock(server.paths.observe_lock):
-        command = [*COMMAND, "observe", "--data-dir", server.paths.data_dir, "--url", server.url]
+        command = [*COMMAND, "observe", "--data-dir", str(server.paths.data_dir), "--url", server.url]
         second = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert second.returncode == 1
     assert "another process polls the sources" in second.stderr
