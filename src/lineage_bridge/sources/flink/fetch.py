@@ -1,6 +1,6 @@
 """What the JobManager's REST API, and a history server's, tell of jobs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -24,11 +24,20 @@ _ERRORS = ("FAILED", "FAILING", "RESTARTING")
 
 
 @dataclass(frozen=True)
-class Look:
-    """What one poll tells of a job; what was not asked or not told is None.
+class Metrics:
+    """What sources and sinks count. `ids`: a vertex to the ids that it was asked for, to be asked again.
 
-    `overview` is its line of `/jobs/overview`. `topics` are those that the metrics of a source name, by its place in the plan.
+    `topics` are those that the metrics of a source name, by its place in the plan.
     """
+
+    counts: Mapping[Operator, Counts] = field(default_factory=dict)
+    ids: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    topics: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What one poll tells of a job; what was not asked or not told is None. `overview` is its line of `/jobs/overview`."""
 
     overview: Answer
     detail: Answer | None = None
@@ -37,8 +46,7 @@ class Look:
     exceptions: Answer | None = None
     checkpoints: Answer | None = None
     restarts: int | None = None
-    counts: Mapping[Operator, Counts] = field(default_factory=dict)
-    topics: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    metrics: Metrics = field(default_factory=Metrics)
     unseen: tuple[Unseen, ...] = ()
 
 
@@ -103,6 +111,7 @@ class JobManager:
                 return None
 
         plan = read_plan(detail["plan"], detail["vertices"]) if detail is not None else known or Plan()
+        was = metrics_of(before)
         return Look(
             overview,
             detail,
@@ -111,8 +120,7 @@ class JobManager:
             self.exceptions(jid) if changed and state in _ERRORS else None,
             attempt("checkpoints", lambda: _object(self._http.get(f"/jobs/{jid}/checkpoints"))),
             attempt("restarts", lambda: self._restarts(jid)),
-            attempt("metrics", lambda: self._counts(jid, plan)) or {},
-            attempt("topics", lambda: self._topics(jid, plan, before)) or {},
+            attempt("metrics", lambda: self._metrics(jid, plan, was)) or was,
             tuple(unseen),
         )
 
@@ -120,42 +128,70 @@ class JobManager:
         told = self._values(f"/jobs/{jid}/metrics", ["numRestarts"], "value")
         return int(told["numRestarts"]) if "numRestarts" in told else None
 
-    def _counts(self, jid: str, plan: Plan) -> dict[Operator, Counts]:
-        """What sources and sinks count: one call for each vertex that has any."""
-        wanted = [
-            (operator, name) for side, names in ((plan.sources, _READ), (plan.sinks, _WRITTEN)) for operator in side for name in names
-        ]
-        found: dict[Operator, Counts] = {}
-        for vertex in dict.fromkeys(operator.vertex for operator, _ in wanted if operator.name):
-            ids = {
-                f"{operator.metrics}.{name}": (operator, name) for operator, name in wanted if operator.vertex == vertex and operator.name
-            }
-            for id_, value in self._values(f"/jobs/{jid}/vertices/{vertex}/subtasks/metrics", list(ids), "sum").items():
-                if id_ in ids:
-                    operator, name = ids[id_]
-                    found.setdefault(operator, {})[name] = value
-        return found
+    def _metrics(self, jid: str, plan: Plan, was: Metrics) -> Metrics:
+        """One call for each vertex that has a source or sink, and one more while not all of them are known to count something.
 
-    def _topics(self, jid: str, plan: Plan, before: Mapping[str, Any] | None) -> dict[int, tuple[str, ...]]:
-        """The topics that the metrics of Kafka's sources name, asked for until they are there, a few times."""
-        if before is not None and (before["topics"] or before["tries"] <= 0):
-            return {int(place): tuple(topics) for place, topics in before["topics"]}
-        found: dict[int, tuple[str, ...]] = {}
-        for vertex in dict.fromkeys(operator.vertex for operator in plan.sources if operator.name):
-            listed = self._http.get(f"/jobs/{jid}/vertices/{vertex}/subtasks/metrics")
-            ids = [str(one.get("id")) for one in listed] if isinstance(listed, list) else []
-            for place, operator in enumerate(plan.sources):
-                head = operator.metrics + _TOPIC
-                topics = {id_[len(head) :].rpartition(_PARTITION)[0] for id_ in ids if operator.vertex == vertex and id_.startswith(head)}
-                if topics - {""}:
-                    found[place] = tuple(sorted(topics - {""}))
-        return found
+        Flink tells nothing at all when one of the ids asked for is not there.
+        """
+        counts: dict[Operator, Counts] = {}
+        ids: dict[str, tuple[str, ...]] = {}
+        topics = dict(was.topics)
+        for vertex, wanted in _wanted(plan).items():
+            path = f"/jobs/{jid}/vertices/{vertex}/subtasks/metrics"
+            known = was.ids.get(vertex, ())
+            if {wanted[id_][0] for id_ in known if id_ in wanted} != {operator for operator, _ in wanted.values()}:
+                listed = self._listed(path)
+                known = tuple(sorted(wanted.keys() & listed))
+                topics |= _topics(plan, vertex, listed)
+            values = self._values(path, known, "sum")
+            ids[vertex] = known if values else ()
+            for id_, value in values.items():
+                operator, name = wanted[id_]
+                counts.setdefault(operator, {})[name] = value
+        return Metrics(counts, ids, topics)
 
-    def _values(self, path: str, ids: list[str], member: str) -> dict[str, float]:
+    def _listed(self, path: str) -> frozenset[str]:
+        told = self._http.get(path)
+        if not isinstance(told, list):
+            raise SourceError(f"the metrics of {path} are no list")
+        return frozenset(str(one.get("id")) for one in told if isinstance(one, dict))
+
+    def _values(self, path: str, ids: Sequence[str], member: str) -> dict[str, float]:
+        if not ids:
+            return {}
         told = self._http.get(path, get=",".join(ids), **({"agg": member} if member != "value" else {}))
         if not isinstance(told, list):
             raise SourceError(f"the metrics of {path} are no list")
         return {str(one["id"]): float(one[member]) for one in told if isinstance(one, dict) and _is_number(one.get(member))}
+
+
+def metrics_of(remembered: Mapping[str, Any] | None) -> Metrics:
+    """The ids and topics that are remembered of a job."""
+    known = remembered or {}
+    ids = {str(vertex): tuple(ids) for vertex, ids in known.get("ids", {}).items()}
+    return Metrics({}, ids, {int(place): tuple(topics) for place, topics in known.get("topics", ())})
+
+
+def _wanted(plan: Plan) -> dict[str, dict[str, tuple[Operator, str]]]:
+    """The ids of metrics that may be there, by vertex, with what they count."""
+    found: dict[str, dict[str, tuple[Operator, str]]] = {}
+    for side, names in ((plan.sources, _READ), (plan.sinks, _WRITTEN)):
+        for operator in side:
+            if operator.name:
+                ids = {f"{operator.metrics}.{name}": (operator, name) for name in names}
+                found.setdefault(operator.vertex, {}).update(ids)
+    return found
+
+
+def _topics(plan: Plan, vertex: str, ids: frozenset[str]) -> dict[int, tuple[str, ...]]:
+    """The topics that the metrics of a vertex name, by the places of its sources."""
+    found: dict[int, tuple[str, ...]] = {}
+    for place, operator in enumerate(plan.sources):
+        head = operator.metrics + _TOPIC
+        named = {id_[len(head) :].rpartition(_PARTITION)[0] for id_ in ids if operator.vertex == vertex and id_.startswith(head)}
+        if named - {""}:
+            found[place] = tuple(sorted(named - {""}))
+    return found
 
 
 _LISTED = {"jid", "name", "state", "start-time"}

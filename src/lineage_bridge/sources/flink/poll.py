@@ -138,7 +138,7 @@ class Poll:
             facts["again"] = True
         flows: Flows | None = None
         if evidence is not None and not any(operator.table in open_paths for operator in (*look.plan.sources, *look.plan.sinks)):
-            flows = flows_of(facts["name"], look.plan, look.topics, evidence)
+            flows = flows_of(facts["name"], look.plan, look.metrics.topics, evidence)
             self._unseen += flows.unseen
         after, events = events_of(jid, facts, flows, cluster)
         self._events += events

@@ -21,7 +21,6 @@ Remembered = Mapping[str, Any]
 _ENDS = {"FINISHED": "COMPLETE", "FAILED": "FAIL", "CANCELED": "ABORT"}
 _NOT_YET = ("INITIALIZING", "CREATED")
 _LONGEST_TRACE = 16_384
-_TRIES = 3
 _SAME_FOR_ALL = "0" * 32
 """The id of the one job of an application that is highly available: every deployment of it has the same."""
 
@@ -60,8 +59,8 @@ def remember(look: Look, before: Remembered | None) -> dict[str, Any]:
     held: Held = dict(known.get("held", {}))
     for operators, counted in ((look.plan.sources, read_of), (look.plan.sinks, written_of)):
         for operator in operators:
-            if operator in look.counts:
-                held.update(hold(held, key_of(operator), counted(look.counts[operator])))
+            if operator in look.metrics.counts:
+                held.update(hold(held, key_of(operator), counted(look.metrics.counts[operator])))
     facts: dict[str, Any] = {
         "name": str(overview["name"]),
         "start": int(overview["start-time"]),
@@ -77,8 +76,8 @@ def remember(look: Look, before: Remembered | None) -> dict[str, Any]:
         "checkpoints": _checkpoints(look.checkpoints) or known.get("checkpoints"),
         "error": _error(look.exceptions) or known.get("error"),
         "plan": [[[*one[:2], list(one.table)] for one in side] for side in look.plan[:2]] + [[list(pair) for pair in look.plan.pairs]],
-        "topics": [[place, list(topics)] for place, topics in sorted(look.topics.items())],
-        "tries": int(known.get("tries", _TRIES)) - 1,
+        "ids": {vertex: list(ids) for vertex, ids in look.metrics.ids.items()},
+        "topics": [[place, list(topics)] for place, topics in sorted(look.metrics.topics.items())],
         "held": held,
     }
     return {**facts, "run": known.get("run") or "", "said": known.get("said", ""), "told": known.get("told", ""), "at": known.get("at", 0)}
