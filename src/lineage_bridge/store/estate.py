@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from lineage_bridge.answers.analysis import EstateTable
 from lineage_bridge.graph.relations import Row
 from lineage_bridge.store.endings import Endings
-from lineage_bridge.store.flows import Direction
+from lineage_bridge.store.flows import CurrentFlows, Direction
 from lineage_bridge.store.identity import Identities
+from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.spans import CurrentSpans
+from lineage_bridge.store.stated import Stated
 
 _NODES = "SELECT id, kind, namespace, name FROM node"
 _KIND_OF = """SELECT c.node, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
@@ -20,7 +22,6 @@ _ROWS = {
     EstateTable.SHAPE_IO: "SELECT shape, side, dataset FROM shape_io",
     EstateTable.JOB_SHAPE: "SELECT job, shape, max(last) FROM job_shape GROUP BY job, shape",
 }
-_STANDING = frozenset({EstateTable.FLOW, EstateTable.HUB})
 _MANY = 10_000
 
 
@@ -30,21 +31,27 @@ class Estate:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
         self.endings = Endings(connection, CurrentSpans(connection), None)
+        nodes = Nodes(connection)
+        self.stated = Stated(CurrentFlows(connection, nodes), nodes)
 
     def rows(self, table: EstateTable) -> Iterator[Row]:
         """The rows of a table, in no order."""
         if table is EstateTable.NODE:
             return self._nodes()
-        if table in _STANDING and not self.endings.none:
-            return self._flows() if table is EstateTable.FLOW else self._hubs()
+        if table is EstateTable.FLOW and not (self.endings.none and self.stated.none):
+            return self._flows()
+        if table is EstateTable.HUB and not self.endings.none:
+            return self._hubs()
         return iter(self.connection.execute(_ROWS[table]))
 
     def _flows(self) -> Iterator[Row]:
-        """What has not ended, and what goes on under another name."""
-        rows = self.connection.execute("SELECT source, target, job, origin FROM flow")
+        """What has not ended and is not told better under another name of its job, and what goes on under another name."""
+        rows = self.connection.execute(
+            "SELECT source, target, job, origin, min(evidence), 0 FROM flow GROUP BY source, target, job, origin"
+        )
         while some := rows.fetchmany(_MANY):
             self.endings.meet({end for edge in some for end in edge[:2]})
-            yield from (edge[:2] for edge in some if not self.endings.has_ended(*edge))
+            yield from (edge[:2] for edge in self.stated.kept(some) if not self.endings.has_ended(*edge[:4]))
         renamed = [row[0] for row in self.connection.execute("SELECT DISTINCT previous FROM lifecycle WHERE change = 'RENAME'")]
         yield from (edge[:2] for edge in self.endings.renamed(renamed, Direction.DOWN))
 

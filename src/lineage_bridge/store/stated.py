@@ -17,6 +17,12 @@ class Stated:
         self.flows, self.nodes = flows, nodes
         self._told: dict[tuple[int, int], bool] = {}
 
+    @property
+    def none(self) -> bool:
+        """Whether every job has one name only."""
+        jobs = self.nodes.connection.execute("SELECT id FROM node WHERE kind = 2")
+        return not self.nodes.canonical(row[0] for row in jobs)
+
     def kept(self, edges: Iterable[RawEdge]) -> Iterator[RawEdge]:
         """These edges in order, without those that are told better."""
         rest = iter(edges)

@@ -2,10 +2,14 @@
 
 import json
 import time
+from functools import partial
 from typing import Any
 
+import pytest
+from tests.servers import faulty
 from tests.servers.connect import FILE_SINK, FILE_SOURCE, JDBC_SINK, NEW_TOPICS, capture_config, mirror_config
 
+from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.connect.observer import ConnectObserver
 from lineage_bridge.sources.connect.settings import ConnectSettings
@@ -21,10 +25,9 @@ WITH_SCHEMAS = {f"{part}.converter": "org.apache.kafka.connect.json.JsonConverte
 class Watch:
     """Polls the connectors of some names, a minute of its own clock each time."""
 
-    def __init__(self, connect, kafka, *names, around=NOTHING):
-        self.observer = ConnectObserver(
-            "watched", ConnectSettings(url=connect.url, kafka=kafka.bootstrap, include=names, namespace="watched")
-        )
+    def __init__(self, connect, kafka, *names, around=NOTHING, url="", timeout_s=15.0):
+        asked = {"url": url or connect.url, "kafka": kafka.bootstrap, "include": names, "namespace": "watched", "timeout_s": timeout_s}
+        self.observer = ConnectObserver("watched", ConnectSettings(**asked))
         self.around, self.snapshot, self.now_us = around, None, T0
         self.seen: list[Observation] = []
 
@@ -104,7 +107,7 @@ def test_a_connector_from_its_making_to_its_end(connect, kafka):
     connect.delete("life")
     (gone,) = watch.until(("ABORT", "life"))
     assert run_of(gone) == run_of(changed[1])
-    assert not any(seen.unseen for seen in watch.seen)
+    assert not watch.seen[-1].unseen
 
 
 def test_failures_are_told_with_their_traces(connect, kafka):
@@ -201,3 +204,33 @@ def test_debezium_and_we_tell_one_jobs_graph(connect, kafka, postgres, event_sin
         detail = graph.ask("/lineage/jobs/detail", namespace=namespace, name=name)
         assert detail["latest_run"]["state"] == "ABORT", f"the worker says that it was deleted, whatever Debezium says: {name}"
     watch.observer.close()
+
+
+def test_a_worker_that_fails_to_answer_ends_nothing(connect, kafka):
+    connect.put("steady", lines(connect, "steady"))
+    kafka.consume("steady-lines", 2)
+    connect.wait_for_state("steady", "RUNNING")
+    with faulty.before(connect.url) as proxy:
+        watch = Watch(connect, kafka, "steady", url=proxy.url, timeout_s=2)
+        (begun, _) = watch.until(("START", "steady"), ("RUNNING", "steady"))
+        now = {"Retry-After": "0"}
+        busy = partial(proxy.answer, 409, "expand", headers=now)
+        for fail in (proxy.refuse, partial(proxy.hang, "expand"), busy, partial(proxy.cut, "expand")):
+            fail()
+            with pytest.raises(SourceError):
+                watch.look()
+            proxy.mend()
+        partly = {
+            "connector steady": lambda: proxy.answer(200, "expand", body=b"{}"),
+            "connector steady: topics": lambda: proxy.cut("/topics"),
+            "connector steady: offsets": lambda: proxy.answer(409, "/offsets", headers=now),
+        }
+        for what, fail in partly.items():
+            fail()
+            assert {kind for kind, _ in watch.look()} <= {"RUNNING"}
+            assert [unseen.what for unseen in watch.seen[-1].unseen] == [what]
+            proxy.mend()
+        assert watch.look() == [("RUNNING", "steady")]
+        assert run_of(watch.events()[0]) == run_of(begun)
+        assert not watch.seen[-1].unseen
+    connect.delete("steady")

@@ -1,14 +1,16 @@
 """Which secrets a configuration has by its plugins' word, and whether a configuration is still the same one."""
 
 import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any
+
+import msgspec
 
 from lineage_bridge.sources.connect.patterns import listed
 from lineage_bridge.sources.connect.secrets import mask_config
 from lineage_bridge.sources.connect.seen import Plugin
 
+_ENCODER = msgspec.json.Encoder(order="sorted")
 _CONVERTERS = ("key.converter", "value.converter", "header.converter")
 
 
@@ -34,7 +36,7 @@ def fingerprint(config: Mapping[str, str], passwords: frozenset[str]) -> str:
 
 def is_same(before: str, config: Mapping[str, str], plugins: Mapping[str, Plugin], earlier: Mapping[str, Plugin]) -> bool:
     """Whether a configuration has this fingerprint, by what is known of its passwords now, or was when it was taken (`earlier`)."""
-    return before in {fingerprint(config, passwords_of(config, known)) for known in (plugins, earlier)}
+    return before in {fingerprint(config, passwords) for passwords in {passwords_of(config, known) for known in (plugins, earlier)}}
 
 
 def plugins_known(snapshot: Mapping[str, Any]) -> dict[str, Plugin]:
@@ -44,4 +46,4 @@ def plugins_known(snapshot: Mapping[str, Any]) -> dict[str, Plugin]:
 
 def digest(value: object) -> str:
     """A JSON value as 16 characters; the order of members does not matter."""
-    return hashlib.blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=8).hexdigest()
+    return hashlib.blake2b(_ENCODER.encode(value), digest_size=8).hexdigest()

@@ -17,6 +17,8 @@ INTEGRATION = "KAFKA_CONNECT"
 LONGEST_TRACE = 16_000
 """Characters of a stack trace that are kept."""
 LONGEST_MESSAGE = 1_000
+MOST_FAILURES = 20
+"""Failed tasks whose messages the health facet has; each task's own run has its trace."""
 
 
 class Place(NamedTuple):
@@ -170,7 +172,8 @@ class Story:
         )
 
     def _health(self, one: Seen) -> dict[str, Json]:
-        failures = [{**({} if task is None else {"task": task}), "message": _message(trace)} for task, trace in one.failures]
+        told = one.failures[:MOST_FAILURES]
+        failures = [{**({} if task is None else {"task": task}), "message": _message(trace)} for task, trace in told]
         states = [part.state for part in one.tasks.values()]
         facet = self.out.own(
             "1-0-0",
