@@ -30,6 +30,8 @@ class Relation:
     readers: list[str] = field(default_factory=list)
     written: dict[str, int] = field(default_factory=dict)
     """Host to messages that it wrote."""
+    consumed: dict[str, int] = field(default_factory=dict)
+    """Host to messages that it read."""
     offsets: dict[str, dict[str, list[int]]] = field(default_factory=dict)
     """Group to topic to the committed offsets of its partitions."""
 
@@ -57,9 +59,10 @@ class Relation:
             ],
             "sourceConstraints": [],
             "clusterStatistics": [
-                {"name": name, "host": host, "value": float(count), "timestamp": 1_700_000_000_000}
-                for host, messages in self.written.items()
-                for name, count in (("total-messages", messages), ("total-message-bytes", messages * 10), ("messages-per-sec", 1))
+                {"name": start + name, "host": host, "value": float(count), "timestamp": 1_700_000_000_000}
+                for start, every, width in (("", self.written, 10), ("consumer-", self.consumed, 20))
+                for host, messages in every.items()
+                for name, count in (("total-messages", messages), ("total-message-bytes", messages * width), ("messages-per-sec", 1))
             ],
             "clusterErrorStats": [],
         }

@@ -182,6 +182,28 @@ def test_of_a_sink_with_several_writers_nobody_knows_who_wrote_how_much() -> Non
     assert all("outputFacets" not in one for beat in runs(polling.poll()) for one in beat["outputs"])
 
 
+def test_what_a_topics_only_reader_reads_is_counted_by_the_servers_too() -> None:
+    server = shop()
+    orders, customers, rich = server.relations
+    orders.consumed, customers.consumed, rich.offsets = {HOST: 5, OTHER_HOST: 5}, {HOST: 7}, {}
+    server.relations.append(Relation("PEOPLE", "customers", customers.fields, "TABLE", readers=["CTAS_OTHER_9"]))
+    polling = Polling(server)
+    polling.poll()
+    orders.consumed, customers.consumed = {HOST: 8, OTHER_HOST: 2}, {HOST: 9}
+    (beat,) = runs(polling.poll())
+    counted = {one["name"]: one.get("inputFacets") for one in beat["inputs"]}
+    assert counted == {"customers": None, "orders": {"inputStatistics": {"rowCount": 5, "size": 100}}}
+
+
+def test_of_a_topic_with_several_streams_all_writers_count() -> None:
+    server = shop()
+    server.relations.append(Relation("RICH_2", "rich-orders", [column("CITY", "STRING")], writers=["INSERTQUERY_9"]))
+    polling = Polling(server)
+    polling.poll()
+    (beat,) = runs(polling.poll())
+    assert all("outputFacets" not in one for one in beat["outputs"])
+
+
 def test_offsets_of_the_broker_where_ksqldb_tells_none() -> None:
     server = shop()
     server.relations[2].offsets = {}

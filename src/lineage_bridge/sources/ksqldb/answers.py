@@ -14,9 +14,10 @@ _HINT = "is it a ksqlDB server?"
 
 
 class Relation(NamedTuple):
-    """A stream or table (`kind`) with its topic. `written`: (host, statistic) to what that host wrote to the topic since it started.
+    """A stream or table (`kind`) with its topic.
 
-    `committed`: (group, topic) to the sum of the offsets that are committed for the queries that write the stream.
+    `counters`: (host, statistic) to what that host read from the topic or wrote to it since it started. `committed`: (group, topic) to the
+    sum of the offsets that are committed for the queries that write the stream.
     """
 
     name: str
@@ -32,7 +33,8 @@ class Relation(NamedTuple):
     replication: int = 0
     statement: str = ""
     writers: tuple[str, ...] = ()
-    written: Mapping[tuple[str, str], int] = {}
+    readers: tuple[str, ...] = ()
+    counters: Mapping[tuple[str, str], int] = {}
     committed: Mapping[tuple[str, str], int] = {}
 
 
@@ -94,9 +96,9 @@ def _asked(entity: Mapping[str, Any]) -> str:
 def _relation(said: Mapping[str, Any]) -> Relation:
     keys = tuple(_field(one) for one in said["fields"] if one.get("type") == "KEY")
     return Relation(
-        said["name"],
-        said["type"],
-        said["topic"],
+        _text(said, "name"),
+        _text(said, "type"),
+        _text(said, "topic"),
         keys,
         tuple(_field(one) for one in said["fields"] if one.get("type") != "KEY"),
         str(said.get("keyFormat") or ""),
@@ -107,9 +109,22 @@ def _relation(said: Mapping[str, Any]) -> Relation:
         int(said.get("replication") or 0),
         str(said.get("statement") or ""),
         tuple(sorted(str(query["id"]) for query in said.get("writeQueries") or ())),
+        tuple(sorted(str(query["id"]) for query in said.get("readQueries") or ())),
         dict(_statistics(said)),
         dict(_committed(said)),
     )
+
+
+def _text(said: Mapping[str, Any], key: str) -> str:
+    if not isinstance(said[key], str):
+        raise TypeError(key)
+    return str(said[key])
+
+
+def _names(said: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    if not isinstance(said[key], list):
+        raise TypeError(key)
+    return tuple(sorted(map(str, said[key])))
 
 
 def _field(said: Mapping[str, Any]) -> SchemaField:
@@ -149,18 +164,20 @@ def _committed(said: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], int]]
 
 
 def _query(said: Mapping[str, Any]) -> Query:
-    name, kind = str(said["id"]), said.get("queryType")
+    name, kind, properties = _text(said, "id"), said.get("queryType"), said.get("overriddenProperties") or {}
+    if not isinstance(properties, dict):
+        raise TypeError(properties)
     errors = sorted(said.get("queryErrors") or (), key=lambda one: one.get("timestamp") or 0)
     return Query(
         name,
         str(kind or ("PERSISTENT" if said.get("sinks") else "PUSH")),
-        str(said["statementText"]),
-        tuple(sorted(map(str, said["sources"]))),
-        tuple(sorted(map(str, said["sinks"]))),
+        _text(said, "statementText"),
+        _names(said, "sources"),
+        _names(said, "sinks"),
         {str(host): str(state) for host, state in (said.get("ksqlHostQueryStatus") or {}).items()},
         str(said.get("state") or ""),
         str(said.get("windowType") or ""),
         str(said.get("topology") or ""),
         tuple(str(one.get("errorMessage") or "") for one in errors),
-        said.get("overriddenProperties") or {},
+        properties,
     )

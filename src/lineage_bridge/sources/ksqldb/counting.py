@@ -1,6 +1,6 @@
 """Amounts of a query since its run was first seen, from numbers that begin anew when a server starts. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lineage_bridge.openlineage.outgoing import Json, Outgoing
@@ -8,7 +8,8 @@ from lineage_bridge.sources.knowledge import Knowledge
 from lineage_bridge.sources.ksqldb.answers import Answers, Query
 
 _OUT = Outgoing("https://lineagebridge.dev/sources/ksqldb")
-_MESSAGES, _BYTES = "total-messages", "total-message-bytes"
+_MESSAGES, _BYTES = "total-messages", ("total-message-bytes", "total-bytes")
+"""What a server counts of a topic that it writes; `consumer-` before it, of one that it reads. The bytes were renamed once."""
 
 Counts = dict[str, list[int]]
 """A counter to what it last was, and how much was counted since the run was first seen."""
@@ -19,29 +20,47 @@ def counted(
 ) -> tuple[Counts, dict[str, Json], dict[str, Json]]:
     """The counters to be remembered, and by topic the statistics of what was read and written.
 
-    What is read is told by the offsets that the query's group committed, which ksqlDB tells or the broker. What is written is told where
-    no other query writes to the topic.
+    What is read is told by the offsets that the query's group committed, which ksqlDB tells or the broker. What servers count of a topic
+    is told where no other query reads it, or writes to it.
     """
     counts: Counts = {}
+    offsets = _committed(said, around, group)
     read: dict[str, Json] = {}
-    for topic, offset in sorted(_committed(said, around, group).items()):
-        rows = _count(counts, was, f"read {topic}", offset, restarts=False)
-        read[topic] = {"inputStatistics": _OUT.input_statistics(rows=rows)}
+    for topic in sorted({*offsets, *_topics(said, query.sources)}):
+        rows = _count(counts, was, f"read {topic}", offsets[topic], restarts=False) if topic in offsets else None
+        messages, size = _of_servers(query.id, said, topic, "consumer-", counts, was)
+        rows = messages if rows is None else rows
+        if rows is not None:
+            read[topic] = {"inputStatistics": _OUT.input_statistics(rows=rows, size=size)}
     written: dict[str, Json] = {}
-    for name in query.sinks:
-        sink = said.relations.get(name)
-        if sink is None or not sink.written or sink.writers != (query.id,):
-            continue
-        sums = {_MESSAGES: 0, _BYTES: 0}
-        for (host, statistic), value in sorted(sink.written.items()):
-            if statistic in sums:
-                sums[statistic] += _count(counts, was, f"{statistic} {name} {host}", value, restarts=True)
-        told_bytes = any(statistic == _BYTES for _, statistic in sink.written)
-        statistics = _OUT.output_statistics(rows=sums[_MESSAGES], size=sums[_BYTES] if told_bytes else None)
-        written[sink.topic] = {"outputStatistics": statistics}
+    for topic in _topics(said, query.sinks):
+        rows, size = _of_servers(query.id, said, topic, "", counts, was)
+        if rows is not None:
+            written[topic] = {"outputStatistics": _OUT.output_statistics(rows=rows, size=size)}
     for key, value in (was or {}).items():
         counts.setdefault(key, list(value))
     return counts, read, written
+
+
+def _topics(said: Answers, relations: Iterable[str]) -> list[str]:
+    return sorted({said.relations[name].topic for name in relations if name in said.relations})
+
+
+def _of_servers(
+    query: str, said: Answers, topic: str, start: str, counts: Counts, was: Mapping[str, Any] | None
+) -> tuple[int | None, int | None]:
+    """Messages and bytes that the servers counted of a topic; None where another query may have part in them."""
+    here = [one for _, one in sorted(said.relations.items()) if one.topic == topic]
+    if {name for one in here for name in (one.readers if start else one.writers)} != {query}:
+        return None, None
+    counters = {counter: value for one in here for counter, value in one.counters.items()}
+    told = {statistic for _, statistic in counters}
+    size = next((start + name for name in _BYTES if start + name in told), "")
+    sums: dict[str, int] = {}
+    for (host, statistic), value in sorted(counters.items()):
+        if statistic in (start + _MESSAGES, size):
+            sums[statistic] = sums.get(statistic, 0) + _count(counts, was, f"{statistic} {topic} {host}", value, restarts=True)
+    return sums.get(start + _MESSAGES), sums.get(size)
 
 
 def _committed(said: Answers, around: Knowledge, group: str) -> dict[str, int]:

@@ -1,0 +1,51 @@
+"""Whatever a server answers is read, or refused as a whole."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.events import T0
+from tests.sources.ksqldb.server import shop
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.sources.knowledge import NOTHING
+from lineage_bridge.sources.ksqldb.answers import parse
+from lineage_bridge.sources.ksqldb.settings import KsqldbSettings
+from lineage_bridge.sources.ksqldb.translate import known, translate
+
+SETTINGS = KsqldbSettings(url="http://k:8088")
+_JUNK = st.sampled_from([None, True, -1, "", "x", [], [None], ["x"], {}, {"x": None}, {"type": "STRUCT"}, [{"name": "x"}], 2**70, 1.5])
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """All (container, key) within a JSON value."""
+    for key, inner in list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()):
+        yield value, key
+        yield from places(inner)
+
+
+PLACES = len(list(places(shop().entities())))
+
+
+@given(st.lists(st.tuples(st.integers(0, PLACES - 1), _JUNK), min_size=1, max_size=2))
+def test_any_answer(changes: list[tuple[int, Any]]) -> None:
+    server = shop()
+    entities = json.loads(json.dumps(server.entities()))
+    here = list(places(entities))
+    for at, junk in changes:
+        container, key = here[at]
+        container[key] = junk
+    try:
+        said = parse(server.info(), entities)
+    except SourceError:
+        return
+    first = translate(said, None, NOTHING, T0, SETTINGS)
+    kept = json.loads(json.dumps(first.snapshot))
+    assert all(encode(event) for event in first.events)
+    known(kept)
+    again = translate(said, kept, NOTHING, T0 + 1, SETTINGS)
+    assert {event.get("eventType") for event in again.events} <= {"RUNNING"}
+    assert translate(said, kept, NOTHING, T0 + 1, SETTINGS) == again
