@@ -3,76 +3,113 @@
 import json
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
+from confluent_kafka.admin import AdminClient, NewPartitions
+from tests.servers import broker
+
 from bench import worker
 from bench.meter import Clock, Result, alone
+from bench.tell import tell
 from lineage_bridge.ports import Parcel
 from lineage_bridge.sources.desk import SourceDesk
+from lineage_bridge.sources.kafka.wire import Wire
 from lineage_bridge.sources.poller import Poller
 from lineage_bridge.store.control import Control
 from lineage_bridge.store.sourcebook import SourceBook
 
 CHANGED = 10
+_UNCHANGED = 3
+_AT_ONCE = 500
 
 
 def run(work: Path, *, quick: bool = False) -> Result:
-    """Requests, processor seconds and events of each poll."""
+    """Requests, processor seconds and events of each poll. The worker is a stand-in in a process of its own, the broker is a real one."""
     connectors, topics = (100, 500) if quick else (1_000, 5_000)
     out: Result = {"connectors": connectors, "topics": topics}
     with ExitStack() as stack:
+        tell(f"sources: {connectors} connectors")
         url = stack.enter_context(worker.worker(connectors))
-        out["connect"] = alone(
-            _polls, work / "connect.db", "connect", {"url": url, "kafka": "broker.example.com:9092"}, f"{url}/change/{CHANGED}"
-        )
+        out["connect"] = alone(_connect, work / "connect.db", url)
+        tell(f"sources: making {topics} topics")
+        (work / "kafka").mkdir()
+        kafka = stack.enter_context(broker.started(work / "kafka"))
+        names = [name for number in range(topics // worker.PER_CONNECTOR) for name in worker.topics_of(2 * number)]
+        for start in range(0, topics, _AT_ONCE):
+            kafka.create_topics(*names[start : start + _AT_ONCE])
+        tell("sources: observing them")
+        out["kafka"] = alone(_kafka, work / "kafka.db", kafka.bootstrap, names[:CHANGED])
     return out
 
 
-def _polls(path: Path, kind: str, settings: dict[str, Any], change: str) -> Result:
+def _connect(path: Path, url: str) -> Result:
+    settings = {"url": url, "kafka": "broker.example.com:9092"}
+    return _polls(path, "connect", settings, lambda: _get(f"{url}/requests"), lambda: _get(f"{url}/change/{CHANGED}"))
+
+
+def _kafka(path: Path, bootstrap: str, changed: list[str]) -> Result:
+    asked, ask_all = [0], Wire.ask_all
+
+    def counted(wire: Wire, requests: Iterable[tuple[int, Any]]) -> list[Any]:
+        every = list(requests)
+        asked[0] += len(every)
+        return ask_all(wire, every)
+
+    def change() -> None:
+        admin = AdminClient({"bootstrap.servers": bootstrap})
+        for done in admin.create_partitions([NewPartitions(name, 2) for name in changed]).values():
+            done.result()
+
+    setattr(Wire, "ask_all", counted)  # noqa: B010  # counts what the source asks; a method is not assigned to otherwise
+    return _polls(path, "kafka", {"bootstrap_servers": bootstrap}, lambda: asked[0], change)
+
+
+def _polls(path: Path, kind: str, settings: dict[str, Any], requests: Callable[[], int], change: Callable[[], object]) -> Result:
     book = SourceBook(Control(path))
     desk = SourceDesk({}, book)
     told: list[bytes] = []
     poller = Poller(desk.records, book, lambda parcel: told.append(_events(parcel)), lambda: time.time_ns() // 1000)
     desk.add("bench", kind, settings, replace=False)
+
+    def poll() -> Result:
+        told.clear()
+        asked, clock = requests(), Clock().start()
+        clock.calibrate()
+        poller.poll(desk.record("bench"))
+        poller.deliver()
+        cpu, wall = clock.read()
+        clock.calibrate()
+        state = desk.record("bench").state
+        if state.failures:
+            raise RuntimeError(state.error)
+        events = [event for body in told for event in json.loads(body)]
+        return {
+            "requests": requests() - asked,
+            "cpu_s": round(cpu, 2),
+            "wall_s": round(wall, 2),
+            "calibration": round(clock.calibration, 1),
+            "events": dict(Counter(event.get("eventType", "DATASET") for event in events)),
+            "event_bytes": sum(map(len, told)),
+            "unseen": len(state.unseen),
+        }
+
+    first, unchanged = poll(), [poll() for _ in range(_UNCHANGED)]
+    change()
     return {
-        "first": _poll(desk, poller, told, lambda: None),
-        "unchanged": [_poll(desk, poller, told, lambda: None) for _ in range(3)],
-        f"{CHANGED}_changed": _poll(desk, poller, told, lambda: urlopen(change).read()),
+        "first": first,
+        "unchanged": unchanged,
+        f"{CHANGED}_changed": poll(),
         "snapshot_bytes": len(book.snapshot("bench") or b""),
     }
 
 
-def _poll(desk: SourceDesk, poller: Poller, told: list[bytes], change: Callable[[], object]) -> Result:
-    change()
-    told.clear()
-    url = str(desk.record("bench").settings["url"])
-    asked, clock = _requests(url), Clock().start()
-    clock.calibrate()
-    poller.poll(desk.record("bench"))
-    poller.deliver()
-    cpu, wall = clock.read()
-    clock.calibrate()
-    state = desk.record("bench").state
-    if state.failures:
-        raise RuntimeError(state.error)
-    events = [event for body in told for event in json.loads(body)]
-    return {
-        "requests": _requests(url) - asked,
-        "cpu_s": round(cpu, 2),
-        "wall_s": round(wall, 2),
-        "calibration": round(clock.calibration, 1),
-        "events": dict(Counter(event.get("eventType", "DATASET") for event in events)),
-        "event_bytes": sum(map(len, told)),
-        "unseen": len(state.unseen),
-    }
-
-
-def _requests(url: str) -> int:
-    return int(urlopen(f"{url}/requests").read())
+def _get(url: str) -> int:
+    found: int = json.loads(urlopen(url).read())
+    return found
 
 
 def _events(parcel: Parcel) -> bytes:
