@@ -243,6 +243,23 @@ def test_debeziums_own_names_are_joined_once():
     assert look({**own, "openlineage.integration.enabled": "false"}).same == ()
 
 
+def test_a_server_that_any_cluster_may_have_is_not_joined_where_there_are_several():
+    debezium = {**CDC, "openlineage.integration.enabled": "true"}
+    smt = {**COPY, "transforms": "o", "transforms.o.type": "io.factorhouse.smt.OpenLineageLifecycleSmt", "transforms.o.connector.name": "c"}
+    own, other = (Cluster(name, f"kafka://{name}:9092", frozenset({f"{name}:9092"})) for name in ("cluster", "other"))
+    told = ConnectSettings(url="http://worker:8083", kafka="broker:9092", smt_bootstrap="kafka-1:19092")
+
+    def spaces(config: dict, around: Knowledge, settings: ConnectSettings = SETTINGS) -> list[str]:
+        return [pair.other for pair in look(config, around, settings=settings).same if isinstance(pair, SameSpace)]
+
+    key = "openlineage.integration.dataset.kafka.bootstrap.servers"
+    for servers, joined in (("kafka:9092", []), ("10.0.0.7:9092", []), ("b1.example.com:9092", ["kafka://b1.example.com:9092"])):
+        assert spaces({**debezium, key: servers}, Knowledge((own, other))) == joined
+        assert spaces({**debezium, key: servers}, Knowledge((own,))) == [f"kafka://{servers}"]
+    assert spaces(smt, Knowledge((own, other))) == []
+    assert spaces(smt, Knowledge((own,))) == spaces(smt, Knowledge((own, other)), told) == ["kafka://kafka-1:19092"]
+
+
 def test_the_transforms_own_names_are_joined():
     config = {
         **COPY,

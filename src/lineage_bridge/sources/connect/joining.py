@@ -6,6 +6,7 @@ OpenLineageLifecycleSmt: job `connector.name` in OPENLINEAGE_NAMESPACE; topics i
 `dataset.names`, in `dataset.namespace`.
 """
 
+import ipaddress
 from collections.abc import Mapping
 
 from lineage_bridge.openlineage.naming import DatasetName, first_server
@@ -31,20 +32,22 @@ _KINDS = {
 
 
 def same_names(
-    one: Seen, job: DatasetName, connection: Connection, space: str, settings: Mapping[str, str], asked: ConnectSettings
+    one: Seen, job: DatasetName, connection: Connection, space: str, settings: Mapping[str, str], asked: ConnectSettings, *, alone: bool
 ) -> list[SameJob | SameSpace]:
     """What others call the connector's job and the namespaces of its datasets; `space` is that of its topics.
 
-    `settings` are its configuration, with what else is known of it.
+    `settings` are its configuration, with what else is known of it. `alone`: no other Kafka cluster is known, so that a name which many
+    clusters have (`kafka:9092`) means this one.
     """
     found: list[SameJob | SameSpace] = []
     if settings.get(f"{_INTEGRATION}enabled", "").strip().lower() == "true":
         found += _debezium_jobs(one, job, connection, settings)
-        found += _debezium_spaces(one, connection, space, settings)
+        found += _debezium_spaces(one, connection, space, settings, alone=alone)
     for prefix in _smts(settings):
         if name := _plain(settings, f"{prefix}connector.name"):
             found.append(SameJob(*job, asked.smt_namespace, name, f"connector {one.name}: {prefix}connector.name"))
-            found.append(SameSpace(space, f"kafka://{asked.smt_bootstrap}", f"connector {one.name}: BOOTSTRAP of {prefix}type"))
+            if alone or "smt_bootstrap" in asked.model_fields_set:
+                found.append(SameSpace(space, f"kafka://{asked.smt_bootstrap}", f"connector {one.name}: BOOTSTRAP of {prefix}type"))
     return [pair for pair in found if not _is_same(pair)]
 
 
@@ -74,10 +77,12 @@ def _debezium_jobs(one: Seen, job: DatasetName, connection: Connection, settings
     return [SameJob(*job, space, f"{lead}.{task}", f"connector {one.name}: {_INTEGRATION}enabled") for task in sorted(one.tasks)]
 
 
-def _debezium_spaces(one: Seen, connection: Connection, space: str, settings: Mapping[str, str]) -> list[SameJob | SameSpace]:
+def _debezium_spaces(
+    one: Seen, connection: Connection, space: str, settings: Mapping[str, str], *, alone: bool
+) -> list[SameJob | SameSpace]:
     found: list[SameJob | SameSpace] = []
     servers = _plain(settings, f"{_INTEGRATION}dataset.kafka.bootstrap.servers", "schema.history.internal.kafka.bootstrap.servers")
-    if servers:
+    if servers and (alone or not _is_anybodys(first_server(servers))):
         evidence = f"connector {one.name}: {_INTEGRATION}dataset.kafka.bootstrap.servers"
         found.append(SameSpace(space, f"kafka://{first_server(servers)}", evidence))
     kind, host = _KINDS.get(settings.get("connector.class", "").strip()), _plain(settings, "database.hostname")
@@ -86,6 +91,15 @@ def _debezium_spaces(one: Seen, connection: Connection, space: str, settings: Ma
         called = f"{kind}://{host}:{_plain(settings, 'database.port') or 'null'}"
         found.append(SameSpace(spaces.pop(), called, f"connector {one.name}: Debezium's name of database.hostname and database.port"))
     return found
+
+
+def _is_anybodys(server: str) -> bool:
+    """Whether many machines are called so: a host without a domain, a loopback or private address."""
+    host = server.rpartition(":")[0].strip("[]")
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host
 
 
 def _smts(settings: Mapping[str, str]) -> list[str]:

@@ -143,7 +143,8 @@ class Translation:
         )
 
     def _same(self, one: _Known) -> list[SameJob | SameSpace]:
-        return same_names(one.seen, (self.namespace, one.seen.name), one.connection, self.space, one.config, self.settings)
+        job, alone = (self.namespace, one.seen.name), all(known.id == self.fetched.cluster for known in self.around.clusters)
+        return same_names(one.seen, job, one.connection, self.space, one.config, self.settings, alone=alone)
 
     def _groups(self, before: Snapshot, known: Mapping[str, _Known], kept: Mapping[str, Memory]) -> dict[str, str]:
         """The sinks' consumer groups, each with its connector."""
