@@ -34,6 +34,8 @@ class Confluent:
     levels: dict[str, str] = field(default_factory=dict)
     modes: dict[str, str] = field(default_factory=dict)
     most: int = MOST
+    catalog: list[dict[str, Any]] = field(default_factory=list)
+    """Tagged entities of the stream catalog."""
 
     def register(self, subject: str, schema: str, **more: Any) -> Version:
         mine = [known.version for known in self.versions if known.subject == subject]
@@ -61,6 +63,10 @@ class Confluent:
                 return self._setting(subject, self.levels, "compatibilityLevel", "BACKWARD", 40408)
             case ("mode", *subject):
                 return self._setting(subject, self.modes, "mode", "READWRITE", 40409)
+            case ("catalog", "v1", "search", "basic"):
+                assert request.query["tag"] == "*"
+                found = [entity for entity in self.catalog if entity["typeName"] == request.query["type"]]
+                return Reply(200, {"searchParameters": {}, "types": [request.query["type"]], "entities": self._page(found, request).body})
             case ("contexts",):
                 return Reply(
                     200, sorted({":.:", *(one.subject[: one.subject.index(":", 1) + 1] for one in self.versions if one.subject[0] == ":")})

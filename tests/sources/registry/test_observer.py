@@ -212,3 +212,23 @@ def test_a_version_waits_for_what_it_refers_to(registry: Confluent, server: Stan
     assert (told(seen), [unseen.what for unseen in seen.unseen if "city" in unseen.what]) == ([], ["subject city version 1"])
     server.failing.clear()
     assert told(polling.poll()) == [("orders", "orders-value version 1, id 2")]
+
+
+def test_the_stream_catalog(registry: Confluent, server: Standin) -> None:
+    registry.register("orders-value", record("a", "b"))
+    for kind_, name in (("sr_field", "lsrc-1:.:1:R.b"), ("sr_schema", "lsrc-1:.:1"), ("kafka_topic", "lsrc-1:lkc-1:orders")):
+        entity = {"typeName": kind_, "attributes": {"name": "x", "qualifiedName": name}, "classificationNames": [f"of_{kind_}"]}
+        registry.catalog.append({**entity, "guid": name, "status": "ACTIVE", "displayText": "x"})
+    asking = Polling(server, catalog=True)
+    registry.most = 1
+    (event,) = asking.poll().events
+    facets: Any = event["dataset"]["facets"]  # type: ignore[index]
+    assert [(tag.get("field"), tag["key"]) for tag in facets["tags"]["tags"]] == [
+        (None, "of_kafka_topic"),
+        (None, "of_sr_schema"),
+        ("b", "of_sr_field"),
+    ]
+    server.failing["/catalog"] = Reply(403, {"error_code": 403, "message": "Forbidden"})
+    seen = asking.poll()
+    assert (seen.events, [unseen.what for unseen in seen.unseen if "catalog" in unseen.what]) == ((), ["stream catalog"])
+    asking.observer.close()

@@ -8,7 +8,7 @@ from tests.events import T0
 from lineage_bridge.openlineage.outgoing import Json
 from lineage_bridge.sources.knowledge import KEY, NOTHING, VALUE, Cluster, Knowledge
 from lineage_bridge.sources.observer import Observation, Unseen
-from lineage_bridge.sources.registry.answers import Answers, Reference, Registered
+from lineage_bridge.sources.registry.answers import Answers, Reference, Registered, Tagging
 from lineage_bridge.sources.registry.settings import RegistrySettings
 from lineage_bridge.sources.registry.translate import known, translate
 
@@ -222,6 +222,30 @@ def test_without_a_cluster_nothing_is_told() -> None:
     assert "kafka" in seen.unseen[0].why
     later = look(answers(listed=("orders-value",)), around("orders"), seen)
     assert [event["dataset"]["name"] for event in later.events] == ["orders"]  # type: ignore[index]
+
+
+def test_tags_of_the_stream_catalog() -> None:
+    tagged = (
+        Tagging("sr_field", ".:17", "shop.Order.mail", "GDPR"),
+        Tagging("sr_field", ".:17", "shop.Order.mail", "PII"),
+        Tagging("sr_record", ".:17", "shop.Order", "Gold"),
+        Tagging("sr_schema", ".lab:17", "", "Elsewhere"),
+        Tagging("kafka_topic", "lkc-1:orders", "", "Public"),
+        Tagging("kafka_topic", "lkc-2:orders", "", "Secret"),
+    )
+    knows = Knowledge((Cluster("lkc-1", SPACE, topics=frozenset(("orders",))),))
+    seen = look(answers(one("orders-value", ORDER, 3, 17), catalog=tagged), knows, catalog=True)
+    (event,) = seen.events
+    assert [(tag.get("field", ""), tag["key"], tag["source"]) for tag in facets(event)["tags"]["tags"]] == [
+        ("mail", "PII", "SCHEMA_REGISTRY"),
+        ("", "Gold", "STREAM_CATALOG"),
+        ("", "Public", "STREAM_CATALOG"),
+        ("mail", "GDPR", "STREAM_CATALOG"),
+    ]
+    unseen = look(answers(listed=("orders-value",)), knows, seen, catalog=True)
+    assert unseen.events == ()
+    (event,) = look(answers(listed=("orders-value",), catalog=tagged[1:2]), knows, seen, catalog=True).events
+    assert [tag["key"] for tag in facets(event)["tags"]["tags"]] == ["PII"]
 
 
 def test_contexts() -> None:

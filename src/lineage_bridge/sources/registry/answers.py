@@ -30,6 +30,15 @@ class Registered(NamedTuple):
     at_us: int | None = None
 
 
+class Tagging(NamedTuple):
+    """A tag of the stream catalog. `where`: `context:id` of a schema, or `cluster:topic`; `path`: full name of a record or field in it."""
+
+    kind: str
+    where: str
+    path: str
+    tag: str
+
+
 @dataclass(frozen=True)
 class Answers:
     """What was seen.
@@ -37,7 +46,7 @@ class Answers:
     `listed`: all subjects there are, without those nobody asked for. `new`: their versions that were not known, oldest first; the last
     is the newest now. `texts`: the versions that new ones refer to, directly or not. `levels`, `modes`: compatibility and mode of those
     subjects that were asked for, empty for one without its own; `level`, `mode`: of those. `deleted`: the subjects that are softly
-    deleted.
+    deleted. `catalog`: all tags of the stream catalog, None if it was not asked or did not answer.
     """
 
     listed: frozenset[str]
@@ -48,4 +57,5 @@ class Answers:
     level: str = ""
     mode: str = ""
     deleted: frozenset[str] = frozenset()
+    catalog: tuple[Tagging, ...] | None = None
     unseen: tuple[Unseen, ...] = ()

@@ -1,6 +1,6 @@
 """Asks a registry for what is new: one listing, then only versions that are not known. Versions never change."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import quote
@@ -8,12 +8,14 @@ from urllib.parse import quote
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
 from lineage_bridge.sources.http import Http
 from lineage_bridge.sources.observer import Unseen
-from lineage_bridge.sources.registry.answers import Answers, Reference, Registered
+from lineage_bridge.sources.registry.answers import Answers, Reference, Registered, Tagging
 from lineage_bridge.sources.registry.settings import RegistrySettings
 from lineage_bridge.sources.registry.subjects import Subject, context_of
 
 _Where = tuple[str, int]
 """A subject and a version of it."""
+_TAGGED = ("kafka_topic", "sr_schema", "sr_record", "sr_field")
+"""The types of the catalog's entities whose tags are told."""
 PAGE = 1000
 ASKED_AT_ONCE = 100
 """Of how many subjects compatibility and mode are asked at a poll, in turn; the compatibility of new ones is asked at once."""
@@ -84,7 +86,21 @@ class RegistryClient:
         texts, lost = self._texts(new.values(), unseen)
         new = {name: versions for name, versions in new.items() if not any(_leads_to(one, lost, texts) for one in versions)}
         level, mode, levels, modes = self._configured(sorted(newest), set(new), turn, unseen)
-        return Answers(frozenset(newest), new, texts, levels, modes, level, mode, deleted, tuple(unseen))
+        tagged = self._tagged(unseen) if self.settings.catalog else None
+        return Answers(frozenset(newest), new, texts, levels, modes, level, mode, deleted, tagged, tuple(unseen))
+
+    def _tagged(self, unseen: list[Unseen]) -> tuple[Tagging, ...] | None:
+        """All that has a tag in the stream catalog."""
+        found: set[Tagging] = set()
+        try:
+            for kind in _TAGGED:
+                path, asked = "/catalog/v1/search/basic", {"type": kind, "tag": "*"}
+                for entity in self._pages(path, asked, lambda one: one["attributes"]["qualifiedName"], "entities"):
+                    found.update(_taggings(kind, entity))
+        except SourceError as error:
+            unseen.append(Unseen("stream catalog", str(error)))
+            return None
+        return tuple(sorted(found))
 
     def newest(self, subject: str) -> Registered:
         """The newest version of a subject."""
@@ -129,14 +145,15 @@ class RegistryClient:
         versions = {name: sorted(every, key=lambda one: one.version) for name, every in found.items()}
         return {name: every[-1] for name, every in versions.items()}, versions
 
-    def _pages(self, path: str, parameters: Mapping[str, str], key: Any) -> list[Any]:  # noqa: ANN401  # of JSON
+    def _pages(self, path: str, parameters: Mapping[str, str], key: Any, member: str = "") -> list[Any]:  # noqa: ANN401  # of JSON
         """A whole listing. A registry may give fewer than asked for, or everything at once; what it gave twice is taken once."""
         found: dict[Any, Any] = {}
         while True:
-            page = _list(self.http.get(path, **parameters, offset=len(found), limit=PAGE))
+            answer = self.http.get(path, **parameters, offset=len(found), limit=PAGE)
+            page = _list(answer.get(member) or [] if member and isinstance(answer, dict) else answer)
             try:
                 new = {key(one): one for one in page if key(one) not in found}
-            except TypeError as error:
+            except (KeyError, TypeError) as error:
                 raise SourceError(f"{path} answered a list that cannot be read", "is it a registry of Confluent's API?") from error
             found.update(new)
             if not new or len(page) > PAGE:
@@ -201,6 +218,14 @@ def _leads_to(registered: Registered, lost: set[_Where], texts: Mapping[_Where, 
                 seen.add(where)
                 waiting.append(texts[where])
     return False
+
+
+def _taggings(kind: str, entity: Mapping[str, Any]) -> Iterator[Tagging]:
+    """The tags of an entity, whose name is `registry:context:id`, with `:record.field` behind it, or `registry:cluster:topic`."""
+    parts = str(entity["attributes"]["qualifiedName"]).split(":", 3)
+    if len(parts) > 2:
+        for tag in entity.get("classificationNames") or ():
+            yield Tagging(kind, ":".join(parts[1:3]), parts[3] if len(parts) > 3 else "", str(tag))
 
 
 def _in_path(subject: str) -> str:

@@ -16,4 +16,5 @@ class RegistrySettings(HttpSettings):
         default_factory=dict,
         description="pattern of subjects to the topic of their records (orders, orders#key), where the name tells none",
     )
+    catalog: bool = Field(default=False, description="also ask Confluent's stream catalog for tags")
     deleted: bool = Field(default=False, description="also look at subjects that are softly deleted")

@@ -19,9 +19,10 @@ from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.outgoing import Json, Outgoing, fields_json
 from lineage_bridge.sources.knowledge import KEY, VALUE, Cluster, Knowledge, Schema, column_of, columns_of
 from lineage_bridge.sources.observer import Observation, Snapshot, Unseen
-from lineage_bridge.sources.registry.answers import Answers
+from lineage_bridge.sources.registry.answers import Answers, Tagging
 from lineage_bridge.sources.registry.settings import RegistrySettings
 from lineage_bridge.sources.registry.subjects import Place, Subject, context_of, places, subject_of
+from lineage_bridge.sources.registry.texts import Tagged
 
 TELLER = Outgoing("https://lineagebridge.dev/sources/registry")
 _NAMED = 10
@@ -50,7 +51,9 @@ def translate(said: Answers, before: Snapshot | None, around: Knowledge, now_us:
     """What is to be told of what was answered."""
     stages = _stages(said, subjects_in(before))
     subjects = {name: versions[-1][0] for name, versions in stages.items()}
+    catalog = [Tagging(*one) for one in (before or {}).get("catalog", ())] if said.catalog is None else list(said.catalog)
     snapshot: dict[str, Any] = {
+        "catalog": catalog if settings.catalog else [],
         "subjects": {name: msgspec.to_builtins(subject) for name, subject in sorted(subjects.items())},
         "level": said.level,
         "mode": said.mode,
@@ -65,7 +68,7 @@ def translate(said: Answers, before: Snapshot | None, around: Knowledge, now_us:
         return Observation(snapshot, unseen=(*said.unseen, *unread, Unseen("topics of the subjects", why)))
     namespace = cluster.namespace if cluster else around.namespace("", settings.kafka)
     placed = places(subjects, cluster, settings.strategies)
-    told = _Telling(urlsplit(settings.url).netloc, said, (before or {}).get("topics", {}), now_us)
+    told = _Telling(urlsplit(settings.url).netloc, said, (before or {}).get("topics", {}), now_us, _by_place(catalog, cluster))
     events: list[Json] = []
     for topic, here in sorted(_by_topic(placed).items()):
         entry, more = told.topic((namespace, topic), here, stages)
@@ -128,6 +131,7 @@ class _Telling:
     said: Answers
     before: Mapping[str, Any]
     now_us: int
+    catalog: Mapping[str, list[Tagging]]
 
     def topic(
         self, name: DatasetName, here: list[tuple[str, Place]], stages: Mapping[str, list[tuple[Subject, int | None]]]
@@ -171,7 +175,8 @@ class _Telling:
             (*part.place, part.version, part.subject.level or said.level, part.subject.mode or said.mode, part.subject.deleted)
             for part in parts
         ]
-        return hashlib.blake2b(json.dumps([self.registry, told]).encode(), digest_size=12).hexdigest()
+        tagged = [tagging for part in parts for tagging in self._tagged(part)]
+        return hashlib.blake2b(json.dumps([self.registry, told, tagged]).encode(), digest_size=12).hexdigest()
 
     def _facets(self, parts: list[_Part]) -> dict[str, Json]:
         values = [part for part in parts if part.place.part == VALUE]
@@ -183,11 +188,30 @@ class _Telling:
         docs = [part.subject.doc for part in values if part.subject.doc]
         if len(docs) == 1:
             facets["documentation"] = TELLER.documentation("Dataset", docs[0])
-        if tags := [tag for group in (values, keys) for part in group for tag in _tags(part, alone=len(group) == 1)]:
-            facets["tags"] = TELLER.dataset_tags(tags)
+        tags = [tag for group in (values, keys) for part in group for tag in _tags(part, part.subject.tags, alone=len(group) == 1)]
+        known = {(tag.get("field"), tag["key"]) for tag in tags}
+        more = [
+            {**tag, "source": "STREAM_CATALOG"}
+            for group in (values, keys)
+            for part in group
+            for tag in _tags(part, self._tagged(part), alone=len(group) == 1)
+            if (tag.get("field"), tag["key"]) not in known
+        ]
+        more.sort(key=lambda tag: (str(tag.get("field", "")), str(tag["key"])))
+        if tags or more:
+            facets["tags"] = TELLER.dataset_tags([*tags, *more])
         told = [self._subject(part) for part in (*values, *keys)]
         facets["schema_registry"] = TELLER.own("1-0-0", "SchemaRegistryDatasetFacet", registry=self.registry, subjects=told)
         return facets
+
+    def _tagged(self, part: _Part) -> list[Tagged]:
+        """The tags that the catalog has on a topic and on the schema of a part of it, by the paths of fields."""
+        schema = f"{context_of(part.name)[0] or '.'}:{part.subject.id}"
+        found = {("", tagging.tag) for tagging in self.catalog.get(part.place.topic, ())} if part.place.part == VALUE else set()
+        for tagging in self.catalog.get(schema, ()):
+            record = part.subject.record
+            found.add((tagging.path.removeprefix(record).lstrip("."), tagging.tag))
+        return sorted(found)
 
     def _subject(self, part: _Part) -> Json:
         subject = part.subject
@@ -225,8 +249,20 @@ def _type_name(part: _Part) -> str:
     return part.subject.record or part.name
 
 
-def _tags(part: _Part, *, alone: bool) -> Iterator[Json]:
-    for path, tag in part.subject.tags:
+def _by_place(catalog: list[Tagging], cluster: Cluster | None) -> dict[str, list[Tagging]]:
+    """The tags by the schema (`context:id`) or the topic that they are on. Those of topics in another cluster are left out."""
+    found: dict[str, list[Tagging]] = {}
+    for tagging in catalog:
+        there, _, topic = tagging.where.partition(":")
+        if tagging.kind != "kafka_topic":
+            found.setdefault(tagging.where, []).append(tagging)
+        elif cluster is None or not cluster.id.startswith("lkc-") or cluster.id == there:
+            found.setdefault(topic, []).append(tagging)
+    return found
+
+
+def _tags(part: _Part, tags: Iterable[Tagged], *, alone: bool) -> Iterator[Json]:
+    for path, tag in tags:
         told: Json = {"key": tag, "value": "true", "source": "SCHEMA_REGISTRY"}
         inner = path if alone else ".".join(name for name in (_type_name(part), path) if name)
         yield {**told, "field": column_of(part.place.part, inner)} if inner or part.place.part == KEY else told
