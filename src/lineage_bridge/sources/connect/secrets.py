@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 
 from lineage_bridge.openlineage.secrets import MASK, mask_text, names_secret
 
@@ -34,4 +35,10 @@ def _masked(key: str, value: str, passwords: Collection[str]) -> str:
         return value
     if is_secret(key, passwords):
         return MASK
+    return _without_secrets(value)
+
+
+@lru_cache(50_000)
+def _without_secrets(value: str) -> str:
+    """Polls see the same values again and again."""
     return mask_text(_USER_INFO.sub(r"\g<scheme>", value))

@@ -16,7 +16,7 @@ from lineage_bridge.sources.connect.joining import links_of, same_names
 from lineage_bridge.sources.connect.memory import Memory, read_memory, write_memory
 from lineage_bridge.sources.connect.resolve import resolve
 from lineage_bridge.sources.connect.secrets import mask_config
-from lineage_bridge.sources.connect.seen import Detail, Fetched, Seen
+from lineage_bridge.sources.connect.seen import Detail, Fetched, Plugin, Seen
 from lineage_bridge.sources.connect.settings import ConnectSettings
 from lineage_bridge.sources.connect.story import Place, Story
 from lineage_bridge.sources.knowledge import Cluster, Knowledge
@@ -59,7 +59,8 @@ class Translation:
         earlier = before.get("connectors", {}).items()
         memories = {name: read_memory(entry) for name, entry in earlier if self.settings.matters(name)}
         past: dict[str, int] = dict(before.get("past", {}))
-        known = {name: self._known(one, memories.get(name), past.pop(name, 0), before) for name, one in self.fetched.connectors.items()}
+        plugins = plugins_known(before)
+        known = {name: self._known(one, memories.get(name), past.pop(name, 0), plugins) for name, one in self.fetched.connectors.items()}
         writers = _writers(known.values())
         events: list[Json] = []
         for name in sorted({*memories, *known}):
@@ -86,10 +87,10 @@ class Translation:
         new = {digest(pair): pair for pair in same}
         return Observation(snapshot, tuple(events), tuple(new[key] for key in new if key not in told), self.fetched.unseen)
 
-    def _known(self, one: Seen, memory: Memory | None, runs: int, before: Snapshot) -> _Known:
+    def _known(self, one: Seen, memory: Memory | None, runs: int, earlier: Mapping[str, Plugin]) -> _Known:
         plugins = self.fetched.plugins
         passwords = passwords_of(one.config, plugins)
-        same = memory is not None and is_same(memory.config, one.config, plugins, plugins_known(before))
+        same = memory is not None and is_same(memory.config, one.config, plugins, earlier)
         memory = memory or Memory("", number=runs)
         memory.config = fingerprint(one.config, passwords)
         if not same:
