@@ -239,7 +239,7 @@ def _settings(ports: Mapping[str, int], folder: Path, files: tls.Tls) -> dict[st
         "log.cleaner.dedupe.buffer.size": 16 << 20,
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": f"User:{ADMIN};User:ANONYMOUS",
-        "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
+        "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER",
         "ssl.keystore.type": "PEM",
         "ssl.keystore.location": files.server,
         "ssl.truststore.type": "PEM",
@@ -252,6 +252,9 @@ def _settings(ports: Mapping[str, int], folder: Path, files: tls.Tls) -> dict[st
     settings |= {"transaction.state.log.min.isr": 1, "share.coordinator.state.topic.min.isr": 1}
     for listener in ("sasl_plaintext", "sasl_ssl"):
         settings[f"listener.name.{listener}.plain.sasl.jaas.config"] = f"{login}.plain.PlainLoginModule required {plain};"
+        # Tokens are believed without a signature.
+        bearer = f'{login}.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="{ADMIN}";'
+        settings[f"listener.name.{listener}.oauthbearer.sasl.jaas.config"] = bearer
         for mechanism in ("scram-sha-256", "scram-sha-512"):
             settings[f"listener.name.{listener}.{mechanism}.sasl.jaas.config"] = f"{login}.scram.ScramLoginModule required;"
     return settings

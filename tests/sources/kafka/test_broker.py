@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -12,11 +12,15 @@ import pytest
 from confluent_kafka import Consumer, Producer, ShareConsumer, TopicPartition
 from confluent_kafka.admin import AclBindingFilter, AclOperation, AclPermissionType, ResourcePatternType, ResourceType
 from tests.servers.broker import ADMIN, COUNTS, WAYS, WORDS, Kafka, password_of
+from tests.sources.kafka.identity import CLIENT, SECRET, Provider, provider
 from tests.sources.kafka.told import HOUR_US, MINUTE_US, T0, said
 
 from lineage_bridge.errors import ForbiddenError, UnreachableError
+from lineage_bridge.sources.kafka.look import look
 from lineage_bridge.sources.kafka.observer import KIND, KafkaObserver
 from lineage_bridge.sources.kafka.settings import KafkaSettings
+from lineage_bridge.sources.kafka.translate import known, translate
+from lineage_bridge.sources.kafka.wire import Wire
 from lineage_bridge.sources.knowledge import NOTHING
 from lineage_bridge.sources.observer import Observation, SameSpace
 
@@ -94,6 +98,29 @@ def test_a_wrong_password_is_told_as_such_and_at_once(observed, way):
     (check,) = observed(way, password="not-it").test()
     assert (check.step, check.works) == ("reach", False)
     assert "not-it" not in str(check)
+
+
+def oauth(kafka: Kafka, identity: Provider, **more: Any) -> dict[str, Any]:
+    said = {"bootstrap_servers": kafka.address("plain"), "security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "OAUTHBEARER"}
+    client = {"oauth_token_url": identity.url, "oauth_client_id": CLIENT, "oauth_client_secret": "${env:LB_TEST_CLIENT}"}
+    return {**said, **client, **more}
+
+
+def test_a_token_of_an_identity_provider_leads_in(kafka, observed, monkeypatch):
+    kafka.create_topics("by-token")
+    kafka.produce("by-token", ['{"id": 1}'])
+    monkeypatch.setenv("LB_TEST_CLIENT", SECRET)
+    with provider() as identity:
+        got = poll(observed(**oauth(kafka, identity, topics=("by-token",), sample=("by-token",))))
+        assert not got.unseen
+        assert [field["name"] for field in about(got, "by-token")["dataset"]["facets"]["schema"]["fields"]] == ["id"]
+        monkeypatch.setenv("LB_TEST_CLIENT", "wrong-secret")
+        with pytest.raises(ForbiddenError, match="token endpoint gave no token"):
+            poll(observed(**oauth(kafka, identity)))
+        monkeypatch.setenv("LB_TEST_CLIENT", SECRET)
+        identity.answer = b'{"access_token": "not.a.token", "expires_in": 3600}'
+        with pytest.raises(ForbiddenError, match="refuses the login"):
+            poll(observed(**oauth(kafka, identity)))
 
 
 def test_what_does_not_answer_is_told_by_name(kafka, observed):
@@ -341,12 +368,8 @@ def test_an_unchanged_estate_takes_few_requests_and_tells_nothing(kafka, observe
     observer = observed(topics=("many-*",), groups=("crowd-*",))
     first = until(observer, lambda got: len(got.events) == 205 and not got.unseen)
     assert not poll(observer, first, 1).events
-    from lineage_bridge.sources.kafka.look import look
-    from lineage_bridge.sources.kafka.translate import known
-    from lineage_bridge.sources.kafka.wire import Wire
-
     with Wire(observer.settings) as wire:
-        look(wire, observer.settings, known(first.snapshot))
+        look(wire, observer.settings, known(first.snapshot, T0))
         assert wire.requests < 15
 
 
@@ -377,6 +400,61 @@ def test_records_tell_names_and_types_and_nothing_else(kafka, observed):
     assert "unwanted" not in repr(first)
     assert not poll(observer, first, 1).events
     assert "lineage-bridge-samples" not in observed(groups=("*",), topics=()).observe(None, NOTHING, T0).snapshot["groups"]
+
+
+class Failing(Wire):
+    """A connection on which one request is not answered."""
+
+    def __init__(self, settings: KafkaSettings, which: int) -> None:
+        super().__init__(settings)
+        self.which = which
+
+    def ask_all(self, requests: Iterable[tuple[int, Any]]) -> list[Any]:
+        asked = list(requests)
+        before, answers = self.requests, super().ask_all(asked)
+        if before <= self.which < before + len(asked):
+            answers[self.which - before] = UnreachableError("no answer: cut off")
+        return answers
+
+
+def test_whichever_answer_is_missing_nothing_is_told_as_gone_or_ended(kafka, observed):
+    kafka.create_topics("cut-a", "cut-b", "cut-gone")
+    producer = Producer({**kafka.client_config(), "transactional.id": "cut-writer"})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce("cut-a", "1")
+    producer.commit_transaction(30)
+    kafka.consume("cut-a", 1, "cut-group")
+    observer = observed(topics=("cut-*",), groups=("cut-*",))
+    with reading(kafka, "cut-a", "cut-group"):
+        whole = until(observer, has_members("cut-group"))
+        admin = kafka.admin()
+        for done in admin.delete_topics(["cut-gone"]).values():
+            done.result(30)
+        while "cut-gone" in admin.list_topics(timeout=30).topics:
+            time.sleep(0.02)
+        snapshot = json.loads(json.dumps(whole.snapshot))
+        told = []
+        for which in range(30):
+            with Failing(observer.settings, which) as wire:
+                try:
+                    seen = look(wire, observer.settings, known(snapshot, T0 + HOUR_US))
+                except UnreachableError:
+                    continue
+                total = wire.requests
+            got = translate(observer.settings, seen, snapshot, NOTHING, T0 + MINUTE_US)
+            assert bool(got.unseen) == (which < total), which
+            told.append(said(got.events))
+            assert set(got.snapshot["topics"]) | {"cut-gone"} == {"cut-a", "cut-b", "cut-gone"}
+            assert list(got.snapshot["groups"]) == ["cut-group"]
+            assert list(got.snapshot["producers"]) == ["cut-writer"]
+            if which >= total:
+                break
+    drop = "cut-gone:  [DROP]"
+    running = ["RUNNING cut-writer: ", "RUNNING cut-group: cut-a=0"]
+    assert {event for events in told for event in events} == {drop, *running}
+    assert told[-1] == [drop, *running]
+    assert len(told) > 8
 
 
 def test_the_kind_is_registered():

@@ -100,6 +100,17 @@ def test_a_group_whose_members_are_unknown_is_told_all_the_same() -> None:
     assert got.unseen == (Unseen("groups: members", "too old (1: reader)"),)
 
 
+def test_members_that_could_not_be_had_are_no_change() -> None:
+    both = {"reader": {"orders": (5, 0), "old": (7,)}}
+    first = poll(groups(committed=both)).snapshot
+    blind = poll(groups(Group(state="Stable"), committed=both), first, 1)
+    assert said(blind.events) == ["RUNNING reader: orders=0"]
+    assert "kafka_group" not in blind.events[0]["run"]["facets"]  # type: ignore[index]
+    again = poll(groups(committed=both), blind.snapshot, 2)
+    assert said(again.events) == ["RUNNING reader: orders=0"]
+    assert "kafka_group" not in again.events[0]["run"]["facets"]  # type: ignore[index]
+
+
 def test_offsets_that_could_not_be_had_change_nothing() -> None:
     first = poll(groups())
     blind = poll(groups(committed={}), first.snapshot, 1)

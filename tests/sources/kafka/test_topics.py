@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
-from tests.sources.kafka.told import poll, said
+from tests.sources.kafka.told import MINUTE_US, T0, poll, said
 
 from lineage_bridge.sources.kafka.purposes import mirror_of, mirrors, purpose
 from lineage_bridge.sources.kafka.seen import Producer, Rule, Seen, Topic
+from lineage_bridge.sources.kafka.translate import known
 from lineage_bridge.sources.observer import SameSpace, Unseen
 
 WHOLE = "dataSource datasetType kafka_statistics kafka_topic"
@@ -51,7 +52,7 @@ def test_nothing_new_tells_nothing() -> None:
     first = poll(topics())
     again = poll(topics(), first.snapshot, minutes=600)
     assert not again.events
-    assert again.snapshot == first.snapshot
+    assert {**again.snapshot, "configured": T0} == first.snapshot
 
 
 def test_a_change_tells_the_topic_again() -> None:
@@ -71,7 +72,29 @@ def test_what_could_not_be_had_is_no_change() -> None:
     second = poll(blind, first.snapshot, 1)
     assert not second.events
     assert second.unseen == (Unseen("topics: configurations", "no"),)
-    assert second.snapshot["topics"] == first.snapshot["topics"]
+    assert second.snapshot["topics"] == {"orders": {**first.snapshot["topics"]["orders"], "blind": True}}
+
+
+def test_configurations_are_read_every_ten_minutes_and_when_a_topic_changes() -> None:
+    first = poll(topics()).snapshot
+    assert known(first, T0 + 9 * MINUTE_US).settled == {"orders"}
+    assert known(first, T0 + 10 * MINUTE_US).settled == frozenset()
+    settled = {"settled": frozenset({"orders"}), "configs": {}}
+    assert not poll(topics(**settled), first, 1).events
+    grown = {"topics": {"orders": Topic("id-1", leaders=(1, 2, 3), replication=3)}}
+    noticed = poll(topics(**grown, **settled), first, 1)
+    assert not noticed.events
+    assert known(noticed.snapshot, T0 + 2 * MINUTE_US).settled == frozenset()
+    assert said(poll(topics(**grown), noticed.snapshot, 2).events) == ["orders: dataSource datasetType kafka_topic"]
+
+
+def test_a_configuration_that_could_not_be_had_is_asked_for_at_each_poll() -> None:
+    blind = poll(topics(configs={}), poll(topics()).snapshot, 10)
+    assert not blind.events
+    assert known(blind.snapshot, T0 + 11 * MINUTE_US).settled == frozenset()
+    back = poll(topics(), blind.snapshot, 11)
+    assert not back.events
+    assert known(back.snapshot, T0 + 12 * MINUTE_US).settled == {"orders"}
 
 
 def test_rows_are_counted_once_an_hour_and_only_if_there_are_new_ones() -> None:

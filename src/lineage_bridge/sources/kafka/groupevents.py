@@ -74,6 +74,8 @@ class _Group:
 
     def _reads(self) -> list[str]:
         subscribed = {topic for member in self.group.members or () for topic in member.topics}
+        if self.group.members is None:
+            subscribed = set(self.before.get("topics", ()))
         read = (subscribed or set(self.at)) | {topic for topic, rows in self.moved.items() if rows}
         if self.run:
             read |= set(self.before.get("topics", ()))
@@ -151,6 +153,8 @@ class _Group:
         return self._event(kind, whole=False)
 
     def _digest(self) -> str:
+        if self.group.members is None and self.before.get("told"):
+            return str(self.before["told"])  # its description could not be had this time: that is nothing new
         return digest([self.reads, self.outputs, self._facet()])
 
     def _state(self, run: Mapping[str, Any] | None, told: str) -> State:

@@ -142,10 +142,12 @@ class Tokens:
         form = {"grant_type": "client_credentials"} | ({"scope": settings.oauth_scope} if settings.oauth_scope else {})
         login = (settings.oauth_client_id, reveal(settings.oauth_client_secret or ""))
         try:
-            verify: ssl.SSLContext | bool = tls_context(settings) if settings.ssl_ca_file else True
-            answer = httpx.post(str(settings.oauth_token_url), data=form, auth=login, timeout=settings.timeout_s, verify=verify)
+            trusted = ssl.create_default_context()
+            if settings.ssl_ca_file:
+                trusted.load_verify_locations(settings.ssl_ca_file)
+            answer = httpx.post(str(settings.oauth_token_url), data=form, auth=login, timeout=settings.timeout_s, verify=trusted)
             said = answer.json() if answer.is_success else {}
-        except (httpx.HTTPError, ValueError) as error:
+        except (httpx.HTTPError, OSError, ValueError) as error:
             raise UnreachableError(f"the token endpoint does not answer: {type(error).__name__}", "look at oauth_token_url") from error
         if not isinstance(said, dict) or not isinstance(said.get("access_token"), str):
             hint = "look at oauth_client_id, oauth_client_secret and oauth_scope"

@@ -43,7 +43,7 @@ class KafkaObserver(Observer[KafkaSettings]):
     def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
         """Look once. Raises SourceError."""
         with Wire(self.settings) as wire:
-            seen = look(wire, self.settings, translate.known(before))
+            seen = look(wire, self.settings, translate.known(before, now_us))
         if before and seen.cluster != before["cluster"]:
             told = f"{self.settings.server} is another cluster now: {seen.cluster}, it was {before['cluster']}"
             raise SourceError(told, "remove the source and add it again if that is meant")

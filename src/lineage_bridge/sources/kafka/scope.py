@@ -22,9 +22,13 @@ def is_told(settings: KafkaSettings, name: str, internal: bool = False) -> bool:
 
 @dataclass(frozen=True)
 class Known:
-    """What was told before: names that are looked for when they are listed no more, and where topics ended."""
+    """What was told before: names that are looked for when they are listed no more, and where topics ended.
+
+    The configurations of `settled` topics are not read this time.
+    """
 
     topics: frozenset[str] = frozenset()
+    settled: frozenset[str] = frozenset()
     ends: Mapping[str, int] = field(default_factory=dict)
     groups: Mapping[str, str] = field(default_factory=dict)
     transactions: frozenset[str] = frozenset()

@@ -87,7 +87,7 @@ class Seen:
 
     What is None could not be had at all, and what is missing in a mapping could not be had of that name; `unseen` tells why. Of names
     that were known before and are not listed now, `topics_gone`, `groups_gone` and `transactions_gone` are no more; the rest is hidden.
-    Offsets are by partition, -1 where there is none.
+    Offsets are by partition, -1 where there is none. The configurations of `settled` topics were not asked for.
     """
 
     cluster: str
@@ -95,6 +95,7 @@ class Seen:
     controller: int = -1
     topics: Mapping[str, Topic] | None = None
     topics_gone: frozenset[str] = frozenset()
+    settled: frozenset[str] = frozenset()
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     starts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     ends: Mapping[str, tuple[int, ...]] = field(default_factory=dict)

@@ -15,7 +15,12 @@ _META, _CONFIG, _ACCESS, _COLUMNS = range(4)
 
 State = Mapping[str, Any]
 """What is remembered of a topic: `id`, `said` (digests of the four parts that were told), `end` (sum of its ends), `counted` (time,
-start and end of the statistics that were told)."""
+start and end of the statistics that were told), `blind` if its configuration could no longer be had."""
+
+
+def settled(topics: Mapping[str, State]) -> frozenset[str]:
+    """The topics whose configurations need not be read at each poll."""
+    return frozenset(name for name, state in topics.items() if state["said"][_CONFIG] and not state.get("blind"))
 
 
 def topic_events(
@@ -59,6 +64,9 @@ def _told(
         said[_ACCESS] if access is None else digest(access),
         digest([repr(field) for field in columns]) if columns else said[_COLUMNS],
     ]
+    if name in seen.settled and now[_META] != said[_META]:
+        said[_CONFIG] = ""  # it is told at the next poll, with its configuration
+        return None, {**before, "said": said}
     facets: dict[str, Json] = {}
     if now != said:
         facets = _facets(teller, name, topic, config, aliases)
@@ -75,6 +83,8 @@ def _told(
         counted = [teller.now_us, sum(seen.starts[name]), sum(seen.ends[name])]
     ends = seen.ends.get(name)
     state = {"id": topic.id, "said": now, "end": before.get("end") if ends is None else sum(ends), "counted": counted}
+    if config is None and name not in seen.settled and said[_CONFIG]:
+        state["blind"] = True
     return (OUT.dataset_event(teller.now_us, teller.name(name), facets) if facets else None), state
 
 

@@ -12,19 +12,21 @@ from lineage_bridge.sources.kafka.scope import Known, is_told, matches
 from lineage_bridge.sources.kafka.seen import Sample, Seen
 from lineage_bridge.sources.kafka.settings import KafkaSettings
 from lineage_bridge.sources.kafka.teller import Teller
-from lineage_bridge.sources.kafka.topicevents import STATISTICS_EVERY_US, topic_events
+from lineage_bridge.sources.kafka.topicevents import STATISTICS_EVERY_US, settled, topic_events
 from lineage_bridge.sources.knowledge import KEY, VALUE, Cluster, Knowledge, Schema, columns_of
 from lineage_bridge.sources.observer import Observation, SameJob, SameSpace, Snapshot
 
 _OF_RECORDS, _SAMPLED_AT_ONCE = 2, 100
+_CONFIGURED_EVERY_US = 600_000_000
 
 
-def known(before: Snapshot | None) -> Known:
-    """What a snapshot says was told."""
+def known(before: Snapshot | None, now_us: int) -> Known:
+    """What a snapshot says was told. All configurations are read once in ten minutes: they change seldom, and are most of the answers."""
     held = before or {}
     topics: Mapping[str, Any] = held.get("topics", {})
     return Known(
         topics=frozenset(topics),
+        settled=settled(topics) if now_us - held.get("configured", 0) < _CONFIGURED_EVERY_US else frozenset(),
         ends={name: state["end"] for name, state in topics.items() if state["end"] is not None},
         groups={name: state["kind"] for name, state in held.get("groups", {}).items()},
         transactions=frozenset(ident for state in held.get("producers", {}).values() for ident in state["ids"]),
@@ -62,6 +64,7 @@ def translate(settings: KafkaSettings, seen: Seen, before: Snapshot | None, arou
     servers = sorted({*settings.bootstrap_servers.split(","), *seen.brokers})
     snapshot = {
         "cluster": seen.cluster,
+        "configured": held.get("configured", 0) if seen.settled else now_us,
         "servers": servers,
         "same": sorted({*held.get("same", ()), *servers, seen.cluster} - {""}),
         "topics": topics,

@@ -1,0 +1,61 @@
+"""An identity provider that gives tokens to those who know a secret: what OAUTHBEARER asks for them."""
+
+import base64
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from urllib.parse import parse_qs
+
+CLIENT, SECRET = "bridge", "s3cret"
+
+
+class Provider:
+    """`asked` are the forms that came; `answer` replaces the token."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, list[str]]] = []
+        self.answer: bytes | None = None
+        self.url = ""
+
+    def token(self, subject: str = "admin") -> str:
+        """A token without a signature, as a broker takes that trusts everybody."""
+        now = int(time.time())
+        parts = ({"alg": "none"}, {"sub": subject, "iat": now, "exp": now + 3600})
+        return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts) + "."
+
+
+@contextmanager
+def provider() -> Iterator[Provider]:
+    """A token endpoint on loopback."""
+    made = Provider()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            made.asked.append(form)
+            login = base64.b64decode(self.headers.get("Authorization", "").removeprefix("Basic ")).decode()
+            good = login == f"{CLIENT}:{SECRET}"
+            token = {"access_token": made.token(), "token_type": "bearer", "expires_in": 3600}
+            body = (made.answer or json.dumps(token).encode()) if good else b'{"error": "invalid_client"}'
+            self.send_response(200 if good else 401)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Says nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    made.url = f"http://127.0.0.1:{server.server_port}/token"
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield made
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
