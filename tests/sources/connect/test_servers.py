@@ -10,10 +10,11 @@ from tests.servers import faulty
 from tests.servers.connect import FILE_SINK, FILE_SOURCE, JDBC_SINK, NEW_TOPICS, capture_config, mirror_config
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.connect.observer import ConnectObserver
 from lineage_bridge.sources.connect.settings import ConnectSettings
-from lineage_bridge.sources.knowledge import KEY, NOTHING, VALUE, Knowledge, Schema
+from lineage_bridge.sources.kafka.observer import KafkaObserver
+from lineage_bridge.sources.kafka.settings import KafkaSettings
+from lineage_bridge.sources.knowledge import NOTHING
 from lineage_bridge.sources.observer import Observation
 from lineage_bridge.sources.poller import parcels
 
@@ -64,6 +65,20 @@ class Watch:
                     return event
             assert time.monotonic() < deadline, f"not {state}"
             time.sleep(0.2)
+
+    def until_counted(self, *jobs, seconds=60.0):
+        """Job to the first topic and number of rows that heartbeats tell of it."""
+        counted: dict[str, tuple[str, int]] = {}
+        deadline = time.monotonic() + seconds
+        while not counted.keys() >= set(jobs):
+            assert {kind for kind, _ in self.look()} <= {"RUNNING"}
+            for event in self.events():
+                for one in (*event["inputs"], *event["outputs"]):
+                    for access in (*one.get("inputFacets", {}).values(), *one.get("outputFacets", {}).values()):
+                        counted.setdefault(event["job"]["name"], (one["name"], access["rowCount"]))
+            assert time.monotonic() < deadline, f"of {jobs} only {counted}"
+            time.sleep(0.2)
+        return counted
 
 
 def lines(connect, name, **more):
@@ -174,13 +189,16 @@ def test_debezium_and_we_tell_one_jobs_graph(connect, kafka, postgres, event_sin
     connect.put("zoo-copy", {**sink, **WITH_SCHEMAS, **own})
     assert postgres.wait_for_rows("SELECT name FROM copied_pets") == [["Rex"]]
     event_sink.wait_for(lambda event: event["job"]["name"] == "zoo.0" and "zoo.public.toys" in str(event.get("outputs")))
-    space = f"kafka://{kafka.bootstrap.split(',')[0]}"
-    row = tuple(SchemaField(name=name) for name in ("id", "name"))
-    envelope = (SchemaField(name="before", fields=row), SchemaField(name="after", fields=row), SchemaField(name="op"))
-    known = {((space, "zoo.public.pets"), VALUE): Schema(envelope), ((space, "zoo.public.pets"), KEY): Schema(row[:1])}
-    watch = Watch(connect, kafka, "zoo-*", around=Knowledge(schemas=known))
+    brokers = KafkaObserver("brokers", KafkaSettings(bootstrap_servers=kafka.bootstrap, topics=("zoo.*",), sample=("zoo.*",)))
+    looked = brokers.observe(None, NOTHING, time.time_ns() // 1000)
+    watch = Watch(connect, kafka, "zoo-*", around=brokers.knowledge(looked.snapshot))
     watch.now_us = time.time_ns() // 1000
     watch.until(("START", "zoo-cdc"), ("START", "zoo-copy"))
+    postgres.execute("INSERT INTO pets VALUES (2, 'Tom')")
+    postgres.wait_for_rows("SELECT name FROM copied_pets WHERE id = 2")
+    watch.around = brokers.knowledge(brokers.observe(looked.snapshot, NOTHING, time.time_ns() // 1000).snapshot)
+    brokers.close()
+    assert watch.until_counted("zoo-cdc", "zoo-copy") == {"zoo-cdc": ("zoo.public.pets", 1), "zoo-copy": ("zoo.public.pets", 1)}
     connect.delete("zoo-cdc")
     event_sink.wait_for(lambda event: event["job"]["name"] == "zoo.0" and event["eventType"] == "COMPLETE")
     watch.until(("ABORT", "zoo-cdc"))

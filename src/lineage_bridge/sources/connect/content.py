@@ -10,6 +10,8 @@ from lineage_bridge.sources.connect.connection import DATA, Connection, Flow
 from lineage_bridge.sources.connect.records import Field, Origins
 from lineage_bridge.sources.knowledge import KEY, VALUE, Knowledge, column_of, columns_of
 
+_OF_REGISTRY = 0
+"""The rank of a schema that has versions."""
 _REPORTS = frozenset(("dead-letter", "report"))
 """Roles of topics beside the data that records of it go to."""
 
@@ -68,7 +70,7 @@ def _topic_facets(out: Outgoing, topic: DatasetName, around: Knowledge) -> dict[
     facets = {"datasetType": out.dataset_type("TOPIC")}
     if schema is not None and schema.fields:
         facets["schema"] = out.schema(fields_json(columns_of(around.fields(topic, KEY), schema.fields)))
-    if schema is not None and schema.version:
+    if schema is not None and schema.rank == _OF_REGISTRY and schema.version:
         facets["version"] = out.dataset_version(schema.version)
     return facets
 
