@@ -77,6 +77,10 @@ class Catalog:
         """A catalog with its options."""
         self._options[name] = options
 
+    def catalogs(self) -> dict[str, dict[str, str]]:
+        """All catalogs that were defined, with their options."""
+        return dict(self._options)
+
     def options(self, table: Name) -> dict[str, str]:
         """The options of the catalog that a table is in."""
         path = self.path(table)

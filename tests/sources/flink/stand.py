@@ -1,4 +1,4 @@
-"""A JobManager that answers what it is told: recorded answers by path, refusals, half answers."""
+"""A JobManager that answers what it is told: recorded answers by path, refusals, half answers; and a gateway that knows some DDL."""
 
 import json
 import threading
@@ -19,12 +19,17 @@ def recorded(name: str) -> Any:
 
 @dataclass
 class Stand:
-    """`answers`: path to a value that is sent as JSON, to bytes, or to a status that refuses. `metrics`: path to the sums by id."""
+    """`answers`: path to a value that is sent as JSON, to bytes, or to a status that refuses. `metrics`: path to the sums by id.
+
+    `rows`: statement to the one value it gives; the gateway fails at others. `said` are those that it was given.
+    """
 
     url: str
     answers: dict[str, Any] = field(default_factory=dict)
     metrics: dict[str, dict[str, int]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    rows: dict[str, str] = field(default_factory=dict)
+    said: list[str] = field(default_factory=list)
 
     def answer(self, path: str, query: dict[str, list[str]]) -> tuple[int, bytes]:
         self.asked.append(path)
@@ -37,10 +42,24 @@ class Stand:
             # One that is not there, and Flink tells of none.
             known = all(id_ in sums for id_ in wanted)
             return 200, json.dumps([{"id": id_, member: str(sums[id_])} for id_ in wanted] if known else []).encode()
+        if path.startswith("/v1/") and path not in self.answers:
+            return 200, json.dumps(self._gateway(path)).encode()
         found = self.answers.get(path, 404)
         if isinstance(found, int):
             return found, json.dumps({"errors": [f"refused with {found}"]}).encode()
         return 200, found if isinstance(found, bytes) else json.dumps(found).encode()
+
+    def _gateway(self, path: str) -> dict[str, Any]:
+        """A session is 1, an operation the place of its statement."""
+        if path == "/v1/sessions":
+            return {"sessionHandle": "1"}
+        if path == "/v1/sessions/1/statements":
+            return {"operationHandle": str(len(self.said) - 1)}
+        parts = path.split("/")
+        row = self.rows.get(self.said[int(parts[5])]) if len(parts) > 5 else None
+        if path.endswith("/status"):
+            return {"status": "ERROR" if row is None else "FINISHED"}
+        return {"resultType": "EOS", "results": {"data": [{"fields": [row]}]}} if len(parts) > 5 else {"status": "CLOSED"}
 
 
 @contextmanager
@@ -48,6 +67,15 @@ def standing() -> Iterator[Stand]:
     """A stand that serves; it refuses what it has no answer to."""
 
     class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            stand.said += [body["statement"]] if "statement" in body else []
+            self.do_GET()
+
+        def do_DELETE(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.do_GET()
+
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
             status, body = stand.answer(parts.path, parse_qs(parts.query))

@@ -80,7 +80,7 @@ B9 = Cluster("two", "kafka://b9:9092", frozenset({"b9:9092"}), frozenset({"click
 
 
 @pytest.mark.parametrize(
-    ("text", "around", "kafka", "expected"),
+    ("text", "around", "bootstrap", "expected"),
     [
         ("kafka://commerce.public.orders", NOTHING, "h:1,h:2", ("kafka://h:1", "commerce.public.orders")),
         ("kafka://orders", NOTHING, "", None),
@@ -95,5 +95,5 @@ B9 = Cluster("two", "kafka://b9:9092", frozenset({"b9:9092"}), frozenset({"click
         ("kafka://[", NOTHING, "", None),
     ],
 )
-def test_names_of_datasets(text: str, around: Knowledge, kafka: str, expected: tuple[str, str] | None):
-    assert dataset_of(text, around, kafka) == expected
+def test_names_of_datasets(text: str, around: Knowledge, bootstrap: str, expected: tuple[str, str] | None):
+    assert dataset_of(text, around, bootstrap) == expected

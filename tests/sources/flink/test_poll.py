@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.api.support import Server
 from tests.sources.flink.orders import AGGREGATE, DDL, FAILED, GEN, NOW_US, ORDERS, READER, SCRIPT, TOPICS, count, overview, tell_orders
 from tests.sources.flink.stand import Stand, recorded, standing
 
 from lineage_bridge.errors import SourceError, UnreachableError
-from lineage_bridge.openlineage.outgoing import run_id
+from lineage_bridge.openlineage.outgoing import encode, run_id
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.flink import observer as flink
 from lineage_bridge.sources.flink.settings import FlinkSettings
@@ -300,6 +301,74 @@ def test_a_job_that_is_new_while_a_file_cannot_be_read_is_told_when_it_can(polls
     assert told["job"]["facets"]["sql"]["dialect"] == "flink"
 
 
+# the gateway
+
+LAKE = "CREATE CATALOG lake WITH ('type' = 'paimon', 'warehouse' = 's3://b/w')"
+SHOWN = (
+    "CREATE TABLE `lake`.`sales`.`{}` (\n  `id` INT\n) WITH (\n  'connector' = 'kafka',\n  'topic' = 'shown-{}',\n"
+    "  'properties.bootstrap.servers' = 'b1:9092'\n)\n"
+)
+
+
+@pytest.fixture
+def of_a_catalog(polls: Polls) -> Polls:
+    """A job whose source is told in full and whose sink by its last part."""
+    plan = "[1]:TableSourceScan(table=[[lake, sales, `orders`]], fields=[id])<br/>+- copy[2]: Writer<br/>"
+    polls.stand.answers[PLACE] = {**recorded("flink_job"), "plan": {"nodes": [{"id": READER, "description": plan.replace("`", "")}]}}
+    polls.settings |= {"gateway_url": polls.stand.url, "init_sql": (LAKE,)}
+    polls.stand.rows = {LAKE: "OK"}
+    polls.stand.rows |= {f"SHOW CREATE TABLE `lake`.`sales`.`{name}`": SHOWN.format(name, name) for name in ("orders", "copy")}
+    return polls
+
+
+def names(event: Any) -> list[tuple[str, str]]:
+    return [(one["namespace"], one["name"]) for one in (*event["inputs"], *event["outputs"])]
+
+
+def test_the_gateway_tells_tables_once(of_a_catalog: Polls):
+    seen = of_a_catalog.poll()
+
+    assert names(seen.events[0]) == [("kafka://b1:9092", "shown-orders"), ("kafka://b1:9092", "shown-copy")]
+    assert seen.unseen == ()
+    assert of_a_catalog.stand.said[0] == LAKE
+    assert of_a_catalog.stand.asked[-1] == "/v1/sessions/1"
+    of_a_catalog.stand.asked.clear()
+    assert of_a_catalog.told() == ["RUNNING"]
+    assert not any(path.startswith("/v1") for path in of_a_catalog.stand.asked)
+
+
+def test_without_a_gateway_the_catalog_places_tables(of_a_catalog: Polls):
+    """By its warehouse; the sink is where the source is. Of another kind of catalog, the table is itself."""
+    of_a_catalog.settings["gateway_url"] = None
+    seen = of_a_catalog.poll()
+    assert names(seen.events[0]) == [("s3://b", "w/sales.db/orders"), ("s3://b", "w/sales.db/copy")]
+    assert seen.unseen == ()
+    of_a_catalog.settings["init_sql"] = ("CREATE CATALOG lake WITH ('type' = 'hive')",)
+    of_a_catalog.before = None
+    seen = of_a_catalog.poll()
+    assert names(seen.events[0]) == [(NAMESPACE, "lake.sales.orders"), (NAMESPACE, "lake.sales.copy")]
+    assert whats(seen) == ["job orders_pipeline: tables"]
+
+
+@pytest.mark.parametrize("path", ["/v1/sessions", "/v1/sessions/1/statements", "/v1/sessions/1/operations/1/status"])
+def test_a_gateway_that_fails_is_asked_again(of_a_catalog: Polls, path: str):
+    of_a_catalog.stand.answers[path] = 500
+    seen = of_a_catalog.poll()
+    assert [(event["eventType"], names(event)) for event in seen.events] == [("START", []), ("RUNNING", [])]
+    assert whats(seen) == ["the SQL gateway"]
+    del of_a_catalog.stand.answers[path]
+    event: Any = of_a_catalog.poll().events[0]
+    assert names(event) == [("kafka://b1:9092", "shown-orders"), ("kafka://b1:9092", "shown-copy")]
+    assert event["job"]["facets"]["lineage"]["entries"]
+
+
+def test_a_table_that_the_gateway_does_not_know_lies_where_its_catalog_puts_it(of_a_catalog: Polls):
+    del of_a_catalog.stand.rows["SHOW CREATE TABLE `lake`.`sales`.`copy`"]
+    seen = of_a_catalog.poll()
+
+    assert names(seen.events[0]) == [("kafka://b1:9092", "shown-orders"), ("s3://b", "w/sales.db/copy")]
+
+
 # what others use
 
 
@@ -338,15 +407,49 @@ def test_groups_that_are_annotated_tell_inputs(polls: Polls, tmp_path: Path):
     assert observer.knowledge(polls.before).owners == {("lkc-1", "enrich"): (NAMESPACE, "orders_pipeline")}
 
 
-def test_the_listeners_job_is_the_same_job(polls: Polls):
-    listener = "io.openlineage.flink.listener.OpenLineageJobStatusChangedListenerFactory"
-    polls.stand.answers["/jobmanager/config"] = [
-        {"key": "execution.job-status-changed-listeners", "value": listener},
-        {"key": "openlineage.job.namespace", "value": "flink-jobs"},
-    ]
-    evidence = "openlineage.job.namespace of the JobManager's configuration"
-    assert polls.poll().same == (SameJob("flink-jobs", "orders_pipeline", NAMESPACE, "orders_pipeline", evidence),)
+LISTENER = {
+    "key": "execution.job-status-changed-listeners",
+    "value": "io.openlineage.flink.listener.OpenLineageJobStatusChangedListenerFactory",
+}
+BY_CLUSTER = "OpenLineage's listener, by the JobManager's configuration"
+BY_JOB = "OpenLineage's listener, by the job's configuration"
+
+
+@pytest.mark.parametrize(
+    ("cluster", "job", "expected"),
+    [
+        ({}, {}, ("flink-jobs", "orders_pipeline", BY_CLUSTER)),
+        ({"openlineage.job.namespace": "ours"}, {}, ("ours", "orders_pipeline", BY_CLUSTER)),
+        ({"openlineage.job.name": "all"}, {}, None),
+        ({}, {"openlineage.job.namespace": "own", "openlineage.job.name": "mine"}, ("own", "mine", BY_JOB)),
+        (None, {}, None),
+    ],
+)
+def test_the_listeners_job_is_the_same_job(
+    polls: Polls, cluster: dict[str, str] | None, job: dict[str, str], expected: tuple[str, str, str] | None
+):
+    told = [] if cluster is None else [LISTENER, *({"key": key, "value": value} for key, value in cluster.items())]
+    polls.stand.answers["/jobmanager/config"] = told
+    polls.stand.answers[f"{PLACE}/config"] = {"execution-config": {"user-config": job}}
+    same = () if expected is None else (SameJob(*expected[:2], NAMESPACE, "orders_pipeline", expected[2]),)
+
+    assert polls.poll().same == same
     assert polls.poll().same == ()
+
+
+def test_what_was_inferred_is_dropped_when_it_is_known(polls: Polls, server: Server):
+    polls.settings["init_sql"] = ()
+    inferred = polls.poll()
+    polls.settings["init_sql"] = DDL
+    known = polls.poll()
+    dropped = [event["dataset"]["name"] for event in known.events if "dataset" in event]  # type: ignore[index]
+    assert dropped == [f"orders_pipeline/default_catalog.default_database.{name}" for name in ("orders_agg", "orders_out", "orders_src")]
+    later = polls.poll()
+    assert [event.get("eventType") for event in later.events] == ["RUNNING"]
+
+    server.send(*(encode(event) for seen in (inferred, known, later) for event in seen.events))
+    job = server.ask("/graph/neighbourhood", namespace=TOPICS, name="orders", direction="downstream")
+    assert {node["name"] for node in job["nodes"]} == {"orders", "orders-doubled", "orders-agg", "orders_pipeline"}
 
 
 def test_each_step_is_tested(polls: Polls):

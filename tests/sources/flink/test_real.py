@@ -131,7 +131,7 @@ def test_a_statement_set_from_topic_to_topics_beside_the_listener(
     aborted = seen.until(has("ABORT", "sales"))
     assert statistics(aborted) == {"sold": 10, "big-sales": 5, "per-shop": 10}
     assert seen.same == [
-        SameJob(NAMESPACE, "sales", seen.observer.namespace, "sales", "openlineage.job.namespace of the JobManager's configuration")
+        SameJob(NAMESPACE, "sales", seen.observer.namespace, "sales", "OpenLineage's listener, by the JobManager's configuration")
     ]
 
     event_sink.wait_for(lambda event: event["job"]["name"] == "sales" and event["eventType"] == "ABORT")

@@ -19,7 +19,9 @@ _READ = ("numRecordsIn", "numRecordsOut", "numBytesIn")
 _WRITTEN = ("numRecordsSend", "numBytesSend", "numRecordsIn")
 _TOPIC, _PARTITION = ".KafkaSourceReader.topic.", ".partition."
 _LISTENERS = "execution.job-status-changed-listeners"
-_LISTENER = "io.openlineage.flink"
+_LISTENER, _LISTENERS_NAMESPACE = "io.openlineage.flink", "flink-jobs"
+"""A part of the name of OpenLineage's listener, and the namespace of its jobs where it is told none."""
+NAMESPACE, NAME = "openlineage.job.namespace", "openlineage.job.name"
 _ERRORS = ("FAILED", "FAILING", "RESTARTING")
 
 
@@ -78,7 +80,7 @@ class JobManager:
         settings = {str(one.get("key")): str(one.get("value")) for one in told} if isinstance(told, list) else {}
         if _LISTENER not in settings.get(_LISTENERS, ""):
             return {}
-        return {key: value for key, value in settings.items() if key.startswith("openlineage.job.")}
+        return {NAMESPACE: _LISTENERS_NAMESPACE, **{key: value for key, value in settings.items() if key in (NAMESPACE, NAME)}}
 
     def job(self, jid: str) -> Answer:
         """A job with its vertices and plan. Raises SourceError, MissingError for one that it has no more."""

@@ -12,9 +12,13 @@ _DECLARED = 1
 
 
 def told_of(flows: Flows) -> dict[str, Any]:
-    """What a job's flows tell others, as JSON."""
+    """What a job's flows tell others, as JSON; and what of it was told as inferred."""
     schemas = {access.dataset: access for access in (*flows.outputs, *flows.inputs) if access.fields and access.connector.endswith("kafka")}
-    return {"groups": [list(group) for group in flows.groups], "schemas": [_schema(access) for access in schemas.values()]}
+    return {
+        "groups": [list(group) for group in flows.groups],
+        "schemas": [_schema(access) for access in schemas.values()],
+        "inferred": sorted(list(access.dataset) for access in (*flows.inputs, *flows.outputs) if access.inferred),
+    }
 
 
 def knowledge_of(snapshot: Mapping[str, Any]) -> Knowledge:

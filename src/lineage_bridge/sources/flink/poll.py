@@ -7,13 +7,13 @@ from lineage_bridge.errors import ConfigError, MissingError, SourceError
 from lineage_bridge.openlineage.outgoing import Json
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.flink import gateway
-from lineage_bridge.sources.flink.fetch import ENDED, Answer, JobManager, Look
+from lineage_bridge.sources.flink.fetch import ENDED, NAME, NAMESPACE, Answer, JobManager, Look
 from lineage_bridge.sources.flink.flows import Evidence, Flows, flows_of
 from lineage_bridge.sources.flink.known import told_of
 from lineage_bridge.sources.flink.plan import Plan
 from lineage_bridge.sources.flink.settings import FlinkSettings
 from lineage_bridge.sources.flink.tables import Declared, declared
-from lineage_bridge.sources.flink.translate import Cluster, Remembered, began_again, events_of, plan_of, remember
+from lineage_bridge.sources.flink.translate import Cluster, Remembered, began_again, events_of, plan_of, remember, replaced
 from lineage_bridge.sources.http import Http
 from lineage_bridge.sources.knowledge import Knowledge
 from lineage_bridge.sources.observer import Observation, SameJob, Snapshot, Unseen
@@ -142,7 +142,9 @@ class Poll:
             self._unseen += flows.unseen
         after, events = events_of(jid, facts, flows, cluster)
         self._events += events
-        others = {key: (before or {}).get(key, []) for key in ("groups", "schemas")} if flows is None else told_of(flows)
+        kept = ("groups", "schemas", "inferred")
+        others = {key: (before or {}).get(key, []) for key in kept} if flows is None else told_of(flows)
+        self._events += replaced((before or {}).get("inferred", ()), others["inferred"], self._now_us)
         return after if after.get("ended") else {**after, **others}
 
     def _lost(self, listed: Mapping[str, Answer], evidence: Evidence | None, cluster: Cluster) -> dict[str, Any]:
@@ -184,18 +186,22 @@ class Poll:
         told = {(name, other) for name, other in self._before.get("same", ())}
         found: dict[tuple[str, str], SameJob] = {}
         for look in looks.values():
-            own = _configured(look.settings)
-            namespace, name = (own or listener).get("openlineage.job.namespace", ""), str(look.overview["name"])
-            if namespace and namespace != self._namespace and (name, namespace) not in told and look.settings is not None:
+            if look.settings is None:
+                continue
+            own, name = _configured(look.settings), str(look.overview["name"])
+            namespace = (own or listener).get(NAMESPACE, "")
+            # A name that the whole cluster is told is that of all its jobs.
+            other = own.get(NAME, name) if own or NAME not in listener else ""
+            if namespace and other and namespace != self._namespace and (name, namespace) not in told:
                 where = "the job's" if own else "the JobManager's"
-                evidence = f"openlineage.job.namespace of {where} configuration"
-                found[name, namespace] = SameJob(namespace, name, self._namespace, name, evidence)
+                evidence = f"OpenLineage's listener, by {where} configuration"
+                found[name, namespace] = SameJob(namespace, other, self._namespace, name, evidence)
         return tuple(found.values()), sorted([list(one) for one in told | found.keys()])
 
 
 def _configured(settings: Answer | None) -> Mapping[str, str]:
     own = ((settings or {}).get("execution-config") or {}).get("user-config") or {}
-    return own if "openlineage.job.namespace" in own else {}
+    return own if NAMESPACE in own else {}
 
 
 def _unknown_tables(looks: Mapping[str, Look], known: Mapping[str, Remembered], told: Declared) -> list[Name]:
@@ -206,5 +212,5 @@ def _unknown_tables(looks: Mapping[str, Look], known: Mapping[str, Remembered], 
         places = dict.fromkeys(operator.table[:2] for operator in operators if len(operator.table) == 3)
         for operator in operators:
             paths = [operator.table] if len(operator.table) == 3 else [(*place, *operator.table) for place in places if operator.table]
-            found |= dict.fromkeys(path for path in paths if path[0] != _OF_SESSIONS and told.table(operator.table) is None)
+            found |= dict.fromkeys(path for path in paths if path[0] != _OF_SESSIONS and told.defined(operator.table) is None)
     return list(found)

@@ -16,6 +16,8 @@ from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.script import FLINK, Script
 
 _KAFKA = ("kafka", "upsert-kafka")
+_WHOLE = 3
+"""Parts of a path: catalog, database and table."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,14 @@ class KnownTable:
 
 @dataclass(frozen=True)
 class Declared:
-    """All that the user's SQL tells: tables by their paths, and the jobs that scripts start, each with the tables of its own session."""
+    """All that the user's SQL tells: tables by their paths, and the jobs that scripts start, each with the tables of its own session.
+
+    `catalogs`: options of catalogs, which tell where tables lie that no DDL defines.
+    """
 
     tables: Mapping[Name, KnownTable]
     jobs: tuple[tuple[StartedJob, Mapping[Name, KnownTable]], ...]
+    catalogs: Mapping[str, Mapping[str, str]]
 
     def started(self, name: str, read: Iterable[Name], written: Iterable[Name]) -> list[tuple[StartedJob, Mapping[Name, KnownTable]]]:
         """The statements that a job may have been started from: by its name and its tables, else by either that leaves one.
@@ -69,7 +75,16 @@ class Declared:
         return both or (by_name if len(by_name) == 1 else []) or (by_tables if not by_name else [])
 
     def table(self, path: Name) -> KnownTable | None:
-        """A table by its path, or by its last part if only one has it."""
+        """A table by its path, or by its last part if only one has it; of a lake's catalog, any table."""
+        return self.defined(path) or self._placed(path)
+
+    def _placed(self, path: Name) -> KnownTable | None:
+        options = self.catalogs.get(path[0], {}) if len(path) == _WHOLE else {}
+        dataset = dataset_of({}, options, path) if options else None
+        return KnownTable(path, options.get("type", ""), dataset) if dataset else None
+
+    def defined(self, path: Name) -> KnownTable | None:
+        """A table that DDL defines, likewise."""
         if path in self.tables:
             return self.tables[path]
         found = [table for whole, table in self.tables.items() if len(path) == 1 and whole[-1:] == path]
@@ -93,7 +108,7 @@ def declared(ddl: str, statements: tuple[str, ...]) -> Declared:
         jobs += [(job, own) for job in started]
         for path, table in own.items():
             tables[path] = table if tables.get(path, table) == table else None
-    return Declared({path: table for path, table in tables.items() if table is not None}, tuple(jobs))
+    return Declared({path: table for path, table in tables.items() if table is not None}, tuple(jobs), base.catalog.catalogs())
 
 
 def _tables(catalog: Catalog) -> dict[Name, KnownTable]:

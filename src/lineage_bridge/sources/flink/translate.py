@@ -1,7 +1,7 @@
 """What a poll saw of a job to events, and to what is remembered of it. Pure."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,6 +115,13 @@ def events_of(jid: str, facts: dict[str, Any], known: Flows | None, cluster: Clu
         events.append(_event("RUNNING", at_us, job, facts, run_facets, flows, cluster, whole=tells))
     error = facts["error"] and {key: facts["error"][key] for key in ("message", "at")}
     return {**facts, "error": error, "said": said, "told": told, "at": at_us}, events
+
+
+def replaced(before: Iterable[Sequence[str]], now: Iterable[Sequence[str]], now_us: int) -> list[Json]:
+    """What ends the datasets that were told only because nothing told what a table stands for, once something does."""
+    gone = sorted({tuple(one) for one in before} - {tuple(one) for one in now})
+    facets = {"lifecycleStateChange": OUTGOING.lifecycle("DROP")}
+    return [OUTGOING.dataset_event(now_us, (namespace, name), facets) for namespace, name in gone]
 
 
 def _event(
