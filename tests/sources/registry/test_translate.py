@@ -170,6 +170,19 @@ def test_all_three_strategies() -> None:
     assert names(by_topic["pages"]["schema"]["fields"]) == {"view": "int"}
 
 
+def test_ids_in_records_tell_where_records_of_a_name_are() -> None:
+    view = {"type": "record", "name": "View", "namespace": "web", "fields": [{"name": "at", "type": "long"}]}
+    wider = {**view, "fields": [*view["fields"], {"name": "by", "type": "string"}]}
+    knows = around("pages", "views", sampled={("pages", VALUE): frozenset((1,)), ("views", VALUE): frozenset((1,))})
+    first = look(answers(one("web.View", view, 1, 1), one("views-value", view, 1, 1), one("copy", view, 1, 1)), knows)
+    assert {event["dataset"]["name"]: facets(event)["version"]["datasetVersion"] for event in first.events} == {  # type: ignore[index]
+        "pages": "web.View version 1, id 1",
+        "views": "views-value version 1, id 1",
+    }
+    (event,) = look(answers(one("web.View", wider, 2, 2), listed=("views-value", "copy")), knows, first).events
+    assert facets(event)["version"] == {"datasetVersion": "web.View version 2, id 2"}
+
+
 def test_the_user_says_which_topic_a_record_is_in() -> None:
     seen = look(
         answers(one("shop.Order", ORDER), one("shop.OrderKey", '"long"', 1, 2)),

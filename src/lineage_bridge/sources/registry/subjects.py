@@ -25,11 +25,15 @@ Packed = tuple[Any, ...]
 
 
 class Subject(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The newest version of a subject. `fields` is None, and `why` tells the reason, where the schema cannot be read."""
+    """The newest version of a subject, with the ids of all its versions that were seen.
+
+    `fields` is None, and `why` tells the reason, where the schema cannot be read.
+    """
 
     version: int
     id: int
     kind: str
+    ids: tuple[int, ...] = ()
     fields: tuple[Packed, ...] | None = None
     why: str = ""
     record: str = ""
@@ -165,32 +169,35 @@ def places(subjects: Mapping[str, Subject], cluster: Cluster | None, strategies:
     """The parts of topics that each subject describes; none for one that describes no topic there is.
 
     Where the cluster's topics are not known, a subject's name is taken at its word. Of subjects in several contexts that describe one
-    part in the same way, that of the default context does, else the first.
+    part in the same way, that of the default context does, else the first. A part that no name tells of is described by the subjects
+    named as a record whose ids are in some of the topic's records.
     """
     found: dict[str, tuple[Place, ...]] = {}
     taken: dict[tuple[Place, str], str] = {}
     for subject in sorted(subjects, key=lambda name: (context_of(name)[0], name)):
-        told = _places(subject, subjects[subject], cluster, strategies)
-        record = subjects[subject].record
-        found[subject] = tuple(
-            place for place in told if taken.setdefault((place, record), context_of(subject)[0]) == context_of(subject)[0]
-        )
+        context = context_of(subject)[0]
+        place = _place(subject, subjects[subject], cluster, strategies)
+        mine = place is not None and taken.setdefault((place, subjects[subject].record), context) == context
+        found[subject] = (place,) if place and mine else ()
+    named = {(place.topic, place.part) for place, _ in taken}
+    for part, ids in sorted(cluster.sampled.items()) if cluster else ():
+        for subject in () if part in named else sorted(subjects):
+            known = subjects[subject]
+            if known.record and context_of(subject)[1] == known.record and not ids.isdisjoint(known.ids):
+                found[subject] = (*found[subject], Place(*part, RECORD))
     return found
 
 
-def _places(subject: str, known: Subject, cluster: Cluster | None, strategies: Mapping[str, str]) -> tuple[Place, ...]:
+def _place(subject: str, known: Subject, cluster: Cluster | None, strategies: Mapping[str, str]) -> Place | None:
+    topics = cluster.topics if cluster else None
     told = next((topic for pattern, topic in strategies.items() if fnmatchcase(subject, pattern)), None)
+    bare = context_of(subject)[1]
+    guesses = [(bare.removesuffix(f"-{part}"), part, TOPIC) for part in (VALUE, KEY)]
+    guesses += [(bare.removesuffix(f"-{known.record}"), VALUE, TOPIC_RECORD)] if known.record else []
     if told is not None:
         topic, _, part = told.partition("#")
-        return (Place(topic, KEY if part == KEY else VALUE, RECORD),)
-    topics = cluster.topics if cluster else None
-    bare = context_of(subject)[1]
-    for part in (VALUE, KEY):
-        topic = bare.removesuffix(f"-{part}")
-        if topic and topic != bare and (topics is None or topic in topics):
-            return (Place(topic, part, TOPIC),)
-    topic = bare.removesuffix(f"-{known.record}") if known.record else bare
-    if topic and topic != bare and (topics is None or topic in topics):
-        return (Place(topic, VALUE, TOPIC_RECORD),)
-    sampled = cluster.sampled if cluster else {}
-    return tuple(Place(topic, part, RECORD) for (topic, part), ids in sorted(sampled.items()) if known.id in ids)
+        guesses = [(topic, KEY if part == KEY else VALUE, RECORD)]
+    for topic, part, strategy in guesses:
+        if topic and (topic != bare or told is not None) and (topics is None or topic in topics):
+            return Place(topic, part, strategy)
+    return None

@@ -108,7 +108,8 @@ def _stages(said: Answers, was: Mapping[str, Subject]) -> dict[str, list[tuple[S
             level = said.levels.get(name, own.level if own else "")
             mode = said.modes.get(name, own.mode if own else "")
             deleted = name in said.deleted
-            found[name] = [(replace(one, level=level, mode=mode, deleted=deleted), at) for one, at in versions]
+            ids = tuple(sorted({*(own.ids if own else ()), *(one.id for one, _ in versions)}))
+            found[name] = [(replace(one, ids=ids, level=level, mode=mode, deleted=deleted), at) for one, at in versions]
     return found
 
 
