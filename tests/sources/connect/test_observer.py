@@ -187,6 +187,33 @@ def test_no_configuration_is_told_before_it_is_known_which_settings_are_secrets(
     assert "config" in second.events[0]["run"]["facets"]["kafka_connect"]
 
 
+def test_a_class_may_be_called_by_its_last_word():
+    answers = worker_with(entry("shop", {**FILE, "connector.class": "FileStreamSource"}))
+    answers["/connector-plugins"] = [{"class": FILE["connector.class"], "type": "source", "version": "9"}]
+    answers[f"/connector-plugins/{FILE['connector.class']}/config"] = [{"name": "file", "type": "PASSWORD"}]
+    with fake_worker(answers) as worker:
+        source = observer(worker.url)
+        first = source.observe(None, NOTHING, T0)
+        assert told(source.observe(first.snapshot, NOTHING, T0 + MINUTE_US)) == [("RUNNING", "shop")]
+    facet = first.events[0]["run"]["facets"]["kafka_connect"]
+    assert (facet["connectorClass"], facet["pluginVersion"], facet["inferred"]) == (FILE["connector.class"], "9", False)
+    assert [one["name"] for one in first.events[0]["inputs"]] == ["/in.txt"]
+    assert facet["config"]["file"] != "/in.txt"
+
+
+def test_topics_named_by_the_clusters_id_meet_those_named_by_a_server():
+    with fake_worker(worker_with(entry("shop", FILE))) as worker:
+        source = ConnectObserver("shop", ConnectSettings(url=worker.url))
+        first = source.observe(None, NOTHING, T0)
+        known = Knowledge((Cluster("cluster", "kafka://broker:9092", frozenset({"broker:9092"})),))
+        second = source.observe(first.snapshot, known, T0 + MINUTE_US)
+        third = source.observe(second.snapshot, known, T0 + 2 * MINUTE_US)
+    assert [one["namespace"] for one in first.events[0]["outputs"]] == ["kafka://cluster"]
+    assert [one["namespace"] for one in second.events[0]["outputs"]] == ["kafka://broker:9092"]
+    assert [(pair.namespace, pair.other) for pair in second.same] == [("kafka://broker:9092", "kafka://cluster")]
+    assert first.same == third.same == ()
+
+
 def test_a_test_tells_each_step():
     with fake_worker(worker_with(entry("shop", FILE), **{"/connectors/shop/offsets": 404})) as worker:
         checks = list(observer(worker.url).test())

@@ -70,7 +70,7 @@ class Translation:
                 memory = memories.pop(name)
                 past[name] = memory.number
                 events += self._story(name, memory).is_gone()
-        same = [pair for one in known.values() for pair in self._same(one)]
+        same = [*self._same_cluster(before), *(pair for one in known.values() for pair in self._same(one))]
         told = frozenset(before.get("same", ()))
         kept = memories | {name: one.memory for name, one in known.items()}
         snapshot = {
@@ -83,6 +83,7 @@ class Translation:
             "same": sorted(told | {digest(pair) for pair in same}),
             "groups": self._groups(before, known, kept),
             "namespace": self.namespace,
+            "space": self.space,
         }
         new = {digest(pair): pair for pair in same}
         return Observation(snapshot, tuple(events), tuple(new[key] for key in new if key not in told), self.fetched.unseen)
@@ -96,14 +97,20 @@ class Translation:
         if not same:
             memory.given, memory.topics, memory.parts = None, None, None
         detail = self.fetched.details.get(one.name, Detail())
+        one = self._by_its_class(one)
         secrets = passwords | frozenset(self.classes.find(one.config, one.direction).secrets)
         remember(memory, detail, secrets)
         evidence = evidence_of(one, memory, self.cluster)
         connection = resolve(one.config, evidence, self.classes)
-        is_told = all(name in plugins for name in plugins_of(one.config).values())
+        is_told = all(name in plugins for name in plugins_of(self.fetched.connectors[one.name].config).values())
         masked = mask_config(one.config, secrets) if is_told else None
         sums = {} if connection.is_source else sums_of(one, detail, self.cluster)
         return _Known(one, memory, same, {**one.config, **evidence.settings}, masked, connection, sums)
+
+    def _by_its_class(self, one: Seen) -> Seen:
+        """A connector that is configured by a short name of its class, by the class."""
+        plugin = self.fetched.plugins.get(one.config.get("connector.class", "").strip())
+        return one._replace(config={**one.config, "connector.class": plugin.name}) if plugin is not None and plugin.name else one
 
     def _goes_on(self, one: _Known, writers: Mapping[str, int]) -> list[Json]:
         content = content_of(self.out, one.connection, one.config, self.space, self.around, links_of(one.connection, one.config))
@@ -123,7 +130,8 @@ class Translation:
 
     def _described(self, one: _Known) -> Json:
         seen, connection = one.seen, one.connection
-        plugin = self.fetched.plugins.get(seen.config.get("connector.class", "").strip())
+        named = self.fetched.connectors[seen.name].config.get("connector.class", "").strip()
+        plugin = self.fetched.plugins.get(named)
         ways = (("in", connection.topics_in), ("out", connection.topics_out))
         return self.out.own(
             "1-0-0",
@@ -142,6 +150,12 @@ class Translation:
             unknown=list(connection.unknown),
             **({} if one.masked is None else {"config": dict(sorted(one.masked.items()))}),
         )
+
+    def _same_cluster(self, before: Snapshot) -> list[SameJob | SameSpace]:
+        """The cluster's id, by which its topics were named before a server of it was known."""
+        by_id = f"kafka://{self.fetched.cluster}"
+        evidence = f"the id of the Kafka cluster, as the worker {self.settings.url} tells it"
+        return [SameSpace(self.space, by_id, evidence)] if before.get("space") == by_id != self.space else []
 
     def _same(self, one: _Known) -> list[SameJob | SameSpace]:
         job, alone = (self.namespace, one.seen.name), all(known.id == self.fetched.cluster for known in self.around.clusters)
