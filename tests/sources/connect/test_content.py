@@ -9,14 +9,14 @@ from lineage_bridge.sources.connect.catalogue import catalogue
 from lineage_bridge.sources.connect.client import read_connector
 from lineage_bridge.sources.connect.seen import Detail, Fetched, Plugin
 from lineage_bridge.sources.connect.settings import ConnectSettings
-from lineage_bridge.sources.connect.translate import observed
+from lineage_bridge.sources.connect.translate import Made, observed
 from lineage_bridge.sources.knowledge import KEY, NOTHING, VALUE, Cluster, Knowledge, Schema
 from lineage_bridge.sources.observer import Observation, SameJob, SameSpace
 
 SETTINGS = ConnectSettings(url="http://worker:8083", kafka="broker:9092")
 SPACE, JOBS = "kafka://broker:9092", "kafka-connect://worker:8083"
 T0, MINUTE_US = 1_795_000_000_000_000, 60_000_000
-NO_DETAIL = Detail()
+NO_DETAIL, MADE = Detail(), Made()
 CDC = {
     "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
     "database.hostname": "db",
@@ -60,7 +60,10 @@ def look(
     used = {value: Plugin(value) for key, value in config.items() if key.endswith(("connector.class", ".type", ".converter"))}
     asked = Fetched("4.3.1", "cluster", {name: seen}, frozenset({name}), {name: detail}, used)
     now = T0 + (MINUTE_US if before else 0)
-    return observed(asked, before.snapshot if before else None, around, now, settings, JOBS, catalogue())
+    arguments = (asked, before.snapshot if before else None, around, now, settings, JOBS, catalogue())
+    seen_anew = observed(*arguments)
+    assert observed(*arguments, MADE) == seen_anew, "what was made of other configurations changes nothing"
+    return seen_anew
 
 
 def said(seen: Observation) -> list[Any]:

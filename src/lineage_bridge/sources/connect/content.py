@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.outgoing import Json, Outgoing, fields_json
 from lineage_bridge.sources.connect.backwards import columns_between, leaves
 from lineage_bridge.sources.connect.connection import DATA, Connection, Flow
+from lineage_bridge.sources.connect.generation import digest
 from lineage_bridge.sources.connect.records import Field, Origins
 from lineage_bridge.sources.knowledge import KEY, VALUE, Knowledge, column_of, columns_of
 
@@ -24,6 +26,17 @@ class Content:
     outputs: Mapping[DatasetName, Mapping[str, Json]]
     entries: tuple[Json, ...]
     writes: bool
+
+    @cached_property
+    def marks(self) -> Mapping[tuple[bool, DatasetName], tuple[str, str]]:
+        """The fingerprints of a dataset's name and facets, by whether it is an input, and its name."""
+        sides = ((True, self.inputs), (False, self.outputs))
+        return {(side, name): (digest([*name, side]), digest(facets)) for side, named in sides for name, facets in named.items()}
+
+    @cached_property
+    def entries_mark(self) -> str:
+        """The fingerprint of the entries."""
+        return digest(self.entries)
 
 
 def content_of(
@@ -56,6 +69,14 @@ def content_of(
         tuple(_entries(connection, config, space, around, frozenset(outside))),
         connection.is_source,
     )
+
+
+def basis_of(connection: Connection, config: Mapping[str, str], space: str, around: Knowledge) -> object:
+    """All that the content of a connection depends on."""
+    topics = {(space, use.name) for use in (*connection.topics_in, *connection.topics_out)}
+    outside = {named(one.dataset, around) for one in connection.datasets}
+    schemas = [around.schemas.get((name, part)) for name in sorted(topics | outside) for part in (KEY, VALUE)]
+    return connection, config, space, [(known.servers, known.namespace) for known in around.clusters], schemas
 
 
 def named(dataset: DatasetName, around: Knowledge) -> DatasetName:

@@ -9,7 +9,7 @@ from lineage_bridge.sources.connect.catalogue import catalogue
 from lineage_bridge.sources.connect.client import OFFSETS, TASKS, TOPICS, Worker, fetch
 from lineage_bridge.sources.connect.generation import plugins_of
 from lineage_bridge.sources.connect.settings import ConnectSettings
-from lineage_bridge.sources.connect.translate import knowledge_of, observed
+from lineage_bridge.sources.connect.translate import Made, knowledge_of, observed
 from lineage_bridge.sources.knowledge import Knowledge
 from lineage_bridge.sources.observer import Check, Kind, Observation, Observer, Snapshot
 
@@ -20,7 +20,7 @@ class ConnectObserver(Observer[ConnectSettings]):
     def __init__(self, name: str, settings: ConnectSettings) -> None:
         super().__init__(name, settings)
         self.worker = Worker(settings)
-        self.classes = catalogue().with_mappings(settings.mappings)
+        self.classes, self.made = catalogue().with_mappings(settings.mappings), Made()
         self.namespace = settings.namespace or f"kafka-connect://{_address(settings.url)}"
 
     def test(self) -> Iterator[Check]:
@@ -47,7 +47,7 @@ class ConnectObserver(Observer[ConnectSettings]):
     def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
         """Look once; see Observer."""
         fetched = fetch(self.worker, before or {})
-        return observed(fetched, before, around, now_us, self.settings, self.namespace, self.classes)
+        return observed(fetched, before, around, now_us, self.settings, self.namespace, self.classes, self.made)
 
     def knowledge(self, snapshot: Snapshot) -> Knowledge:
         """The consumer groups that are connectors'."""

@@ -198,12 +198,14 @@ class Story:
         new = self._counted(content, counts)
         for side, said in ((content.inputs, new.inputs), (content.outputs, new.outputs)):
             for name, facets in side.items():
-                key, mark = digest([*name, side is content.inputs]), digest(facets)
+                key, mark = content.marks[side is content.inputs, name]
                 if self.memory.said.get(key) != mark:
                     said[name] = (facets, said[name][1] if name in said else {})
                     self.memory.said[key] = mark
-        lineage = {"lineage": self.out.lineage(content.entries)} if content.entries else {}
-        return new._replace(job_facets=self._new_facets(lineage))
+        if not content.entries or self.memory.facets.get("lineage") == content.entries_mark:
+            return new
+        self.memory.facets["lineage"] = content.entries_mark
+        return new._replace(job_facets={"lineage": self.out.lineage(content.entries)})
 
     def _counted(self, content: Content, counts: Mapping[str, int]) -> "_Datasets":
         """Rows written to topics, or read from them."""

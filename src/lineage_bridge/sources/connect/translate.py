@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 from lineage_bridge.openlineage.outgoing import Json, Outgoing
 from lineage_bridge.sources.connect.catalogue import Catalogue
 from lineage_bridge.sources.connect.connection import DATA, Connection
-from lineage_bridge.sources.connect.content import content_of
+from lineage_bridge.sources.connect.content import Content, basis_of, content_of
 from lineage_bridge.sources.connect.evidence import evidence_of, group_of, remember, sums_of
 from lineage_bridge.sources.connect.generation import digest, fingerprint, is_same, passwords_of, plugins_known, plugins_of
 from lineage_bridge.sources.connect.joining import links_of, same_names
 from lineage_bridge.sources.connect.memory import Memory, read_memory, write_memory
+from lineage_bridge.sources.connect.remade import Remade
 from lineage_bridge.sources.connect.resolve import resolve
 from lineage_bridge.sources.connect.secrets import mask_config
 from lineage_bridge.sources.connect.seen import Detail, Fetched, Plugin, Seen
@@ -23,6 +24,14 @@ from lineage_bridge.sources.knowledge import Cluster, Knowledge
 from lineage_bridge.sources.observer import Observation, SameJob, SameSpace, Snapshot
 
 PRODUCER = "https://lineagebridge.dev/sources/connect"
+
+
+class Made:
+    """What was made of the configurations of one catalogue's classes at the last poll."""
+
+    def __init__(self) -> None:
+        self.connections: Remade[Connection] = Remade()
+        self.contents: Remade[Content] = Remade()
 
 
 class _Known(NamedTuple):
@@ -45,10 +54,10 @@ class Translation:
     """One poll with the knowledge around it. `namespace` is the jobs'."""
 
     def __init__(
-        self, fetched: Fetched, around: Knowledge, now_us: int, settings: ConnectSettings, namespace: str, classes: Catalogue
+        self, fetched: Fetched, around: Knowledge, now_us: int, settings: ConnectSettings, namespace: str, classes: Catalogue, made: Made
     ) -> None:
         self.fetched, self.around, self.settings = fetched, around, settings
-        self.namespace, self.classes = namespace, classes
+        self.namespace, self.classes, self.made = namespace, classes, made
         self.cluster: Cluster | None = around.cluster(settings.kafka) or around.cluster(fetched.cluster)
         self.space = around.namespace(fetched.cluster, settings.kafka)
         self.place = Place(fetched.cluster, self.space, fetched.version, settings.heartbeat_s, now_us)
@@ -101,7 +110,7 @@ class Translation:
         secrets = passwords | frozenset(self.classes.find(one.config, one.direction).secrets)
         remember(memory, detail, secrets)
         evidence = evidence_of(one, memory, self.cluster)
-        connection = resolve(one.config, evidence, self.classes)
+        connection = self.made.connections.get(one.name, (one.config, evidence), lambda: resolve(one.config, evidence, self.classes))
         is_told = all(name in plugins for name in plugins_of(self.fetched.connectors[one.name].config).values())
         masked = mask_config(one.config, secrets) if is_told else None
         sums = {} if connection.is_source else sums_of(one, detail, self.cluster)
@@ -113,7 +122,11 @@ class Translation:
         return one._replace(config={**one.config, "connector.class": plugin.name}) if plugin is not None and plugin.name else one
 
     def _goes_on(self, one: _Known, writers: Mapping[str, int]) -> list[Json]:
-        content = content_of(self.out, one.connection, one.config, self.space, self.around, links_of(one.connection, one.config))
+        content = self.made.contents.get(
+            one.seen.name,
+            basis_of(one.connection, one.config, self.space, self.around),
+            lambda: content_of(self.out, one.connection, one.config, self.space, self.around, links_of(one.connection, one.config)),
+        )
         counts = one.memory.count(self._written(one, writers) if one.connection.is_source else one.sums)
         return self._story(one.seen.name, one.memory).goes_on(one.seen, one.same, self._described(one), content, counts)
 
@@ -177,10 +190,23 @@ def _writers(known: Iterable[_Known]) -> dict[str, int]:
 
 
 def observed(
-    fetched: Fetched, before: Snapshot | None, around: Knowledge, now_us: int, settings: ConnectSettings, namespace: str, classes: Catalogue
+    fetched: Fetched,
+    before: Snapshot | None,
+    around: Knowledge,
+    now_us: int,
+    settings: ConnectSettings,
+    namespace: str,
+    classes: Catalogue,
+    made: Made | None = None,
 ) -> Observation:
-    """What a poll gives after the one that left the snapshot `before`."""
-    return Translation(fetched, around, now_us, settings, namespace, classes).observation(before or {})
+    """What a poll gives after the one that left the snapshot `before`.
+
+    `made`, of earlier polls with these classes, saves time and changes nothing.
+    """
+    made = made or Made()
+    made.connections.keep(fetched.connectors)
+    made.contents.keep(fetched.connectors)
+    return Translation(fetched, around, now_us, settings, namespace, classes, made).observation(before or {})
 
 
 def knowledge_of(snapshot: Mapping[str, Any]) -> Knowledge:
