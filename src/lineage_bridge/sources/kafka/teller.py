@@ -30,4 +30,4 @@ class Teller:
 
 def digest(value: object) -> str:
     """A short text that is the same for the same JSON value."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:12]
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:8]

@@ -14,8 +14,8 @@ STATISTICS_EVERY_US = 3_600_000_000
 _META, _CONFIG, _ACCESS, _COLUMNS = range(4)
 
 State = Mapping[str, Any]
-"""What is remembered of a topic: `id`, `said` (digests of the four parts that were told), `end` (sum of its ends), `counted` (time,
-start and end of the statistics that were told), `blind` if its configuration could no longer be had."""
+"""What is remembered of a topic: `id` (a digest), `said` (digests of the four parts that were told), `end` (sum of its ends), `counted`
+(time, start and end of the statistics that were told), `blind` if its configuration could no longer be had."""
 
 
 def settled(topics: Mapping[str, State]) -> frozenset[str]:
@@ -56,7 +56,8 @@ def _told(
 ) -> tuple[Json | None, State]:
     config = seen.configs.get(name)
     access = rights.of(name) if rights is not None else None
-    again = bool(before.get("id") and topic.id and before["id"] != topic.id)
+    ident = digest(topic.id) if topic.id else ""
+    again = bool(before.get("id") and ident and before["id"] != ident)
     said = list(before.get("said", ("", "", "", "")))
     now = [
         digest([topic.id, len(topic.leaders), topic.replication, mirror_of(name, aliases)]),
@@ -82,7 +83,7 @@ def _told(
         facets["kafka_statistics"] = statistics
         counted = [teller.now_us, sum(seen.starts[name]), sum(seen.ends[name])]
     ends = seen.ends.get(name)
-    state = {"id": topic.id, "said": now, "end": before.get("end") if ends is None else sum(ends), "counted": counted}
+    state = {"id": ident, "said": now, "end": before.get("end") if ends is None else sum(ends), "counted": counted}
     if config is None and name not in seen.settled and said[_CONFIG]:
         state["blind"] = True
     return (OUT.dataset_event(teller.now_us, teller.name(name), facets) if facets else None), state

@@ -86,11 +86,14 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc]  # as above
 
 
 class Wire:
-    """An open connection to a cluster. `requests` counts what was sent, logins apart. Open it with `with`; not safe in several threads."""
+    """An open connection to a cluster. `requests` counts what was sent, logins apart. Open it with `with`; not safe in several threads.
 
-    def __init__(self, settings: KafkaSettings) -> None:
+    `version` is the brokers' (`(2, 8)`), if they are not to be asked for it.
+    """
+
+    def __init__(self, settings: KafkaSettings, version: tuple[int, ...] | None = None) -> None:
         self._settings, self.requests = settings, 0
-        config = protocol_config(settings)
+        config = protocol_config(settings) | {"api_version": version}
         self._net = NetworkSelector(client_id=config["client_id"])
         self._manager = _Manager(self._net, **config)
 
