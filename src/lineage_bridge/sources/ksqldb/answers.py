@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from lineage_bridge.errors import SourceError
@@ -65,6 +66,23 @@ class Answers:
     relations: Mapping[str, Relation]
     queries: Mapping[str, Query]
     warnings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def by_topic(self) -> Mapping[str, list[Relation]]:
+        """The streams and tables of each topic, by name."""
+        found: dict[str, list[Relation]] = {}
+        for _, one in sorted(self.relations.items()):
+            found.setdefault(one.topic, []).append(one)
+        return found
+
+    @cached_property
+    def committed(self) -> Mapping[str, Mapping[str, int]]:
+        """Group to topic to the sum of the offsets it has committed."""
+        found: dict[str, dict[str, int]] = {}
+        for _, one in sorted(self.relations.items()):
+            for (group, topic), offset in one.committed.items():
+                found.setdefault(group, {})[topic] = offset
+        return found
 
 
 def parse(info: Any, entities: Any) -> Answers:  # noqa: ANN401  # JSON

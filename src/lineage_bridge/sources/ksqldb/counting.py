@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lineage_bridge.openlineage.outgoing import Json, Outgoing
-from lineage_bridge.sources.knowledge import Knowledge
 from lineage_bridge.sources.ksqldb.answers import Answers, Query
 
 _OUT = Outgoing("https://lineagebridge.dev/sources/ksqldb")
@@ -16,15 +15,14 @@ Counts = dict[str, list[int]]
 
 
 def counted(
-    query: Query, said: Answers, around: Knowledge, group: str, was: Mapping[str, Any] | None
+    query: Query, said: Answers, offsets: Mapping[str, int], was: Mapping[str, Any] | None
 ) -> tuple[Counts, dict[str, Json], dict[str, Json]]:
     """The counters to be remembered, and by topic the statistics of what was read and written.
 
-    What is read is told by the offsets that the query's group committed, which ksqlDB tells or the broker. What servers count of a topic
+    What is read is told by `offsets`, those that the query's group has committed, by topic. What servers count of a topic
     is told where no other query reads it, or writes to it.
     """
     counts: Counts = {}
-    offsets = _committed(said, around, group)
     read: dict[str, Json] = {}
     for topic in sorted({*offsets, *_topics(said, query.sources)}):
         rows = _count(counts, was, f"read {topic}", offsets[topic], restarts=False) if topic in offsets else None
@@ -50,7 +48,7 @@ def _of_servers(
     query: str, said: Answers, topic: str, start: str, counts: Counts, was: Mapping[str, Any] | None
 ) -> tuple[int | None, int | None]:
     """Messages and bytes that the servers counted of a topic; None where another query may have part in them."""
-    here = [one for _, one in sorted(said.relations.items()) if one.topic == topic]
+    here = said.by_topic.get(topic, [])
     if {name for one in here for name in (one.readers if start else one.writers)} != {query}:
         return None, None
     counters = {counter: value for one in here for counter, value in one.counters.items()}
@@ -61,12 +59,6 @@ def _of_servers(
         if statistic in (start + _MESSAGES, size):
             sums[statistic] = sums.get(statistic, 0) + _count(counts, was, f"{statistic} {topic} {host}", value, restarts=True)
     return sums.get(start + _MESSAGES), sums.get(size)
-
-
-def _committed(said: Answers, around: Knowledge, group: str) -> dict[str, int]:
-    told = {topic: at for one in said.relations.values() for (owner, topic), at in one.committed.items() if owner == group}
-    cluster = around.cluster(said.cluster)
-    return told or {topic: at for (owner, topic), at in (cluster.read if cluster else {}).items() if owner == group}
 
 
 def _count(counts: Counts, was: Mapping[str, Any] | None, key: str, value: int, *, restarts: bool) -> int:

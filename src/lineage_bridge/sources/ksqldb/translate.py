@@ -84,6 +84,10 @@ class _Look:
         self.told_queries: dict[str, Any] = {}
         self.ended: dict[str, int] = dict(before["ended"])
         self.unseen: list[Unseen] = []
+        self.read: dict[str, dict[str, int]] = {}
+        cluster = around.cluster(said.cluster)
+        for (group, topic), offset in cluster.read.items() if cluster else ():
+            self.read.setdefault(group, {})[topic] = offset
         self.is_whole = said.status in ("", RUNNING)
         if not self.is_whole:
             why = f"ksqlDB says that it is {said.status}: what it does not list may be there all the same"
@@ -93,9 +97,7 @@ class _Look:
 
     def topics(self) -> Iterator[Json]:
         """What is new of topics with streams or tables."""
-        by_topic: dict[str, list[Relation]] = {}
-        for _, one in sorted(self.said.relations.items()):
-            by_topic.setdefault(one.topic, []).append(one)
+        by_topic = self.said.by_topic
         for topic, here in sorted(by_topic.items()):
             facets = self._facets(topic, here)
             keys, values = _declared(here)
@@ -160,7 +162,7 @@ class _Look:
         run = str(run_id("ksqldb", self.said.service or self.jobs, name, text, generation))
         content = self._content(name, query)
         health = {"state": state, "hosts": dict(sorted(query.hosts.items()))}
-        counts, *amounts = counted(query, self.said, self.around, group_of(self.said.service, name), was["counts"] if was else None)
+        counts, *amounts = counted(query, self.said, self._offsets(name), was["counts"] if was else None)
         entry = {
             "run": run,
             "text": text,
@@ -201,6 +203,11 @@ class _Look:
         told = told._replace(run_facets=facets, inputs=inputs, outputs=outputs)
         return TELLER.run_event("FAIL" if state == ERROR else "RUNNING", self.now_us, entry["run"], job, **told._asdict())
 
+    def _offsets(self, query: str) -> Mapping[str, int]:
+        """What a query's group has committed, by topic: as ksqlDB tells it, else the broker."""
+        group = group_of(self.said.service, query)
+        return self.said.committed.get(group) or self.read.get(group, {})
+
     def _state(self, query: Query) -> str | None:
         """The state of a query: it has failed where no host runs it. None if no host tells."""
         told = {host: state for host, state in query.hosts.items() if state != UNRESPONSIVE}
@@ -227,7 +234,8 @@ class _Look:
         """What a query does."""
         said, group = self.said, group_of(self.said.service, name)
         topology = topics_of(query.topology, group)
-        found = lineage(query.text, said.relations)
+        near = {one: said.relations[one] for one in (*query.sources, *query.sinks) if one in said.relations}
+        found = lineage(query.text, near)
         read = {self.names[one] for one in query.sources if one in self.names} | {(self.space, topic) for topic in topology.read}
         named = {one: self.names[one] for one in query.sinks if one in self.names}
         written = (set(named.values()) | {(self.space, topic) for topic in topology.written}) - read
