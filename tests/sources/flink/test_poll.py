@@ -301,6 +301,25 @@ def test_a_job_that_is_new_while_a_file_cannot_be_read_is_told_when_it_can(polls
     assert told["job"]["facets"]["sql"]["dialect"] == "flink"
 
 
+def test_a_statement_that_is_not_the_one_that_runs(polls: Polls, tmp_path: Path):
+    """It has the job's name and other tables; two of one name and the same tables tell no more."""
+    file = tmp_path / "a.sql"
+    polls.settings["statements"] = (str(file),)
+    file.write_text(SCRIPT.replace("FROM orders_src", "FROM elsewhere"))
+    seen = polls.poll()
+    assert whats(seen) == ["job orders_pipeline: statement"]
+    event: Any = seen.events[0]
+    assert ("sql" in event["job"]["facets"], "lineage" in event["job"]["facets"]) == (False, True)
+    file.write_text(SCRIPT + SCRIPT.replace("amount*2", "amount*3"))
+    seen = polls.poll()
+    assert whats(seen) == ["job orders_pipeline: statement"]
+    assert seen.unseen[0].why.startswith("2 statements")
+    file.write_text(SCRIPT + SCRIPT)
+    seen = polls.poll()
+    changed: Any = seen.events[0]
+    assert (seen.unseen, changed["job"]["facets"]["sql"]["dialect"]) == ((), "flink")
+
+
 # the gateway
 
 LAKE = "CREATE CATALOG lake WITH ('type' = 'paimon', 'warehouse' = 's3://b/w')"

@@ -74,7 +74,7 @@ def test_a_table_that_scripts_define_otherwise_is_known_to_their_own_jobs_only()
     assert declared("", (one, same)).table(TABLE) is not None
     both = declared("", (one + insert, other + insert))
     assert both.table(TABLE) is None
-    assert [tables[TABLE].topics for _, tables in both.jobs] == [("a",), ("b",)]
+    assert [one.tables[TABLE].topics for ones in both.named.values() for one in ones] == [("a",), ("b",)]
 
 
 def test_a_table_by_its_last_part():
@@ -113,7 +113,8 @@ def test_the_jobs_of_a_script():
         ("first", ["b"], ["y"], ["first y"]),
         ("first", ["else"], ["y"], []),
         ("other", ["a"], ["z"], ["other z"]),
-        ("other", ["unknown"], [], ["other z"]),
+        ("other", ["a"], [], ["other z"]),
+        ("other", ["unknown"], [], []),
         ("renamed", ["a"], ["z"], ["other z"]),
         ("renamed", [], [], []),
     ],
@@ -122,9 +123,9 @@ def test_the_statement_that_a_job_was_started_from(name: str, read: list[str], w
     """Two jobs have one name: then the tables decide. One alone is found by its name, or where no name fits by its tables."""
     script = """SET 'pipeline.name' = 'first'; INSERT INTO x SELECT * FROM a; INSERT INTO y SELECT * FROM b;
         SET 'pipeline.name' = 'other'; INSERT INTO z SELECT * FROM a;"""
-    found = declared("", (script,)).started(name, [(*DEFAULT, table) for table in read], [(table,) for table in written])
+    found = declared("", (script,)).origins(name, [(*DEFAULT, table) for table in read], [(table,) for table in written])
 
-    assert [f"{job.name} {next(iter(job.reads))[0]}" for job, _ in found] == expected
+    assert [f"{one.job.name} {next(iter(one.job.reads))[0]}" for one in found] == expected
 
 
 def test_a_topic_without_its_servers_is_none():

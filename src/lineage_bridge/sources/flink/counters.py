@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from lineage_bridge.sources.flink.fetch import Counts
+from lineage_bridge.sources.flink.metrics import Counts
 from lineage_bridge.sources.flink.plan import Operator
 
 Held = dict[str, list[int]]

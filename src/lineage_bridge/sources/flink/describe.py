@@ -6,7 +6,7 @@ from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.outgoing import Json, Outgoing, fields_json
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.flink.counters import Held, total
-from lineage_bridge.sources.flink.flows import Access, Column, Entry, Flows
+from lineage_bridge.sources.flink.moved import Access, Column, Entry, Flows
 
 OUTGOING = Outgoing("https://lineagebridge.dev/sources/flink")
 _DIRECT = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")

@@ -5,36 +5,20 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from lineage_bridge.errors import SourceError, UnreachableError
+from lineage_bridge.sources.flink.metrics import Counts, Metrics, metrics_of, topics_of, wanted_of
 from lineage_bridge.sources.flink.plan import Operator, Plan, read_plan
 from lineage_bridge.sources.http import Http
 from lineage_bridge.sources.observer import Unseen
 
 Answer = Mapping[str, Any]
-Counts = dict[str, float]
-"""What one operator counts, by the name of the counter, summed over its subtasks."""
 _T = TypeVar("_T")
 
 ENDED = ("FINISHED", "FAILED", "CANCELED")
-_READ = ("numRecordsIn", "numRecordsOut", "numBytesIn")
-_WRITTEN = ("numRecordsSend", "numBytesSend", "numRecordsIn")
-_TOPIC, _PARTITION = ".KafkaSourceReader.topic.", ".partition."
 _LISTENERS = "execution.job-status-changed-listeners"
 _LISTENER, _LISTENERS_NAMESPACE = "io.openlineage.flink", "flink-jobs"
 """A part of the name of OpenLineage's listener, and the namespace of its jobs where it is told none."""
 NAMESPACE, NAME = "openlineage.job.namespace", "openlineage.job.name"
 _ERRORS = ("FAILED", "FAILING", "RESTARTING")
-
-
-@dataclass(frozen=True)
-class Metrics:
-    """What sources and sinks count. `ids`: a vertex to the ids that it was asked for, to be asked again.
-
-    `topics` are those that the metrics of a source name, by its place in the plan.
-    """
-
-    counts: Mapping[Operator, Counts] = field(default_factory=dict)
-    ids: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    topics: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -138,13 +122,13 @@ class JobManager:
         counts: dict[Operator, Counts] = {}
         ids: dict[str, tuple[str, ...]] = {}
         topics = dict(was.topics)
-        for vertex, wanted in _wanted(plan).items():
+        for vertex, wanted in wanted_of(plan).items():
             path = f"/jobs/{jid}/vertices/{vertex}/subtasks/metrics"
             known = was.ids.get(vertex, ())
             if {wanted[id_][0] for id_ in known if id_ in wanted} != {operator for operator, _ in wanted.values()}:
                 listed = self._listed(path)
                 known = tuple(sorted(wanted.keys() & listed))
-                topics |= _topics(plan, vertex, listed)
+                topics |= topics_of(plan, vertex, listed)
             values = self._values(path, known, "sum")
             ids[vertex] = known if values else ()
             for id_, value in values.items():
@@ -165,35 +149,6 @@ class JobManager:
         if not isinstance(told, list):
             raise SourceError(f"the metrics of {path} are no list")
         return {str(one["id"]): float(one[member]) for one in told if isinstance(one, dict) and _is_number(one.get(member))}
-
-
-def metrics_of(remembered: Mapping[str, Any] | None) -> Metrics:
-    """The ids and topics that are remembered of a job."""
-    known = remembered or {}
-    ids = {str(vertex): tuple(ids) for vertex, ids in known.get("ids", {}).items()}
-    return Metrics({}, ids, {int(place): tuple(topics) for place, topics in known.get("topics", ())})
-
-
-def _wanted(plan: Plan) -> dict[str, dict[str, tuple[Operator, str]]]:
-    """The ids of metrics that may be there, by vertex, with what they count."""
-    found: dict[str, dict[str, tuple[Operator, str]]] = {}
-    for side, names in ((plan.sources, _READ), (plan.sinks, _WRITTEN)):
-        for operator in side:
-            if operator.name:
-                ids = {f"{operator.metrics}.{name}": (operator, name) for name in names}
-                found.setdefault(operator.vertex, {}).update(ids)
-    return found
-
-
-def _topics(plan: Plan, vertex: str, ids: frozenset[str]) -> dict[int, tuple[str, ...]]:
-    """The topics that the metrics of a vertex name, by the places of its sources."""
-    found: dict[int, tuple[str, ...]] = {}
-    for place, operator in enumerate(plan.sources):
-        head = operator.metrics + _TOPIC
-        named = {id_[len(head) :].rpartition(_PARTITION)[0] for id_ in ids if operator.vertex == vertex and id_.startswith(head)}
-        if named - {""}:
-            found[place] = tuple(sorted(named - {""}))
-    return found
 
 
 _LISTED = {"jid", "name", "state", "start-time"}

@@ -5,7 +5,7 @@ from typing import Any
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.sources.flink.flows import Access, Flows
+from lineage_bridge.sources.flink.moved import Access, Flows
 from lineage_bridge.sources.knowledge import KEY, KEY_COLUMN, VALUE, VALUE_COLUMN, Knowledge, Schema
 
 _DECLARED = 1

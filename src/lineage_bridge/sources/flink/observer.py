@@ -46,7 +46,7 @@ class FlinkObserver(Observer[FlinkSettings]):
         if history is not None:
             yield _check("list the history server's jobs", JobManager(history).jobs, lambda jobs: f"{len(jobs)} jobs")
         yield _check("read init_sql", settings.ddl, lambda text: f"{len(declared(text, ()).tables)} tables")
-        yield _check("read statements", settings.scripts, lambda texts: f"{len(declared('', texts).jobs)} jobs")
+        yield _check("read statements", settings.scripts, lambda texts: f"{sum(map(len, declared('', texts).named.values()))} jobs")
         yield _check("read annotations", settings.said, lambda found: f"{len(found)} jobs or patterns")
 
     def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:

@@ -8,8 +8,9 @@ from lineage_bridge.openlineage.outgoing import Json
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.flink import gateway
 from lineage_bridge.sources.flink.fetch import ENDED, NAME, NAMESPACE, Answer, JobManager, Look
-from lineage_bridge.sources.flink.flows import Evidence, Flows, flows_of
+from lineage_bridge.sources.flink.flows import flows_of
 from lineage_bridge.sources.flink.known import told_of
+from lineage_bridge.sources.flink.moved import Evidence, Flows
 from lineage_bridge.sources.flink.plan import Plan
 from lineage_bridge.sources.flink.settings import FlinkSettings
 from lineage_bridge.sources.flink.tables import Declared, declared

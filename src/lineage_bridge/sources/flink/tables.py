@@ -1,9 +1,10 @@
 """The tables that Flink jobs speak of, as DDL defines them: the datasets they stand for, their columns and consumer groups. Pure."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
@@ -15,6 +16,8 @@ from lineage_bridge.sql.jobs import StartedJob, jobs_of
 from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.script import FLINK, Script
 
+_T = TypeVar("_T")
+_K = TypeVar("_K")
 _KAFKA = ("kafka", "upsert-kafka")
 _WHOLE = 3
 """Parts of a path: catalog, database and table."""
@@ -53,42 +56,52 @@ class KnownTable:
 
 
 @dataclass(frozen=True)
-class Declared:
-    """All that the user's SQL tells: tables by their paths, and the jobs that scripts start, each with the tables of its own session.
+class Origin:
+    """A statement that starts a job, with the tables of its own session. `read` and `written` are the last parts of its tables' names."""
 
-    `catalogs`: options of catalogs, which tell where tables lie that no DDL defines.
+    job: StartedJob
+    tables: Mapping[Name, KnownTable]
+    read: frozenset[str]
+    written: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """All that the user's SQL tells: tables by their paths, and statements by the names of their jobs and by their tables.
+
+    `last`: the last parts of names to the tables that have them. `catalogs`: options of catalogs, which tell where tables lie that no
+    DDL defines.
     """
 
     tables: Mapping[Name, KnownTable]
-    jobs: tuple[tuple[StartedJob, Mapping[Name, KnownTable]], ...]
+    last: Mapping[str, tuple[KnownTable, ...]]
+    named: Mapping[str, tuple[Origin, ...]]
+    moving: Mapping[tuple[frozenset[str], frozenset[str]], tuple[Origin, ...]]
     catalogs: Mapping[str, Mapping[str, str]]
 
-    def started(self, name: str, read: Iterable[Name], written: Iterable[Name]) -> list[tuple[StartedJob, Mapping[Name, KnownTable]]]:
-        """The statements that a job may have been started from: by its name and its tables, else by either that leaves one.
-
-        `read` and `written` are names of tables, whole or the last part.
+    def origins(self, name: str, read: Iterable[Name], written: Iterable[Name]) -> list[Origin]:
+        """The statements that a job may have been started from: those of its name that have its tables; if none has its name, those
+        of just its tables. The plan's tables may be told in part, and by the last parts of their names.
         """
         sides = frozenset(map(_last, read)), frozenset(map(_last, written))
-        by_name = [one for one in self.jobs if one[0].name == name]
-        by_tables = [one for one in self.jobs if any(sides) and tuple(frozenset(map(_last, side)) for side in one[0].tables) == sides]
-        both = [one for one in by_name if one in by_tables]
-        return both or (by_name if len(by_name) == 1 else []) or (by_tables if not by_name else [])
+        if name not in self.named:
+            return list(self.moving.get(sides, ())) if any(sides) else []
+        fitting = [one for one in self.named[name] if sides[0] <= one.read and sides[1] <= one.written]
+        return [one for one in fitting if (one.read, one.written) == sides] or fitting
 
     def table(self, path: Name) -> KnownTable | None:
         """A table by its path, or by its last part if only one has it; of a lake's catalog, any table."""
         return self.defined(path) or self._placed(path)
 
+    def defined(self, path: Name) -> KnownTable | None:
+        """A table that DDL defines, likewise."""
+        found = self.last.get(path[0], ()) if len(path) == 1 else ()
+        return self.tables.get(path) or (found[0] if len(found) == 1 else None)
+
     def _placed(self, path: Name) -> KnownTable | None:
         options = self.catalogs.get(path[0], {}) if len(path) == _WHOLE else {}
         dataset = dataset_of({}, options, path) if options else None
         return KnownTable(path, options.get("type", ""), dataset) if dataset else None
-
-    def defined(self, path: Name) -> KnownTable | None:
-        """A table that DDL defines, likewise."""
-        if path in self.tables:
-            return self.tables[path]
-        found = [table for whole, table in self.tables.items() if len(path) == 1 and whole[-1:] == path]
-        return found[0] if len(found) == 1 else None
 
 
 @lru_cache(8)
@@ -98,17 +111,31 @@ def declared(ddl: str, statements: tuple[str, ...]) -> Declared:
     for _ in base.read(ddl):
         pass
     tables: dict[Name, KnownTable | None] = dict(_tables(base.catalog))
-    jobs = []
+    origins: list[Origin] = []
     for text in statements:
         script = Script(FLINK)
         for _ in script.read(ddl):
             pass
         started = list(jobs_of(script, text))
         own = _tables(script.catalog)
-        jobs += [(job, own) for job in started]
+        origins += [Origin(job, own, *(frozenset(map(_last, side)) for side in job.tables)) for job in started]
         for path, table in own.items():
             tables[path] = table if tables.get(path, table) == table else None
-    return Declared({path: table for path, table in tables.items() if table is not None}, tuple(jobs), base.catalog.catalogs())
+    known = {path: table for path, table in tables.items() if table is not None}
+    return Declared(
+        known,
+        _grouped(known.values(), lambda table: table.path[-1]),
+        _grouped(origins, lambda one: one.job.name),
+        _grouped(origins, lambda one: (one.read, one.written)),
+        base.catalog.catalogs(),
+    )
+
+
+def _grouped(items: Iterable[_T], key: Callable[[_T], _K]) -> dict[_K, tuple[_T, ...]]:
+    found: dict[_K, tuple[_T, ...]] = {}
+    for item in items:
+        found[key(item)] = (*found.get(key(item), ()), item)
+    return found
 
 
 def _tables(catalog: Catalog) -> dict[Name, KnownTable]:

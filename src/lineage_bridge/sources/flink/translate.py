@@ -8,19 +8,18 @@ from typing import Any
 from lineage_bridge.openlineage import outgoing
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.outgoing import Json
-from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.flink.counters import Held, hold, key_of, read_of, written_of
 from lineage_bridge.sources.flink.describe import OUTGOING, inputs_of, job_facets, outputs_of
 from lineage_bridge.sources.flink.fetch import ENDED, Answer, Look
-from lineage_bridge.sources.flink.flows import Flows
+from lineage_bridge.sources.flink.moved import Flows
 from lineage_bridge.sources.flink.plan import Operator, Plan
+from lineage_bridge.sources.flink.status import checkpoints_of, error_of, parallelism_of
 
 Remembered = Mapping[str, Any]
 """What the snapshot has of a job, as JSON."""
 
 _ENDS = {"FINISHED": "COMPLETE", "FAILED": "FAIL", "CANCELED": "ABORT"}
 _NOT_YET = ("INITIALIZING", "CREATED")
-_LONGEST_TRACE = 16_384
 _SAME_FOR_ALL = "0" * 32
 """The id of the one job of an application that is highly available: every deployment of it has the same."""
 
@@ -70,11 +69,11 @@ def remember(look: Look, before: Remembered | None) -> dict[str, Any]:
         "kind": "BATCH"
         if str(overview.get("jobType") or (look.detail or {}).get("job-type") or known.get("kind")) == "BATCH"
         else "STREAMING",
-        "parallelism": _parallelism(look.detail, known),
+        "parallelism": parallelism_of(look.detail, known),
         "application": str((look.detail or {}).get("application-id") or known.get("application", "")),
         "restarts": known.get("restarts", 0) if look.restarts is None else look.restarts,
-        "checkpoints": _checkpoints(look.checkpoints) or known.get("checkpoints"),
-        "error": _error(look.exceptions) or known.get("error"),
+        "checkpoints": checkpoints_of(look.checkpoints) or known.get("checkpoints"),
+        "error": error_of(look.exceptions) or known.get("error"),
         "plan": [[[*one[:2], list(one.table)] for one in side] for side in look.plan[:2]] + [[list(pair) for pair in look.plan.pairs]],
         "ids": {vertex: list(ids) for vertex, ids in look.metrics.ids.items()},
         "topics": [[place, list(topics)] for place, topics in sorted(look.metrics.topics.items())],
@@ -168,46 +167,6 @@ def _flink_job(jid: str, facts: Mapping[str, Any], cluster: Cluster) -> Json:
 def _failure(facts: Mapping[str, Any]) -> dict[str, Json]:
     error = facts["error"]
     return {"errorMessage": OUTGOING.error_message(error["message"], error.get("trace", ""))} if error else {}
-
-
-def _parallelism(detail: Answer | None, known: Remembered) -> int:
-    if detail is None:
-        return int(known.get("parallelism", 0))
-    return max((int(vertex.get("parallelism", 0)) for vertex in detail["vertices"]), default=0)
-
-
-def _checkpoints(told: Answer | None) -> Json | None:
-    """How many there were, and the newest: its id, bytes, milliseconds taken and when it was begun (milliseconds since 1970)."""
-    counts = (told or {}).get("counts")
-    if not isinstance(counts, dict) or not any(counts.values()):
-        return None
-    said: Json = {name: counts[name] for name in ("completed", "failed", "restored") if name in counts}
-    latest = ((told or {}).get("latest") or {}).get("completed")
-    if isinstance(latest, dict):
-        found = {
-            "id": latest.get("id"),
-            "size": latest.get("checkpointed_size", latest.get("state_size")),
-            "duration_ms": latest.get("end_to_end_duration"),
-            "triggered_ms": latest.get("trigger_timestamp"),
-        }
-        said["latest"] = {key: value for key, value in found.items() if value is not None}
-    return said
-
-
-def _error(told: Answer | None) -> Json | None:
-    """The newest failure: its root cause, its trace, and when it was (milliseconds since 1970)."""
-    history = (told or {}).get("exceptionHistory") or {}
-    entries = [one for one in history.get("entries") or () if isinstance(one, dict) and one.get("stacktrace")]
-    if entries:
-        newest = max(entries, key=lambda one: int(one.get("timestamp") or 0))
-        trace, at = str(newest["stacktrace"]), int(newest.get("timestamp") or 0)
-    elif (told or {}).get("root-exception"):
-        trace, at = str((told or {})["root-exception"]), int((told or {}).get("timestamp") or 0)
-    else:
-        return None
-    lines = trace.splitlines()
-    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    return {"message": mask_text((causes or lines)[-1 if causes else 0]), "trace": mask_text(trace)[:_LONGEST_TRACE], "at": at}
 
 
 def _hash(value: list[Any]) -> str:

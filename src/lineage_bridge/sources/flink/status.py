@@ -1,0 +1,51 @@
+"""What a JobManager's answers tell of how a job fares: parallelism, checkpoints, failures. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.openlineage.secrets import mask_text
+from lineage_bridge.sources.flink.fetch import Answer
+
+_LONGEST_TRACE = 16_384
+
+
+def parallelism_of(detail: Answer | None, known: Mapping[str, Any]) -> int:
+    """That of its widest vertex."""
+    if detail is None:
+        return int(known.get("parallelism", 0))
+    return max((int(vertex.get("parallelism", 0)) for vertex in detail["vertices"]), default=0)
+
+
+def checkpoints_of(told: Answer | None) -> Json | None:
+    """How many there were, and the newest: its id, bytes, milliseconds taken and when it was begun (milliseconds since 1970)."""
+    counts = (told or {}).get("counts")
+    if not isinstance(counts, dict) or not any(counts.values()):
+        return None
+    said: Json = {name: counts[name] for name in ("completed", "failed", "restored") if name in counts}
+    latest = ((told or {}).get("latest") or {}).get("completed")
+    if isinstance(latest, dict):
+        found = {
+            "id": latest.get("id"),
+            "size": latest.get("checkpointed_size", latest.get("state_size")),
+            "duration_ms": latest.get("end_to_end_duration"),
+            "triggered_ms": latest.get("trigger_timestamp"),
+        }
+        said["latest"] = {key: value for key, value in found.items() if value is not None}
+    return said
+
+
+def error_of(told: Answer | None) -> Json | None:
+    """The newest failure: its root cause, its trace, and when it was (milliseconds since 1970)."""
+    history = (told or {}).get("exceptionHistory") or {}
+    entries = [one for one in history.get("entries") or () if isinstance(one, dict) and one.get("stacktrace")]
+    if entries:
+        newest = max(entries, key=lambda one: int(one.get("timestamp") or 0))
+        trace, at = str(newest["stacktrace"]), int(newest.get("timestamp") or 0)
+    elif (told or {}).get("root-exception"):
+        trace, at = str((told or {})["root-exception"]), int((told or {}).get("timestamp") or 0)
+    else:
+        return None
+    lines = trace.splitlines()
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    return {"message": mask_text((causes or lines)[-1 if causes else 0]), "trace": mask_text(trace)[:_LONGEST_TRACE], "at": at}
