@@ -114,12 +114,13 @@ class _Group:
         if self.run is None and (alive or (self.reads and not told)):
             self.run = {
                 "start": self.teller.now_us,
-                "rows": dict.fromkeys(self.reads, 0),
+                "rows": dict.fromkeys(self.reads, 0) if alive else {},
                 "alive": self.teller.now_us,
                 "had": False,
                 "idle": 0,
             }
-            self._count()
+            if alive:
+                self._count()
             now = self._digest()
             events = [self._event("START" if alive else "COMPLETE", whole=True)]
             return events, self._state(self.run if alive else None, now)

@@ -93,9 +93,6 @@ def _describing(groups: Iterable[tuple[str, str]]) -> Iterator[tuple[Any, list[s
                 yield _NEWER[kind][0](group_ids=part, include_authorized_operations=False), part
 
 
-_NEWER: dict[str, tuple[Any, Callable[[Any, Group], Group]]] = {}
-
-
 def described(wire: Wire, found: Mapping[str, tuple[int, Group]], failures: Failures) -> dict[str, Group]:
     """The groups with their members; a group whose description cannot be had stays as it was listed, its members unknown."""
     groups = {name: group for name, (_, group) in found.items()}
@@ -169,13 +166,12 @@ def _streams(said: Any, group: Group) -> Group:  # noqa: ANN401  # as above
     return group._replace(state=said.group_state, members=members, topology=topology)
 
 
-_NEWER.update(
-    {
-        CONSUMER: (messages.ConsumerGroupDescribeRequest, _newer),
-        SHARE: (messages.ShareGroupDescribeRequest, _newer),
-        STREAMS: (messages.StreamsGroupDescribeRequest, _streams),
-    }
-)
+_NEWER: dict[str, tuple[Any, Callable[[Any, Group], Group]]] = {
+    CONSUMER: (messages.ConsumerGroupDescribeRequest, _newer),
+    SHARE: (messages.ShareGroupDescribeRequest, _newer),
+    STREAMS: (messages.StreamsGroupDescribeRequest, _streams),
+}
+"""Kind of group to the request that describes such groups, and how its answer is read."""
 
 
 def committed(wire: Wire, found: Mapping[str, tuple[int, Group]], failures: Failures) -> dict[str, dict[str, tuple[int, ...]]]:

@@ -19,6 +19,7 @@ from lineage_bridge.sources.kafka.settings import KafkaSettings
 
 logging.getLogger("kafka").setLevel(logging.CRITICAL)  # what fails is raised, once, and in words of ours
 
+_THROTTLED_S = 0.1
 _LOGIN = "look at sasl_mechanism and at who logs in"
 
 
@@ -81,8 +82,13 @@ class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without typ
 class _Manager(KafkaConnectionManager):  # type: ignore[misc]  # as above
     def get_connection(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # as below
         connection = super().get_connection(*args, **kwargs)
-        connection.__class__ = _Connection  # it is new: nothing has been sent
+        connection.__class__ = _Connection  # it is new, or was one before
         return connection
+
+    def is_throttled(self, node: int) -> bool:
+        """Whether a broker has asked to be left alone for a while."""
+        connection = self._conns.get(node)
+        return connection is not None and "throttle" in connection.paused
 
 
 class Wire:
@@ -174,6 +180,10 @@ class Wire:
 
     async def _send(self, node: int, request: Any) -> Any:  # noqa: ANN401  # as above
         try:
+            for _ in range(int(self._settings.timeout_s / _THROTTLED_S)):
+                if not self._manager.is_throttled(node):
+                    break
+                await self._net.sleep(_THROTTLED_S)
             return await self._manager.send(request, node_id=node)
         except (kafka_errors.KafkaError, LineageBridgeError, OSError, ValueError) as error:
             return told(error)
