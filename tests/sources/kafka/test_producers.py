@@ -5,7 +5,7 @@ from typing import Any
 from tests.sources.kafka.told import poll, said
 
 from lineage_bridge.sources.kafka.purposes import stems
-from lineage_bridge.sources.kafka.seen import Group, Member, Producer, Seen, Transaction
+from lineage_bridge.sources.kafka.seen import Group, Member, Producer, Seen, Topic, Transaction
 
 UUID = "0f1c9b2e-1111-4222-8333-444455556666"
 
@@ -65,3 +65,21 @@ def test_an_application_that_reads_as_a_group_and_writes_in_transactions_is_one_
     got = poll(both)
     assert said(got.events) == ["START app: orders=0 -> bills"]
     assert said(poll(both, got.snapshot, 1).events) == ["RUNNING app: orders=0"]
+
+
+def test_a_streams_application_that_writes_in_transactions_tells_its_sinks() -> None:
+    between, store = "app-COUNT-0000000003-repartition", "app-COUNT-0000000003-changelog"
+    member = Member(f"app-{UUID}-StreamThread-1-consumer", "/h", frozenset({"words", between}), "", 2)
+    names = ("words", "counts", between, store)
+    seen = Seen(
+        "c1",
+        topics={name: Topic(name, leaders=(1,)) for name in names},
+        groups={"app": Group(state="Stable", assignor="stream", members=(member,))},
+        committed={"app": {"words": (2,), between: (8,)}},
+        transactions={f"app-{UUID}-1": Transaction(0, "CompleteCommit")},
+        producers={name: (Producer(0, 1000),) for name in ("counts", between, store)},
+    )
+    event: Any = poll(seen).events[-1]
+    assert said([event]) == [f"START app: {between}=0 words=0 -> {store} {between} counts"]
+    flows = {entry["name"]: [source["name"] for source in entry["inputs"]] for entry in event["job"]["facets"]["lineage"]["entries"]}
+    assert flows == {between: ["words"], store: [between, "words"], "counts": [between, "words"]}
