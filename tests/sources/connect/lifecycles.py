@@ -208,6 +208,28 @@ LIVES = [
         ],
     ),
     Life(
+        "tasks that are away for a moment and come back have runs of their own",
+        [
+            Poll(
+                {"shop": "RUNNING: RUNNING RUNNING"},
+                [f"START shop #1 {ALL}", "RUNNING shop #1", "START shop.0 #1", "RUNNING shop.0 #1", "START shop.1 #1", "RUNNING shop.1 #1"],
+            ),
+            Poll(
+                {"shop": "RUNNING:"}, ["RUNNING shop #1 +kafka_connect +kafka_connect_health", "COMPLETE shop.0 #1", "COMPLETE shop.1 #1"]
+            ),
+            Poll(
+                {"shop": "RUNNING: RUNNING RUNNING"},
+                [
+                    "RUNNING shop #1 +kafka_connect +kafka_connect_health",
+                    "START shop.0 #2",
+                    "RUNNING shop.0 #2",
+                    "START shop.1 #2",
+                    "RUNNING shop.1 #2",
+                ],
+            ),
+        ],
+    ),
+    Life(
         "more tasks without a change: a run for each; fewer: theirs are complete",
         [
             Poll({"shop": "RUNNING: RUNNING"}, BEGUN),

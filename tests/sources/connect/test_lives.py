@@ -1,8 +1,12 @@
 """The lives of connectors, poll by poll, against the events written down for them."""
 
+import json
 import re
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.sources.connect.lifecycles import LIVES, Life
 
 from lineage_bridge.sources.connect.catalogue import catalogue
@@ -75,3 +79,44 @@ def test_each_poll_gives_the_events_of_its_changes(life: Life) -> None:
         assert seen == observed(*arguments)
         assert [*map(reader.line, seen.events), *(f"unseen {one.what}" for one in seen.unseen)] == poll.gives, f"poll {number + 1}"
         before = seen.snapshot
+
+
+_STATES = st.sampled_from(["RUNNING", "PAUSED", "UNASSIGNED", "RESTARTING", "FAILED", "FAILED(Crash)"])
+_SIGHTS = st.one_of(
+    st.just("-"),
+    st.just("STOPPED:"),
+    st.builds(
+        lambda own, tasks, version: f"{own}: {' '.join(tasks)} @ {version}",
+        st.sampled_from(["RUNNING", "RUNNING", "PAUSED", "UNASSIGNED", "FAILED"]),
+        st.lists(_STATES, max_size=3),
+        st.sampled_from([1, 1, 1, 2]),
+    ),
+)
+_POLLS = st.lists(st.tuples(st.dictionaries(st.sampled_from(["shop", "other"]), _SIGHTS, max_size=2), st.booleans()), max_size=12)
+
+
+@given(_POLLS)
+def test_every_run_starts_once_and_ends_at_most_once_and_no_two_of_a_job_go_on_at_once(polls: list[tuple[dict[str, str], bool]]) -> None:
+    before, told = None, dict[str, list[str]]()
+    alive: dict[str, str] = {}
+    for number, (sees, lists) in enumerate(polls):
+        seen = observed(fetched(sees, lists=lists), before, NOTHING, T0 + number * MINUTE_US, SETTINGS, NAMESPACE, catalogue())
+        before = json.loads(json.dumps(seen.snapshot))
+        events: list[Any] = list(seen.events)
+        for event in events:
+            if "run" not in event:
+                continue
+            run, job, kind = event["run"]["runId"], event["job"]["name"], event["eventType"]
+            said = told.setdefault(run, [])
+            assert (kind == "START") == (not said), "a run begins with a START, and has one"
+            assert not {"ABORT", "COMPLETE"} & set(said), "after its end nothing is told of a run"
+            assert said[-1:] != ["FAIL"] or kind == "FAIL", "what failed does not go on: another run begins"
+            said.append(kind)
+            if kind == "START":
+                assert job not in alive, "the run before has ended"
+                alive[job] = run
+            elif kind in ("ABORT", "COMPLETE", "FAIL"):
+                alive.pop(job, None)
+        gone = {job for job in alive if job.partition(".")[0] not in sees}
+        assert not gone or not lists, "what a whole listing does not have has ended"
+        assert {job for job in alive if sees.get(job.partition(".")[0], "").startswith("STOPPED")} == set()

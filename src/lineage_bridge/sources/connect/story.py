@@ -121,7 +121,7 @@ class Story:
 
     def _task(self, number: str, task: Part) -> list[Json]:
         child = self.memory.children.get(number)
-        starts = child is None or (child.told == TOLD_FAILED and task.state in (RUNNING, PAUSED))
+        starts = child is None or child.told == ENDED or (child.told == TOLD_FAILED and task.state in (RUNNING, PAUSED))
         if child is not None and child.told == TOLD_FAILED and not starts:
             return []
         events: list[Json] = []
@@ -138,7 +138,7 @@ class Story:
         ordered = sorted(numbers, key=int)
         events = [self._task_event(how, number) for number in ordered if self.memory.children[number].told == ALIVE]
         for number in numbers:
-            del self.memory.children[number]
+            self.memory.children[number].told = ENDED
         return events
 
     def _task_event(
