@@ -151,6 +151,22 @@ def test_columns_go_by_the_registrys_spelling() -> None:
     assert lineage["fields"]["GROSS"]["inputFields"] == [source("orders", "Amount", "TRANSFORMATION")]
 
 
+def test_a_registry_that_is_known_later_is_not_contradicted_and_begins_another_run() -> None:
+    polling = Polling(shop())
+    (first,) = runs(polling.poll())
+    fields = (SchemaField(name="customer", type="string"), SchemaField(name="Amount", type="double"))
+    polling.around = Knowledge((CLUSTER,), {((SPACE, "orders"), VALUE): Schema(fields, "orders-value version 1, id 1")})
+    seen = polling.poll()
+    assert topics(seen) == {}
+    ended, started = runs(seen)
+    assert (ended["eventType"], started["eventType"], ended["run"]["runId"]) == ("COMPLETE", "START", first["run"]["runId"])
+    assert started["outputs"][0]["facets"]["columnLineage"]["fields"]["GROSS"]["inputFields"] == [
+        source("orders", "Amount", "TRANSFORMATION")
+    ]
+    polling.server.relations = polling.server.relations[1:]
+    assert sorted(topics(polling.poll())["orders"]) == ["ksqldb", "symlinks"]
+
+
 def test_what_runs_tells_its_amounts_since_it_was_first_seen() -> None:
     polling = Polling(shop())
     polling.poll()

@@ -91,7 +91,13 @@ def test_the_first_look_tells_all_versions_with_the_registrys_times(registry: Co
     registry.register("orders-value", record("a"), ts=T0 // 1000 - 7_200_000)
     registry.register("orders-value", record("a", "b"), ts=T0 // 1000 - 3_600_000)
     seen = polling.poll()
-    assert [event["eventTime"] for event in seen.events] == ["2026-11-18T09:06:40.000000Z", "2026-11-18T10:06:40.000000Z"]
+    first, second, now = seen.events
+    assert [event["eventTime"] for event in (first, second, now)] == [
+        "2026-11-18T09:06:40.000000Z",
+        "2026-11-18T10:06:40.000000Z",
+        "2026-11-18T11:06:40.000000Z",
+    ]
+    assert now["dataset"] == second["dataset"] != first["dataset"]
 
 
 def test_references_are_followed_within_their_context(registry: Confluent, polling: Polling) -> None:

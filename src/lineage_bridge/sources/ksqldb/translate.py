@@ -107,17 +107,18 @@ class _Look:
                 VALUE: list(map(_packed, values)),
                 "version": "; ".join(f"ksqlDB {one.kind.lower()} {one.name}" for one in here),
                 "facets": sorted(facets),
-                "told": _hash(facets),
+                "told": _hash({key: facet for key, facet in facets.items() if key != "schema"}),
+                "schema": _hash(facets["schema"]) if "schema" in facets else "",
             }
             was = self.before["topics"].get(topic)
-            if was is None or was["told"] != self.told_topics[topic]["told"] or was["namespace"] != self.space:
-                withdrawn = {key: TELLER.withdrawn() for key in sorted(set(was["facets"]) - facets.keys())} if was else {}
-                yield TELLER.dataset_event(self.now_us, (self.space, topic), {**facets, **withdrawn})
+            now = self.told_topics[topic]
+            if was is None or any(was[key] != now[key] for key in ("told", "namespace")) or now["schema"] not in ("", was["schema"]):
+                yield TELLER.dataset_event(self.now_us, (self.space, topic), facets)
         for topic, was in sorted(self.before["topics"].items()):
             if topic not in by_topic and not self.is_whole:
                 self.told_topics[topic] = was
             elif topic not in by_topic:
-                gone = {key: TELLER.withdrawn() for key in was["facets"]}
+                gone = {key: TELLER.withdrawn() for key in was["facets"] if key != "schema" or not self._is_registered(topic)}
                 yield TELLER.dataset_event(self.now_us, (was["namespace"], topic), gone)
 
     def _facets(self, topic: str, here: list[Relation]) -> dict[str, Json]:
@@ -125,10 +126,14 @@ class _Look:
             "symlinks": TELLER.symlinks(((self.jobs, one.name) for one in here), "TABLE"),
             "ksqldb": TELLER.own("1-0-0", "KsqldbDatasetFacet", streams=[_stream(one) for one in here]),
         }
-        registered = (self.around.schemas.get(((self.space, topic), part)) for part in (KEY, VALUE))
-        if not any(schema and schema.rank == REGISTERED for schema in registered):
+        if not self._is_registered(topic):
             facets["schema"] = TELLER.schema(fields_json(columns_of(*_declared(here))))
         return facets
+
+    def _is_registered(self, topic: str) -> bool:
+        """Whether a registry tells the topic's schema: its word is neither contradicted nor taken back."""
+        known = (self.around.schemas.get(((self.space, topic), part)) for part in (KEY, VALUE))
+        return any(schema and schema.rank == REGISTERED for schema in known)
 
     # queries
 
@@ -152,20 +157,20 @@ class _Look:
             if was is not None:
                 self.told_queries[name] = was
             return
-        text = _hash({"text": query.text})
+        content = self._content(name, query)
+        shape = _hash({"text": query.text, "inputs": content.inputs, "outputs": content.outputs})
         generation = was["generation"] if was else self.ended.get(name, 0)
-        if was is not None and was["text"] != text:
+        if was is not None and was["shape"] != shape:
             generation += 1
             if was["state"] != ERROR:
                 yield TELLER.run_event("COMPLETE", self.now_us - 2, was["run"], job)
             was = None
-        run = str(run_id("ksqldb", self.said.service or self.jobs, name, text, generation))
-        content = self._content(name, query)
+        run = str(run_id("ksqldb", self.said.service or self.jobs, name, _hash({"text": query.text}), generation))
         health = {"state": state, "hosts": dict(sorted(query.hosts.items()))}
         counts, *amounts = counted(query, self.said, self._offsets(name), was["counts"] if was else None)
         entry = {
             "run": run,
-            "text": text,
+            "shape": shape,
             "generation": generation,
             "state": state,
             "health": _hash(health),

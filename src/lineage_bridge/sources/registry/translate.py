@@ -153,7 +153,8 @@ class _Telling:
         }
         withdrawn = dict.fromkeys(sorted(set(was["keys"]) - facets.keys()), TELLER.withdrawn()) if was else {}
         older = [TELLER.dataset_event(at, name, self._facets(parts)) for at, parts in steps[:-1]]
-        return entry, [*older, TELLER.dataset_event(steps[-1][0], name, {**facets, **withdrawn})]
+        older += [TELLER.dataset_event(steps[-1][0], name, facets)] if steps[-1][0] < self.now_us else []
+        return entry, [*older, TELLER.dataset_event(self.now_us, name, {**facets, **withdrawn})]
 
     def _steps(
         self, here: list[tuple[str, Place]], stages: Mapping[str, list[tuple[Subject, int | None]]], *, is_new: bool
