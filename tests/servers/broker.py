@@ -178,7 +178,8 @@ class Kafka:
         It reads WORDS and writes COUNTS, which it makes if they are not there, and a topic of its own for its state.
         """
         existing = self.admin().list_topics(timeout=TIMEOUT_S).topics
-        self.create_topics(*(topic for topic in (WORDS, COUNTS) if topic not in existing))
+        if missing := [topic for topic in (WORDS, COUNTS) if topic not in existing]:
+            self.create_topics(*missing)
         stores = "org.apache.kafka.streams.state.BuiltInDslStoreSuppliers$InMemoryDslStoreSuppliers"
         settings = {
             "bootstrap.servers": self.bootstrap,

@@ -20,7 +20,9 @@ def test_records_go_from_topic_to_topic_and_the_listener_tells_it(kafka, flink, 
     )
     assert json.loads(kafka.consume("doubled", 1)[0]) == {"id": 1, "twice": 8}
     assert flink.ask(f"/jobs/{started.job}")["name"] == "doubling"
-    told = event_sink.wait_for(lambda event: event["job"]["namespace"] == NAMESPACE and event.get("outputs"))
+    told = event_sink.wait_for(
+        lambda event: (event["job"]["namespace"], event["job"]["name"]) == (NAMESPACE, "doubling") and event.get("outputs")
+    )
     assert [dataset["name"] for dataset in (*told["inputs"], *told["outputs"])] == ["bought", "doubled"]
     flink.cancel(started.job)
 
