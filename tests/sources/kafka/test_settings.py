@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from lineage_bridge.errors import ConfigError
+from lineage_bridge.sources.kafka.fetch import Failures
 from lineage_bridge.sources.kafka.login import Hidden, protocol_config, records_config
 from lineage_bridge.sources.kafka.settings import KafkaSettings
 
@@ -134,3 +135,16 @@ except Exception as error:
 """
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "ConfigError pip install 'lineage-bridge[kafka]'"
+
+
+def test_failures_of_one_name_are_told_as_one() -> None:
+    failures = Failures()
+    failures.whole("topics: offsets", "no answer")
+    failures.whole("topics: offsets", "no answer again")
+    for topic in ("d", "a", "c", "b", "a"):
+        failures.part("topics: offsets", 29, topic)
+    failures.part("groups: members", "too old", "readers")
+    assert failures.told() == (
+        ("groups: members", "too old (1: readers)"),
+        ("topics: offsets", "no answer; TopicAuthorizationFailedError (4: a, b, c, ...)"),
+    )

@@ -14,21 +14,23 @@ class Failures:
     """What could not be had. Many failures of one sort are told as one, with some of the names."""
 
     def __init__(self) -> None:
-        self._whole: list[Unseen] = []
+        self._whole: dict[str, str] = {}
         self._parts: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
 
     def whole(self, what: str, why: object) -> None:
         """A listing that failed."""
-        self._whole.append(Unseen(what, str(why)))
+        self._whole.setdefault(what, str(why))
 
     def part(self, what: str, why: str | int, name: str) -> None:
         """One name of many; `why` may be an error code of the protocol."""
         self._parts[what][named(why) if isinstance(why, int) else why].append(name)
 
     def told(self) -> tuple[Unseen, ...]:
-        """All of them, sorted."""
-        parts = (Unseen(what, "; ".join(_several(why, names) for why, names in sorted(by.items()))) for what, by in self._parts.items())
-        return tuple(sorted({*self._whole, *parts}))
+        """All of them, sorted, one of each name."""
+        reasons = {what: [why] for what, why in self._whole.items()}
+        for what, by in self._parts.items():
+            reasons.setdefault(what, []).extend(_several(why, names) for why, names in sorted(by.items()))
+        return tuple(Unseen(what, "; ".join(whys)) for what, whys in sorted(reasons.items()))
 
 
 def _several(why: str, names: Sequence[str]) -> str:

@@ -44,7 +44,7 @@ def told(error: Exception) -> SourceError:
 
 
 def _said(error: Exception) -> str:
-    return str(error.args[0]) if error.args else type(error).__name__
+    return str(error.args[0]) if error.args and not isinstance(error, kafka_errors.NodeNotReadyError) else type(error).__name__
 
 
 def named(code: int) -> str:
