@@ -1,6 +1,7 @@
 """What the JobManager's REST API, and a history server's, tell of jobs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -36,6 +37,15 @@ class Look:
     unseen: tuple[Unseen, ...] = ()
 
 
+@contextmanager
+def shaped(what: str) -> Iterator[None]:
+    """Where answers are taken apart: what has not the shape that Flink gives it raises SourceError."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise SourceError(f"what is told of {what} has not Flink's shape", "is the address that of a JobManager's REST API?") from error
+
+
 class JobManager:
     """A JobManager, or a history server."""
 
@@ -49,19 +59,22 @@ class JobManager:
     def jobs(self) -> list[Answer]:
         """All jobs that it has, with state, name and times. Raises SourceError."""
         listed = _object(self._http.get("/jobs/overview"), "jobs")["jobs"]
-        if not isinstance(listed, list) or not all(isinstance(job, dict) and job.keys() >= _LISTED for job in listed):
-            raise SourceError("the list of jobs is not one of Flink's", "is the address that of a JobManager's REST API?")
-        return listed
+        with shaped("jobs"):
+            if not isinstance(listed, list) or any(type(job[member]) is not kind for job in listed for member, kind in _LISTED.items()):
+                raise TypeError("a job of the list")
+        return list(listed)
 
     def applications(self) -> dict[str, str]:
         """The names of applications by their ids; none before Flink 2.3. Raises SourceError."""
         listed = _object(self._http.get("/applications/overview"), "applications")["applications"]
-        return {str(one.get("id")): str(one.get("name")) for one in listed}
+        with shaped("applications"):
+            return {str(one["id"]): str(one["name"]) for one in listed}
 
     def listener(self) -> dict[str, str]:
         """The settings of OpenLineage's own listener, empty if jobs are not told to it. Raises SourceError."""
         told = self._http.get("/jobmanager/config")
-        settings = {str(one.get("key")): str(one.get("value")) for one in told} if isinstance(told, list) else {}
+        with shaped("settings"):
+            settings = {str(one["key"]): str(one["value"]) for one in told}
         if _LISTENER not in settings.get(_LISTENERS, ""):
             return {}
         return {NAMESPACE: _LISTENERS_NAMESPACE, **{key: value for key, value in settings.items() if key in (NAMESPACE, NAME)}}
@@ -89,14 +102,16 @@ class JobManager:
 
         def attempt(what: str, ask: Callable[[], _T]) -> _T | None:
             try:
-                return ask()
+                with shaped(what):
+                    return ask()
             except UnreachableError:
                 raise
             except SourceError as error:
                 unseen.append(Unseen(f"job {name}: {what}", str(error)))
                 return None
 
-        plan = read_plan(detail["plan"], detail["vertices"]) if detail is not None else known or Plan()
+        with shaped(f"job {name}"):
+            plan = read_plan(detail["plan"], detail["vertices"]) if detail is not None else known or Plan()
         was = metrics_of(before)
         return Look(
             overview,
@@ -151,7 +166,7 @@ class JobManager:
         return {str(one["id"]): float(one[member]) for one in told if isinstance(one, dict) and _is_number(one.get(member))}
 
 
-_LISTED = {"jid", "name", "state", "start-time"}
+_LISTED = {"jid": str, "name": str, "state": str, "start-time": int, "end-time": int}
 
 
 def _object(answer: Any, *members: str) -> Answer:  # noqa: ANN401  # JSON

@@ -7,7 +7,7 @@ from lineage_bridge.errors import ConfigError, MissingError, SourceError
 from lineage_bridge.openlineage.outgoing import Json
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.flink import gateway
-from lineage_bridge.sources.flink.fetch import ENDED, NAME, NAMESPACE, Answer, JobManager, Look
+from lineage_bridge.sources.flink.fetch import ENDED, NAME, NAMESPACE, Answer, JobManager, Look, shaped
 from lineage_bridge.sources.flink.flows import flows_of
 from lineage_bridge.sources.flink.known import told_of
 from lineage_bridge.sources.flink.moved import Evidence, Flows
@@ -106,7 +106,7 @@ class Poll:
 
     def _look(self, job: Answer) -> Look:
         known = self._memory(job)
-        return self._manager.look(job, known, plan_of(known))
+        return _whole(self._manager.look(job, known, plan_of(known)), known)
 
     def _evidence(self, looks: Mapping[str, Look]) -> tuple[dict[Name, str], Evidence | None, frozenset[Name]]:
         """The DDL of the gateway, all that is known beside the jobs, and the tables that the gateway could not be asked for.
@@ -174,13 +174,21 @@ class Poll:
         try:
             detail = archive.job(jid)
             exceptions = archive.exceptions(jid) if detail.get("state") == "FAILED" else None
+            overview = {
+                "last-modification": None,
+                "end-time": -1,
+                **detail,
+                "jid": jid,
+                "name": known["name"],
+                "start-time": known["start"],
+            }
+            look = _whole(Look(overview, detail, plan_of(known) or Plan(), exceptions=exceptions), known)
         except MissingError:
             return None
         except SourceError as error:
             self._unseen.append(Unseen("the history server", str(error)))
             return None
-        overview = {**detail, "jid": jid, "name": known["name"], "start-time": known["start"]}
-        return Look(overview, detail, plan_of(known) or Plan(), exceptions=exceptions) if detail.get("state") in ENDED else None
+        return look if detail.get("state") in ENDED else None
 
     def _same(self, listener: Mapping[str, str], looks: Mapping[str, Look]) -> tuple[tuple[SameJob, ...], list[list[str]]]:
         """The names by which OpenLineage's own listener tells of the jobs."""
@@ -198,6 +206,14 @@ class Poll:
                 evidence = f"OpenLineage's listener, by {where} configuration"
                 found[name, namespace] = SameJob(namespace, other, self._namespace, name, evidence)
         return tuple(found.values()), sorted([list(one) for one in told | found.keys()])
+
+
+def _whole(look: Look, known: Remembered | None) -> Look:
+    """A look all of whose answers can be read. Raises SourceError."""
+    with shaped(f"job {look.overview['name']}"):
+        remember(look, known)
+        _configured(look.settings)
+    return look
 
 
 def _configured(settings: Answer | None) -> Mapping[str, str]:
