@@ -1,5 +1,6 @@
 """The broker: every way in, what a limited user sees, and groups of every kind."""
 
+import time
 from typing import Any
 
 import pytest
@@ -114,4 +115,6 @@ def test_a_streams_group(kafka, groups):
     with kafka.word_count("counters"):
         kafka.produce(WORDS, ["a b a"])
         assert len(kafka.consume(COUNTS, 3)) == 3
+        while "counters" not in groups():
+            time.sleep(0.2)
         assert groups()["counters"] == "streams"

@@ -145,6 +145,16 @@ def test_jobs_are_joined_by_operators_alone() -> None:
         assert (alias["entity"], alias["node"]["name"], alias["kind"]) == ("job", "inventory.0", "operator one connector")
 
 
+def test_a_job_goes_by_the_name_that_its_own_system_gives_it() -> None:
+    with opened() as writer:
+        connector = ("kafka-connect://worker:8083", "inventory")
+        apply(writer, frames_of([run_event(job="inventory.0", outputs=[dataset("t")])]))
+        apply(writer, frames_of([run_event(job=connector[1], namespace=connector[0], inputs=[dataset("s")])]))
+        apply(writer, [operator(said("alias", word(("jobs", "inventory.0"), connector, entity="job")))])
+        lines = [json.loads(line) for line in exported(writer)]
+        assert [(line["namespace"], line["name"]) for line in lines if line["type"] == "job"] == [connector]
+
+
 @settings(max_examples=40, deadline=None)
 @given(worlds(), st.sampled_from([T0, T0 + 1, T0 + DAY_US, T0 + 2 * DAY_US]))
 def test_groups_as_of_a_time_are_those_of_what_had_been_said(frames: list[Carried], at_us: int) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.naming.spelling import SpaceLink, bridge_rank, form_rank, identifies, respellings
+from lineage_bridge.graph.naming.spelling import SpaceLink, bridge_rank, form_rank, identifies, job_rank, respellings
 from lineage_bridge.openlineage import facets as standard
 
 OPERATOR, RULE, SYMLINK, FACET = "operator", "rule", "symlink", "facet"
@@ -71,8 +71,9 @@ class Group(NamedTuple):
 
 def canonical_order(spelling: Spelling) -> tuple[int, bytes, bytes]:
     """The order in which the least spelling of a group is its canonical one."""
-    _, namespace, name = spelling
-    return form_rank(namespace, name), namespace.encode("utf-8", "replace"), name.encode("utf-8", "replace")
+    kind, namespace, name = spelling
+    rank = job_rank(namespace) if kind == NodeKind.JOB else form_rank(namespace, name)
+    return rank, namespace.encode("utf-8", "replace"), name.encode("utf-8", "replace")
 
 
 def spelt(group: Group, style: str) -> tuple[str, str]:

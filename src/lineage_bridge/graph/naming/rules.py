@@ -275,6 +275,9 @@ LINEAGE_BRIDGE_FORMS: tuple[str, ...] = (
 )
 """The forms that LineageBridge writes."""
 
+JOB_FORMS: tuple[str, ...] = (r"(?:kafka-connect|msk-connect|flink|ksqldb|kafka)://.+",)
+"""The namespaces of jobs as their own systems name them: of a job's names, such a one comes first."""
+
 VAGUE: tuple[str, ...] = (
     r"",
     r"(?i:kafka|kinesis|null|none|unknown|default|jdbc|unity-catalog)",

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from lineage_bridge.graph.naming.paths import cut_date, cut_segment
 from lineage_bridge.graph.naming.rules import (
     FORMS,
+    JOB_FORMS,
     LINEAGE_BRIDGE_FORMS,
     LOOPBACK,
     NAME_RULES,
@@ -126,6 +127,11 @@ def form_rank(namespace: str, name: str = "") -> int:
     return 1 if rewritten or not identifies(namespace) else 0
 
 
+def job_rank(namespace: str) -> int:
+    """0 for the namespaces in which systems name their own jobs, 1 for any other."""
+    return int(not any(pattern.fullmatch(namespace) for pattern in _JOBS))
+
+
 def bridge_rank(namespace: str) -> int:
     """0 for the forms of namespaces that LineageBridge writes, 1 for any other."""
     return int(not any(pattern.fullmatch(namespace) for pattern in _BRIDGE))
@@ -184,6 +190,7 @@ _PLAIN = re.compile(r"[A-Z_][A-Z0-9_$]*")
 _SPACES = tuple((rule, re.compile(rule.pattern)) for rule in SPACE_RULES)
 _NAMES = tuple((rule, re.compile(rule.spaces)) for rule in NAME_RULES)
 _FORMS = tuple(map(re.compile, FORMS))
+_JOBS = tuple(map(re.compile, JOB_FORMS))
 _BRIDGE = tuple(map(re.compile, LINEAGE_BRIDGE_FORMS))
 _VAGUE = tuple(map(re.compile, VAGUE))
 _LOOPBACK = re.compile(LOOPBACK)
