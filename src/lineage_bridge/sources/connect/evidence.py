@@ -51,7 +51,7 @@ def evidence_of(one: Seen, memory: Memory, cluster: Cluster | None) -> Evidence:
         observed_topics=tuple(topics),
         tasks=tuple(memory.given or ()),
         offsets=tuple({"partition": part} for part in parts),
-        settings=_readable(one.config, topics, parts),
+        settings={**_readable(one.config, topics, parts), **(one.service.settings if one.service else {})},
     )
 
 

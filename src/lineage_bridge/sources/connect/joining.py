@@ -14,7 +14,7 @@ from lineage_bridge.sources.connect.connection import Connection
 from lineage_bridge.sources.connect.patterns import listed
 from lineage_bridge.sources.connect.secrets import has_placeholder
 from lineage_bridge.sources.connect.seen import Seen
-from lineage_bridge.sources.connect.settings import ConnectSettings
+from lineage_bridge.sources.connect.settings import ConnectorSettings
 from lineage_bridge.sources.observer import SameJob, SameSpace
 
 SMT = "io.factorhouse.smt.OpenLineageLifecycleSmt"
@@ -32,7 +32,7 @@ _KINDS = {
 
 
 def same_names(
-    one: Seen, job: DatasetName, connection: Connection, space: str, settings: Mapping[str, str], asked: ConnectSettings, *, alone: bool
+    one: Seen, job: DatasetName, connection: Connection, space: str, settings: Mapping[str, str], asked: ConnectorSettings, *, alone: bool
 ) -> list[SameJob | SameSpace]:
     """What others call the connector's job and the namespaces of its datasets; `space` is that of its topics.
 
@@ -74,7 +74,8 @@ def _debezium_jobs(one: Seen, job: DatasetName, connection: Connection, settings
     space = _plain(settings, f"{_INTEGRATION}job.namespace") or _plain(settings, "topic.prefix")
     if not lead or not space:
         return []
-    return [SameJob(*job, space, f"{lead}.{task}", f"connector {one.name}: {_INTEGRATION}enabled") for task in sorted(one.tasks)]
+    tasks = sorted(one.tasks) if one.service is None else [0]  # a service tells no tasks; the first is always there
+    return [SameJob(*job, space, f"{lead}.{task}", f"connector {one.name}: {_INTEGRATION}enabled") for task in tasks]
 
 
 def _debezium_spaces(

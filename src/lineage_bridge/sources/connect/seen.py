@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from lineage_bridge.sources.observer import Unseen
 
 RUNNING, PAUSED, STOPPED, FAILED = "RUNNING", "PAUSED", "STOPPED", "FAILED"
-"""States of connectors and tasks; the others are UNASSIGNED, RESTARTING and DESTROYED."""
+"""States of connectors and tasks; the others are UNASSIGNED, RESTARTING and DESTROYED, and those between states that a service has."""
 _GONE = frozenset((STOPPED, "DESTROYED"))
-_WAITING = frozenset(("UNASSIGNED", "RESTARTING"))
+_WAITING = frozenset(("UNASSIGNED", "RESTARTING", "CREATING", "UPDATING", "RESUMING", "DELETING"))
 
 
 class Part(NamedTuple):
@@ -21,14 +21,31 @@ class Part(NamedTuple):
     version: str = ""
 
 
+class Service(NamedTuple):
+    """What a service that runs connectors, each by itself, tells of one.
+
+    `servers`: bootstrap servers of its Kafka cluster. `version`: of Kafka Connect. `settings`: what the service knows of settings that
+    the configuration does not have. `facts`: members of the connector's facet.
+    """
+
+    servers: str
+    version: str
+    settings: Mapping[str, str]
+    facts: Mapping[str, object]
+
+
 class Seen(NamedTuple):
-    """A connector: its configuration in clear text, `direction` source or sink, its own part and its tasks' by number."""
+    """A connector: its configuration in clear text, `direction` source or sink, its own part and its tasks' by number.
+
+    `service`: what the service that runs it tells of it, None if workers of one cluster do.
+    """
 
     name: str
     config: Mapping[str, str]
     direction: str
     part: Part
     tasks: Mapping[int, Part]
+    service: Service | None = None
 
     @property
     def stopped(self) -> bool:

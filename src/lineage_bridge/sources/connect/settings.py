@@ -8,14 +8,14 @@ from pydantic import Field, field_validator
 
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.sources.connect.catalogue import catalogue
-from lineage_bridge.sources.settings import HttpSettings
+from lineage_bridge.sources.settings import HttpSettings, SourceSettings
 
 
-class ConnectSettings(HttpSettings):
-    """A cluster of Kafka Connect's workers, asked over the REST API of one of them."""
+class ConnectorSettings(SourceSettings):
+    """What can be told of connectors, whoever runs them."""
 
-    namespace: str = Field(default="", description="namespace of its jobs; empty: kafka-connect://host:port of the address")
-    kafka: str = Field(default="", description="bootstrap servers of the workers' Kafka cluster; empty: as other sources know the cluster")
+    namespace: str = Field(default="", description="namespace of its jobs; empty: that of who runs them")
+    kafka: str = Field(default="", description="bootstrap servers of the connectors' Kafka cluster; empty: as other sources know it")
     include: tuple[str, ...] = Field(default=("*",), description="names of connectors to observe, with * and ?")
     exclude: tuple[str, ...] = Field(default=(), description="names of connectors to leave out, with * and ?")
     mappings: tuple[dict[str, Any], ...] = Field(default=(), description="connector classes of one's own, as docs/connectors.md has them")
@@ -34,6 +34,13 @@ class ConnectSettings(HttpSettings):
         except ConfigError as error:
             raise ValueError(f"{error} ({error.hint})") from error
         return mappings
+
+
+class ConnectSettings(ConnectorSettings, HttpSettings):
+    """A cluster of Kafka Connect's workers, asked over the REST API of one of them."""
+
+    namespace: str = Field(default="", description="namespace of its jobs; empty: kafka-connect://host:port of the address")
+    kafka: str = Field(default="", description="bootstrap servers of the workers' Kafka cluster; empty: as other sources know the cluster")
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
