@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 
 class Request(NamedTuple):
-    """A request: `parts` are the path's, unquoted; `query` has the last of each parameter."""
+    """A request: `parts` are the path's, unquoted; `query` has the last of each parameter; `body` is JSON, a form's are bytes."""
 
     method: str
     parts: tuple[str, ...]
@@ -69,7 +69,7 @@ def standing(standin: Standin) -> Iterator[Standin]:
                 self.command,
                 tuple(unquote(part) for part in split.path.strip("/").split("/")),
                 {key: values[-1] for key, values in parse_qs(split.query).items()},
-                json.loads(said) if said else None,
+                json.loads(said) if said and "form" not in self.headers.get("Content-Type", "") else said or None,
                 {key.lower(): value for key, value in self.headers.items()},
             )
             reply = standin.answer(request, self.path)

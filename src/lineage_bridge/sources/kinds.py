@@ -11,6 +11,7 @@ MODULES: dict[str, str] = {
     "flink": "lineage_bridge.sources.flink.observer",
     "ksqldb": "lineage_bridge.sources.ksqldb.observer",
     "connect": "lineage_bridge.sources.connect.observer",
+    "msk-connect": "lineage_bridge.sources.connect.mskobserver",
 }
 """Kind to the module that has it as `KIND`. In this order they are polled the first time: the first know what the others ask."""
 
