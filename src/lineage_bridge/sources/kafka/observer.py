@@ -3,19 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lineage_bridge.errors import ConfigError, LineageBridgeError, SourceError
+from lineage_bridge.errors import LineageBridgeError, SourceError
 from lineage_bridge.sources.kafka import translate
+from lineage_bridge.sources.kafka.fetch import Failures
+from lineage_bridge.sources.kafka.look import checked, look
+from lineage_bridge.sources.kafka.records import newest
 from lineage_bridge.sources.kafka.settings import KafkaSettings
+from lineage_bridge.sources.kafka.wire import Wire
 from lineage_bridge.sources.knowledge import Knowledge
 from lineage_bridge.sources.observer import Check, Kind, Observation, Observer, Snapshot
-
-try:
-    from lineage_bridge.sources.kafka.fetch import Failures
-    from lineage_bridge.sources.kafka.look import checked, look
-    from lineage_bridge.sources.kafka.records import newest
-    from lineage_bridge.sources.kafka.wire import Wire
-except ImportError as error:
-    raise ConfigError("a Kafka cluster takes packages more", "pip install 'lineage-bridge[kafka]'") from error
 
 _HINTS = {
     "configurations": "allow DESCRIBE_CONFIGS on topics",
