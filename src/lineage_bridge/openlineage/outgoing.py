@@ -5,7 +5,7 @@ Versions are those of OpenLineage 1.53; each method takes what its facet's JSON 
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 import msgspec
@@ -14,7 +14,7 @@ from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.times import format_time
 
-Json: TypeAlias = dict[str, object]
+Json: TypeAlias = dict[str, Any]
 
 SPECIFICATION = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
 OWN_FACETS = "https://lineagebridge.dev/spec/facets/"

@@ -163,7 +163,7 @@ def test_the_history_server_knows_the_end(polls: Polls):
         }
         (event,) = polls.poll().events
         assert (event["eventType"], event["eventTime"]) == ("FAIL", format_time(1795219700_000_000))
-        assert "errorMessage" in event["run"]["facets"]  # type: ignore[index]
+        assert "errorMessage" in event["run"]["facets"]
         seen = polls.poll()
         assert (seen.events, seen.unseen) == ((), ())
 
@@ -179,7 +179,7 @@ def test_a_job_taken_up_under_its_old_id_is_another_run(polls: Polls):
     assert again[0]["run"]["runId"] == str(run_id("flink", NAMESPACE, ORDERS, 1795219800_000)) != started["run"]["runId"]
     assert again[1]["run"]["runId"] == again[0]["run"]["runId"]
     (later,) = polls.poll().events
-    assert later["run"]["runId"] == again[0]["run"]["runId"]  # type: ignore[index]
+    assert later["run"]["runId"] == again[0]["run"]["runId"]
 
 
 def test_every_deployment_of_an_application_has_one_id(stand: Stand):
@@ -282,7 +282,7 @@ def test_a_file_that_cannot_be_read_takes_nothing_away(polls: Polls, tmp_path: P
     file.write_text("name: [")
     seen = polls.poll()
     (event,) = seen.events
-    assert (event["inputs"], event["outputs"], event["job"]["facets"]) == ([], [], {})  # type: ignore[index]
+    assert (event["inputs"], event["outputs"], event["job"]["facets"]) == ([], [], {})
     assert whats(seen) == ["what is known of jobs"]
     file.write_text(f"name: orders_pipeline\noutputs: [{TOPICS}/new]\n")
     changed: Any = polls.poll().events[0]
@@ -461,7 +461,7 @@ def test_what_was_inferred_is_dropped_when_it_is_known(polls: Polls, server: Ser
     inferred = polls.poll()
     polls.settings["init_sql"] = DDL
     known = polls.poll()
-    dropped = [event["dataset"]["name"] for event in known.events if "dataset" in event]  # type: ignore[index]
+    dropped = [event["dataset"]["name"] for event in known.events if "dataset" in event]
     assert dropped == [f"orders_pipeline/default_catalog.default_database.{name}" for name in ("orders_agg", "orders_out", "orders_src")]
     later = polls.poll()
     assert [event.get("eventType") for event in later.events] == ["RUNNING"]

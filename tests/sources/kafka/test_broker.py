@@ -251,7 +251,7 @@ def until(
 
 def has_members(name: str) -> Callable[[Observation], bool]:
     def look(got: Observation) -> bool:
-        told = [event for event in got.events if event.get("job", {}).get("name") == name]  # type: ignore[attr-defined]
+        told = [event for event in got.events if event.get("job", {}).get("name") == name]
         return (
             bool(told)
             and all(one["partitions"] for one in facet(told[0], "kafka_group").get("members", ()))

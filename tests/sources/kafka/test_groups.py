@@ -39,8 +39,8 @@ def test_a_working_group_runs_and_counts_from_when_it_was_first_seen() -> None:
     assert facet(event, "kafka_lag") == {"at": "2026-11-18T11:06:40.000000Z", "rows": 7, "topics": {"orders": 7}}
     second = poll(groups(at=25), first.snapshot, 1)
     assert said(second.events) == ["RUNNING reader: orders=20"]
-    assert second.events[0]["run"]["runId"] == event["run"]["runId"]  # type: ignore[index]
-    assert "kafka_group" not in second.events[0]["run"]["facets"]  # type: ignore[index]
+    assert second.events[0]["run"]["runId"] == event["run"]["runId"]
+    assert "kafka_group" not in second.events[0]["run"]["facets"]
     assert said(poll(groups(at=30), second.snapshot, 2).events) == ["RUNNING reader: orders=25"]
 
 
@@ -64,7 +64,7 @@ def test_a_group_that_is_idle_at_two_polls_has_ended_and_runs_anew_when_members_
     assert not poll(groups(IDLE, 8), over.snapshot, 6).events
     anew = poll(groups(at=8), over.snapshot, 7)
     assert said(anew.events) == ["START reader: orders=0"]
-    assert anew.events[0]["run"]["runId"] != first.events[0]["run"]["runId"]  # type: ignore[index]
+    assert anew.events[0]["run"]["runId"] != first.events[0]["run"]["runId"]
 
 
 def test_an_idle_group_is_told_once() -> None:
@@ -105,10 +105,10 @@ def test_members_that_could_not_be_had_are_no_change() -> None:
     first = poll(groups(committed=both)).snapshot
     blind = poll(groups(Group(state="Stable"), committed=both), first, 1)
     assert said(blind.events) == ["RUNNING reader: orders=0"]
-    assert "kafka_group" not in blind.events[0]["run"]["facets"]  # type: ignore[index]
+    assert "kafka_group" not in blind.events[0]["run"]["facets"]
     again = poll(groups(committed=both), blind.snapshot, 2)
     assert said(again.events) == ["RUNNING reader: orders=0"]
-    assert "kafka_group" not in again.events[0]["run"]["facets"]  # type: ignore[index]
+    assert "kafka_group" not in again.events[0]["run"]["facets"]
 
 
 def test_offsets_that_could_not_be_had_change_nothing() -> None:
@@ -170,7 +170,7 @@ def test_a_streams_group_states_its_topology() -> None:
     got = poll(groups(Group(STREAMS, "Stable", "streams", members=(Member("t", "/h", read),), topology=parts)))
     (event,) = got.events
     assert said([event]) == ["START reader: orders=0 reader-by-key-repartition -> reader-by-key-repartition reader-counts-changelog"]
-    assert event["job"]["facets"]["jobType"]["jobType"] == "STREAMS_APPLICATION"  # type: ignore[index]
+    assert event["job"]["facets"]["jobType"]["jobType"] == "STREAMS_APPLICATION"
     assert lineage(event) == [
         ("reader-by-key-repartition", ["orders"]),
         ("reader-counts-changelog", ["reader-by-key-repartition"]),

@@ -25,9 +25,9 @@ def test_ids_that_a_program_makes_up_are_one_producer() -> None:
     got = poll(producers())
     assert said(got.events) == ["START writer:  -> bills orders"]
     (event,) = got.events
-    facets: Any = event["run"]["facets"]  # type: ignore[index]
+    facets: Any = event["run"]["facets"]
     assert facets["kafka_producer"]["transactionalIds"] == ["writer-0", "writer-1"]
-    assert event["job"]["facets"]["jobType"]["jobType"] == "PRODUCER"  # type: ignore[index]
+    assert event["job"]["facets"]["jobType"]["jobType"] == "PRODUCER"
     assert stems(f"app-{UUID}-12") == (f"app-{UUID}-12", f"app-{UUID}", "app")
     assert stems("7") == ("7",)
 

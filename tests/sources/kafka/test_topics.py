@@ -103,7 +103,7 @@ def test_rows_are_counted_once_an_hour_and_only_if_there_are_new_ones() -> None:
     assert not poll(later, first, 59).events
     counted = poll(later, first, 61)
     assert said(counted.events) == ["orders: kafka_statistics"]
-    facet: Any = counted.events[0]["dataset"]["facets"]["kafka_statistics"]  # type: ignore[index]
+    facet: Any = counted.events[0]["dataset"]["facets"]["kafka_statistics"]
     assert (facet["writtenRows"], facet["retainedRows"], facet["since"]) == (100, 250, "2026-11-18T11:06:40.000000Z")
 
 
@@ -122,7 +122,7 @@ def test_a_topic_made_again_under_its_name_is_told_so() -> None:
     made = topics(topics={"orders": Topic("id-2", leaders=(1, 2), replication=3)}, starts={"orders": (0, 0)}, ends={"orders": (1, 0)})
     again = poll(made, first, 1)
     assert said(again.events) == [f"orders: {WHOLE} [OVERWRITE]"]
-    assert "writtenRows" not in again.events[0]["dataset"]["facets"]["kafka_statistics"]  # type: ignore[index]
+    assert "writtenRows" not in again.events[0]["dataset"]["facets"]["kafka_statistics"]
 
 
 def test_who_may_use_a_topic_is_a_hint() -> None:
@@ -135,7 +135,7 @@ def test_who_may_use_a_topic_is_a_hint() -> None:
         Rule("bills", "LITERAL", "User:other", "READ"),
     )
     (event,) = poll(topics(rules=rules)).events
-    facet: Any = event["dataset"]["facets"]["kafka_access"]  # type: ignore[index]
+    facet: Any = event["dataset"]["facets"]["kafka_access"]
     assert facet["mayRead"] == ["User:admin", "User:reader"]
     assert facet["mayWrite"] == ["User:admin", "User:writer"]
     assert facet["confidence"] == "LOW"

@@ -88,7 +88,7 @@ def test_all_kinds_of_schemas_and_their_history(registry: Registry, graph: Serve
         references={"shop.Buyer": "seen-buyer"},
     )
     registry.ask("PUT", "/config/seen-bills-value", {"compatibility": "FULL"})
-    told = {event["dataset"]["name"]: event["dataset"]["facets"] for event in watching.poll().events}  # type: ignore[index]
+    told = {event["dataset"]["name"]: event["dataset"]["facets"] for event in watching.poll().events}
     assert told["seen-bills"]["schema_registry"]["subjects"][0]["compatibility"] == "FULL"
     assert told["seen-orders"]["version"]["datasetVersion"].startswith("seen-orders-value version 2, id ")
     versions = graph.ask("/graph/schemas", namespace=SPACE, name="seen-orders")["versions"]
@@ -98,7 +98,7 @@ def test_all_kinds_of_schemas_and_their_history(registry: Registry, graph: Serve
 
     registry.ask("DELETE", "/subjects/seen-people-value")
     (gone,) = watching.poll().events
-    assert gone["dataset"]["facets"]["schema"]["_deleted"] is True  # type: ignore[index]
+    assert gone["dataset"]["facets"]["schema"]["_deleted"] is True
 
 
 def test_what_fails_tells_nothing(registry: Registry, graph: Server) -> None:

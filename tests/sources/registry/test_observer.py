@@ -59,7 +59,7 @@ def polling(server: Standin) -> Iterator[Polling]:
 
 
 def told(seen: Observation) -> list[tuple[str, str]]:
-    return [(event["dataset"]["name"], event["dataset"]["facets"]["version"].get("datasetVersion", "gone")) for event in seen.events]  # type: ignore[index]
+    return [(event["dataset"]["name"], event["dataset"]["facets"]["version"].get("datasetVersion", "gone")) for event in seen.events]
 
 
 def test_all_pages_of_all_contexts_are_read_and_nothing_twice(registry: Confluent, server: Standin, polling: Polling) -> None:
@@ -108,7 +108,7 @@ def test_references_are_followed_within_their_context(registry: Confluent, polli
     registry.register(":.lab:orders-value", order, references=[{"name": "Address", "subject": "address", "version": 1}])
     seen = polling.poll()
     (event,) = seen.events
-    facets: Any = event["dataset"]["facets"]  # type: ignore[index]
+    facets: Any = event["dataset"]["facets"]
     assert facets["schema"]["fields"][0]["fields"][0]["fields"][0]["name"] == "zip"
     assert seen.snapshot["drift"]["subjects"] == []
 
@@ -120,7 +120,7 @@ def test_softly_deleted_subjects(registry: Confluent, server: Standin, polling: 
     assert told(polling.poll()) == [("orders", "gone")]
     also = Polling(server, deleted=True)
     (event,) = also.poll().events
-    facets: Any = event["dataset"]["facets"]  # type: ignore[index]
+    facets: Any = event["dataset"]["facets"]
     assert facets["schema_registry"]["subjects"][0]["deleted"] is True
     also.observer.close()
 
@@ -130,7 +130,7 @@ def test_compatibility_and_mode_of_a_subject(registry: Confluent, polling: Polli
     polling.poll()
     registry.levels["orders-value"], registry.modes[""] = "FULL_TRANSITIVE", "READONLY"
     (event,) = polling.poll().events
-    facets: Any = event["dataset"]["facets"]  # type: ignore[index]
+    facets: Any = event["dataset"]["facets"]
     subject = facets["schema_registry"]["subjects"][0]
     assert (subject["compatibility"], subject["mode"]) == ("FULL_TRANSITIVE", "READONLY")
 
@@ -228,7 +228,7 @@ def test_the_stream_catalog(registry: Confluent, server: Standin) -> None:
     asking = Polling(server, catalog=True)
     registry.most = 1
     (event,) = asking.poll().events
-    facets: Any = event["dataset"]["facets"]  # type: ignore[index]
+    facets: Any = event["dataset"]["facets"]
     assert [(tag.get("field"), tag["key"]) for tag in facets["tags"]["tags"]] == [
         (None, "of_kafka_topic"),
         (None, "of_sr_schema"),

@@ -61,7 +61,7 @@ def test_key_and_value_of_a_topic() -> None:
         answers(one("orders-value", ORDER, 3, 17), one("orders-key", '"string"', 1, 9), levels={"orders-value": "FULL"}), around("orders")
     )
     (event,) = seen.events
-    assert (event["dataset"]["namespace"], event["dataset"]["name"], event["eventTime"]) == (SPACE, "orders", "2026-11-18T11:06:40.000000Z")  # type: ignore[index]
+    assert (event["dataset"]["namespace"], event["dataset"]["name"], event["eventTime"]) == (SPACE, "orders", "2026-11-18T11:06:40.000000Z")
     assert facets(event) == {
         "schema": {
             "fields": [
@@ -160,7 +160,7 @@ def test_all_three_strategies() -> None:
         ),
         around("events", "orders", "pages", sampled={("pages", VALUE): frozenset((3,))}),
     )
-    by_topic = {event["dataset"]["name"]: facets(event) for event in seen.events}  # type: ignore[index]
+    by_topic = {event["dataset"]["name"]: facets(event) for event in seen.events}
     assert {topic: [s["strategy"] for s in told["schema_registry"]["subjects"]] for topic, told in by_topic.items()} == {
         "events": ["TopicRecordNameStrategy", "TopicRecordNameStrategy"],
         "orders": ["TopicNameStrategy"],
@@ -175,7 +175,7 @@ def test_ids_in_records_tell_where_records_of_a_name_are() -> None:
     wider = {**view, "fields": [*view["fields"], {"name": "by", "type": "string"}]}
     knows = around("pages", "views", sampled={("pages", VALUE): frozenset((1,)), ("views", VALUE): frozenset((1,))})
     first = look(answers(one("web.View", view, 1, 1), one("views-value", view, 1, 1), one("copy", view, 1, 1)), knows)
-    assert {event["dataset"]["name"]: facets(event)["version"]["datasetVersion"] for event in first.events} == {  # type: ignore[index]
+    assert {event["dataset"]["name"]: facets(event)["version"]["datasetVersion"] for event in first.events} == {
         "pages": "web.View version 1, id 1",
         "views": "views-value version 1, id 1",
     }
@@ -201,7 +201,7 @@ def test_drift_is_visible_and_makes_no_topic() -> None:
         answers(one("gone-value", ORDER), one("shop.Thing", ORDER), one("orders-value", ORDER), one("used", ORDER)),
         around("orders", "bare", "__consumer_offsets", "app-store-changelog"),
     )
-    assert [event["dataset"]["name"] for event in seen.events] == ["orders"]  # type: ignore[index]
+    assert [event["dataset"]["name"] for event in seen.events] == ["orders"]
     assert [unseen.what for unseen in seen.unseen] == ["subjects without a topic", "topics without a subject"]
     assert seen.unseen[0].why.startswith("3 of 4: gone-value, shop.Thing, used")
     assert seen.unseen[1].why.startswith("1 of 2: bare")
@@ -223,7 +223,7 @@ def test_what_only_other_schemas_refer_to_is_no_drift() -> None:
 
 def test_a_subject_is_taken_at_its_word_where_topics_are_not_listed() -> None:
     seen = look(answers(one("orders-value", ORDER), one("a-b-shop.Order", ORDER, 1, 2)), NOTHING, kafka="b9:9092")
-    assert [(event["dataset"]["namespace"], event["dataset"]["name"]) for event in seen.events] == [  # type: ignore[index]
+    assert [(event["dataset"]["namespace"], event["dataset"]["name"]) for event in seen.events] == [
         ("kafka://b9:9092", "a-b"),
         ("kafka://b9:9092", "orders"),
     ]
@@ -234,7 +234,7 @@ def test_without_a_cluster_nothing_is_told() -> None:
     assert (seen.events, [unseen.what for unseen in seen.unseen]) == ((), ["topics of the subjects"])
     assert "kafka" in seen.unseen[0].why
     later = look(answers(listed=("orders-value",)), around("orders"), seen)
-    assert [event["dataset"]["name"] for event in later.events] == ["orders"]  # type: ignore[index]
+    assert [event["dataset"]["name"] for event in later.events] == ["orders"]
 
 
 def test_tags_of_the_stream_catalog() -> None:

@@ -76,5 +76,5 @@ def _source(
 def _merged(ones: Iterable[Json]) -> Json:
     """One column that decides in several ways."""
     every = list(ones)
-    changes = [change for one in every for change in one["transformations"]]  # type: ignore[attr-defined]  # made above
+    changes = [change for one in every for change in one["transformations"]]
     return {**every[0], "transformations": changes}
