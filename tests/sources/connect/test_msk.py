@@ -1,6 +1,7 @@
 """MSK Connect: the lives of its connectors, against events written by hand, and that nothing ends for want of an answer."""
 
 import json
+import logging
 import sys
 from typing import Any
 
@@ -96,6 +97,7 @@ LIVES: list[tuple[str, list[tuple[dict[str, Any] | None, list[str]]]]] = [
             ({}, BEGUN),
             ({"state": "FAILED", "stateDescription": WHY}, [f"FAIL shop #1 {BOTH} - UnknownError.Unknown: {WHY['message']}"]),
             ({"state": "FAILED", "stateDescription": WHY}, []),
+            ({"state": "FAILED", "stateDescription": {"message": "Gone"}}, ["FAIL shop #1 +kafka_connect_health - Gone"]),
             ({"state": "UPDATING"}, []),
             ({}, [f"START shop #2 {ALL}", "RUNNING shop #2"]),
         ],
@@ -233,13 +235,14 @@ def facet(seen: Observation, key: str = "kafka_connect") -> Any:
     return json.loads(json.dumps(said(seen)[0]))["run"]["facets"][key]
 
 
-def test_secrets_are_masked_and_placeholders_stay():
+def test_secrets_are_masked_and_placeholders_stay(caplog):
+    caplog.set_level(logging.DEBUG)
     with msk(connector("shop", CAPTURE)) as service:
         seen = seen_after(service)
     config = facet(seen)["config"]
     assert config["database.password"] == "********"
     assert config["database.user"] == "${secretManager:db:user}"
-    assert "hunter2" not in json.dumps([said(seen), seen.snapshot])
+    assert "hunter2" not in json.dumps([said(seen), seen.snapshot]) + caplog.text
 
 
 def test_a_configuration_of_plugins_whose_secrets_nobody_knows_is_not_told():

@@ -1,9 +1,10 @@
 """Asks the API of Amazon's MSK Connect. Only here is boto3 known, which is an extra.
 
-A poll lists the connectors with their states, page by page; one is described when it is new, changed its version or its state, or
-is between two states.
+A poll lists the connectors with their states, page by page; one is described when it is new, changed its version or its state, failed,
+or is between two states.
 """
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -22,12 +23,15 @@ from lineage_bridge.sources.connect.mskread import Listed
 from lineage_bridge.sources.connect.msksettings import MskSettings
 from lineage_bridge.sources.settings import reveal
 
+for _name in ("boto3", "botocore"):  # they would log whole answers, with the secrets of configurations; what fails is raised
+    logging.getLogger(_name).setLevel(logging.CRITICAL)
+
 TRIES = 4
 """Calls of one question, the repeated ones by botocore, each after a longer pause."""
 _SESSION = "lineage-bridge"
 _RIGHTS = "it needs kafkaconnect:ListConnectors and kafkaconnect:DescribeConnector"
 _KEYS = "set a profile, keys, or what else the AWS SDK finds: variables, the role of a container or an instance"
-_KEEPS = frozenset(("RUNNING", "PAUSED", "FAILED"))
+_KEEPS = frozenset(("RUNNING", "PAUSED"))
 """States in which a connector of one version stays as it was described."""
 
 
