@@ -129,6 +129,9 @@ class SourceBook(Protocol):
     def parcels(self, limit: int) -> list[Parcel]:
         """The oldest parcels that were not delivered."""
 
+    def waiting(self) -> int:
+        """How many parcels were not delivered."""
+
     def delivered(self, number: int) -> None:
         """Forget a parcel."""
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.events import run_event
 from tests.servers.broker import Kafka
 from tests.servers.connect import FILE_SINK, Connect, capture_config
 from tests.servers.flink import FlinkCluster
@@ -32,6 +33,11 @@ INSERT INTO masked SELECT id, MD5(email), UPPER(city) FROM buyers WHERE id > 0;
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with serving(tmp_path_factory.mktemp("path")) as started:
         yield started
+
+
+def elsewhere(kafka: Kafka) -> str:
+    """The broker's address, as somebody else writes it."""
+    return kafka.bootstrap.replace("127.0.0.1", "localhost")
 
 
 def source(served: Served, *words: str) -> Any:
@@ -78,7 +84,7 @@ def path(served: Served, kafka: Kafka, connect: Connect, postgres: Postgres, fli
         "add",
         "broker",
         "kafka",
-        f"bootstrap_servers={kafka.bootstrap}",
+        f"bootstrap_servers={kafka.bootstrap},{elsewhere(kafka)}",
         "interval_s=3600",
         "groups=" + json.dumps(["path-*", "connect-path-*"]),
     )
@@ -137,3 +143,12 @@ def test_a_column_is_traced_from_the_table_to_the_sink(served: Served, path: Pat
     envelope = {("shop.public.buyers", "city"), ("path.public.buyers", "after.city"), ("path.public.buyers", "before.city")}
     assert reached(served, table, "city") - envelope == {("path-masked", "city"), (str(path), "city")}
     assert (str(path), "mail") in reached(served, table, "email", through_masking="true")
+
+
+def test_what_spark_reads_of_a_topic_lies_on_the_path(served: Served, path: Path, kafka: Kafka, postgres: Postgres) -> None:
+    polled(served, "broker", "connect", "flink")
+    reads = {"namespace": f"kafka://{elsewhere(kafka)}", "name": "path-masked"}
+    event = run_event(job="report", namespace="spark", inputs=[reads], outputs=[{"namespace": "s3://lake", "name": "path-report"}])
+    served.client.post("/api/v1/lineage", event)
+    impact = served.ask("/graph/impact", namespace=f"postgres://{postgres.host}:{postgres.port}", name="shop.public.buyers")
+    assert {"path-report", str(path)} <= {one["node"]["name"] for one in impact["affected"]}

@@ -10,6 +10,7 @@ from tests.sources.scripted import SameJob, SameSpace, Unseen
 
 from lineage_bridge.errors import ConfigError, NotFoundError, RequestError, UnavailableError, UnreachableError
 from lineage_bridge.ports import Parcel
+from lineage_bridge.sources import poller
 from lineage_bridge.sources.desk import SourceDesk
 from lineage_bridge.sources.poller import Poller
 from lineage_bridge.store.control import Control
@@ -77,6 +78,23 @@ def test_a_parcel_that_did_not_arrive_is_sent_again_with_the_same_bytes(world: W
     with pytest.raises(UnavailableError):
         world.poller.deliver()
     assert world.book.parcels(10) == first
+
+
+def test_nothing_is_polled_while_too_much_waits(world: World, scripts: dict, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(poller, "MOST_WAITING", 2)
+    scripts["a"] = [(["x"], (), ())]
+    world.away = True
+    stop = threading.Event()
+    running = threading.Thread(target=world.poller.run, args=(stop,))
+    running.start()
+    while world.book.waiting() < 2 and running.is_alive():
+        world.now += 60 * SECOND
+        stop.wait(0.05)
+    world.now += 3600 * SECOND
+    stop.wait(1.5)
+    stop.set()
+    running.join(20)
+    assert world.book.waiting() == 2
 
 
 def test_many_events_travel_in_order_some_at_a_time(world: World, scripts: dict):

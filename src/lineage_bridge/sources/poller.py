@@ -88,7 +88,7 @@ class Poller:
     def _due(self, running: Mapping[str, object]) -> list[SourceRecord]:
         """The sources to be polled now. What others build upon is polled first, the first time."""
         now, every = self._clock_us(), [record for record in self._sources() if not record.state.paused]
-        waiting = len(self._book.parcels(MOST_WAITING)) >= MOST_WAITING
+        waiting = self._book.waiting() >= MOST_WAITING
         due = [
             record
             for record in every

@@ -85,6 +85,11 @@ class SourceBook:
             rows = connection.execute("SELECT number, path, body FROM source_parcel ORDER BY number LIMIT ?", (limit,)).fetchall()
         return [Parcel(number, path, bytes(body)) for number, path, body in rows]
 
+    def waiting(self) -> int:
+        """How many parcels were not delivered."""
+        with self._control.transaction() as connection:
+            return int(connection.execute("SELECT count(*) FROM source_parcel").fetchone()[0])
+
     def delivered(self, number: int) -> None:
         """Forget a parcel."""
         with self._control.transaction() as connection:
