@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-from confluent_kafka.admin import AdminClient, NewPartitions
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient, NewPartitions, OffsetSpec
 from tests.servers import broker
 
 from bench import worker
@@ -41,9 +42,18 @@ def run(work: Path, *, quick: bool = False) -> Result:
         names = [name for number in range(topics // worker.PER_CONNECTOR) for name in worker.topics_of(2 * number)]
         for start in range(0, topics, _AT_ONCE):
             kafka.create_topics(*names[start : start + _AT_ONCE])
+        _until_led(AdminClient({"bootstrap.servers": kafka.bootstrap}), names)
         tell("sources: observing them")
         out["kafka"] = alone(_kafka, work / "kafka.db", kafka.bootstrap, names[:CHANGED])
     return out
+
+
+def _until_led(admin: AdminClient, names: list[str]) -> None:
+    """Wait until the broker answers for all topics: that takes a while after they were made."""
+    left = names
+    while left:
+        asked = admin.list_offsets({TopicPartition(name, 0): OffsetSpec.latest() for name in left})
+        left = [partition.topic for partition, answer in asked.items() if answer.exception()]
 
 
 def _connect(path: Path, url: str) -> Result:
@@ -102,7 +112,7 @@ def _polls(path: Path, kind: str, settings: dict[str, Any], requests: Callable[[
     return {
         "first": first,
         "unchanged": unchanged,
-        f"{CHANGED}_changed": poll(),
+        f"{CHANGED}_changed": [poll() for _ in range(2)],
         "snapshot_bytes": len(book.snapshot("bench") or b""),
     }
 
