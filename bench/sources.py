@@ -50,9 +50,9 @@ def run(work: Path, *, quick: bool = False) -> Result:
 
 def _until_led(admin: AdminClient, names: list[str]) -> None:
     """Wait until the broker answers for all topics: that takes a while after they were made."""
-    left = names
+    left, newest = names, OffsetSpec.latest()  # type: ignore[no-untyped-call]  # the client has few types
     while left:
-        asked = admin.list_offsets({TopicPartition(name, 0): OffsetSpec.latest() for name in left})
+        asked = admin.list_offsets({TopicPartition(name, 0): newest for name in left})
         left = [partition.topic for partition, answer in asked.items() if answer.exception()]
 
 
