@@ -124,6 +124,33 @@ def test_a_fault_of_ours_stops_no_other_source(world: World, scripts: dict):
     assert world.desk.record("one").state.error == "ZeroDivisionError: oops"
 
 
+def test_settings_that_cannot_be_any_more_are_a_failure_like_others(world: World):
+    world.book.add("one", "scripted", {"system": "a", "interval_s": "often"})
+    world.poll("one")
+    state = world.desk.record("one").state
+    assert "interval_s" in state.error
+    assert state.due_us == world.now + 60 * SECOND
+
+
+def test_what_cannot_be_kept_is_a_failure_and_not_silence(world: World, scripts: dict):
+    scripts["a"] = [([object()], (), ())]
+    world.poll("one")
+    state = world.desk.record("one").state
+    assert (state.failures, state.polls) == (1, 1)
+    assert not world.book.parcels(1)
+
+
+def test_a_delivery_that_breaks_ends_the_poller(world: World, scripts: dict, monkeypatch: pytest.MonkeyPatch):
+    scripts["a"] = [((), (), ())]
+
+    def broken(limit: int) -> list[Parcel]:
+        raise OSError(f"{limit} parcels cannot be read")
+
+    monkeypatch.setattr(world.book, "parcels", broken)
+    with pytest.raises(OSError, match="cannot be read"):
+        world.poller.run(threading.Event())
+
+
 def test_what_is_unseen_keeps_its_time_while_it_stands(world: World, scripts: dict):
     scripts["a"] = [
         ((), (), [Unseen("topics", "refused")]),
@@ -166,6 +193,14 @@ def test_sources_know_what_others_saw(world: World, scripts: dict):
     known = [{(cluster.id, cluster.namespace) for cluster in around.clusters} for _, around in scripted.SEEN["a"]]
     filed = ("1", "kafka://f:9092")
     assert known == [{filed}, {filed, ("1", "kafka://a:9092")}]
+
+
+def test_a_snapshot_that_cannot_be_read_stops_no_other_source(world: World, scripts: dict, monkeypatch: pytest.MonkeyPatch):
+    scripts["a"] = [(["x"], (), ())]
+    world.poll("filed")
+    monkeypatch.setattr(scripted.Scripted, "knowledge", lambda _, snapshot: snapshot["absent"])
+    world.poll("one")
+    assert world.desk.record("one").state.failures == 0
 
 
 def test_another_system_is_not_compared_with_the_one_before(world: World, scripts: dict):

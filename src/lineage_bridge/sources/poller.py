@@ -21,6 +21,7 @@ from lineage_bridge.ports import Parcel, SourceBook
 from lineage_bridge.sources import kinds
 from lineage_bridge.sources.knowledge import NOTHING, Knowledge, together
 from lineage_bridge.sources.observer import Observation, Observer, SameJob, SameSpace, Unseen
+from lineage_bridge.sources.settings import SourceSettings
 
 EVENTS, ALIASES = "/api/v1/lineage", "/api/v1/operations/alias"
 AT_ONCE = 4
@@ -47,16 +48,18 @@ class Poller:
         self._known: dict[str, tuple[object, Knowledge]] = {}
 
     def run(self, stop: threading.Event) -> None:
-        """Poll and deliver until `stop`; polls under way are finished first."""
-        delivering = threading.Thread(target=self._delivering, args=(stop,), name="delivery")
-        delivering.start()
+        """Poll and deliver until `stop`; polls under way are finished first. Raises what keeps the book from being read or written."""
         running: dict[str, Future[None]] = {}
-        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="poll") as pool:
+        with ThreadPoolExecutor(AT_ONCE + 1, thread_name_prefix="poll") as pool:
+            delivering = pool.submit(self._delivering, stop)
             while not stop.wait(TICK_S):
-                running = {name: poll for name, poll in running.items() if not poll.done()}
+                if delivering.done():
+                    break
+                running = {name: poll for name, poll in running.items() if not _ended(poll)}
                 for record in self._due(running):
                     running[record.name] = pool.submit(self.poll, record)
-        delivering.join()
+            delivering.result()
+        self._delivered(quiet=True)
         for _, observer in self._made.values():
             observer.close()
 
@@ -67,13 +70,12 @@ class Poller:
             observer = self._observer(record)
             before = self._before(record, observer)
             seen = observer.observe(before, self._around(record), began)
+            self._saw(record, began, observer, seen)
         except LineageBridgeError as error:
             self._failed(record, began, str(error), error.hint)
         except Exception as error:  # the boundary: one source's fault stops no other
             log.exception("source %s", record.name)
             self._failed(record, began, f"{type(error).__name__}: {error}", "this is a fault of LineageBridge; its log says more")
-        else:
-            self._saw(record, began, observer, seen)
 
     def deliver(self) -> int:
         """Send what waits; how many parcels were sent. Raises UnavailableError."""
@@ -129,6 +131,8 @@ class Poller:
                 found = observer.knowledge(snapshot)
         except ConfigError:
             log.debug("source %s knows nothing: it cannot be made", record.name)
+        except Exception:  # a boundary too: a snapshot that cannot be read stops no other source
+            log.exception("what source %s knows cannot be read", record.name)
         self._known[record.name] = (of, found)
         return found
 
@@ -154,7 +158,7 @@ class Poller:
         failures = record.state.failures + 1
         if failures == 1:
             log.warning("source %s: %s", record.name, error)
-        interval_s = float(record.settings.get("interval_s", 60.0))
+        interval_s = _interval_s(record.settings)
         wait_s = min(interval_s * 2 ** min(failures - 1, 10), max(interval_s, LONGEST_PAUSE_S))
         state = msgspec.structs.replace(
             record.state,
@@ -173,7 +177,6 @@ class Poller:
         failing = False
         while not stop.wait(RETRY_S if failing else TICK_S):
             failing = not self._delivered(quiet=failing)
-        self._delivered(quiet=True)
 
     def _delivered(self, *, quiet: bool) -> bool:
         """Whether all that waits could be sent; what could not is sent later, or at the next start."""
@@ -234,6 +237,22 @@ def _alias(same: SameJob | SameSpace) -> dict[str, object]:
     a, b = (same.namespace, same.name), (same.other_namespace, same.other_name)
     ends = {end: {"namespace": namespace, "name": name} for end, (namespace, name) in (("a", a), ("b", b))}
     return {"entity": "job", **ends, "evidence": same.evidence}
+
+
+def _ended(poll: "Future[None]") -> bool:
+    """Whether a poll is over. Raises what kept it from being kept: that is no source's fault, but the control store's."""
+    if poll.done():
+        poll.result()
+    return poll.done()
+
+
+def _interval_s(settings: Mapping[str, Any]) -> float:
+    """Seconds between polls, also where the settings cannot be."""
+    usual: float = SourceSettings.model_fields["interval_s"].default
+    try:
+        return float(settings.get("interval_s", usual))
+    except (TypeError, ValueError):
+        return usual
 
 
 def _address(record: SourceRecord, observer: Observer[Any]) -> str:

@@ -87,6 +87,20 @@ def test_only_new_versions_are_fetched(registry: Confluent, server: Standin, pol
     assert asked[: len(asked) // 2] == ["GET /subjects/orders-value/versions", "GET /subjects/orders-value/versions/2"]
 
 
+@pytest.mark.parametrize("broken", ["/subjects/orders-value/versions", "/subjects/orders-value/versions/2"])
+def test_no_version_is_passed_over_because_a_call_failed(registry: Confluent, server: Standin, polling: Polling, broken: str) -> None:
+    registry.register("orders-value", record("a"))
+    polling.poll()
+    for names in (("a", "b"), ("a", "b", "c")):
+        registry.register("orders-value", record(*names))
+    server.failing[broken] = Reply(422, {"error_code": 42200, "message": "not now"})
+    seen = polling.poll()
+    assert told(seen) == []
+    assert "subject orders-value: versions" in {unseen.what for unseen in seen.unseen}
+    server.failing.clear()
+    assert told(polling.poll()) == [("orders", "orders-value version 2, id 2"), ("orders", "orders-value version 3, id 3")]
+
+
 def test_the_first_look_tells_all_versions_with_the_registrys_times(registry: Confluent, polling: Polling) -> None:
     registry.register("orders-value", record("a"), ts=T0 // 1000 - 7_200_000)
     registry.register("orders-value", record("a", "b"), ts=T0 // 1000 - 3_600_000)

@@ -82,7 +82,8 @@ class RegistryClient:
             if last is not None and (was is None or (was.version, was.id) != (last.version, last.id)):
                 first = was.version if was else 0
                 between = older.get(name) if not known and name in older else self._between(last, first, unseen)
-                new[name] = (*(one for one in between or () if first < one.version < last.version), last)
+                if between is not None:
+                    new[name] = (*(one for one in between if first < one.version < last.version), last)
         texts, lost = self._texts(new.values(), unseen)
         new = {name: versions for name, versions in new.items() if not any(_leads_to(one, lost, texts) for one in versions)}
         level, mode, levels, modes = self._configured(sorted(newest), set(new), turn, unseen)
@@ -116,8 +117,11 @@ class RegistryClient:
     def _wanted(self, subject: str) -> bool:
         return any(fnmatchcase(subject, pattern) for pattern in self.settings.subjects)
 
-    def _between(self, last: Registered, first: int, unseen: list[Unseen]) -> list[Registered]:
-        """The versions after `first` and before the last, as far as they are still there."""
+    def _between(self, last: Registered, first: int, unseen: list[Unseen]) -> list[Registered] | None:
+        """The versions after `first` and before the last, as far as they are still there.
+
+        None if one could not be had: then the subject waits for the next poll, so that no version is passed over.
+        """
         if last.version - first <= 1:
             return []
         try:
@@ -125,10 +129,13 @@ class RegistryClient:
             wanted = sorted(number for number in _list(listed) if isinstance(number, int) and first < number < last.version)
         except SourceError as error:
             unseen.append(Unseen(f"subject {last.subject}: versions", str(error)))
-            return []
+            return None
         found = self.http.each(lambda number: self.version(last.subject, number), wanted)
-        lost = [f"{number}: {error}" for number, error in zip(wanted, found, strict=True) if isinstance(error, SourceError)]
-        unseen += [Unseen(f"subject {last.subject}: versions", "; ".join(lost))] if lost else []
+        failed = [(number, one) for number, one in zip(wanted, found, strict=True) if isinstance(one, SourceError)]
+        lost = [f"{number}: {error}" for number, error in failed if not isinstance(error, MissingError)]
+        if lost:
+            unseen.append(Unseen(f"subject {last.subject}: versions", "; ".join(lost)))
+            return None
         return [one for one in found if isinstance(one, Registered)]
 
     def _registered(self, *, everything: bool) -> tuple[dict[str, Registered | None] | None, dict[str, list[Registered]]]:
