@@ -138,8 +138,8 @@ class MissingError(SourceError):
 
 
 class BusyError(SourceError):
-    """An observed system asks to come again later, after `wait_s` seconds if it says so."""
+    """An observed system asks to come again later, after `wait_s` seconds if it says so. `limited`: it takes no more calls just now."""
 
-    def __init__(self, message: str, hint: str = "", wait_s: float | None = None) -> None:
+    def __init__(self, message: str, hint: str = "", wait_s: float | None = None, *, limited: bool = False) -> None:
         super().__init__(message, hint)
-        self.wait_s = wait_s
+        self.wait_s, self.limited = wait_s, limited

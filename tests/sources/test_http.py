@@ -10,7 +10,7 @@ import pytest
 import tenacity
 
 from lineage_bridge.errors import BusyError, ConfigError, ForbiddenError, MissingError, SourceError, UnreachableError
-from lineage_bridge.sources.http import TRIES, Http
+from lineage_bridge.sources.http import TRIES, TRIES_WHEN_LIMITED, Http
 from lineage_bridge.sources.settings import HttpSettings, reveal
 
 
@@ -65,7 +65,8 @@ OK: tuple[int, dict[str, str], bytes] = (200, {}, b'{"fine": true}')
         ((403, {}, b""), ForbiddenError, 1),
         ((404, {}, b'{"error_code": 40401, "message": "Subject not found"}'), MissingError, 1),
         ((409, {}, b'{"message": "rebalancing"}'), BusyError, TRIES),
-        ((429, {"Retry-After": "1"}, b""), BusyError, TRIES),
+        ((429, {"Retry-After": "0"}, b""), BusyError, TRIES_WHEN_LIMITED),
+        ((429, {}, b""), BusyError, TRIES),
         ((500, {}, b"<html>"), BusyError, TRIES),
         ((400, {}, b'{"errors": ["bad"]}'), SourceError, 1),
         ((200, {}, b"<html>a proxy's page</html>"), SourceError, 1),

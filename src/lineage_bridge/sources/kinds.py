@@ -6,6 +6,7 @@ from lineage_bridge.errors import ConfigError
 from lineage_bridge.sources.observer import Kind
 
 MODULES: dict[str, str] = {
+    "confluent": "lineage_bridge.sources.confluent.observer",
     "kafka": "lineage_bridge.sources.kafka.observer",
     "registry": "lineage_bridge.sources.registry.observer",
     "flink": "lineage_bridge.sources.flink.observer",

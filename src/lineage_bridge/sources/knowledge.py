@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
 
+_KeyT = TypeVar("_KeyT")
 KEY, VALUE = "key", "value"
 KEY_COLUMN, VALUE_COLUMN = "_key", "_value"
 """The columns of a topic that are the whole key, and a whole value that has no fields."""
@@ -70,12 +71,14 @@ class Schema(NamedTuple):
 class Knowledge:
     """What sources know.
 
-    `schemas`: (topic's dataset name, key or value) to the schema. `owners`: (cluster id, group) to the job whose group it is.
+    `schemas`: (topic's dataset name, key or value) to the schema. `owners`: (cluster id, group) to the job whose group it is. `names`:
+    ids of people and service accounts to their names.
     """
 
     clusters: tuple[Cluster, ...] = ()
     schemas: Mapping[tuple[DatasetName, str], Schema] = field(default_factory=dict)
     owners: Mapping[tuple[str, str], DatasetName] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def cluster(self, id_or_server: str) -> Cluster | None:
         """The cluster of this id, or that one of these servers (`host:port`, separated by commas) is of."""
@@ -107,8 +110,38 @@ def together(known: Iterable[Knowledge]) -> Knowledge:
     owners: dict[tuple[str, str], DatasetName] = {}
     for one in every:
         for key, schema in one.schemas.items():
-            schemas[key] = min(schemas.get(key, schema), schema, key=lambda some: (some.rank, some.version, repr(some.fields)))
+            other = schemas.get(key)
+            schemas[key] = schema if other is None or other is schema else min(other, schema, key=_rank)
         for group, job in one.owners.items():
             owners[group] = min(owners.get(group, job), job)
-    clusters = sorted((cluster for one in every for cluster in one.clusters), key=lambda cluster: (cluster.id, cluster.namespace))
-    return Knowledge(tuple(clusters), schemas, owners)
+    clusters: dict[tuple[str, str], Cluster] = {}
+    for cluster in (cluster for one in every for cluster in one.clusters):
+        name = cluster.id, cluster.namespace
+        clusters[name] = _joined(clusters[name], cluster) if name in clusters else cluster
+    names: dict[str, str] = {}
+    for ident, named in (entry for one in every for entry in one.names.items()):
+        names[ident] = min(names.get(ident, named), named)
+    return Knowledge(tuple(clusters[name] for name in sorted(clusters)), schemas, owners, names)
+
+
+def _rank(schema: Schema) -> tuple[int, str, str]:
+    return schema.rank, schema.version, repr(schema.fields)
+
+
+def _joined(one: Cluster, other: Cluster) -> Cluster:
+    """What two sources, or two parts of one, know of a cluster: all of it. Of offsets the greater counts."""
+    topics = one.topics if other.topics is None else other.topics if one.topics is None else one.topics | other.topics
+    return Cluster(
+        one.id,
+        one.namespace,
+        one.servers | other.servers,
+        topics,
+        {name: one.groups.get(name, frozenset()) | other.groups.get(name, frozenset()) for name in {**one.groups, **other.groups}},
+        _greater(one.ends, other.ends),
+        _greater(one.read, other.read),
+        {place: one.sampled.get(place, frozenset()) | other.sampled.get(place, frozenset()) for place in {**one.sampled, **other.sampled}},
+    )
+
+
+def _greater(one: Mapping[_KeyT, int], other: Mapping[_KeyT, int]) -> dict[_KeyT, int]:
+    return {key: max(one.get(key, 0), other.get(key, 0)) for key in {**one, **other}}

@@ -1,0 +1,67 @@
+"""A plane: one listing of one scope, with one credential. What fails in one plane changes nothing in the others."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+from lineage_bridge.sources.confluent.cloud import Clients
+from lineage_bridge.sources.confluent.estate import Estate
+from lineage_bridge.sources.confluent.settings import ConfluentSettings
+from lineage_bridge.sources.knowledge import NOTHING, Knowledge
+from lineage_bridge.sources.observer import Observation, Snapshot
+
+FetchedT = TypeVar("FetchedT")
+
+
+@dataclass(frozen=True)
+class Around:
+    """What planes are made of. `estate`: the part of the organization that is observed; `whole`: all of it that is known."""
+
+    estate: Estate
+    whole: Estate
+    clients: Clients
+    settings: ConfluentSettings
+
+
+class Plane(ABC, Generic[FetchedT]):
+    """One plane of one scope. Made anew for each poll; what lives longer lies in the snapshot and in `Clients`."""
+
+    name: ClassVar[str]
+    """Which plane: one of settings.PLANES."""
+    stage: ClassVar[int]
+    """When it is told, after all of lesser stages: 0 names, 1 topics, 2 registries, 3 SQL, 4 connectors, 5 the rest."""
+
+    def __init__(self, around: Around, scope: str) -> None:
+        self.around, self.scope = around, scope
+        self.settings, self.clients = around.settings, around.clients
+
+    @property
+    def key(self) -> str:
+        """What it is called in snapshots, tasks and reports."""
+        return f"{self.name} {self.scope}"
+
+    def lacks(self) -> str:
+        """Why it cannot be observed at all, such as that no credential is set; empty if it can."""
+        return ""
+
+    @abstractmethod
+    def fetch(self, before: Snapshot | None, now_us: int) -> FetchedT:
+        """Ask. Raises SourceError if nothing can be said; parts that failed lie in the value. Runs beside other planes' fetches."""
+
+    @abstractmethod
+    def tell(self, fetched: FetchedT, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+        """What is to be told of what was fetched. Pure. `before`: this plane's snapshot; `around`: what is known of all other planes."""
+
+    @abstractmethod
+    def nothing(self) -> FetchedT:
+        """A complete answer in which there is nothing: what is told of once the whole scope is gone."""
+
+    def know(self, snapshot: Snapshot) -> Knowledge:
+        """What other planes and sources may use of a snapshot. Pure."""
+        del snapshot
+        return NOTHING
+
+
+AnyPlane = Plane[Any]
+Planes = Iterator[AnyPlane]
