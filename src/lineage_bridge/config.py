@@ -27,7 +27,9 @@ else:
 PREFIX = "LINEAGE_BRIDGE_"
 CONFIG_VARIABLE = "LINEAGE_BRIDGE_CONFIG"
 FILE_NAME = "lineage-bridge.toml"
-OTHER_VARIABLES = (CONFIG_VARIABLE, "LINEAGE_BRIDGE_IVY_SETTINGS")
+SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE = (f"LINEAGE_BRIDGE_SECRETS_{name}" for name in ("FILE", "KEY", "KEY_FILE"))
+"""Variables that tell where sealed secrets lie, with which keys they are sealed, or in which file those are."""
+OTHER_VARIABLES = (CONFIG_VARIABLE, "LINEAGE_BRIDGE_IVY_SETTINGS", SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE)
 """Variables with our prefix that are no settings of the server."""
 
 MIB = 1024 * 1024
@@ -134,6 +136,11 @@ class Paths:
     def control(self) -> Path:
         """The store of what is not computed from the log."""
         return self.data_dir / "control.db"
+
+    @property
+    def secrets(self) -> Path:
+        """Sealed secrets, unless a variable says that they lie elsewhere."""
+        return self.data_dir / "secrets.sealed"
 
     @property
     def pipeline_lock(self) -> Path:

@@ -21,9 +21,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import platformdirs
 from filelock import FileLock, Timeout
 
-from lineage_bridge.config import Paths, Settings
+from lineage_bridge.config import SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE, Paths, Settings
 from lineage_bridge.errors import RequestError, StoreError, StoreMissingError, UnavailableError
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.ids import DAY_US, NodeKind, node_id
@@ -35,6 +36,8 @@ from lineage_bridge.ports import LOG_SOURCE, Counted, GraphReader, GraphStore
 from lineage_bridge.sources.delivery import Delivery
 from lineage_bridge.sources.desk import SourceDesk
 from lineage_bridge.sources.poller import Poller
+from lineage_bridge.sources.sealed import SealedFile
+from lineage_bridge.sources.settings import Secrets
 from lineage_bridge.store import rebuild
 from lineage_bridge.store.analysis import Findings, write_findings
 from lineage_bridge.store.apply import GraphWriter
@@ -249,7 +252,7 @@ def _floor(pool: ReaderPool) -> int:
 
 def sources(settings: Settings) -> SourceDesk:
     """What users can do with sources. Raises ConfigError for a source of the settings file that cannot be."""
-    desk = SourceDesk(settings.sources, SourceBook(control(settings)))
+    desk = SourceDesk(settings.sources, SourceBook(control(settings)), secrets(settings))
     desk.check_file()
     return desk
 
@@ -266,10 +269,25 @@ def run_sources(settings: Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     with lock, Delivery(settings.address) as delivery:
-        Poller(desk.records, book, delivery, now_us).run(stop)
+        Poller(desk.records, book, delivery, now_us, secrets(settings)).run(stop)
 
 
 # what several processes look at
+
+
+def sealed(settings: Settings) -> SealedFile:
+    """The file of sealed secrets."""
+    key_file = os.environ.get(SECRETS_KEY_FILE) or platformdirs.user_config_path("lineage-bridge") / "secrets.key"
+    return SealedFile(
+        Path(os.environ.get(SECRETS_FILE) or settings.paths.secrets).expanduser(),
+        Path(key_file).expanduser(),
+        os.environ.get(SECRETS_KEY, ""),
+    )
+
+
+def secrets(settings: Settings) -> Secrets:
+    """Where this process looks up secrets."""
+    return Secrets(sealed(settings).secret)
 
 
 def control(settings: Settings) -> Control:

@@ -8,7 +8,12 @@ import pytest
 
 from lineage_bridge.cli.main import COMMANDS
 
-GROUPS = {"alias": ("list", "add", "veto", "lift", "load"), "quarantine": ("list", "show", "retry"), "demo": ("load", "remove")}
+GROUPS = {
+    "alias": ("list", "add", "veto", "lift", "load"),
+    "quarantine": ("list", "show", "retry"),
+    "demo": ("load", "remove"),
+    "secret": ("key", "set", "list", "remove", "rotate"),
+}
 LINES = [(name,) for name in COMMANDS] + [(group, name) for group, names in GROUPS.items() for name in names]
 
 

@@ -82,7 +82,7 @@ class SourceChecks(Struct, frozen=True):
 
 
 class SettingItem(Struct, frozen=True):
-    """A setting of a kind of source; a secret is set by reference: ${env:NAME}, ${file:PATH}, ${keyring:SERVICE/USER}."""
+    """A setting of a kind of source; a secret is set by reference: ${env:NAME}, ${file:PATH}, ${keyring:SERVICE/USER}, ${sealed:NAME}."""
 
     name: str
     required: bool

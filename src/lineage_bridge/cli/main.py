@@ -17,6 +17,7 @@ COMMANDS = {
     "observe": "serve",
     "status": "status",
     "source": "source",
+    "secret": "secret",
     "send": "send",
     "lineage": "lineage",
     "impact": "impact",

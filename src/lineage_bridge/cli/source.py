@@ -70,7 +70,7 @@ def kinds(settings: Settings, kind: str | None, as_json: bool) -> None:
 def add(settings: Settings, name: str, kind: str, settings_: tuple[str, ...], replace: bool, as_json: bool) -> None:
     """Add the source NAME. It is polled at once.
 
-    A value may be JSON. Secrets are references, read where the server runs: ${env:NAME}, ${file:PATH} or ${keyring:SERVICE/USER}.
+    A value may be JSON. Secrets are references, read where the server runs: docs/secrets.md.
     """
     order = {"name": name, "kind": kind, "settings": dict(map(_said, settings_)), "replace": replace}
     with Client(settings.address) as client:

@@ -9,6 +9,7 @@ from lineage_bridge.errors import ConfigError, LineageBridgeError, NotFoundError
 from lineage_bridge.ports import SourceBook
 from lineage_bridge.sources import kinds
 from lineage_bridge.sources.poller import make
+from lineage_bridge.sources.settings import NO_SECRETS, Secrets
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -16,8 +17,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 class SourceDesk:
     """Implements `ports.SourceDesk` over the settings file's sources (name to settings, with `kind`) and those that users added."""
 
-    def __init__(self, in_file: Mapping[str, Mapping[str, Any]], book: SourceBook) -> None:
-        self._in_file, self._book = in_file, book
+    def __init__(self, in_file: Mapping[str, Mapping[str, Any]], book: SourceBook, secrets: Secrets = NO_SECRETS) -> None:
+        self._in_file, self._book, self._secrets = in_file, book, secrets
 
     def check_file(self) -> None:
         """Raise ConfigError for a source of the settings file that cannot be."""
@@ -80,7 +81,7 @@ class SourceDesk:
         record = self.record(name)
         done: list[SourceCheck] = []
         try:
-            observer = make(record.name, record.kind, record.settings)
+            observer = make(record.name, record.kind, record.settings, self._secrets)
             try:
                 done += observer.test()
             finally:

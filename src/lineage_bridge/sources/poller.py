@@ -21,7 +21,7 @@ from lineage_bridge.ports import Parcel, SourceBook
 from lineage_bridge.sources import kinds
 from lineage_bridge.sources.knowledge import NOTHING, Knowledge, together
 from lineage_bridge.sources.observer import Observation, Observer, SameJob, SameSpace, Unseen
-from lineage_bridge.sources.settings import SourceSettings
+from lineage_bridge.sources.settings import NO_SECRETS, Secrets, SourceSettings
 
 EVENTS, ALIASES = "/api/v1/lineage", "/api/v1/operations/alias"
 AT_ONCE = 4
@@ -42,8 +42,9 @@ class Poller:
         book: SourceBook,
         deliver: Callable[[Parcel], None],
         clock_us: Callable[[], int],
+        secrets: Secrets = NO_SECRETS,
     ) -> None:
-        self._sources, self._book, self._deliver, self._clock_us = sources, book, deliver, clock_us
+        self._sources, self._book, self._deliver, self._clock_us, self._secrets = sources, book, deliver, clock_us, secrets
         self._made: dict[str, tuple[object, Observer[Any]]] = {}
         self._known: dict[str, tuple[object, Knowledge]] = {}
 
@@ -105,7 +106,7 @@ class Poller:
         if made is None or made[0] != wanted:
             if made is not None:
                 made[1].close()
-            self._made[record.name] = made = (wanted, make(record.name, record.kind, record.settings))
+            self._made[record.name] = made = (wanted, make(record.name, record.kind, record.settings, self._secrets))
         return made[1]
 
     def _before(self, record: SourceRecord, observer: Observer[Any]) -> dict[str, Any] | None:
@@ -126,7 +127,7 @@ class Poller:
             return known[1]
         found = NOTHING
         try:
-            observer = make(record.name, record.kind, record.settings)
+            observer = make(record.name, record.kind, record.settings, self._secrets)
             if snapshot := self._before(record, observer):
                 found = observer.knowledge(snapshot)
         except ConfigError:
@@ -189,11 +190,14 @@ class Poller:
         return True
 
 
-def make(name: str, kind: str, settings: Mapping[str, Any]) -> Observer[Any]:
-    """The observer of a source. Raises ConfigError that names a setting which is unknown, missing or wrong."""
+def make(name: str, kind: str, settings: Mapping[str, Any], secrets: Secrets = NO_SECRETS) -> Observer[Any]:
+    """The observer of a source, which looks up its secrets in `secrets`.
+
+    Raises ConfigError that names a setting which is unknown, missing or wrong.
+    """
     found = kinds.kind(kind)
     try:
-        return found.observer(name, found.settings.model_validate(dict(settings)))
+        return found.observer(name, found.settings.model_validate(dict(settings), context=secrets))
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         setting = ".".join(map(str, first["loc"]))

@@ -2,21 +2,65 @@
 
 import os
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, ValidationInfo, model_validator
+from typing_extensions import Self
 
 from lineage_bridge.errors import ConfigError
 
-_REFERENCE = re.compile(r"\$\{(?P<how>env|file|keyring):(?P<what>[^{}]+)\}")
+REFERENCES = "${env:NAME}, ${file:PATH}, ${keyring:SERVICE/USER} or ${sealed:NAME}"
+"""How a secret is referred to, for messages."""
+_REFERENCE = re.compile(r"\$\{(?P<how>env|file|keyring|sealed|given):(?P<what>[^{}]+)\}")
 
 
-def _reference(value: str) -> str:
-    if not _REFERENCE.fullmatch(value):
-        raise ValueError("a secret is not written here; refer to it: ${env:NAME}, ${file:PATH} or ${keyring:SERVICE/USER}")
-    return value
+def _nothing_sealed(name: str) -> str:
+    raise ConfigError(f"no file of sealed secrets is known here, to look for {name}")
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """Where this process looks up secrets: `sealed` opens one by its name and raises ConfigError; `given` came with one request.
+
+    Settings are validated with it as their context.
+    """
+
+    sealed: Callable[[str], str] = field(default=_nothing_sealed, repr=False)
+    given: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+NO_SECRETS = Secrets()
+
+
+class Reference(str):
+    """A reference to a secret, and where it is looked up. As text it is the reference alone."""
+
+    __slots__ = ("secrets",)
+    secrets: Secrets
+
+    def __new__(cls, text: str, secrets: Secrets) -> Self:
+        """A reference. Raises ValueError for text that is none, or names what was not given."""
+        found = _REFERENCE.fullmatch(text)
+        if found is None:
+            raise ValueError(f"a secret is not written here; refer to it: {REFERENCES}")
+        if found["how"] == "given" and found["what"] not in secrets.given:
+            raise ValueError("a secret that is given with a request is forgotten after it, and can be referred to nowhere else")
+        made = super().__new__(cls, text)
+        made.secrets = secrets
+        return made
+
+
+def refer(value: object, info: ValidationInfo) -> Reference:
+    """The reference that a setting is. Raises ValueError."""
+    if isinstance(value, Reference):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("a reference to a secret is text")  # noqa: TRY004  # pydantic tells ValueError to the user
+    return Reference(value, info.context if isinstance(info.context, Secrets) else NO_SECRETS)
 
 
 def _address(value: str) -> str:
@@ -28,7 +72,7 @@ def _address(value: str) -> str:
     return value.rstrip("/")
 
 
-Secret = Annotated[str, AfterValidator(_reference), Field(json_schema_extra={"secret": True})]
+Secret = Annotated[str, PlainValidator(refer, json_schema_input_type=str), Field(json_schema_extra={"secret": True})]
 """A reference to a secret, never the secret itself; `reveal` reads it."""
 Url = Annotated[str, AfterValidator(_address)]
 
@@ -37,8 +81,18 @@ def reveal(reference: str) -> str:
     """The secret that is referred to. Raises ConfigError when it cannot be had; the error never holds it."""
     found = _REFERENCE.fullmatch(reference)
     if found is None:
-        raise ConfigError("a secret is not a reference", "write ${env:NAME}, ${file:PATH} or ${keyring:SERVICE/USER}")
-    return {"env": _of_environment, "file": _of_file, "keyring": _of_keyring}[found["how"]](found["what"])
+        raise ConfigError("a secret is not a reference", f"write {REFERENCES}")
+    how, what = found["how"], found["what"]
+    if how in ("sealed", "given"):
+        secrets = reference.secrets if isinstance(reference, Reference) else NO_SECRETS
+        return secrets.sealed(what) if how == "sealed" else _of_request(what, secrets)
+    return {"env": _of_environment, "file": _of_file, "keyring": _of_keyring}[how](what)
+
+
+def _of_request(name: str, secrets: Secrets) -> str:
+    if name not in secrets.given:
+        raise ConfigError("a secret that was given with a request is forgotten", "give it again")
+    return secrets.given[name]
 
 
 def _of_environment(name: str) -> str:

@@ -3,13 +3,12 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
-from lineage_bridge.sources.settings import Secret, SourceSettings, Url
+from lineage_bridge.sources.settings import Secret, SourceSettings, Url, refer
 
 SECRET_PROPERTY = re.compile(r"password|secret|passphrase|\.pem$|jaas|token$|sasl\.oauthbearer\.config|credential", re.IGNORECASE)
 """Names of a client's settings whose values are secrets."""
-_REFERENCE = re.compile(r"\$\{(env|file|keyring):[^{}]+\}")
 _SERVER = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:,/@\[\]]+):\d{1,5}")
 
 
@@ -20,11 +19,15 @@ def _servers(value: str) -> str:
     return ",".join(servers)
 
 
-def _properties(value: dict[str, str]) -> dict[str, str]:
-    for name, said in value.items():
-        if SECRET_PROPERTY.search(name) and not _REFERENCE.fullmatch(said):
-            raise ValueError(f"{name} is a secret; refer to it: ${{env:NAME}}, ${{file:PATH}} or ${{keyring:SERVICE/USER}}")
-    return value
+def _properties(value: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+    return {name: _referred(name, said, info) if SECRET_PROPERTY.search(name) else said for name, said in value.items()}
+
+
+def _referred(name: str, said: str, info: ValidationInfo) -> str:
+    try:
+        return refer(said, info)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
 
 
 class KafkaSettings(SourceSettings):

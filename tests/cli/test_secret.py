@@ -1,0 +1,69 @@
+"""Sealed secrets on the command line: they come in by standard input, and no output has one."""
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from lineage_bridge.cli.options import settings_from
+from lineage_bridge.wiring import secrets
+
+
+@pytest.fixture
+def ask(call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+    def asking(*words: str, told: str = ""):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(told))
+        return call("secret", *words, "--data-dir", tmp_path / "data")
+
+    return asking
+
+
+def test_a_secret_is_sealed_listed_used_and_removed(ask, tmp_path: Path):
+    assert ask("key").code == 0
+    done = ask("set", "confluent/cloud", told="hunter2\n")
+    assert (done.code, "${sealed:confluent/cloud}" in done.out) == (0, True)
+    assert ask("list").out == "confluent/cloud\n"
+    assert ask("rotate").code == 0
+    settings = settings_from({"data_dir": tmp_path / "data"}, None)
+    assert secrets(settings).sealed("confluent/cloud") == "hunter2"
+    assert ask("remove", "confluent/cloud").code == 0
+    assert ask("list").out == ""
+
+
+def test_the_file_and_the_keys_may_lie_elsewhere(ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("LINEAGE_BRIDGE_SECRETS_FILE", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("LINEAGE_BRIDGE_SECRETS_KEY", ask("key", "--print").out)
+    assert ask("set", "a", told="b").code == 0
+    assert (tmp_path / "elsewhere").is_file()
+    assert not (tmp_path / "config").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told", "said"),
+    [
+        (("set", "a"), "b", "lineage-bridge secret key"),
+        (("set", "{a}"), "b", "name"),
+        (("set", "a"), "\n", "empty"),
+        (("set", "a", "hunter2"), "", "hunter2"),
+        (("remove", "a"), "", "no secret a"),
+    ],
+)
+def test_what_cannot_be_is_told_in_one_line(ask, words: tuple[str, ...], told: str, said: str):
+    done = ask(*words, told=told)
+    assert done.code in (1, 2)
+    assert said in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_a_wrong_key_changes_nothing(ask, tmp_path: Path):
+    ask("key")
+    ask("set", "a", told="b")
+    file, key = tmp_path / "data" / "secrets.sealed", tmp_path / "config" / "lineage-bridge" / "secrets.key"
+    before = file.read_bytes()
+    key.write_text(json.dumps("lost"))
+    done = ask("set", "a", told="c")
+    assert (done.code, file.read_bytes()) == (2, before)
