@@ -103,6 +103,48 @@ def test_many_calls_give_many_answers_in_order_and_errors_where_they_fell(system
     assert found == [number for number in range(20) if number != 7]
 
 
+def page(*data: int, following: str = "") -> tuple[int, dict[str, str], bytes]:
+    return (200, {}, json.dumps({"data": data, "metadata": {"next": following}}).encode())
+
+
+def test_pages_are_followed_to_the_last(system: System, http: Http) -> None:
+    system.answers["/x"] = [page(1, following=f"{system.url}/x?page_token=a"), page(2, following="/x?page_token=b"), page(3)]
+    assert [one["data"] for one in http.pages("/x", page_size=2)] == [[1], [2], [3]]
+    assert [path for _, path, _ in system.asked] == ["/x?page_size=2", "/x?page_token=a", "/x?page_token=b"]
+
+
+@pytest.mark.parametrize(
+    ("following", "says"), [("{}/x?page_token=a", "without an end"), ("https://elsewhere.example/x", "another system")]
+)
+def test_pages_lead_neither_in_a_circle_nor_elsewhere(system: System, http: Http, following: str, says: str) -> None:
+    system.answers["/x"] = [page(1, following=following.format(system.url))]
+    with pytest.raises(SourceError, match=says):
+        list(http.pages("/x"))
+    assert len(system.asked) <= 2
+
+
+def test_a_page_that_fails_fails_the_listing(system: System, http: Http) -> None:
+    system.answers["/x"] = [page(1, following="/x?page_token=a"), (403, {}, b"")]
+    with pytest.raises(ForbiddenError):
+        list(http.pages("/x"))
+
+
+def test_what_has_not_changed_is_not_sent_again(system: System, http: Http) -> None:
+    system.answers["/x"] = [(200, {"ETag": '"1"'}, b'{"fine": true}'), (304, {}, b""), (200, {"ETag": '"2"'}, b"[]")]
+    assert [http.get("/x"), http.get("/x"), http.get("/x")] == [{"fine": True}, {"fine": True}, []]
+    assert [headers.get("If-None-Match") for _, _, headers in system.asked] == [None, '"1"', '"1"']
+
+
+def test_who_shares_a_gate_waits_for_what_the_other_was_told(system: System, http: Http) -> None:
+    other = Http(http.settings, gate=http.gate)
+    system.answers["/x"] = [(200, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "600"}, b"{}"), OK]
+    http.get("/x")
+    http.gate.stop.set()
+    with pytest.raises(SourceError, match="stopped"):
+        other.get("/x")
+    assert len(system.asked) == 1
+
+
 def test_credentials_are_sent_and_never_told(system: System, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     monkeypatch.setenv("TOKEN", "hunter2")
     (tmp_path / "password").write_text("hunter3\n")

@@ -1,0 +1,254 @@
+"""What the composite does with planes: each fails, ends and vanishes by itself. The planes are scripts, the control plane a stand-in."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.sources.http import Reply, Request, Standin, standing
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.openlineage.outgoing import Outgoing
+from lineage_bridge.sources.confluent import observer as composite
+from lineage_bridge.sources.confluent.observer import FAILED, NOT_OBSERVED, OBSERVED, SKIPPED, ConfluentObserver, Outcome
+from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
+from lineage_bridge.sources.confluent.planes import planes_of
+from lineage_bridge.sources.confluent.settings import ConfluentSettings, Only
+from lineage_bridge.sources.knowledge import NOTHING, Cluster, Knowledge
+from lineage_bridge.sources.observer import Observation, SameSpace, Snapshot, Unseen
+
+OUT = Outgoing("https://lineagebridge.dev/sources/scripted")
+NOW = 1_750_000_000_000_000
+
+
+def listed(*data: Any) -> Reply:
+    return Reply(200, {"metadata": {}, "data": list(data)})
+
+
+def cluster(name: str, server: str) -> dict[str, Any]:
+    return {"id": name, "spec": {"display_name": name.upper(), "kafka_bootstrap_endpoint": f"SASL_SSL://{server}:9092"}}
+
+
+class Org:
+    """Two environments; the clusters of each are what a test makes of them."""
+
+    def __init__(self) -> None:
+        self.clusters = {"env-1": [cluster("lkc-1", "a"), cluster("lkc-2", "b")], "env-2": [cluster("lkc-3", "b")]}
+        self.environments = ["env-1", "env-2"]
+        self.answers: dict[str, Any] = {}
+        """Plane key to what its fetch gives: a list of topics, or an error."""
+        self.asked: list[str] = []
+        self.around: dict[str, Knowledge] = {}
+        self.holding = threading.Event()
+        self.holding.set()
+
+    def api(self, request: Request) -> Reply:
+        path = "/".join(request.parts)
+        if path == "org/v2/environments":
+            crn = "crn://confluent.cloud/organization=o-1/environment="
+            return listed(*({"id": env, "display_name": env, "metadata": {"resource_name": crn + env}} for env in self.environments))
+        return listed(*(self.clusters.get(request.query["environment"], []) if path == "cmk/v2/clusters" else []))
+
+    def planes(self, around: Around) -> Planes:
+        for one in around.estate.kafka:
+            yield Scripted(around, one.scope, self, "topics", 1)
+            yield Scripted(around, one.scope, self, "groups", 5)
+
+
+class Scripted(Plane[tuple[str, ...]]):
+    def __init__(self, around: Around, scope: str, org: Org, name: str, stage: int) -> None:
+        super().__init__(around, scope)
+        self.org = org
+        self.name, self.stage = name, stage  # type: ignore[misc]  # one class plays several planes
+
+    def lacks(self) -> str:
+        return "no credential" if self.org.answers.get(self.key) is None else ""
+
+    def fetch(self, before: Snapshot | None, now_us: int) -> tuple[str, ...]:  # noqa: ARG002  # a script needs neither
+        self.org.holding.wait(10)
+        self.clients.gate(self.settings.cloud, "cloud").enter()
+        self.org.asked.append(self.key)
+        answer = self.org.answers[self.key]
+        if isinstance(answer, Exception):
+            raise answer
+        return tuple(answer)
+
+    def tell(self, fetched: tuple[str, ...], before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+        self.org.around[self.key] = around
+        if "bug" in fetched:
+            raise KeyError("bug")
+        was = set((before or {}).get("topics", ()))
+        events = [OUT.dataset_event(now_us, (self.scope, f"+{name}"), {}) for name in fetched if name not in was]
+        events += [OUT.dataset_event(now_us, (self.scope, f"-{name}"), {}) for name in sorted(was - set(fetched))]
+        return Observation({"topics": list(fetched)}, tuple(events), unseen=(Unseen("part", "hidden"),) if "part" in fetched else ())
+
+    def nothing(self) -> tuple[str, ...]:
+        return ()
+
+    def know(self, snapshot: Snapshot) -> Knowledge:
+        topics = frozenset(snapshot["topics"])
+        return Knowledge((Cluster(self.scope.rpartition("/")[2], f"confluent://{self.scope}", topics=topics),))
+
+
+KEYS = [f"{plane} {scope}" for plane in ("groups", "topics") for scope in ("env-1/lkc-1", "env-1/lkc-2", "env-2/lkc-3")]
+
+
+@pytest.fixture
+def org(monkeypatch: pytest.MonkeyPatch) -> Org:
+    org = Org()
+    org.answers = {key: ["orders"] for key in KEYS}
+    monkeypatch.setattr(composite, "planes_of", lambda around: planes_of(around, (org.planes,)))
+    monkeypatch.setenv("SECRET", "hunter2")
+    return org
+
+
+@pytest.fixture
+def server(org: Org) -> Iterator[Standin]:
+    with standing(Standin(org.api, "cloud-key:hunter2")) as server:
+        yield server
+
+
+@pytest.fixture
+def observer(server: Standin) -> Iterator[ConfluentObserver]:
+    cloud = {"key": "cloud-key", "secret": "${env:SECRET}"}
+    made = ConfluentObserver("cc", ConfluentSettings.model_validate({"url": server.url, "cloud": cloud, "timeout_s": 2}))
+    yield made
+    made.close()
+
+
+def said(seen: Observation) -> list[str]:
+    return [f"{event['dataset']['namespace']} {event['dataset']['name']}" for event in seen.events]
+
+
+def test_every_plane_is_told_once_and_then_only_what_changes(observer: ConfluentObserver, org: Org) -> None:
+    first = observer.observe(None, NOTHING, NOW)
+    assert said(first) == [f"env-{env} +orders" for env in ("1/lkc-1", "1/lkc-2", "2/lkc-3") for _ in "x"] * 2
+    again = observer.observe(first.snapshot, NOTHING, NOW)
+    assert (again.events, again.same, again.snapshot) == ((), (), first.snapshot)
+    org.answers["groups env-1/lkc-2"] = ["orders", "new"]
+    assert said(observer.observe(first.snapshot, NOTHING, NOW)) == ["env-1/lkc-2 +new"]
+
+
+def test_a_bootstrap_server_names_a_cluster_only_if_it_is_no_others(observer: ConfluentObserver) -> None:
+    seen = observer.observe(None, NOTHING, NOW)
+    assert [one[:2] for one in seen.same] == [("confluent://env-1/lkc-1", "kafka://a:9092")]
+    assert isinstance(seen.same[0], SameSpace)
+    assert [part.what for part in seen.unseen] == ["bootstrap server b:9092"]
+
+
+@pytest.mark.parametrize("answer", [SourceError("500"), ["bug"], None])
+def test_a_plane_that_fails_changes_nothing_in_the_others_and_ends_nothing(observer: ConfluentObserver, org: Org, answer: Any) -> None:
+    first = observer.observe(None, NOTHING, NOW)
+    org.answers["topics env-1/lkc-1"] = answer
+    org.answers["groups env-2/lkc-3"] = []
+    outcomes = {step.key: step.outcome for step in observer.steps(first.snapshot, NOTHING, NOW)}
+    assert outcomes["topics env-1/lkc-1"].state == (NOT_OBSERVED if answer is None else FAILED)
+    assert {outcome.state for key, outcome in outcomes.items() if key != "topics env-1/lkc-1" and " " in key} == {OBSERVED}
+    seen = observer.observe(first.snapshot, NOTHING, NOW)
+    assert said(seen) == ["env-2/lkc-3 -orders"]
+    assert seen.snapshot["planes"]["topics env-1/lkc-1"] == {"topics": ["orders"]}
+    assert "topics env-1/lkc-1" in [part.what for part in seen.unseen]
+    org.answers["topics env-1/lkc-1"] = ["orders"]
+    healed = observer.observe(seen.snapshot, NOTHING, NOW)
+    assert (said(healed), "topics env-1/lkc-1" in [part.what for part in healed.unseen]) == ([], False)
+
+
+def test_a_scope_is_gone_only_if_a_whole_listing_lacks_it(observer: ConfluentObserver, org: Org, server: Standin) -> None:
+    first = observer.observe(None, NOTHING, NOW)
+    org.clusters["env-1"] = [cluster("lkc-1", "a")]
+    server.failing["/cmk/v2/clusters?page_size=100&environment=env-1"] = Reply(403, {"errors": [{"detail": "no"}]})
+    hidden = observer.observe(first.snapshot, NOTHING, NOW)
+    assert said(hidden) == []
+    assert any(part.what == "Kafka clusters of env-1" and "no" in part.why for part in hidden.unseen)
+    server.failing.clear()
+    gone = observer.observe(hidden.snapshot, NOTHING, NOW)
+    assert said(gone) == ["env-1/lkc-2 -orders"] * 2
+    assert "topics env-1/lkc-2" not in gone.snapshot["planes"]
+    org.environments = ["env-1"]
+    assert said(observer.observe(gone.snapshot, NOTHING, NOW)) == ["env-2/lkc-3 -orders"] * 2
+
+
+def test_without_a_list_of_environments_what_was_known_is_still_observed(observer: ConfluentObserver, org: Org, server: Standin) -> None:
+    server.failing["/org"] = Reply(401, {})
+    with pytest.raises(SourceError, match="401"):
+        observer.observe(None, NOTHING, NOW)
+    server.failing.clear()
+    first = observer.observe(None, NOTHING, NOW)
+    server.failing["/org"] = Reply(401, {})
+    org.answers["topics env-1/lkc-1"] = ["orders", "new"]
+    seen = observer.observe(first.snapshot, NOTHING, NOW)
+    assert said(seen) == ["env-1/lkc-1 +new"]
+    assert any("401" in part.why for part in seen.unseen)
+
+
+def test_what_is_narrowed_leaves_the_rest_as_it_was(observer: ConfluentObserver, org: Org) -> None:
+    org.answers["groups env-2/lkc-3"] = ["orders", "part"]
+    first = observer.observe(None, NOTHING, NOW)
+    org.answers = {key: ["orders", "new"] for key in KEYS}
+    only = Only(frozenset(("env-1",)), frozenset(("lkc-2",)), frozenset(("groups",)))
+    steps = list(observer.steps(first.snapshot, NOTHING, NOW, only=only))
+    assert [step.key for step in steps[1:]] == ["topics env-1/lkc-2"]
+    last = steps[-1].observation
+    assert last.snapshot["planes"]["topics env-1/lkc-1"] == {"topics": ["orders"]}
+    assert Unseen("groups env-2/lkc-3: part", "hidden") in last.unseen
+    rest = observer.observe(last.snapshot, NOTHING, NOW)
+    assert "env-1/lkc-2 +new" in said(rest)
+    assert sorted(said(rest)) == sorted(
+        [*(f"env-{one} +new" for one in ["1/lkc-1", "2/lkc-3"] * 2), "env-1/lkc-2 +new", "env-2/lkc-3 -part"]
+    )
+
+
+def test_what_is_done_is_passed_over(observer: ConfluentObserver, org: Org) -> None:
+    steps = list(observer.steps(None, NOTHING, NOW, done={"topics env-1/lkc-1", "groups env-2/lkc-3"}))
+    assert [step.key for step in steps] == [
+        "discovery",
+        "topics env-1/lkc-2",
+        "topics env-2/lkc-3",
+        "groups env-1/lkc-1",
+        "groups env-1/lkc-2",
+    ]
+    assert sorted(org.asked) == sorted(step.key for step in steps[1:])
+
+
+def test_planes_know_what_was_told_before_them_and_nothing_stale(observer: ConfluentObserver, org: Org) -> None:
+    first = observer.observe(None, NOTHING, NOW)
+    org.answers["topics env-1/lkc-1"] = ["clicks"]
+    stale = observer.knowledge(first.snapshot)
+    other = Cluster("other", "kafka://o:9092")
+    around = replace(stale, clusters=(*stale.clusters, other))
+    observer.observe(first.snapshot, around, NOW)
+    org.answers["groups env-1/lkc-1"] = ["clicks"]
+    known = org.around["groups env-1/lkc-1"].cluster("lkc-1")
+    assert known is not None
+    assert "clicks" in (known.topics or ())
+    assert org.around["topics env-1/lkc-2"].cluster("other") == other
+    assert org.around["groups env-1/lkc-1"].cluster("other") == other
+
+
+def test_a_stop_ends_waiting_and_says_what_was_skipped(observer: ConfluentObserver, org: Org) -> None:
+    org.holding.clear()
+    stop, told = threading.Event(), list[Outcome]()
+    steps = observer.steps(None, NOTHING, NOW, stop=stop, told=told.append)
+    assert next(steps).key == "discovery"
+    stop.set()
+    org.holding.set()
+    rest = list(steps)
+    assert {step.outcome.state for step in rest} <= {FAILED, SKIPPED}
+    assert not any(step.observation.events for step in rest)
+    assert len(told) == len(KEYS)
+
+
+def test_another_organization_is_not_the_same_estate(observer: ConfluentObserver) -> None:
+    first = observer.observe(None, NOTHING, NOW)
+    estate = {**first.snapshot["estate"], "organization": "o-2"}
+    with pytest.raises(SourceError, match="another organization"):
+        observer.observe({**first.snapshot, "estate": estate}, NOTHING, NOW)
+
+
+def test_a_test_tries_every_plane(observer: ConfluentObserver, org: Org) -> None:
+    org.answers["groups env-1/lkc-1"] = SourceError("refused")
+    checks = {check.step: check for check in observer.test()}
+    assert checks["environments"].works
+    assert (checks["groups env-1/lkc-1"].works, checks["groups env-1/lkc-1"].told) == (False, "refused")
+    assert checks["topics env-1/lkc-1"].works

@@ -1,0 +1,62 @@
+"""The gate: who asks waits as long as the system says, and not a moment longer than told to stop."""
+
+import threading
+from contextlib import suppress
+
+import pytest
+
+from lineage_bridge.sources.gate import LONGEST_WAIT_S, Gate, StoppedError
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "wait_s"),
+    [
+        (200, {"x-ratelimit-remaining": "3", "x-ratelimit-reset": "9"}, 0),
+        (200, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "9"}, 9),
+        (429, {"retry-after": "2"}, 2),
+        (429, {"retry-after": "2", "x-ratelimit-reset": "5"}, 5),
+        (429, {}, 0),
+        (429, {"retry-after": "Fri, 31 Dec 1999 23:59:59 GMT"}, 0),
+        (429, {"retry-after": "86400"}, LONGEST_WAIT_S),
+    ],
+)
+def test_it_is_closed_as_long_as_was_said(status: int, headers: dict[str, str], wait_s: float) -> None:
+    clock = Clock()
+    gate = Gate(clock)
+    gate.heard(status, headers)
+    passed = threading.Event()
+    waiting = threading.Thread(target=_enter, args=(gate, passed), daemon=True)
+    waiting.start()
+    assert passed.wait(0.2) == (wait_s == 0)
+    if wait_s:
+        clock.now = wait_s - 0.01
+        assert not passed.wait(0.05)
+    gate.stop.set()
+    waiting.join(5)
+
+
+def _enter(gate: Gate, passed: threading.Event) -> None:
+    with suppress(StoppedError):
+        gate.enter()
+        passed.set()
+
+
+def test_it_opens_by_itself_and_a_shorter_word_does_not_open_it_sooner() -> None:
+    clock = Clock()
+    gate = Gate(clock)
+    gate.heard(429, {"retry-after": "60"})
+    gate.heard(429, {"retry-after": "1"})
+    clock.now = 30
+    gate.stop.set()
+    with pytest.raises(StoppedError):
+        gate.enter()
+    gate.stop.clear()
+    clock.now = 60
+    gate.enter()
