@@ -67,6 +67,7 @@ class Scripted(Plane[tuple[str, ...]]):
 
     def fetch(self, before: Snapshot | None, now_us: int) -> tuple[str, ...]:  # noqa: ARG002  # a script needs neither
         self.org.holding.wait(10)
+        assert self.settings.cloud is not None
         self.clients.gate(self.settings.cloud, "cloud").enter()
         self.org.asked.append(self.key)
         answer = self.org.answers[self.key]
