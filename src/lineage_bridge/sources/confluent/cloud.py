@@ -1,7 +1,10 @@
 """The HTTP clients of one observer: those with one credential share its limit."""
 
 import threading
+from collections.abc import Mapping
+from typing import Any
 
+from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.confluent.settings import ConfluentSettings, Credential
 from lineage_bridge.sources.gate import Gate
 from lineage_bridge.sources.http import Http
@@ -72,3 +75,14 @@ class Clients:
         """Let go of connections."""
         for client in self._clients.values():
             client.close()
+
+
+def listed(http: Http, path: str, **parameters: str) -> list[Mapping[str, Any]]:
+    """All entries of a listing of the control plane, over its pages; of an `id` that comes twice the last. Raises as `Http.get` does."""
+    found: list[Mapping[str, Any]] = []
+    for page in http.pages(path, page_size=PAGE, **parameters):
+        data = page.get("data") if isinstance(page, dict) else None
+        if not isinstance(data, list):
+            raise SourceError(f"GET {path} answered no list")
+        found += [one for one in data if isinstance(one, dict)]
+    return list({str(one.get("id")): one for one in found}.values())

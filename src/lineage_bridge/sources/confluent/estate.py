@@ -8,7 +8,7 @@ import msgspec
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.naming import first_server
-from lineage_bridge.sources.confluent.cloud import PAGE
+from lineage_bridge.sources.confluent.cloud import listed
 from lineage_bridge.sources.confluent.settings import Only
 from lineage_bridge.sources.http import Http
 from lineage_bridge.sources.observer import Unseen
@@ -140,8 +140,8 @@ _Listing = tuple[str, str, Callable[[str, Mapping[str, Any]], Any]]
 def discover(http: Http, before: Estate | None, only: Only) -> tuple[Estate, tuple[Unseen, ...]]:
     """What there is now. A listing that fails leaves what it told before. Raises SourceError if not even environments can be listed."""
     known = before or Estate()
-    listed = _listed(http, "/org/v2/environments", {})
-    everywhere = tuple(sorted((_environment(one) for one in listed), key=lambda one: one.id))
+    environments = listed(http, "/org/v2/environments")
+    everywhere = tuple(sorted((_environment(one) for one in environments), key=lambda one: one.id))
     organization = next((one.organization for one in everywhere if one.organization), known.organization)
     organization = organization or _organization(http)
     envs = [one.id for one in everywhere if not only.environments or one.id in only.environments]
@@ -170,21 +170,11 @@ def _parts(estate: Estate) -> tuple[tuple[Any, ...], ...]:
 def _attempt(http: Http, kind: int, environment: str) -> list[Any] | SourceError:
     name, path, read = _LISTINGS[kind]
     try:
-        return [read(environment, one) for one in _listed(http, path, {"environment": environment})]
+        return [read(environment, one) for one in listed(http, path, environment=environment)]
     except SourceError as error:
         return error
     except (AttributeError, KeyError, TypeError) as error:
         return SourceError(f"{name}: an entry lacks {error}")
-
-
-def _listed(http: Http, path: str, parameters: Mapping[str, str]) -> list[Mapping[str, Any]]:
-    found: list[Mapping[str, Any]] = []
-    for page in http.pages(path, page_size=PAGE, **parameters):
-        data = page.get("data") if isinstance(page, dict) else None
-        if not isinstance(data, list):
-            raise SourceError(f"GET {path} answered no list")
-        found += [one for one in data if isinstance(one, dict)]
-    return list({str(one.get("id")): one for one in found}.values())
 
 
 def _environment(one: Mapping[str, Any]) -> Environment:
@@ -197,7 +187,7 @@ def _environment(one: Mapping[str, Any]) -> Environment:
 def _organization(http: Http) -> str:
     """The organization's id; empty if it cannot be had: then Flink's statements cannot."""
     try:
-        return next((str(one["id"]) for one in _listed(http, "/org/v2/organizations", {})), "")
+        return next((str(one["id"]) for one in listed(http, "/org/v2/organizations")), "")
     except (SourceError, KeyError):
         return ""
 
