@@ -1,7 +1,7 @@
 """What topics' columns are called, by all sources alike."""
 
 from lineage_bridge.openlineage.facets import SchemaField
-from lineage_bridge.sources.knowledge import KEY, VALUE, column_of, columns_of
+from lineage_bridge.sources.knowledge import KEY, VALUE, Knowledge, column_of, columns_of, together
 
 
 def field(name: str, type_: str = "string", *fields: SchemaField) -> SchemaField:
@@ -25,3 +25,11 @@ def test_a_key_or_value_without_fields_is_one_column() -> None:
 
 def test_no_two_columns_have_one_name() -> None:
     assert columns_of([field("id")], [field("_key", "int")]) == (field("_key", "int"),)
+
+
+def test_ids_are_joined_in_any_order():
+    some = Knowledge(names={"sa-1": "a", "sa-2": "b"}, jobs={"lcc-1": ("ns", "a")})
+    others = Knowledge(names={"sa-1": "z"}, jobs={"lcc-1": ("ns", "b"), "lcc-2": ("ns", "c")})
+    assert together([some, others]) == together([others, some, some])
+    assert together([some, others]).names == {"sa-1": "a", "sa-2": "b"}
+    assert together([some, others]).jobs == {"lcc-1": ("ns", "a"), "lcc-2": ("ns", "c")}

@@ -72,13 +72,15 @@ class Knowledge:
     """What sources know.
 
     `schemas`: (topic's dataset name, key or value) to the schema. `owners`: (cluster id, group) to the job whose group it is. `names`:
-    ids of people and service accounts to their names.
+    ids of people, service accounts and keys to their names. `jobs`: ids of what runs, as its system has them, to the job that it is:
+    `lcc-..` of a connector, `env-../cloud.region/statement`, `lksqlc-../query`.
     """
 
     clusters: tuple[Cluster, ...] = ()
     schemas: Mapping[tuple[DatasetName, str], Schema] = field(default_factory=dict)
     owners: Mapping[tuple[str, str], DatasetName] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
+    jobs: Mapping[str, DatasetName] = field(default_factory=dict)
 
     def cluster(self, id_or_server: str) -> Cluster | None:
         """The cluster of this id, or that one of these servers (`host:port`, separated by commas) is of."""
@@ -114,6 +116,9 @@ def together(known: Iterable[Knowledge]) -> Knowledge:
             schemas[key] = schema if other is None or other is schema else min(other, schema, key=_rank)
         for group, job in one.owners.items():
             owners[group] = min(owners.get(group, job), job)
+    jobs: dict[str, DatasetName] = {}
+    for ident, job in (entry for one in every for entry in one.jobs.items()):
+        jobs[ident] = min(jobs.get(ident, job), job)
     clusters: dict[tuple[str, str], Cluster] = {}
     for cluster in (cluster for one in every for cluster in one.clusters):
         name = cluster.id, cluster.namespace
@@ -121,7 +126,7 @@ def together(known: Iterable[Knowledge]) -> Knowledge:
     names: dict[str, str] = {}
     for ident, named in (entry for one in every for entry in one.names.items()):
         names[ident] = min(names.get(ident, named), named)
-    return Knowledge(tuple(clusters[name] for name in sorted(clusters)), schemas, owners, names)
+    return Knowledge(tuple(clusters[name] for name in sorted(clusters)), schemas, owners, names, jobs)
 
 
 def _rank(schema: Schema) -> tuple[int, str, str]:

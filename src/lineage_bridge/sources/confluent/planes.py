@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
+from lineage_bridge.sources.confluent import names
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
 
-MODULES: tuple[Callable[[Around], Planes], ...] = ()
+MODULES: tuple[Callable[[Around], Planes], ...] = (names.planes,)
 
 
 def planes_of(around: Around, modules: tuple[Callable[[Around], Planes], ...] = MODULES) -> list[AnyPlane]:

@@ -1,0 +1,103 @@
+"""Names of accounts, people and keys: no addresses, no secrets, and a listing that fails takes nothing away."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.sources.http import Reply, Request, Standin, standing
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.sources.confluent.cloud import Clients
+from lineage_bridge.sources.confluent.estate import Estate
+from lineage_bridge.sources.confluent.names import Listings, Names, planes
+from lineage_bridge.sources.confluent.plane import Around
+from lineage_bridge.sources.confluent.settings import ConfluentSettings
+from lineage_bridge.sources.knowledge import NOTHING
+
+ACCOUNTS = [{"id": "sa-1", "display_name": "order-service", "description": "x"}, {"id": "sa-2", "display_name": "flink-jobs"}]
+USERS = [
+    {"id": "u-1", "full_name": "Anna Kovacs", "email": "anna@acme.example"},
+    {"id": "u-2", "full_name": "boris@acme.example", "email": "boris@acme.example"},
+    {"id": "u-3", "email": "chloe@acme.example"},
+]
+KEYS = [
+    {"id": "KEY1", "spec": {"secret": "hush", "owner": {"id": "sa-1"}, "resource": {"id": "lkc-1"}}},
+    {"id": "KEY2", "spec": {"owner": {"id": "u-3"}}},
+    {"id": "KEY3", "spec": {"owner": None}},
+]
+
+
+def api(request: Request) -> Reply:
+    """Two entries a page."""
+    data: dict[str, list[Any]] = {"service-accounts": ACCOUNTS, "users": USERS, "api-keys": KEYS}
+    name, at = request.parts[-1], int(request.query.get("page_token", 0))
+    following = f"/iam/v2/{name}?page_token={at + 2}" if at + 2 < len(data[name]) else None
+    return Reply(200, {"metadata": {"next": following}, "data": data[name][at : at + 2]})
+
+
+@pytest.fixture
+def cloud(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("CLOUD_SECRET", "s3cret")
+    with standing(Standin(api, "CLOUDKEY:s3cret")) as standin:
+        yield standin
+
+
+def plane(url: str, **more: Any) -> Names:
+    settings = ConfluentSettings(url=url, timeout_s=0.5, **{"cloud": {"key": "CLOUDKEY", "secret": "${env:CLOUD_SECRET}"}, **more})
+    (made,) = planes(Around(Estate(), Estate(), Clients(settings), settings))
+    assert isinstance(made, Names)
+    return made
+
+
+def test_ids_have_names_and_keys_those_of_their_owners(cloud: Standin):
+    names = plane(cloud.url)
+    told = names.tell(names.fetch(None, 0), None, NOTHING, 0)
+    assert names.know(told.snapshot).names == {
+        "sa-1": "order-service",
+        "sa-2": "flink-jobs",
+        "u-1": "Anna Kovacs",
+        "KEY1": "order-service",
+        "KEY2": "u-3",
+    }
+    assert not told.events
+    assert not told.unseen
+    assert "@" not in json.dumps(told.snapshot)
+    assert "hush" not in json.dumps(told.snapshot)
+    assert names.tell(names.fetch(told.snapshot, 1), told.snapshot, NOTHING, 1) == told
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [Reply(500, {"message": "broken"}), Reply(403, {}), Reply(200, b"<html>", "text/html"), Reply(200, {"data": 3})],
+)
+def test_a_listing_that_fails_takes_nothing_away(cloud: Standin, answer: Reply):
+    names = plane(cloud.url)
+    before = names.tell(names.fetch(None, 0), None, NOTHING, 0).snapshot
+    cloud.failing["/iam/v2/users?page_token=2"] = answer
+    after = names.tell(names.fetch(before, 1), before, NOTHING, 1)
+    assert after.snapshot == before
+    assert [unseen.what for unseen in after.unseen] == ["users"]
+
+
+def test_who_is_listed_no_more_has_no_name(cloud: Standin):
+    names = plane(cloud.url)
+    before = names.tell(names.fetch(None, 0), None, NOTHING, 0).snapshot
+    cloud.failing["/iam/v2/users"] = Reply(200, {"data": []})
+    after = names.tell(names.fetch(before, 1), before, NOTHING, 1)
+    assert "u-1" not in names.know(after.snapshot).names
+    assert "u-1" in names.know(before).names
+
+
+def test_without_a_key_or_a_right_nothing_is_said(cloud: Standin):
+    assert plane(cloud.url, cloud=None).lacks() == "no Cloud API key is set"
+    assert not plane(cloud.url).lacks()
+    cloud.failing["/iam"] = Reply(403, {"errors": [{"detail": "not yours"}]})
+    with pytest.raises(SourceError, match="not yours"):
+        plane(cloud.url).fetch(None, 0)
+
+
+def test_nothing_is_nobody(cloud: Standin):
+    names = plane(cloud.url)
+    before = names.tell(names.fetch(None, 0), None, NOTHING, 0).snapshot
+    assert names.know(names.tell(names.nothing(), before, NOTHING, 0).snapshot).names == {}
+    assert names.nothing() == Listings({"service accounts": {}, "users": {}, "API keys": {}})
