@@ -1,0 +1,144 @@
+"""Managed connectors as Confluent Cloud tells them, and what they mean."""
+
+from collections import Counter
+
+from tests.confluent.places import LAB, LOGISTICS, ORDERS, WEB
+from tests.confluent.topics import ENVIRONMENT, Topics
+from tests.confluent.words import Json, Secrets, load, number, time, token
+
+STATES = {
+    (ORDERS, "orders-to-splunk"): "FAILED",
+    ("", "legacy-oracle-cdc"): "FAILED",
+    ("", "commands-to-mqtt"): "PAUSED",
+    ("", "datagen-pageviews"): "PAUSED",
+    ("", "dims-to-spanner"): "PROVISIONING",
+    ("", "ledger-to-postgres"): "DEGRADED",
+    ("", "payments-to-mq"): "FAILED",
+}
+MOST = 120
+
+
+def connectors(topics: Topics, secrets: Secrets) -> list[Json]:
+    """All connectors; their topics are added to `topics`."""
+    made = [_sink(one, topics, secrets) for one in load("sinks")["sink"]]
+    made += [_source(one, topics, secrets) for one in load("sources")["source"]]
+    made += [_custom(topics, secrets)]
+    while len(made) < MOST:
+        made.append(_sink(_archive(MOST - len(made)), topics, secrets))
+    assert len(Counter((one["cluster"], one["name"]) for one in made)) == MOST
+    return made
+
+
+def _archive(at: int) -> Json:
+    """One of the many archives of topics of teams."""
+    team = ("risk", "growth", "platform", "ops")[at % 4]
+    topic = f"{team}-archived-{at:02}"
+    config = {"topics": topic, "s3.bucket.name": f"acme-{team}", "topics.dir": f"archive/{at:02}", "aws.secret.access.key": "SECRET"}
+    place = [topic, f"s3://acme-{team}", f"archive/{at:02}/{topic}"]
+    return {
+        "cluster": (ORDERS, LOGISTICS, WEB, LAB)[at % 4],
+        "name": f"archive-{team}-{at:02}",
+        "plugin": "S3_SINK",
+        "to": [place],
+        "config": config,
+    }
+
+
+def _shell(told: Json, kind: str, secrets: Secrets) -> Json:
+    cluster, name = told["cluster"], told["name"]
+    state = STATES.get((cluster, name), STATES.get(("", name), "RUNNING"))
+    number_of_tasks = 0 if state == "PROVISIONING" else 1 + number(f"tasks {name}", 3)
+    trace = ""
+    if state == "FAILED":
+        said = f"cannot connect as user=kafka password={secrets.of(f'trace {name}')}"
+        trace = f"org.apache.kafka.connect.errors.ConnectException: {said}\n\tat io.confluent.connect.Task.start(Task.java:71)"
+    broken = {"FAILED": range(number_of_tasks), "DEGRADED": range(1)}.get(state, range(0))
+    auth = {"kafka.auth.mode": "SERVICE_ACCOUNT", "kafka.service.account.id": "sa-conn42"}
+    if number(name, 3) == 0:
+        key = token(f"connector key {name}", 16).upper()
+        auth = {"kafka.auth.mode": "KAFKA_API_KEY", "kafka.api.key": key, "kafka.api.secret": "SECRET"}
+    about = {"name": name, "connector.class": told["plugin"], "cloud.environment": "prod", "tasks.max": str(max(1, number_of_tasks))}
+    config = {**about, "input.data.format" if kind == "sink" else "output.data.format": "AVRO", **auth, **told["config"]}
+    running = "PAUSED" if state == "PAUSED" else "RUNNING"
+    return {
+        "environment": ENVIRONMENT[cluster],
+        "cluster": cluster,
+        "name": name,
+        "id": f"lcc-{token(f'connector {cluster} {name}')}",
+        "type": kind,
+        "config": {key: secrets.of(f"{cluster} {name} {key}") if value == "SECRET" else value for key, value in config.items()},
+        "state": state,
+        "trace": trace,
+        "tasks": [
+            {"id": at, "state": "FAILED", "trace": trace or "task failed: broken pipe"}
+            if at in broken
+            else {"id": at, "state": running, "trace": ""}
+            for at in range(number_of_tasks)
+        ],
+        "created_at": time(f"{cluster} {name}"),
+        "offsets": [],
+        "custom": False,
+        "means": {"flows": [], "dead_letters": None, "side": {}},
+    }
+
+
+def _sink(told: Json, topics: Topics, secrets: Secrets) -> Json:
+    made = _shell(told, "sink", secrets)
+    if number(told["name"], 3):
+        made["means"]["dead_letters"] = f"dlq-{made['id']}"
+        topics.add(told["cluster"], f"dlq-{made['id']}")
+        made["config"]["errors.deadletterqueue.topic.name"] = f"dlq-{made['id']}"
+    for topic, namespace, name in told["to"]:
+        topics.add(told["cluster"], topic)
+        same = [[path, path] for path in topics.columns(told["cluster"], topic)]
+        flow = {"topic": topic, "namespace": namespace, "name": name, "columns": told.get("renamed", same)}
+        made["means"]["flows"].append(flow)
+        offset = {"kafka_offset": 1000 + number(topic, 9000)}
+        made["offsets"].append({"partition": {"kafka_partition": 0, "kafka_topic": topic}, "offset": offset})
+    return made
+
+
+def _source(told: Json, topics: Topics, secrets: Secrets) -> Json:
+    made = _shell(told, "source", secrets)
+    for topic, namespace, name in told["from"]:
+        topics.add(told["cluster"], topic, told.get("columns", {}).get(topic, ""))
+        paths = topics.columns(told["cluster"], topic)
+        pairs = [[path, path] for path in paths] if told["shape"] == "row" else []
+        if told["shape"] == "envelope":
+            pairs = [[path.partition(".")[2], path] for path in paths if path.startswith(("before.", "after."))]
+        made["means"]["flows"].append({"topic": topic, "namespace": namespace, "name": name, "columns": pairs})
+        if "Cdc" in told["plugin"]:
+            partition = {"server": told["config"].get("topic.prefix", told["name"])}
+            made["offsets"] = [{"partition": partition, "offset": {"lsn": number(name, 10**9), "ts_usec": 1767000000000000}}]
+        elif "connection.host" in told["config"]:
+            offset = {"timestamp": 1767000000000, "incrementing": number(name, 10**6)}
+            made["offsets"].append({"partition": {"protocol": "1", "table": name}, "offset": offset})
+    for topic, role in told.get("side", {}).items():
+        topics.add(told["cluster"], topic)
+        made["means"]["side"][topic] = role
+    return made
+
+
+def _custom(topics: Topics, secrets: Secrets) -> Json:
+    """A connector of the user's own: nobody told Confluent that its token is one, so it is shown."""
+    config = {
+        "confluent.connector.type": "CUSTOM",
+        "confluent.custom.plugin.id": "ccp-l3dg3r",
+        "ledger.endpoint.url": "https://ledger.acme.example/api",
+        "ledger.account": "main",
+        "ledger.api.token": "SECRET",
+        "topics": "ledger-bookings",
+    }
+    topics.add(ORDERS, "ledger-bookings", "booking_id account amount:double")
+    about = {"cluster": ORDERS, "name": "ledger-writer", "plugin": "com.acme.kafka.LedgerSinkConnector", "config": config}
+    made = _shell(about, "sink", secrets)
+    flow: Json = {"topic": "ledger-bookings", "namespace": None, "name": None, "columns": []}
+    return {**made, "custom": True, "shown": ["ledger.api.token"], "means": {"flows": [flow], "dead_letters": None, "side": {}}}
+
+
+def plugins(connectors_: list[Json]) -> list[Json]:
+    """Connector plugins of Confluent Cloud that the estate uses."""
+    return [
+        {"class": name, "type": kind, "version": "2.9.1"}
+        for name, kind in sorted({(one["config"]["connector.class"], one["type"]) for one in connectors_ if not one["custom"]})
+    ]

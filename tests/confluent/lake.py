@@ -1,0 +1,275 @@
+"""What leads from cluster to cluster, from registry to registry, and from topics to tables of catalogs."""
+
+from tests.confluent.places import ANALYTICS, FOREIGN, LOGISTICS, ORDERS, PAYMENTS, PROD, WAREHOUSE, WEB, registry_of
+from tests.confluent.topics import COLUMNS, ENVIRONMENT, Topics
+from tests.confluent.words import NOW, Json, Secrets, number, time, token, uid
+
+LINKS = [
+    (
+        WAREHOUSE,
+        "orders-to-warehouse",
+        ORDERS,
+        "ACTIVE",
+        [
+            ("orders", "prod.orders", "ACTIVE"),
+            ("customers", "prod.customers", "ACTIVE"),
+            ("inventory", "prod.inventory", "PAUSED"),
+            ("tickets", "prod.tickets", "STOPPED"),
+        ],
+    ),
+    (
+        LOGISTICS,
+        "partner-feed",
+        FOREIGN,
+        "ACTIVE",
+        [("partner.rates", "partner.rates", "ACTIVE"), ("partner.limits", "partner.limits", "FAILED")],
+    ),
+    (ORDERS, "payments-feed", PAYMENTS, "ACTIVE", [("payments", "payments", "ACTIVE"), ("refunds", "refunds", "ACTIVE")]),
+    (ORDERS, "idle-link", LOGISTICS, "PAUSED", []),
+]
+"""Destination, name, source cluster, state, and source topic, mirror topic, status of each mirror."""
+
+
+def cluster_links(topics: Topics) -> list[Json]:
+    """All links between clusters; their mirror topics are added."""
+    made = []
+    for cluster, name, source, state, mirrors in LINKS:
+        told = []
+        for original, mirror, status in mirrors:
+            kind = original if original in COLUMNS else ""
+            topic = topics.add(cluster, mirror, COLUMNS.get(kind, ""))
+            told.append(
+                {
+                    "source_topic_name": original,
+                    "mirror_topic_name": mirror,
+                    "mirror_status": status,
+                    "num_partitions": topic["partitions_count"],
+                    "state_time_ms": 1767000000000,
+                    "max_per_partition_lag": number(mirror, 100),
+                }
+            )
+        made.append(
+            {
+                "cluster": cluster,
+                "link_name": name,
+                "link_id": uid(f"link {name}"),
+                "source_cluster_id": source,
+                "destination_cluster_id": None,
+                "link_state": state,
+                "mirrors": told,
+            }
+        )
+    return made
+
+
+def exporters(topics: Topics, secrets: Secrets) -> list[Json]:
+    """Links between registries. `destination` is a registry of the estate, or an address outside. `means`: pairs of subjects."""
+    prod, there = registry_of(PROD), registry_of(ANALYTICS)
+    named = ["orders-value", "customers-value", "clicks-value"]
+    for subject in named:
+        mine = max(
+            (one for one in topics.subjects if one["registry"] == prod and one["subject"] == subject), key=lambda one: one["version"]
+        )
+        topics.subjects.append(
+            {**mine, "registry": there, "subject": f":.prod:{subject}", "version": 1, "id": 200001 + len(topics.subjects)}
+        )
+    pairs = [[[prod, subject], [there, f":.prod:{subject}"]] for subject in named]
+    partners = [one["subject"] for one in topics.subjects if one["registry"] == prod and one["subject"].startswith(":.partners:")]
+    outside = "https://psrc-dr001.eu-west-1.aws.confluent.cloud"
+    return [
+        {
+            "registry": prod,
+            "name": "to-analytics",
+            "subjects": named,
+            "contextType": "CUSTOM",
+            "context": ".prod",
+            "subjectRenameFormat": "${subject}",
+            "destination": there,
+            "user": token("exporter", 16).upper(),
+            "secret": secrets.of("exporter analytics"),
+            "state": "RUNNING",
+            "offset": 812,
+            "trace": "",
+            "means": pairs,
+        },
+        {
+            "registry": prod,
+            "name": "partners-to-dr",
+            "subjects": [":.partners:*"],
+            "contextType": "NONE",
+            "context": "",
+            "subjectRenameFormat": "dr-${subject}",
+            "destination": outside,
+            "user": token("exporter dr", 16).upper(),
+            "secret": secrets.of("exporter dr"),
+            "state": "PAUSED",
+            "offset": 90,
+            "trace": "",
+            "means": [[[prod, one], [outside, f":.partners:dr-{one.rpartition(':')[2]}"]] for one in partners],
+        },
+    ]
+
+
+ACCOUNT = "210987654321"
+INTEGRATIONS = [
+    (ORDERS, "glue", "AwsGlue", {"provider_integration_id": "cspi-gl1ue2"}, "CONNECTED"),
+    (ORDERS, "unity", "Unity", {"workspace_endpoint": "https://adb-8811223344.7.azuredatabricks.net", "catalog_name": "acme"}, "CONNECTED"),
+    (
+        WEB,
+        "unity-web",
+        "Unity",
+        {"workspace_endpoint": "https://adb-8811223344.7.azuredatabricks.net", "catalog_name": "acme", "custom_schema": "web"},
+        "CONNECTED",
+    ),
+    (WEB, "glue-web", "AwsGlue", {"provider_integration_id": "cspi-un9own", "custom_database": "web_lake"}, "CONNECTED"),
+    (
+        WAREHOUSE,
+        "polaris",
+        "Snowflake",
+        {
+            "endpoint": "https://acme-polaris.snowflakecomputing.com/polaris/api/catalog",
+            "warehouse": "LAKE",
+            "allowed_scope": "PRINCIPAL_ROLE:ALL",
+            "custom_namespace": "facts",
+        },
+        "PENDING",
+    ),
+]
+"""Cluster, name, kind, settings, phase. The second Glue's provider integration is not told to anybody."""
+TABLES = [
+    (ORDERS, "orders", "Managed", "ICEBERG DELTA", "RUNNING", False, "SYNCED SYNCED"),
+    (ORDERS, "customers", "ByobAws", "ICEBERG", "RUNNING", False, "SYNCED"),
+    (ORDERS, "inventory", "ByobAws", "DELTA", "RUNNING", False, "SYNCED"),
+    (ORDERS, "tickets", "Managed", "ICEBERG", "SUSPENDED", True, "DISCONNECTED"),
+    (WEB, "clicks", "ByobAws", "DELTA", "RUNNING", False, "SYNCED"),
+    (WEB, "page_views", "Managed", "ICEBERG DELTA", "RUNNING", False, "SYNCED FAILED"),
+    (WEB, "users", "Managed", "ICEBERG", "PENDING", False, "PENDING"),
+    (WAREHOUSE, "orders_fact", "Managed", "ICEBERG", "RUNNING", False, "SYNCED"),
+    (WAREHOUSE, "customers_dim", "AzureAdls", "DELTA", "RUNNING", False, ""),
+]
+"""Cluster, topic, storage, formats, phase, suspended, and the state of each catalog that takes one of the formats, Iceberg's first."""
+FORMAT_OF = {"AwsGlue": "ICEBERG", "Snowflake": "ICEBERG", "Unity": "DELTA"}
+
+
+def provider_integrations() -> list[Json]:
+    return [
+        {
+            "id": "cspi-gl1ue2",
+            "environment": PROD,
+            "display_name": "glue-role",
+            "provider": "AWS",
+            "iam_role_arn": "arn:aws:iam::555555555555:role/psp-gl1ue2",
+            "external_id": token("external id", 20),
+            "customer_iam_role_arn": f"arn:aws:iam::{ACCOUNT}:role/confluent-glue",
+            "usages": [],
+        },
+        {
+            "id": "cspi-s3by0b",
+            "environment": PROD,
+            "display_name": "byob-role",
+            "provider": "AWS",
+            "iam_role_arn": "arn:aws:iam::555555555555:role/psp-s3by0b",
+            "external_id": token("external id 2", 20),
+            "customer_iam_role_arn": f"arn:aws:iam::{ACCOUNT}:role/confluent-s3",
+            "usages": [],
+        },
+    ]
+
+
+def catalog_integrations(secrets: Secrets) -> list[Json]:
+    """All catalog integrations; `region` is that of the cluster."""
+    made = []
+    for cluster, name, kind, config, phase in INTEGRATIONS:
+        hidden = {"client_id": token(f"client {name}", 12), "client_secret": secrets.of(f"integration {name}")} if kind != "AwsGlue" else {}
+        made.append(
+            {
+                "id": f"tci-{token(f'integration {name}')}",
+                "environment": ENVIRONMENT[cluster],
+                "cluster": cluster,
+                "display_name": name,
+                "kind": kind,
+                "config": {**config, **hidden},
+                "suspended": False,
+                "phase": phase,
+                "last_sync_at": NOW,
+                "created_at": time(name),
+            }
+        )
+    return made
+
+
+def tableflow_topics(integrations: list[Json]) -> list[Json]:
+    """All topics with Tableflow. `means.tables`: where a catalog has (or is to have) the table, in the catalog's own words."""
+    made = []
+    for cluster, topic, storage, formats, phase, suspended, states in TABLES:
+        mine = sorted(
+            (one for one in integrations if one["cluster"] == cluster and FORMAT_OF[one["kind"]] in formats),
+            key=lambda one: FORMAT_OF[one["kind"]] == "DELTA",
+        )
+        statuses, tables = [], []
+        for one, state in zip(mine, states.split(), strict=True):
+            kind = {"AwsGlue": "AWS_GLUE", "Unity": "UNITY", "Snowflake": "SNOWFLAKE"}[one["kind"]]
+            error = "Permission denied on schema web" if state == "FAILED" else ""
+            statuses.append(
+                {
+                    "catalog_integration_id": one["id"],
+                    "catalog_type": kind,
+                    "sync_status": state,
+                    **({"error_message": error} if error else {}),
+                }
+            )
+            config = one["config"]
+            place = {
+                "AwsGlue": {
+                    "region": "us-east-1",
+                    "account": ACCOUNT if config.get("provider_integration_id") == "cspi-gl1ue2" else None,
+                    "database": config.get("custom_database", cluster),
+                },
+                "Unity": {
+                    "workspace": config.get("workspace_endpoint"),
+                    "catalog": config.get("catalog_name"),
+                    "schema": config.get("custom_schema", cluster),
+                },
+                "Snowflake": {
+                    "endpoint": config.get("endpoint"),
+                    "catalog": config.get("warehouse"),
+                    "schema": config.get("custom_namespace", cluster),
+                },
+            }[one["kind"]]
+            tables.append({"kind": one["kind"], "integration": one["id"], "table": topic, "state": state, **place})
+        bucket = f"acme-tableflow-{cluster}"
+        place_of = {
+            "Managed": {},
+            "ByobAws": {"bucket_name": bucket, "bucket_region": "us-east-1", "provider_integration_id": "cspi-s3by0b"},
+            "AzureAdls": {
+                "storage_account_name": "acmelake",
+                "container_name": "tableflow",
+                "storage_region": "westeurope",
+                "provider_integration_id": "cspi-az0001",
+            },
+        }[storage]
+        path = {
+            "Managed": f"s3://cc-managed-{cluster}/{token(topic, 8)}",
+            "ByobAws": f"s3://{bucket}/tables/{topic}",
+            "AzureAdls": f"abfss://tableflow@acmelake.dfs.core.windows.net/{topic}",
+        }[storage]
+        made.append(
+            {
+                "environment": ENVIRONMENT[cluster],
+                "cluster": cluster,
+                "display_name": topic,
+                "table_formats": formats.split(),
+                "storage": {"kind": storage, **place_of, "table_path": path},
+                "config": {"retention_ms": "604800000", "record_failure_strategy": "SUSPEND", "error_handling": {"mode": "SUSPEND"}},
+                "suspended": suspended,
+                "phase": phase,
+                "write_mode": "UPSERT" if topic == "inventory" else "APPEND",
+                "catalog_sync_statuses": statuses,
+                "failing_table_formats": [{"format": "DELTA", "error_message": "Permission denied on schema web"}]
+                if "FAILED" in states
+                else [],
+                "created_at": time(f"tableflow {cluster} {topic}"),
+                "means": {"tables": tables},
+            }
+        )
+    return made

@@ -1,0 +1,91 @@
+"""Words that the estate is made of: ids, secrets and columns, the same each time."""
+
+import hashlib
+import string
+import sys
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # type: ignore[import-not-found,unused-ignore]  # installed before Python 3.11 only
+
+Json = dict[str, Any]
+LETTERS = string.ascii_lowercase + string.digits
+NOW = "2026-03-02T12:00:00Z"
+"""The estate's present."""
+
+
+def token(name: str, length: int = 6) -> str:
+    """Letters and digits that look random."""
+    number = int.from_bytes(hashlib.sha256(name.encode()).digest(), "big")
+    made = ""
+    for _ in range(length):
+        number, at = divmod(number, len(LETTERS))
+        made += LETTERS[at]
+    return made
+
+
+def number(name: str, below: int) -> int:
+    """A number from 0 that looks random."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "big") % below
+
+
+def uid(name: str) -> str:
+    """A UUID that looks random."""
+    text = hashlib.sha256(name.encode()).hexdigest()
+    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:32]}"
+
+
+def time(name: str) -> str:
+    """A time of the year before the estate's present."""
+    at = number(name, 300)
+    return f"2025-{1 + at // 28:02}-{1 + at % 28:02}T{at % 24:02}:{at % 60:02}:{(at * 7) % 60:02}.{at * 997 % 1000000:06}Z"
+
+
+def load(name: str) -> Json:
+    """A part of the estate that is told in TOML."""
+    made: Json = tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
+    return made
+
+
+class Secrets:
+    """All secrets that were given out."""
+
+    def __init__(self) -> None:
+        self.given: list[str] = []
+
+    def of(self, name: str) -> str:
+        """A secret of 48 signs, found nowhere else."""
+        made = "Zq" + hashlib.sha256(f"secret of {name}".encode()).hexdigest()[:46].translate(str.maketrans("0123", "GHKX"))
+        if made not in self.given:
+            self.given.append(made)
+        return made
+
+
+def fields(text: str) -> list[Json]:
+    """Columns out of `name:type name:type`; a type is string, int, long, double, boolean, timestamp or `{...}` with columns within."""
+    made: list[Json] = []
+    depth, word = 0, ""
+    for sign in text + " ":
+        depth += (sign == "{") - (sign == "}")
+        if sign == " " and not depth:
+            if word:
+                name, _, kind = word.partition(":")
+                made.append(
+                    {"name": name, "type": "record", "fields": fields(kind[1:-1])}
+                    if kind[:1] == "{"
+                    else {"name": name, "type": kind or "string"}
+                )
+            word = ""
+        else:
+            word += sign
+    return made
+
+
+def paths(columns: list[Json], lead: str = "") -> list[str]:
+    """The dotted paths of the columns that have none within."""
+    return [
+        path for one in columns for path in (paths(one["fields"], f"{lead}{one['name']}.") if "fields" in one else [lead + one["name"]])
+    ]
