@@ -1,0 +1,187 @@
+"""What must be found in the estate: every edge, out of its definition alone. Nothing of LineageBridge is imported.
+
+`python -m tests.confluent.expected [estate.json]` prints one edge a line as JSON: the system that tells it, what it is, and
+
+- `flow`: source, target, job, each a namespace and a name
+- `column`: source and target with a column, job
+- `reads`, `writes`: job, dataset; only where the job has no flow at that dataset
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+Json = dict[str, Any]
+Name = tuple[str, str]
+Column = tuple[str, str, str]
+
+
+class Edge(NamedTuple):
+    """An edge that `system` tells. `source` or `target` is None where a job only writes or only reads."""
+
+    system: str
+    what: str
+    source: Name | Column | None
+    target: Name | Column | None
+    job: Name
+
+
+class Places:
+    """The names of what the estate has ids of."""
+
+    def __init__(self, estate: Json) -> None:
+        self.environment = {one["id"]: one["environment"] for one in (*estate["kafka_clusters"], *estate["schema_registries"])}
+        self.named = {(one["environment"], one["display_name"]): one["id"] for one in estate["kafka_clusters"]}
+
+    def space(self, id_: str) -> str:
+        """The namespace of a cluster or a registry; of one that is not of the estate, that of its id or address."""
+        if id_ in self.environment:
+            return f"confluent://{self.environment[id_]}/{id_}"
+        return id_ if "://" in id_ else f"kafka://{id_}"
+
+    def topic(self, cluster: str, name: str) -> Name:
+        return self.space(cluster), name
+
+    def database(self, statement: Json) -> str:
+        """The namespace of a statement's job: its database, given by id or by name, else its region."""
+        told = statement["properties"].get("sql.current-database", "")
+        cluster = self.named.get((statement["environment"], told), told)
+        return self.space(cluster) if cluster else f"confluent://{statement['environment']}/{statement['cloud']}.{statement['region']}"
+
+
+def connectors(estate: Json, places: Places) -> Iterator[Edge]:
+    """Topics to datasets outside, and back; records of each topic that fail go to the dead letters."""
+    for one in estate["connectors"]:
+        job, sink = places.topic(one["cluster"], one["name"]), one["type"] == "sink"
+        for flow in one["means"]["flows"]:
+            topic = places.topic(one["cluster"], flow["topic"])
+            outside = (flow["namespace"], flow["name"]) if flow["namespace"] else None
+            source, target = (topic, outside) if sink else (outside, topic)
+            yield Edge("connect", "flow" if outside else "reads" if sink else "writes", source, target, job)
+            if source and target:
+                yield from (Edge("connect", "column", (*source, of), (*target, to), job) for of, to in flow["columns"])
+        for flow in one["means"]["flows"] if one["means"]["dead_letters"] else ():
+            dead = places.topic(one["cluster"], one["means"]["dead_letters"])
+            yield Edge("connect", "flow", places.topic(one["cluster"], flow["topic"]), dead, job)
+
+
+def _sql(system: str, means: Json, places: Places, job: Name) -> Iterator[Edge]:
+    """What a statement moves. With several sinks, a source flows to those that have columns of it."""
+    reads, writes = means["reads"], means["writes"]
+    if len(writes) > 1:
+        pairs = {(tuple(of[:2]), tuple(to[:2])) for of, to in means["columns"]}
+    else:
+        pairs = {(tuple(of), tuple(to)) for of in reads for to in writes}
+    for of, to in sorted(pairs):
+        yield Edge(system, "flow", places.topic(*of), places.topic(*to), job)
+    for of in reads if not writes else ():
+        yield Edge(system, "reads", places.topic(*of), None, job)
+    for of, to in means["columns"]:
+        yield Edge(system, "column", (*places.topic(*of[:2]), of[2]), (*places.topic(*to[:2]), to[2]), job)
+
+
+def ksqldb(estate: Json, places: Places) -> Iterator[Edge]:
+    """Persistent queries."""
+    for cluster in estate["ksqldb_clusters"]:
+        for query in cluster["queries"]:
+            job = places.topic(cluster["kafka_cluster"], f"ksqldb/{cluster['id']}/{query['id']}")
+            yield from _sql("ksqldb", query["means"], places, job)
+
+
+def flink(estate: Json, places: Places) -> Iterator[Edge]:
+    """Statements and materialized tables."""
+    for one in estate["statements"]:
+        yield from _sql("flink", one["means"], places, (places.database(one), f"flink/{one['name']}"))
+    for one in estate["materialized_tables"]:
+        yield from _sql("flink", one["means"], places, (places.space(one["cluster"]), f"flink/{one['name']}"))
+
+
+def groups(estate: Json, places: Places) -> Iterator[Edge]:
+    """Groups that are no connector's and no query's; what a group of Kafka Streams makes on its way."""
+    for group in estate["consumer_groups"]:
+        if group["means"]["owner"]:
+            continue
+        job = places.topic(group["cluster"], f"consumer-group/{group['group_id']}")
+        for topic in group["means"]["reads"] if group["type"] != "STREAMS" else ():
+            yield Edge("groups", "reads", places.topic(group["cluster"], topic), None, job)
+        for part in group["subtopologies"]:
+            for of in (*part["source_topics"], *part["repartition_source_topics"]):
+                for to in (*part["repartition_sink_topics"], *part["state_changelog_topics"]):
+                    yield Edge("groups", "flow", places.topic(group["cluster"], of), places.topic(group["cluster"], to), job)
+
+
+def links(estate: Json, places: Places) -> Iterator[Edge]:
+    """Topics to their mirrors."""
+    for link in estate["cluster_links"]:
+        job = places.topic(link["cluster"], f"cluster-link/{link['link_name']}")
+        for mirror in link["mirrors"]:
+            source = places.topic(link["source_cluster_id"], mirror["source_topic_name"])
+            yield Edge("links", "flow", source, places.topic(link["cluster"], mirror["mirror_topic_name"]), job)
+
+
+def exporters(estate: Json, places: Places) -> Iterator[Edge]:
+    """Subjects to their copies in another registry."""
+    for exporter in estate["exporters"]:
+        job = places.topic(exporter["registry"], f"schema-link/{exporter['name']}")
+        for of, to in exporter["means"]:
+            yield Edge("exporters", "flow", places.topic(*of), places.topic(*to), job)
+
+
+def tableflow(estate: Json, places: Places) -> Iterator[Edge]:
+    """Topics to their tables, and these to each catalog that has them."""
+    for one in estate["tableflow_topics"]:
+        topic, job = places.topic(one["cluster"], one["display_name"]), places.topic(one["cluster"], f"tableflow/{one['display_name']}")
+        yield Edge("tableflow", "flow", topic, job, job)
+        for table in one["means"]["tables"]:
+            yield Edge("tableflow", "flow", job, _table(table), job)
+
+
+def _table(table: Json) -> Name:
+    """A table by the name that the standard gives it in its catalog."""
+    if table["kind"] == "AwsGlue":
+        if table["account"]:
+            return f"arn:aws:glue:{table['region']}:{table['account']}", f"table/{table['database']}/{table['table']}"
+        return f"aws://{table['region']}/{table['database']}", table["table"]
+    name = f"{table['catalog']}.{table['schema']}.{table['table']}"
+    if table["kind"] == "Unity":
+        return f"unitycatalog://{_host(table['workspace'])}", name
+    return f"snowflake://{_host(table['endpoint']).removesuffix('.snowflakecomputing.com')}", name
+
+
+def _host(url: str) -> str:
+    return url.partition("://")[2].partition("/")[0]
+
+
+def producers(estate: Json, places: Places) -> Iterator[Edge]:
+    """Applications that write, as the metrics tell them: those of connectors and of ksqlDB are not applications."""
+    for one in estate["producers"]:
+        for topic in one["topics"]:
+            job = places.topic(one["cluster"], f"producer/{one['client_id']}")
+            yield Edge("producers", "writes", None, places.topic(one["cluster"], topic), job)
+
+
+SYSTEMS = (connectors, ksqldb, flink, groups, links, exporters, tableflow, producers)
+
+
+def expected(estate: Json) -> set[Edge]:
+    """All edges of the estate."""
+    places = Places(estate)
+    return {edge for system in SYSTEMS for edge in system(estate, places)}
+
+
+def main() -> None:
+    """Print the edges of the estate in a file, or of the one that is built."""
+    if len(sys.argv) > 1:
+        estate = json.loads(Path(sys.argv[1]).read_text())
+    else:
+        from tests.confluent.estate import build
+
+        estate = build()
+    for edge in sorted(expected(estate), key=str):
+        sys.stdout.write(json.dumps(edge._asdict()) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""What was told, in a store, as edges that can be held against the expectation."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from tests.aliases import operator
+from tests.confluent.expected import Column, Edge, Name
+from tests.events import T0, frames_of
+from tests.store.test_apply import apply, opened, settle
+
+from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.sources.observer import Observation
+from lineage_bridge.sources.poller import parcels
+from lineage_bridge.store.export import Export
+
+Line = dict[str, Any]
+SYSTEMS = {
+    "ksqldb": "ksqldb",
+    "flink": "flink",
+    "consumer-group": "groups",
+    "cluster-link": "links",
+    "schema-link": "exporters",
+    "tableflow": "tableflow",
+    "producer": "producers",
+}
+"""What stands before the name of a job, to the system that tells it."""
+
+
+def exported(*seen: Observation) -> list[bytes]:
+    """All lines of the graph that some polls make."""
+    with opened() as writer:
+        aliases = [body for one in seen for path, body in parcels(one) if path.endswith("aliases")]
+        apply(writer, [operator(_added(body), place=90_000 + at) for at, body in enumerate(aliases)])
+        apply(writer, frames_of([encode(event) for one in seen for event in one.events]))
+        settle(writer)
+        return list(Export(writer.connection, T0).lines())
+
+
+def _added(body: bytes) -> bytes:
+    return json.dumps({"operation": "alias", **json.loads(body)}).encode()
+
+
+class Graph:
+    """The edges of exported lines, and the names that they go by."""
+
+    def __init__(self, lines: Iterable[bytes]) -> None:
+        self._lines: dict[str, list[Line]] = defaultdict(list)
+        for line in map(json.loads, lines):
+            self._lines[line["type"]].append(line)
+        self._canonical = {_name(line["node"]): _name(line["canonical"]) for line in self._lines["alias"] if line["entity"] == "dataset"}
+        self.edges = set(self._flows()) | set(self._columns())
+        told = {(edge.job, end) for edge in self.edges if edge.what == "flow" for end in (edge.source, edge.target)}
+        self.edges |= {edge for edge in self._ports() if (edge.job, edge.source or edge.target) not in told}
+
+    def spelt(self, edge: Edge) -> Edge:
+        """An edge between the names that the graph goes by."""
+        return edge._replace(source=self._spelt(edge.source), target=self._spelt(edge.target))
+
+    def _spelt(self, end: Name | Column | None) -> Name | Column | None:
+        return end and (*self._canonical.get(end[:2], end[:2]), *end[2:])
+
+    def _flows(self) -> Iterator[Edge]:
+        for line in self._lines["flow"]:
+            if "dataset" in line["source"] and "dataset" in line["target"]:
+                yield _edge("flow", _name(line["source"]["dataset"]), _name(line["target"]["dataset"]), line)
+
+    def _columns(self) -> Iterator[Edge]:
+        for line in self._lines["column_flow"]:
+            source, target = line["source"], line["target"]
+            if "field" in source and "field" in target:
+                yield _edge("column", (*_name(source), source["field"]), (*_name(target), target["field"]), line)
+
+    def _ports(self) -> Iterator[Edge]:
+        for line in self._lines["input"]:
+            yield _edge("reads", _name(line["dataset"]), None, line)
+        for line in self._lines["output"]:
+            yield _edge("writes", None, _name(line["dataset"]), line)
+
+
+def _name(told: Line) -> Name:
+    return told["namespace"], told["name"]
+
+
+def _edge(what: str, source: Name | Column | None, target: Name | Column | None, line: Line) -> Edge:
+    job = _name(line["job"])
+    return Edge(SYSTEMS.get(job[1].partition("/")[0], "connect"), what, source, target, job)
+
+
+def differences(graph: Graph, expected: Iterable[Edge], systems: Iterable[str]) -> dict[str, list[str]]:
+    """`missing` and `extra` edges of some systems, as lines that are sorted by job."""
+    wanted = {edge for edge in map(graph.spelt, expected) if edge.system in set(systems)}
+    found = {edge for edge in graph.edges if edge.system in set(systems)}
+    named = {"missing": wanted - found, "extra": found - wanted}
+    return {word: [_told(edge) for edge in sorted(edges, key=_by_job)] for word, edges in named.items()}
+
+
+def _by_job(edge: Edge) -> tuple[str, str]:
+    return edge.system, str((edge.job, edge.what, edge.source, edge.target))
+
+
+def _told(edge: Edge) -> str:
+    source, target = (" ".join(end) if end else "-" for end in (edge.source, edge.target))
+    return f"{edge.system} {' '.join(edge.job)}: {edge.what} {source} -> {target}"
