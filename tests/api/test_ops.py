@@ -3,12 +3,14 @@ import logging
 import re
 from pathlib import Path
 from typing import Any, NoReturn
+from urllib.parse import urlsplit
 
 import msgspec
 import pytest
 from starlette.testclient import TestClient
 from tests.api.support import LINEAGE, NOW, URL, FailingLog, Server
 from tests.events import run_event
+from tests.published import schemas
 
 from lineage_bridge.api.app import create_app
 from lineage_bridge.api.services import Disk
@@ -139,6 +141,13 @@ def test_the_page_of_calls_needs_no_network(server: Server) -> None:
     for link in links:
         assert link.startswith("/docs/files/")
         assert server.client.get(link).status_code == 200
+
+
+def test_the_schemas_of_our_facets_are_served(server: Server) -> None:
+    for url, schema in schemas():
+        answer = server.client.get(urlsplit(url).path)
+        assert answer.headers["Content-Type"] == "application/json"
+        assert answer.json() == schema
 
 
 def test_the_description_speaks_of_every_call_and_of_our_shapes(server: Server) -> None:

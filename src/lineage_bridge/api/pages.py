@@ -1,5 +1,6 @@
-"""The interactive description of the calls, from files of this machine: it needs no network."""
+"""Pages that are files of this machine and need no network: the interactive description of the calls, the schemas of our facets."""
 
+from importlib.resources import files
 from pathlib import Path
 
 from fastapi import FastAPI, Response
@@ -7,12 +8,16 @@ from fastapi.openapi.docs import get_swagger_ui_html
 from starlette.staticfiles import StaticFiles
 from swagger_ui_bundle import swagger_ui_path
 
+from lineage_bridge import openlineage
+
 FILES = "/docs/files"
+FACETS = "/spec/facets"
 
 
 def install(app: FastAPI) -> None:
-    """Serve `/docs`."""
+    """Serve `/docs` and `/spec/facets`."""
     app.mount(FILES, StaticFiles(directory=Path(str(swagger_ui_path))), name="swagger")
+    app.mount(FACETS, StaticFiles(directory=Path(str(files(openlineage))) / "spec" / "facets"), name="facets")
 
     @app.get("/docs", include_in_schema=False)
     def get_docs() -> Response:

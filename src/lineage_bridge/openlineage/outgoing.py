@@ -18,6 +18,7 @@ Json: TypeAlias = dict[str, Any]
 
 SPECIFICATION = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
 OWN_FACETS = "https://lineagebridge.dev/spec/facets/"
+"""Where the schemas of our facets are, which lie in `spec/facets` as well."""
 _RUN_IDS = uuid5(NAMESPACE_URL, "https://lineagebridge.dev/runs")
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 

@@ -1,7 +1,7 @@
 """What can be set of a source that is an organization of Confluent Cloud."""
 
 from collections.abc import Mapping
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -82,7 +82,12 @@ class ConfluentSettings(SourceSettings):
         default="https://flink.{region}.{cloud}.confluent.cloud", description="address of Flink's API, with {cloud} and {region}"
     )
     ca_file: str = Field(default="", description="file of the authorities that are trusted, in PEM; empty: the system's")
-    kafka_security_protocol: str = Field(default="SASL_SSL", description="how connections to the clusters' brokers are secured")
+    groups_by: Literal["auto", "protocol", "rest"] = Field(
+        default="auto", description="how groups are asked for: protocol, rest, or auto: the brokers, and REST where they cannot be reached"
+    )
+    kafka_security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
+        default="SASL_SSL", description="how connections to the clusters' brokers are secured"
+    )
 
     @property
     def address(self) -> str:

@@ -1,0 +1,41 @@
+"""The schemas of our own facets, as they are published."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from tests.published import faults, schemas
+
+from lineage_bridge.openlineage.outgoing import Outgoing
+
+DOCS = Path(__file__).parents[2] / "docs"
+OUT = Outgoing("https://example.com/test")
+
+
+@pytest.mark.parametrize(("url", "schema"), [pytest.param(*one, id=one[0].rpartition("/")[2]) for one in schemas()])
+def test_each_is_a_schema_of_one_facet_that_the_documents_name(url: str, schema: dict[str, Any]) -> None:
+    Draft202012Validator.check_schema(schema)
+    name = url.rpartition("/")[2].removesuffix(".json")
+    assert schema["$id"] == url
+    assert list(schema["$defs"]) == [name]
+    ((key, said),) = schema["properties"].items()
+    assert said == {"$ref": f"#/$defs/{name}"}
+    assert schema["$defs"][name]["description"]
+    assert any(f"`{key}`" in path.read_text() for path in DOCS.glob("*.md"))
+
+
+def test_what_differs_from_a_schema_is_found() -> None:
+    def of(key: str, name: str, **members: object) -> list[str]:
+        return faults([OUT.dataset_event(0, ("ns", "orders"), {key: OUT.own("1-0-0", name, **members)})])
+
+    name = "ConfluentKafkaDatasetFacet"
+    assert not of("confluent_kafka", name, cluster_id="lkc-1", environment_id="env-1", partitions=3)
+    (missing,) = of("confluent_kafka", name, cluster_id="lkc-1")
+    assert "environment_id" in missing
+    (wrong,) = of("confluent_kafka", name, cluster_id="lkc-1", environment_id="env-1", partitions="3")
+    assert "'3' is not of type 'integer'" in wrong
+    (more,) = of("confluent_kafka", name, cluster_id="lkc-1", environment_id="env-1", shards=3)
+    assert "shards" in more
+    (elsewhere,) = of("confluent", name, cluster_id="lkc-1", environment_id="env-1")
+    assert "not published" in elsewhere
