@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 
-from lineage_bridge.sources.confluent import names
+from lineage_bridge.sources.confluent import connect, names
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
 
-MODULES: tuple[Callable[[Around], Planes], ...] = (names.planes,)
+MODULES: tuple[Callable[[Around], Planes], ...] = (
+    names.planes,
+    connect.planes,
+)
 
 
 def planes_of(around: Around, modules: tuple[Callable[[Around], Planes], ...] = MODULES) -> list[AnyPlane]:

@@ -46,8 +46,13 @@ def content_of(
     space: str,
     around: Knowledge,
     links: Mapping[DatasetName, Iterable[DatasetName]],
+    *,
+    sources: bool = False,
 ) -> Content:
-    """What a connection says. `space` is the namespace of its topics, `links` are further names of datasets outside."""
+    """What a connection says. `space` is the namespace of its topics, `links` are further names of datasets outside.
+
+    `sources`: datasets outside are told with the systems that hold them.
+    """
     topics = {
         (space, use.name): _topic_facets(out, (space, use.name), around)
         for use in (*connection.topics_in, *connection.topics_out)
@@ -58,6 +63,8 @@ def content_of(
         for one in connection.datasets
         if not one.synthetic
     }
+    for name, facets in outside.items() if sources else ():
+        facets["dataSource"] = out.data_source(connection.connector.system or name[0], name[0])
     read = {(space, use.name) for use in connection.topics_in}
     written = {(space, use.name) for use in connection.topics_out}
     inputs = {name: facets for name, facets in topics.items() if name in read}

@@ -26,6 +26,8 @@ _TABLES = ("table.include.list", "table.whitelist", "collection.include.list", "
 
 def group_of(one: Seen) -> str:
     """The consumer group of a sink."""
+    if one.service is not None and one.service.group:
+        return one.service.group
     own = one.config.get("consumer.override.group.id", "")
     return own if own and not has_placeholder(own) else f"connect-{one.name}"
 

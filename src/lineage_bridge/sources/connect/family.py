@@ -105,6 +105,11 @@ class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(wrong)
 
     @property
+    def system(self) -> str:
+        """The system outside, as far as the title tells it: `PostgreSQL` of `Debezium PostgreSQL` and `PostgreSQL sink`."""
+        return self.title.removeprefix("Debezium ").removesuffix(" source").removesuffix(" sink")
+
+    @property
     def names(self) -> tuple[str, ...]:
         """All the names by which a configuration asks for it."""
         return (*self.classes, *self.managed)

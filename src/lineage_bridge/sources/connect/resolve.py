@@ -2,22 +2,27 @@
 
 from collections.abc import Iterable, Mapping
 
+from msgspec.structs import replace
+
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.connect.catalogue import Catalogue, catalogue
 from lineage_bridge.sources.connect.connection import Connection, Evidence, Flow, How, Outside, TopicUse, merge_evidence
-from lineage_bridge.sources.connect.family import SOURCE
+from lineage_bridge.sources.connect.family import SOURCE, ConnectorClass
 from lineage_bridge.sources.connect.flows import Traced, trace_sink, trace_source
 from lineage_bridge.sources.connect.side import side_topics
 from lineage_bridge.sources.connect.transforms import Chain, read_chain
 from lineage_bridge.sources.connect.view import View
 
 NOTHING_ELSE = Evidence()
+_AFTER_ONLY = "after.state.only"
+_AFTER_ONLY_UNLESS_TOLD = frozenset(("PostgresCdcSource", "MySqlCdcSource", "SqlServerCdcSource"))
+"""Confluent Cloud's connectors of Debezium's first generation there: their records are rows unless they are told otherwise."""
 
 
 def resolve(config: Mapping[str, str], evidence: Evidence = NOTHING_ELSE, classes: Catalogue | None = None) -> Connection:
     """What the configuration and the evidence say. `classes`: the catalogue, with a user's own mappings if there are any."""
     settings = {**config, **evidence.settings}
-    connector = (catalogue() if classes is None else classes).find(settings, evidence.direction)
+    connector = _as_told((catalogue() if classes is None else classes).find(settings, evidence.direction), settings)
     view = View(connector, settings, evidence)
     chain = read_chain(config)
     side = side_topics(view)
@@ -33,6 +38,15 @@ def resolve(config: Mapping[str, str], evidence: Evidence = NOTHING_ELSE, classe
         _merged_flows(traced.flows, more),
         _unknown(view, chain, traced),
     )
+
+
+def _as_told(connector: ConnectorClass, settings: Mapping[str, str]) -> ConnectorClass:
+    """The family; one of Debezium's in Confluent Cloud that writes rows, not its envelope, as one that does."""
+    named = settings.get("connector.class", "")
+    if connector.shape != "debezium" or named not in connector.managed:
+        return connector
+    told = settings.get(_AFTER_ONLY, "true" if named in _AFTER_ONLY_UNLESS_TOLD else "")
+    return replace(connector, shape="row") if told.strip().lower() == "true" else connector
 
 
 def _merged_datasets(found: Iterable[Outside], more: tuple[How, ...]) -> tuple[Outside, ...]:

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from lineage_bridge.openlineage.outgoing import Json
 from lineage_bridge.sources.observer import Unseen
 
 RUNNING, PAUSED, STOPPED, FAILED = "RUNNING", "PAUSED", "STOPPED", "FAILED"
 """States of connectors and tasks; the others are UNASSIGNED, RESTARTING and DESTROYED, and those between states that a service has."""
-_GONE = frozenset((STOPPED, "DESTROYED"))
-_WAITING = frozenset(("UNASSIGNED", "RESTARTING", "CREATING", "UPDATING", "RESUMING", "DELETING"))
+_GONE = frozenset((STOPPED, "DESTROYED", "DELETED"))
+_WAITING = frozenset(("NONE", "UNASSIGNED", "RESTARTING", "PROVISIONING", "CREATING", "UPDATING", "RESUMING", "DELETING"))
 
 
 class Part(NamedTuple):
@@ -25,13 +26,17 @@ class Service(NamedTuple):
     """What a service that runs connectors, each by itself, tells of one.
 
     `servers`: bootstrap servers of its Kafka cluster. `version`: of Kafka Connect. `settings`: what the service knows of settings that
-    the configuration does not have. `facts`: members of the connector's facet.
+    the configuration does not have. `facts`: members of the connector's facet. `job`: facets of its job. `group`: the consumer group of a
+    sink, empty if it is that of Kafka Connect. `sources`: whether what lies outside is told with its system.
     """
 
     servers: str
     version: str
     settings: Mapping[str, str]
     facts: Mapping[str, object]
+    job: Mapping[str, Json] = {}
+    group: str = ""
+    sources: bool = False
 
 
 class Seen(NamedTuple):

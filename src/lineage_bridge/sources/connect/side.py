@@ -20,17 +20,20 @@ _OF_MANAGED_SINKS = (
 
 
 def side_topics(view: View) -> list[tuple[str, TopicUse]]:
-    """The topics beside the data, each with its way: `in`, `out` or `both`. One that was seen is one, whatever its conditions."""
+    """The topics beside the data, each with its way: `in`, `out` or `both`. One that was seen is one, whatever its conditions.
+
+    Those that Confluent Cloud gives every sink are there only if the cluster has them, as far as its topics are known.
+    """
     connector = view.connector
-    places = connector.side
-    if connector.direction == SINK:
-        places += _OF_SINKS
-        if view.setting("connector.class") in connector.managed:
-            places += _OF_MANAGED_SINKS
+    is_sink = connector.direction == SINK
+    given = _OF_MANAGED_SINKS if is_sink and view.setting("connector.class") in connector.managed else ()
+    known = view.evidence.known_topics
     found: list[tuple[str, TopicUse]] = []
-    for place in places:
+    for place in (*connector.side, *(_OF_SINKS if is_sink else ()), *given):
         name = view.text(place.topic)
-        if name and (_is_on(view, place.when) or name in view.evidence.observed_topics):
+        if not name or (place in given and known is not None and name not in known):
+            continue
+        if _is_on(view, place.when) or name in view.evidence.observed_topics:
             found.append((place.way, TopicUse(name, place.role, evidence=(How.LISTED,))))
     return found
 

@@ -40,6 +40,7 @@ class Story:
 
     def __init__(self, out: Outgoing, place: Place, job: DatasetName, memory: Memory) -> None:
         self.out, self.place, self.job, self.memory = out, place, job, memory
+        self.job_facets: Mapping[str, Json] = {}
 
     def goes_on(self, one: Seen, same: bool, described: Json, content: Content, counts: Mapping[str, int]) -> list[Json]:
         """What is to be told of a connector that is there. `same`: its configuration is that of the run before.
@@ -47,6 +48,7 @@ class Story:
         `described` is its facet, `counts` the rows of the run before, by topic.
         """
         self.memory.ids = sorted(one.tasks)
+        self.job_facets = one.service.job if one.service else {}
         stated = self._health(one)
         if one.stopped:
             return self._stopped({**({"kafka_connect": described} if same else {}), **stated}, content, counts)
@@ -81,11 +83,10 @@ class Story:
         parts = (self.place.cluster, *self.job, number, self.memory.config)
         self.memory.begin(str(run_id("connect", *parts)), number)
         engine = {"processing_engine": self.out.processing_engine("Kafka Connect", self.place.version)}
-        kind = {"jobType": self.out.job_type("STREAMING", INTEGRATION, "CONNECTOR", self.place.period_s)}
-        return self._event("START", {**self._new_facets(facets), **engine}, self._new_content(content, {}), kind)
+        return self._event("START", {**self._new_facets(facets), **engine}, self._new_content(content, {}), self._kind())
 
     def _moves(self, facets: Mapping[str, Json], content: Content, counts: Mapping[str, int]) -> Json:
-        return self._event("RUNNING", self._new_facets(facets), self._new_content(content, counts))
+        return self._event("RUNNING", self._new_facets(facets), self._new_content(content, counts), self._new_job_facets())
 
     def _fails(self, one: Seen, facets: Mapping[str, Json], content: Content, counts: Mapping[str, int]) -> Json:
         self.memory.told, self.memory.failure = TOLD_FAILED, _failure(one)
@@ -95,8 +96,7 @@ class Story:
     def _stopped(self, facets: Mapping[str, Json], content: Content, counts: Mapping[str, int]) -> list[Json]:
         if not self.memory.number and not self.memory.facets:
             self._new_facets(facets)
-            kind = self.out.job_type("STREAMING", INTEGRATION, "CONNECTOR", self.place.period_s)
-            return [self.out.job_event(self.place.now_us, self.job, job_facets={"jobType": kind})]
+            return [self.out.job_event(self.place.now_us, self.job, job_facets=self._kind())]
         return self._ends("ABORT", facets, content, counts)
 
     def _ends(self, how: str, facets: Mapping[str, Json], content: Content | None, counts: Mapping[str, int]) -> list[Json]:
@@ -185,6 +185,16 @@ class Story:
             failures=failures,
         )
         return {"kafka_connect_health": facet}
+
+    def _kind(self) -> dict[str, Json]:
+        """All facets of the job."""
+        kind = self.out.job_type("STREAMING", INTEGRATION, "CONNECTOR", self.place.period_s)
+        return {"jobType": kind, **self._new_job_facets()}
+
+    def _new_job_facets(self) -> dict[str, Json]:
+        """Those of the service's facets of the job that this run has not said before."""
+        new = self._new_facets({f"job {key}": facet for key, facet in self.job_facets.items()})
+        return {key.removeprefix("job "): facet for key, facet in new.items()}
 
     def _new_facets(self, facets: Mapping[str, Json]) -> dict[str, Json]:
         """Those of the facets that this run has not said before."""

@@ -143,7 +143,15 @@ class Translation:
         content = self.made.contents.get(
             one.seen.name,
             basis_of(one.connection, one.config, one.kafka.space, self.around),
-            lambda: content_of(self.out, one.connection, one.config, one.kafka.space, self.around, links_of(one.connection, one.config)),
+            lambda: content_of(
+                self.out,
+                one.connection,
+                one.config,
+                one.kafka.space,
+                self.around,
+                links_of(one.connection, one.config),
+                sources=one.seen.service is not None and one.seen.service.sources,
+            ),
         )
         counts = one.memory.count(self._written(one, writers) if one.connection.is_source else one.sums)
         place = self.place._replace(space=one.kafka.space, version=self._version(one.seen))

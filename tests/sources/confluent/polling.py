@@ -1,0 +1,108 @@
+"""One plane of a small estate, polled again and again; snapshots go by way of JSON, as the poller keeps them."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tests.sources.http import Api, Standin, standing
+
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.sources.confluent.cloud import Clients
+from lineage_bridge.sources.confluent.estate import Environment, Estate, KafkaCluster, KsqlCluster
+from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
+from lineage_bridge.sources.confluent.settings import ConfluentSettings
+from lineage_bridge.sources.knowledge import KEY, VALUE, Cluster, Knowledge, Schema
+from lineage_bridge.sources.observer import Observation
+
+T0, MINUTE_US = 1_795_000_000_000_000, 60_000_000
+ENV, LKC, KSQL = "env-a1", "lkc-b2", "lksqlc-c3"
+SPACE = f"confluent://{ENV}/{LKC}"
+SECRET = "hunter2-in-clear"  # noqa: S105  # what must be found nowhere
+
+
+class Polling:
+    """`url`: where the plane's system is; `now_us`: the time of the next poll."""
+
+    def __init__(self, server: Standin, planes: Callable[[Around], Planes], around: Knowledge, **settings: Any) -> None:
+        self.server, self.planes, self.around, self.now_us = server, planes, around, T0
+        self.estate = Estate(
+            "org",
+            (Environment(ENV, "production"),),
+            (KafkaCluster(LKC, ENV, "orders", "Dedicated", "aws", "eu-west-1", server.url, "pkc-1.example.org:9092"),),
+            ksqldb=(KsqlCluster(KSQL, ENV, LKC, "ksql", server.url),),
+        )
+        key = {"key": "KEY", "secret": "${env:SECRET}"}
+        told = {"url": server.url, "timeout_s": 1, "cloud": key, "ksqldb": {"*": key}, "tableflow": {"*": key}, **settings}
+        self.settings = ConfluentSettings.model_validate(told)
+        self.clients = Clients(self.settings)
+        self.snapshot: Any = None
+
+    @property
+    def plane(self) -> AnyPlane:
+        (plane,) = self.planes(Around(self.estate, self.estate, self.clients, self.settings))
+        return plane
+
+    def poll(self, minutes: int = 5) -> Observation:
+        """What is told, `minutes` before the next poll."""
+        plane = self.plane
+        assert not plane.lacks()
+        fetched = plane.fetch(self.snapshot, self.now_us)
+        seen = plane.tell(fetched, self.snapshot, self.around, self.now_us)
+        assert seen.unseen == fetched.unseen
+        self.keep(seen, minutes)
+        return seen
+
+    def gone(self) -> Observation:
+        """What is told once the whole scope is gone."""
+        seen = self.plane.tell(self.plane.nothing(), self.snapshot, self.around, self.now_us)
+        self.keep(seen, 5)
+        return seen
+
+    def keep(self, seen: Observation, minutes: int) -> None:
+        text = json.dumps([seen.snapshot, seen.events, seen.same, seen.unseen])
+        assert SECRET not in text
+        self.snapshot = json.loads(json.dumps(seen.snapshot))
+        self.now_us += minutes * MINUTE_US
+
+    @property
+    def known(self) -> Knowledge:
+        return self.plane.know(self.snapshot)
+
+
+@contextmanager
+def polling(api: Api, planes: Callable[[Around], Planes], around: Knowledge, **settings: Any) -> Iterator[Polling]:
+    """A plane's system as `api` has it, and the plane."""
+    with standing(Standin(api, f"KEY:{SECRET}")) as server:
+        made = Polling(server, planes, around, **settings)
+        yield made
+        made.clients.close()
+
+
+def topics(*names: str, **more: Any) -> Knowledge:
+    """What is known of topics: the cluster has them, and each has the columns `id`, `total` and, in its key, `shop`."""
+    fields = tuple(SchemaField(name=name, type="STRING") for name in ("id", "total"))
+    schemas = {((SPACE, name), VALUE): Schema(fields, f"{name}-value version 1") for name in names}
+    schemas |= {((SPACE, name), KEY): Schema((SchemaField(name="shop", type="STRING"),)) for name in names}
+    cluster = Cluster(LKC, SPACE, frozenset(("pkc-1.example.org:9092",)), frozenset(names), **more)
+    return Knowledge((cluster,), schemas, names={"sa-1": "order service"})
+
+
+def bare(value: Any) -> Any:
+    """Facets without what every facet has."""
+    if isinstance(value, dict):
+        return {key: bare(inner) for key, inner in value.items() if key not in ("_producer", "_schemaURL")}
+    return [bare(inner) for inner in value] if isinstance(value, list) else value
+
+
+def edges(seen: Observation) -> list[str]:
+    """Every flow that is stated: `source > target`, and each column's."""
+    found = []
+    for event in seen.events:
+        told = event.get("job", {}).get("facets", {}).get("lineage", {"entries": []})
+        for entry in told["entries"]:
+            target = f"{entry['namespace']} {entry['name']}"
+            found += [f"{one['namespace']} {one['name']} > {target}" for one in entry["inputs"]]
+            for column, sources in entry.get("fields", {}).items():
+                found += [f"{one['namespace']} {one['name']} {one['field']} > {target} {column}" for one in sources["inputs"]]
+    return sorted(set(found))
