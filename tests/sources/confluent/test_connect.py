@@ -143,7 +143,9 @@ def test_rows_of_a_sink_are_asked_each_quarter_of_an_hour_and_a_sources_offsets_
     for _ in range(13):
         plane.server.asked.clear()
         seen = plane.poll()
-        rows = [one["inputFacets"]["inputStatistics"]["rowCount"] for event in seen.events for one in event["inputs"] if "inputFacets" in one]
+        rows = [
+            one["inputFacets"]["inputStatistics"]["rowCount"] for event in seen.events for one in event["inputs"] if "inputFacets" in one
+        ]
         asked.append((sorted(target.split("/")[-2] for target in plane.server.asked if target.endswith("offsets")), rows))
         cloud.offset += 10
     assert asked[0] == (["cdc", "to%2Flake"], [])
