@@ -18,7 +18,7 @@ from lineage_bridge.sources.observer import Observation
 T0, MINUTE_US = 1_795_000_000_000_000, 60_000_000
 ENV, LKC, KSQL = "env-a1", "lkc-b2", "lksqlc-c3"
 SPACE = f"confluent://{ENV}/{LKC}"
-SECRET = "hunter2-in-clear"  # noqa: S105  # what must be found nowhere
+SECRET = "hunter2-in-clear"  # what must be found nowhere
 
 
 class Polling:

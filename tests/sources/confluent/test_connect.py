@@ -275,7 +275,7 @@ def test_a_plugin_of_ones_own_is_asked_once_and_its_settings_are_not_told(plane:
 def test_an_owner_who_gets_a_name_is_told_once(plane: Polling) -> None:
     named, plane.around = plane.around, topics("shop.public.orders")
     plane.around = type(named)(plane.around.clusters, plane.around.schemas)
-    owner = [event["job"]["facets"].get("ownership", {}).get("owners") for event in plane.poll().events][0]
+    owner = next(event["job"]["facets"].get("ownership", {}).get("owners") for event in plane.poll().events)
     assert owner == [{"name": "sa-1", "type": "MAINTAINER"}]
     plane.around = named
     told = [list(event["job"]["facets"]) for _ in range(2) for event in plane.poll().events if event["job"]["name"] == "cdc"]
