@@ -72,8 +72,9 @@ class Cloud:
             return Reply(200, self.connectors)
         assert request.parts[-1] == "offsets"
         name = request.parts[-2]
-        lake = [{"kafka_topic": "shop.public.orders", "kafka_partition": at} for at in (0, 1)]
-        partitions: list[Any] = {"cdc": [{"server": "shop"}], "to/lake": lake}.get(name, [])
+        lake: list[Any] = [{"kafka_topic": "shop.public.orders", "kafka_partition": at} for at in (0, 1)]
+        own: dict[str, list[Any]] = {"cdc": [{"server": "shop"}], "to/lake": lake}
+        partitions = own.get(name, [])
         offsets = [{"partition": one, "offset": {"lsn": 7} if name == "cdc" else {"kafka_offset": self.offset}} for one in partitions]
         return Reply(200, {"name": name, "offsets": offsets, "metadata": {}})
 
