@@ -14,6 +14,7 @@ LineageBridgeError
 │   ├── PositionError       the store's position is not the one a batch starts at
 │   └── CollisionError      two names share one node id
 ├── NotFoundError           the graph holds no such node, run or event
+├── AmbiguousError          a short name is that of several nodes
 ├── GoneError               a cursor points at what is no longer kept
 ├── RequestError            a question that cannot be asked: a bad argument, a bad cursor
 ├── JarError                a Java archive could not be had, or its bytes are not the pinned ones
@@ -91,6 +92,14 @@ class CollisionError(StoreError):
 
 class NotFoundError(LineageBridgeError):
     """The graph holds no such node, run or event; `near` are names that come close."""
+
+    def __init__(self, message: str, hint: str = "", near: Sequence[tuple[str, str]] = ()) -> None:
+        super().__init__(message, hint)
+        self.near = tuple(near)
+
+
+class AmbiguousError(LineageBridgeError):
+    """A short name is that of several nodes; `near` are their names."""
 
     def __init__(self, message: str, hint: str = "", near: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(message, hint)

@@ -11,7 +11,8 @@ from lineage_bridge.answers.analysis import EstateTable, FindingsSummary
 from lineage_bridge.answers.differences import Between, ChangePage, DriftPage, GraphDiff
 from lineage_bridge.answers.events import EventFilter, EventRecord, QuarantineRecord
 from lineage_bridge.answers.history import AliasFilter, AliasRecord, FacetHistory, LifeEntry, SchemaHistory
-from lineage_bridge.answers.neighbourhood import Node, Port, Walk, WalkLimits
+from lineage_bridge.answers.inventory import Entry
+from lineage_bridge.answers.neighbourhood import Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.answers.questions import Impact, Ledger, Paths, Trace, TraceOptions
 from lineage_bridge.answers.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
 from lineage_bridge.answers.searching import SearchFilter, SearchPage
@@ -20,6 +21,7 @@ from lineage_bridge.answers.statistics import StatisticsFilter, StatisticsPage
 from lineage_bridge.graph.carried import Carried, FrameKind
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.ledger import Window
+from lineage_bridge.graph.nodeids import Called
 from lineage_bridge.graph.relations import Row
 
 LOG_SOURCE = "log"
@@ -241,6 +243,33 @@ class GraphReader(Protocol):
 
     def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
         """The canonical node of a node's group, and all its members."""
+
+    def heads(self, kinds: Sequence[NodeKind]) -> "Iterator[tuple[GraphReader, list[Node]]]":
+        """Every dataset and job of these kinds once, as the node that stands for all its names: in portions, in the order of names.
+
+        Each portion comes with a reader of the same moment that remembers nothing of the others.
+        """
+
+    def entries(self, heads: Sequence[Node]) -> list[Entry]:
+        """What is known of nodes that stand for their groups."""
+
+    def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
+        """Node id to the node that stands for its group."""
+
+    def called(self, nodes: Iterable[Node]) -> dict[int, tuple[Node, Called]]:
+        """Node id to the node that stands for its group, and what that is called."""
+
+    def by_node_id(self, text: str) -> list[Node]:
+        """The nodes that a node id may mean, each standing for its group: several where it leaves open which."""
+
+    def ports(self, jobs: Iterable[Node], *, now_us: int) -> list[Port]:
+        """The inputs and outputs of these jobs, under all their names, without what has ended."""
+
+    def unnamed_ports(self, *, now_us: int) -> list[Port]:
+        """What flows of jobs come from or lead to although the job never named it as its input or output."""
+
+    def direct(self, *, now_us: int) -> Iterator[Edge]:
+        """The flows between two nodes that are no job's reading or writing: what datasets declare, what lies between jobs, renames."""
 
     def walk(
         self,

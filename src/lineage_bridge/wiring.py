@@ -27,7 +27,7 @@ from filelock import FileLock, Timeout
 from lineage_bridge.config import SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE, Paths, Settings
 from lineage_bridge.errors import RequestError, StoreError, StoreMissingError, UnavailableError
 from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.ids import DAY_US, NodeKind, node_id
+from lineage_bridge.graph.ids import DAY_US, NodeKind, graph_id, node_id
 from lineage_bridge.log.disk import Disk as LogDisk
 from lineage_bridge.log.disk import LocalDisk
 from lineage_bridge.log.reader import LogReader
@@ -190,6 +190,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
                 disk=lambda: Disk(frames.disk_bytes(), shutil.disk_usage(paths.log).free),
                 log_state=lambda: HEALTHY if os.access(paths.log, os.W_OK) else f"{paths.log} cannot be written",
                 version=version(),
+                graph_id=graph_id(control(settings).key()),
                 sources=sources(settings),
                 findings=lambda: Findings(paths.analysis),
                 allowed_hosts=LOOPBACK | {host},

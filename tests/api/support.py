@@ -17,7 +17,7 @@ from lineage_bridge.api.services import Disk, Services
 from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import flat, fold_frames
-from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.graph.ids import DAY_US, graph_id
 from lineage_bridge.log.reader import LogReader
 from lineage_bridge.log.writer import LogWriter
 from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Frame
@@ -61,6 +61,7 @@ class Server:
             disk=lambda: self.parts.disk,
             log_state=lambda: self.parts.log_state,
             version="1.2.3",
+            graph_id=graph_id(KEY),
             sources=SourceDesk({}, SourceBook(Control(folder / "control.db"))),
         )
         self.client = self.client_of()

@@ -1,7 +1,8 @@
 """Answers: values as JSON, and errors in their one shape."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -9,9 +10,11 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.responses import StreamingResponse
 
 from lineage_bridge.api.models import ErrorAnswer, Name, Problem
 from lineage_bridge.errors import (
+    AmbiguousError,
     ConfigError,
     GoneError,
     LineageBridgeError,
@@ -30,6 +33,7 @@ _HEADERS: Final = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-sto
 _AGAIN: Final = {"Retry-After": "1"}
 _KINDS: Final[tuple[tuple[type[LineageBridgeError], int, str], ...]] = (
     (NotFoundError, 404, "not_found"),
+    (AmbiguousError, 409, "ambiguous"),
     (GoneError, 410, "gone"),
     (RequestError, 422, "bad_argument"),
     (ConfigError, 422, "bad_setting"),
@@ -68,6 +72,12 @@ def verbatim_list(texts: Iterable[bytes], headers: Mapping[str, str]) -> Respons
     return verbatim(b"[" + b",".join(texts) + b"]", 200, headers)
 
 
+def streamed(pieces: Iterator[bytes], headers: Mapping[str, str]) -> Response:
+    """JSON text in pieces, sent as they are made. What the first piece raises is an answer of its own."""
+    first = next(pieces, b"")
+    return StreamingResponse(chain((first,), pieces), 200, {**_HEADERS, **headers}, JSON)
+
+
 def problem(status: int, code: str, message: str, hint: str = "", headers: Mapping[str, str] | None = None) -> Response:
     """An error in its one shape."""
     return answer(ErrorAnswer(Problem(code, message, hint)), status, headers)
@@ -94,7 +104,7 @@ def of_error(error: LineageBridgeError) -> Response:
     if isinstance(error, RefusedError):
         return problem(error.status, error.code, str(error), error.hint)
     status, code = next(((status, code) for kind, status, code in _KINDS if isinstance(error, kind)), (503, "failed"))
-    near = [Name(*names) for names in error.near] if isinstance(error, NotFoundError) else None
+    near = [Name(*names) for names in error.near] if isinstance(error, NotFoundError | AmbiguousError) else None
     said = Problem(code, str(error), error.hint, msgspec.UNSET if near is None else near)
     return answer(ErrorAnswer(said), status, _AGAIN if status == 503 else None)
 

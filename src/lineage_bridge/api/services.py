@@ -33,8 +33,8 @@ class Services:
 
     `graph` opens a reader of one moment and raises StoreMissingError before there is a store. `pipeline` is what the
     pipeline last told of itself, None if nothing; `is_alive` says whether a process id runs. `log_state` is "ok" or what
-    is wrong with the log. `findings` raises NotFoundError before there was an analysis. `allowed_hosts` are the names,
-    without port, that a request may be addressed to.
+    is wrong with the log. `graph_id` is the UUID of the installation's one graph. `findings` raises NotFoundError before
+    there was an analysis. `allowed_hosts` are the names, without port, that a request may be addressed to.
     """
 
     log: EventLog
@@ -46,6 +46,7 @@ class Services:
     disk: Callable[[], Disk]
     log_state: Callable[[], str]
     version: str
+    graph_id: str
     sources: SourceDesk
     findings: Callable[[], FindingsReader] = _no_findings
     allowed_hosts: frozenset[str] = LOOPBACK

@@ -19,6 +19,7 @@ _TEXTS = {
     202: "Durable, and soon done",
     400: "No JSON at all; kept in quarantine",
     404: "Not there; names that come close",
+    409: "Several nodes may be meant; they are named",
     410: "No longer kept; the way on is told",
     413: "Too large; a sample is kept in quarantine",
     422: "Not used; kept in quarantine",

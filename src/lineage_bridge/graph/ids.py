@@ -5,6 +5,7 @@ A node id is a signed 64-bit hash, keyed per installation, so that nobody can cr
 
 from enum import IntEnum
 from hashlib import blake2b
+from uuid import UUID
 
 DAY_US = 86_400_000_000
 
@@ -43,3 +44,8 @@ def statement_id(kind: NodeKind, namespace: str, name: str, producer: str) -> by
 def day_of(time_us: int) -> int:
     """The UTC day of a time in microseconds since the epoch, as days since the epoch."""
     return time_us // DAY_US
+
+
+def graph_id(key: bytes) -> str:
+    """The UUID of the one graph of the installation with this key. The key cannot be told from it."""
+    return str(UUID(bytes=blake2b(b"the graph", digest_size=16, key=key).digest(), version=4))

@@ -3,7 +3,7 @@
 import heapq
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -13,13 +13,15 @@ from queue import Empty, LifoQueue
 from lineage_bridge.answers.differences import Between, Change, ChangePage, Drift, DriftPage, GraphDiff
 from lineage_bridge.answers.events import EventFilter, EventRecord, QuarantineRecord
 from lineage_bridge.answers.history import AliasFilter, AliasRecord, FacetHistory, LifeEntry, SchemaHistory
-from lineage_bridge.answers.neighbourhood import Node, Port, Walk, WalkLimits
+from lineage_bridge.answers.inventory import Entry
+from lineage_bridge.answers.neighbourhood import Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.answers.questions import Impact, Ledger, Paths, Trace, TraceOptions
 from lineage_bridge.answers.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
 from lineage_bridge.answers.searching import SearchFilter, SearchPage
 from lineage_bridge.answers.statistics import StatisticsFilter, StatisticsPage
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.ledger import Window
+from lineage_bridge.graph.nodeids import Called
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.store.aliases import AliasList
 from lineage_bridge.store.diff import JobDiff, walks
@@ -27,6 +29,7 @@ from lineage_bridge.store.drift import DriftFinder
 from lineage_bridge.store.facets import FacetHistories
 from lineage_bridge.store.feed import Feed
 from lineage_bridge.store.impact import Reacher
+from lineage_bridge.store.inventory import Inventory
 from lineage_bridge.store.ledger import Bookkeeper
 from lineage_bridge.store.moment import flows, moment, resolution
 from lineage_bridge.store.nodes import Nodes
@@ -116,6 +119,39 @@ class SqliteReader:
     def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
         """The canonical node of a node's group, and all its members."""
         return self._nodes.group(node)
+
+    def heads(self, kinds: Sequence[NodeKind]) -> "Iterator[tuple[SqliteReader, list[Node]]]":
+        """Every dataset and job of these kinds once, in portions, each with a reader that remembers nothing of the others."""
+        for some in Inventory(self.connection, self._nodes).heads(kinds):
+            yield SqliteReader(self.connection), some
+
+    def entries(self, heads: Sequence[Node]) -> list[Entry]:
+        """What is known of nodes that stand for their groups."""
+        return Inventory(self.connection, self._nodes).entries(heads)
+
+    def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
+        """Node id to the node that stands for its group."""
+        return {node.id: self._nodes.by_id(self._nodes.head(node.id)) for node in nodes}
+
+    def called(self, nodes: Iterable[Node]) -> dict[int, tuple[Node, Called]]:
+        """Node id to the node that stands for its group, and what that is called."""
+        return Inventory(self.connection, self._nodes).called(nodes)
+
+    def by_node_id(self, text: str) -> list[Node]:
+        """The nodes that a node id may mean."""
+        return Inventory(self.connection, self._nodes).of_id(text)
+
+    def ports(self, jobs: Iterable[Node], *, now_us: int) -> list[Port]:
+        """The inputs and outputs of these jobs, under all their names."""
+        return Inventory(self.connection, self._nodes).ports(jobs, moment(self.connection, self._nodes, self._runs, now_us))
+
+    def unnamed_ports(self, *, now_us: int) -> list[Port]:
+        """What flows of jobs come from or lead to although the job never named it as its input or output."""
+        return Inventory(self.connection, self._nodes).unnamed_ports(moment(self.connection, self._nodes, self._runs, now_us))
+
+    def direct(self, *, now_us: int) -> Iterator[Edge]:
+        """The flows between two nodes that are no job's reading or writing."""
+        return Inventory(self.connection, self._nodes).direct(moment(self.connection, self._nodes, self._runs, now_us))
 
     def walk(
         self,

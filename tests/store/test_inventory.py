@@ -1,0 +1,76 @@
+"""The whole graph as a list: every dataset and job once, and each found again by its node id."""
+
+from hypothesis import example, given, settings
+from tests.aliases import operator, said, spaces, word, worlds
+from tests.events import T0, dataset, frames_of, run_event
+from tests.store.test_apply import apply, opened
+
+from lineage_bridge.graph.carried import Carried
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.store.nodes import Nodes
+from lineage_bridge.store.read import SqliteReader
+
+EVERY = (NodeKind.DATASET, NodeKind.JOB)
+UNITY, DATABRICKS = "unitycatalog://dbc.example.com", "databricks://dbc.example.com"
+APART = [
+    *frames_of([run_event(inputs=[dataset("a.b.c", UNITY), dataset("a.b.c", DATABRICKS), dataset("p.d.t", "bigquery")])]),
+    operator(said("veto", spaces(DATABRICKS, UNITY))),
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(worlds())
+@example(APART)
+def test_every_node_is_there_once_and_its_id_finds_it_again(frames: list[Carried]) -> None:
+    with opened() as writer:
+        apply(writer, frames)
+        ids = [row[0] for row in writer.connection.execute("SELECT id FROM node WHERE kind IN (1, 2)")]
+        nodes = Nodes(writer.connection)
+        listed = [node for _, some in SqliteReader(writer.connection).heads(EVERY) for node in some]
+        assert sorted(node.id for node in listed) == sorted({nodes.head(id_) for id_ in ids})
+        entries = SqliteReader(writer.connection).entries(listed)
+        assert len({entry.called.id for entry in entries}) == len(entries)
+        for entry in entries:
+            assert SqliteReader(writer.connection).by_node_id(entry.called.id) == [entry.node], entry.called
+            assert {member.id for member in entry.members} == set(nodes.members(entry.node.id))
+
+
+def test_two_names_that_no_rule_joins_have_two_ids() -> None:
+    with opened() as writer:
+        apply(writer, APART)
+        reader = SqliteReader(writer.connection)
+        called = {node.namespace: reader.called([node])[node.id][1].id for node in reader.nodes(NodeKind.DATASET, None, None, None, 0)}
+    assert called == {
+        DATABRICKS: "databricks:uc_table:dbc.example.com:a.b.c",
+        UNITY: "databricks:uc_table:unitycatalog~3A//dbc.example.com:a.b.c",
+        "bigquery": "google:google_table:p:d.t",
+    }
+
+
+def test_an_id_without_its_cluster_names_every_cluster_that_has_the_topic_also_one_known_by_its_alias() -> None:
+    here = [
+        dataset("orders", "confluent://env-1/lkc-1"),
+        dataset("orders", "kafka://b2:9092"),
+        dataset("orders", "confluent://env-2/lkc-9"),
+    ]
+    joined = said("alias", spaces("confluent://env-1/lkc-2", "kafka://b2:9092"), word(("x", "y"), ("x", "z")))
+    with opened() as writer:
+        apply(writer, [*frames_of([run_event(inputs=here)]), operator(joined)])
+        reader = SqliteReader(writer.connection)
+        found = {node.namespace for node in reader.by_node_id("confluent:kafka_topic:env-1:orders")}
+        assert found == {"confluent://env-1/lkc-1", "kafka://b2:9092"}
+        assert [node.namespace for node in reader.by_node_id("confluent:kafka_topic:env-1:lkc-2/orders")] == ["kafka://b2:9092"]
+        (known,) = reader.entries(reader.by_node_id("confluent:kafka_topic:env-1:lkc-2/orders"))
+        assert known.called.id == "confluent:kafka_topic:env-1:lkc-2/orders"
+
+
+def test_facets_and_times_are_those_of_all_names() -> None:
+    here = [dataset("orders", "confluent://env-1/lkc-1", documentation={"_producer": "p", "_schemaURL": "u", "description": "Orders"})]
+    there = [dataset("orders", "kafka://lkc-1")]
+    early, late = run_event(run="1", inputs=here, time_us=T0), run_event(run="2", inputs=there, time_us=T0 + 5)
+    with opened() as writer:
+        apply(writer, frames_of([early, late]))
+        reader = SqliteReader(writer.connection)
+        (entry,) = reader.entries(reader.by_node_id("confluent:kafka_topic:env-1:orders"))
+    assert set(entry.facets) == {"documentation"}
+    assert (entry.first, entry.last) == (T0, T0 + 5)
