@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 
-from lineage_bridge.sources.confluent import connect, names
+from lineage_bridge.sources.confluent import connect, metrics, names
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
 
 MODULES: tuple[Callable[[Around], Planes], ...] = (
     names.planes,
     connect.planes,
+    metrics.planes,
 )
 
 

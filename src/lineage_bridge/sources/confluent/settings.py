@@ -75,6 +75,7 @@ class ConfluentSettings(SourceSettings):
     clusters: tuple[str, ...] = Field(default=(), description="ids of the Kafka clusters to observe; empty: all")
     off: Annotated[tuple[str, ...], AfterValidator(_planes)] = Field(default=(), description=f"planes to leave out: {', '.join(PLANES)}")
     metrics_hours: float = Field(default=1.0, gt=0, le=168, description="hours that metrics look back")
+    exclude_clients: tuple[str, ...] = Field(default=(), description="globs of client ids that are told as no producers")
     at_once: int = Field(default=4, ge=1, le=64, description="most calls at the same time, in each plane")
     url: Url = Field(default="https://api.confluent.cloud", description="address of Confluent Cloud's API")
     telemetry_url: Url = Field(default="https://api.telemetry.confluent.cloud", description="address of the Metrics API")
