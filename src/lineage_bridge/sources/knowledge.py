@@ -73,7 +73,7 @@ class Knowledge:
 
     `schemas`: (topic's dataset name, key or value) to the schema. `owners`: (cluster id, group) to the job whose group it is. `names`:
     ids of people, service accounts and keys to their names. `jobs`: ids of what runs, as its system has them, to the job that it is:
-    `lcc-..` of a connector, `env-../cloud.region/statement`, `lksqlc-../query`.
+    `lcc-..` of a connector, `env-../cloud.region/statement`, `lksqlc-../query`. `tags`: a dataset's name to what it is tagged with.
     """
 
     clusters: tuple[Cluster, ...] = ()
@@ -81,6 +81,7 @@ class Knowledge:
     owners: Mapping[tuple[str, str], DatasetName] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     jobs: Mapping[str, DatasetName] = field(default_factory=dict)
+    tags: Mapping[DatasetName, frozenset[str]] = field(default_factory=dict)
 
     def cluster(self, id_or_server: str) -> Cluster | None:
         """The cluster of this id, or that one of these servers (`host:port`, separated by commas) is of."""
@@ -126,7 +127,10 @@ def together(known: Iterable[Knowledge]) -> Knowledge:
     names: dict[str, str] = {}
     for ident, named in (entry for one in every for entry in one.names.items()):
         names[ident] = min(names.get(ident, named), named)
-    return Knowledge(tuple(clusters[name] for name in sorted(clusters)), schemas, owners, names, jobs)
+    tags: dict[DatasetName, frozenset[str]] = {}
+    for dataset, tagged in (entry for one in every for entry in one.tags.items()):
+        tags[dataset] = tags.get(dataset, frozenset()) | tagged
+    return Knowledge(tuple(clusters[name] for name in sorted(clusters)), schemas, owners, names, jobs, tags)
 
 
 def _rank(schema: Schema) -> tuple[int, str, str]:

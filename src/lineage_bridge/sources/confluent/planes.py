@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 
-from lineage_bridge.sources.confluent import connect, metrics, names
+from lineage_bridge.sources.confluent import connect, metrics, names, topics
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
 
 MODULES: tuple[Callable[[Around], Planes], ...] = (
     names.planes,
+    topics.planes,
     connect.planes,
     metrics.planes,
 )

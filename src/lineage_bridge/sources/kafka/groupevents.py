@@ -183,7 +183,7 @@ class _Group:
             kind,
             self.teller.now_us,
             ident,
-            self.teller.name(self.name),
+            self.teller.group(self.name),
             run_facets=run_facets,
             job_facets=job_facets,
             inputs=[self._input(topic, run["rows"].get(topic)) for topic in self.reads],

@@ -47,6 +47,27 @@ def look(wire: Wire, settings: KafkaSettings, known: Known) -> Seen:
     )
 
 
+def look_at_groups(wire: Wire, settings: KafkaSettings, known: Known) -> Seen:
+    """What can be seen of who reads and who writes in transactions; of topics, where they end. Raises SourceError."""
+    failures = Failures()
+    answer, listed = kafka_topics.cluster(wire)
+    topics = {name: topic for name, topic in listed.items() if is_told(settings, name, topic.internal)}
+    groups, groups_gone, committed = _groups(wire, settings, known, failures)
+    transactions, transactions_gone = _transactions(wire, settings, known, failures)
+    return Seen(
+        cluster=answer.cluster_id or "",
+        topics=topics,
+        ends=kafka_topics.offsets(wire, topics, kafka_topics.LATEST, failures),
+        groups=groups,
+        groups_gone=groups_gone,
+        committed=committed,
+        transactions=transactions,
+        transactions_gone=transactions_gone,
+        producers=kafka_producers.producers(wire, topics, failures) if transactions else {},
+        unseen=failures.told(),
+    )
+
+
 def _groups(
     wire: Wire, settings: KafkaSettings, known: Known, failures: Failures
 ) -> tuple[dict[str, Group], frozenset[str], dict[str, dict[str, tuple[int, ...]]]]:

@@ -110,7 +110,7 @@ def _event(teller: Teller, name: str, state: State, kind: str, *, whole: bool = 
         kind,
         teller.now_us,
         run_id("kafka", teller.cluster, "producer", name, state["start"]),
-        teller.name(name),
+        teller.producer(name),
         run_facets=facets,
         job_facets=teller.job_facets("PRODUCER") if whole else {},
         outputs=[OUT.dataset(teller.name(topic)) for topic in state["topics"]] if whole else (),

@@ -13,11 +13,16 @@ def matches(name: str, globs: Iterable[str]) -> bool:
     return any(fnmatchcase(name, glob) for glob in globs)
 
 
+def is_data(name: str, internal: bool = False) -> bool:
+    """Whether a topic holds data of users'."""
+    return not internal and purpose(name) not in SYSTEM
+
+
 def is_told(settings: KafkaSettings, name: str, internal: bool = False) -> bool:
     """Whether a topic is to be told."""
     if not matches(name, settings.topics) or matches(name, settings.exclude_topics):
         return False
-    return settings.internal or not (internal or purpose(name) in SYSTEM)
+    return settings.internal or is_data(name, internal)
 
 
 @dataclass(frozen=True)

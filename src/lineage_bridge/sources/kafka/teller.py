@@ -12,16 +12,28 @@ OUT = Outgoing("https://lineagebridge.dev/sources/kafka")
 
 @dataclass(frozen=True)
 class Teller:
-    """Tells of one cluster at one time. Topics, groups and producers are named in `namespace`."""
+    """Tells of one cluster at one time. Topics, groups and producers are named in `namespace`; `groups`, `producers`: what stands before
+    the names of their jobs.
+    """
 
     cluster: str
     namespace: str
     now_us: int
     heartbeat_s: int
+    groups: str = ""
+    producers: str = ""
 
     def name(self, name: str) -> DatasetName:
-        """The name of a topic, group or producer."""
+        """The name of a topic."""
         return self.namespace, name
+
+    def group(self, name: str) -> DatasetName:
+        """The name of a group's job."""
+        return self.namespace, f"{self.groups}{name}"
+
+    def producer(self, name: str) -> DatasetName:
+        """The name of a producer's job."""
+        return self.namespace, f"{self.producers}{name}"
 
     def job_facets(self, kind: str) -> dict[str, Json]:
         """The facets of a job; `kind` is CONSUMER_GROUP, STREAMS_APPLICATION or PRODUCER."""

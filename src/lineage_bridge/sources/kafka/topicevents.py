@@ -1,7 +1,8 @@
 """Topics told as datasets: what they are, who may use them, how much is in them. Pure."""
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.outgoing import Json, fields_json
@@ -13,9 +14,14 @@ from lineage_bridge.sources.kafka.teller import OUT, Teller, digest
 STATISTICS_EVERY_US = 3_600_000_000
 _META, _CONFIG, _ACCESS, _COLUMNS = range(4)
 
+More: TypeAlias = Callable[[str, Topic], Mapping[str, Json]]
 State = Mapping[str, Any]
 """What is remembered of a topic: `id` (a digest), `said` (digests of the four parts that were told), `end` (sum of its ends), `counted`
 (time, start and end of the statistics that were told), `blind` if its configuration could no longer be had."""
+
+
+def _no_more(_: str, __: Topic) -> Mapping[str, Json]:
+    return {}
 
 
 def settled(topics: Mapping[str, State]) -> frozenset[str]:
@@ -24,9 +30,16 @@ def settled(topics: Mapping[str, State]) -> frozenset[str]:
 
 
 def topic_events(
-    teller: Teller, seen: Seen, before: Mapping[str, State], columns: Mapping[str, tuple[SchemaField, ...]]
+    teller: Teller,
+    seen: Seen,
+    before: Mapping[str, State],
+    columns: Mapping[str, tuple[SchemaField, ...]],
+    more: More = _no_more,
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[list[Json], dict[str, State]]:
-    """The events about topics, and what is remembered of them. `columns`: what records of sampled topics were seen to have."""
+    """The events about topics, and what is remembered of them. `columns`: what records of sampled topics were seen to have; `more`:
+    further facets; `names`: ids of principals (`sa-1` of `User:sa-1`) to their names.
+    """
     if seen.topics is None:
         return [], dict(before)
     events: list[Json] = []
@@ -36,10 +49,12 @@ def topic_events(
         for name in sorted(seen.topics_gone & set(before))
         for teller_event in [OUT.dataset_event(teller.now_us, teller.name(name), {"lifecycleStateChange": OUT.lifecycle("DROP")})]
     ]
-    rights = Rights(seen.rules) if seen.rules is not None else None
+    rights = Rights(seen.rules, names) if seen.rules is not None else None
     aliases = mirrors(seen.topics)
     for name, topic in sorted(seen.topics.items()):
-        event, after[name] = _told(teller, seen, name, topic, before.get(name, {}), rights, aliases, columns.get(name, ()))
+        event, after[name] = _told(
+            teller, seen, name, topic, before.get(name, {}), rights, aliases, columns.get(name, ()), more(name, topic)
+        )
         events += [event] if event else []
     return events, after
 
@@ -53,6 +68,7 @@ def _told(
     rights: "Rights | None",
     aliases: Collection[str],
     columns: tuple[SchemaField, ...],
+    more: Mapping[str, Json],
 ) -> tuple[Json | None, State]:
     config = seen.configs.get(name)
     access = rights.of(name) if rights is not None else None
@@ -60,7 +76,7 @@ def _told(
     again = bool(before.get("id") and ident and before["id"] != ident)
     said = list(before.get("said", ("", "", "", "")))
     now = [
-        digest([topic.id, len(topic.leaders), topic.replication, mirror_of(name, aliases)]),
+        digest([topic.id, len(topic.leaders), topic.replication, mirror_of(name, aliases), *([more] if more else [])]),
         said[_CONFIG] if config is None else digest(config),
         said[_ACCESS] if access is None else digest(access),
         digest([repr(field) for field in columns]) if columns else said[_COLUMNS],
@@ -70,7 +86,9 @@ def _told(
         return None, {**before, "said": said}
     facets: dict[str, Json] = {}
     if now != said:
-        facets = _facets(teller, name, topic, config, aliases)
+        facets = {**_facets(teller, name, topic, config, aliases), **more}
+        if config is None:
+            now[_CONFIG] = ""  # it is told again once its configuration can be had
         if access is not None and (any(access.values()) or said[_ACCESS]):
             facets["kafka_access"] = OUT.own("1-0-0", "KafkaAccessDatasetFacet", confidence="LOW", **access)
         if columns and now[_COLUMNS] != said[_COLUMNS]:
@@ -132,7 +150,8 @@ def _statistics(teller: Teller, seen: Seen, name: str, counted: list[int] | None
 class Rights:
     """Who may read and write topics, as the rules say: what is denied takes away what is allowed to the same principal."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, rules: Iterable[Rule], names: Mapping[str, str]) -> None:
+        self._names = names
         self._literal: dict[str, list[Rule]] = {}
         self._wide: list[Rule] = []
         for rule in rules:
@@ -141,10 +160,13 @@ class Rights:
             else:
                 self._wide.append(rule)
 
-    def of(self, name: str) -> dict[str, list[str]]:
-        """`mayRead` and `mayWrite`: principals, sorted."""
+    def of(self, name: str) -> Json:
+        """`mayRead` and `mayWrite`: principals, sorted; `names` of those that have one."""
         rules = [rule for rule in self._wide if rule.name == "*" or name.startswith(rule.name)] + self._literal.get(name, [])
-        return {"mayRead": _may(rules, "READ"), "mayWrite": _may(rules, "WRITE")}
+        may = {"mayRead": _may(rules, "READ"), "mayWrite": _may(rules, "WRITE")}
+        named = {one: self._names.get(one.rpartition(":")[2]) for one in sorted({*may["mayRead"], *may["mayWrite"]})}
+        told = {one: name for one, name in named.items() if name}
+        return {**may, "names": told} if told else dict(may)
 
 
 def _may(rules: Iterable[Rule], operation: str) -> list[str]:

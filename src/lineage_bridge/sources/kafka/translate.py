@@ -73,7 +73,7 @@ def translate(settings: KafkaSettings, seen: Seen, before: Snapshot | None, arou
         "samples": samples,
     }
     same: list[SameJob | SameSpace] = [*_spaces(teller, [*servers, seen.cluster], held.get("same", []))]
-    same += _joined(teller, groups, owners)
+    same += joined(teller, groups, owners)
     return Observation(snapshot, (*topics_told, *writers, *readers), tuple(same), seen.unseen)
 
 
@@ -100,11 +100,11 @@ def _spaces(teller: Teller, others: list[str], told: list[str]) -> list[SameSpac
     return [SameSpace(teller.namespace, f"kafka://{other}", f"cluster id {teller.cluster} answered by {other}") for other in new]
 
 
-def _joined(teller: Teller, groups: dict[str, Any], owners: Mapping[str, DatasetName]) -> list[SameJob]:
+def joined(teller: Teller, groups: dict[str, Any], owners: Mapping[str, DatasetName]) -> list[SameJob]:
     """Groups that were told as jobs before it was known whose they are; that is said once, and marked in `groups`."""
     same = []
     for name in sorted(group for group in groups.keys() & owners.keys() if groups[group].get("told")):
-        ours = teller.name(name)
+        ours = teller.group(name)
         if owners[name] != ours and not groups[name].get("joined"):
             same.append(SameJob(*owners[name], *ours, f"group {name} of cluster {teller.cluster} is that job's"))
         groups[name] = {**groups[name], "joined": True}

@@ -1,0 +1,205 @@
+"""Topics of a cluster of Confluent Cloud: what is told of them, what is internal, and when they are gone."""
+
+from typing import Any
+
+import pytest
+from tests.published import faults
+from tests.sources.confluent.polling import LKC, SPACE, Polling, bare, polling
+from tests.sources.http import Reply, Request
+from tests.sources.kafka.told import said
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.sources.confluent.topics import planes
+from lineage_bridge.sources.knowledge import Cluster, Knowledge
+
+AROUND = Knowledge(names={"sa-1": "order service"}, tags={(SPACE, "orders"): frozenset(("production", "pii"))})
+WHOLE = "confluent_kafka dataSource datasetType kafka_topic"
+
+
+class Api:
+    """A cluster's topics; `pages`: whether the list comes in pages of one."""
+
+    def __init__(self) -> None:
+        self.topics: dict[str, int] = {"orders": 6, "confluent-moves": 1, "_drafts": 1, "__consumer_offsets": 50, "_confluent-metrics": 1}
+        self.configs = {"orders": {"cleanup.policy": "compact"}}
+        self.rules = [("orders", "LITERAL", "User:sa-1", "READ", "ALLOW"), ("ord", "PREFIXED", "User:sa-2", "ALL", "ALLOW")]
+        self.hidden: set[str] = set()
+        self.pages = False
+
+    def __call__(self, request: Request) -> Reply:
+        assert request.parts[:4] == ("kafka", "v3", "clusters", LKC)
+        match request.parts[4:]:
+            case ("topics",):
+                return self._listed(request)
+            case ("topics", "-", "configs"):
+                return Reply(200, {"data": list(self._configs())})
+            case ("topics", name):
+                if name in self.hidden:
+                    return Reply(403, {"error_code": 40301, "message": "not authorized"})
+                return (
+                    Reply(200, self._topic(name)) if name in self.topics else Reply(404, {"error_code": 40403, "message": "no such topic"})
+                )
+            case ("acls",):
+                assert request.query == {"resource_type": "TOPIC"}
+                names = ("resource_name", "pattern_type", "principal", "operation", "permission")
+                return Reply(
+                    200, {"data": [{"resource_type": "TOPIC", "host": "*", **dict(zip(names, one, strict=True))} for one in self.rules]}
+                )
+        return Reply(404, {"message": "no such call"})
+
+    def _listed(self, request: Request) -> Reply:
+        every = [self._topic(name) for name in self.topics if name not in self.hidden]
+        if not self.pages:
+            return Reply(200, {"metadata": {"next": None}, "data": every})
+        at = int(request.query.get("page_token", 0))
+        following = f"/kafka/v3/clusters/{LKC}/topics?page_token={at + 1}" if at + 1 < len(every) else None
+        return Reply(200, {"metadata": {"next": following}, "data": every[at : at + 1]})
+
+    def _topic(self, name: str) -> dict[str, Any]:
+        inner = name.startswith("__")
+        return {"topic_name": name, "is_internal": inner, "partitions_count": self.topics[name], "replication_factor": 3, "cluster_id": LKC}
+
+    def _configs(self) -> Any:
+        for name in self.topics:
+            yield {"topic_name": name, "name": "retention.ms", "value": "604800000", "is_default": True, "source": "DEFAULT_CONFIG"}
+            for key, value in self.configs.get(name, {}).items():
+                yield {"topic_name": name, "name": key, "value": value, "is_default": False, "source": "DYNAMIC_TOPIC_CONFIG"}
+            secret = {"name": "confluent.key", "value": None, "is_sensitive": True, "source": "DYNAMIC_TOPIC_CONFIG"}
+            yield {"topic_name": name, **secret}
+
+
+@pytest.fixture
+def api() -> Api:
+    return Api()
+
+
+@pytest.fixture
+def cluster(api: Api, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("SECRET", "hunter2-in-clear")
+    with polling(api, planes, AROUND, kafka={LKC: {"key": "KEY", "secret": "${env:SECRET}"}}) as made:
+        yield made
+
+
+def test_topics_of_users_are_told_whole(cluster: Polling):
+    seen = cluster.poll()
+    assert said(seen.events) == [
+        f"_drafts: {WHOLE}",
+        f"confluent-moves: {WHOLE}",
+        "orders: confluent_kafka dataSource datasetType kafka_access kafka_topic",
+    ]
+    assert not faults(seen.events)
+    assert not seen.unseen
+    dataset = seen.events[2]["dataset"]
+    assert (dataset["namespace"], dataset["name"]) == (SPACE, "orders")
+    facets = bare(dataset["facets"])
+    assert facets["confluent_kafka"] == {
+        "cluster_id": LKC,
+        "environment_id": "env-a1",
+        "partitions": 6,
+        "replication_factor": 3,
+        "tags": ["pii", "production"],
+        "cluster_name": "orders",
+        "environment_name": "production",
+        "cloud": "aws",
+        "region": "eu-west-1",
+        "bootstrap_servers": "pkc-1.example.org:9092",
+    }
+    assert facets["kafka_topic"]["config"] == {"cleanup.policy": "compact"}
+    assert facets["kafka_access"] == {
+        "confidence": "LOW",
+        "mayRead": ["User:sa-1", "User:sa-2"],
+        "mayWrite": ["User:sa-2"],
+        "names": {"User:sa-1": "order service"},
+    }
+    assert cluster.known.clusters == (
+        Cluster(LKC, SPACE, frozenset(("pkc-1.example.org:9092",)), frozenset(("orders", "confluent-moves", "_drafts"))),
+    )
+    assert cluster.server.asked == [
+        f"GET /kafka/v3/clusters/{LKC}/{path}" for path in ("topics", "topics/-/configs", "acls?resource_type=TOPIC")
+    ]
+
+
+def test_nothing_new_tells_nothing_and_a_change_tells_its_topic(cluster: Polling, api: Api):
+    first = cluster.poll()
+    again = cluster.poll()
+    assert not again.events
+    assert again.snapshot == first.snapshot
+    api.configs["orders"] = {"cleanup.policy": "delete"}
+    api.topics["_drafts"] = 2
+    assert [event["dataset"]["name"] for event in cluster.poll().events] == ["_drafts", "orders"]
+
+
+def test_a_list_in_pages_is_the_same(cluster: Polling, api: Api):
+    first = cluster.poll()
+    api.pages = True
+    assert cluster.poll().snapshot == first.snapshot
+
+
+def test_a_topic_is_gone_when_the_cluster_says_so(cluster: Polling, api: Api):
+    cluster.poll()
+    api.hidden = {"orders"}
+    del api.topics["_drafts"]
+    seen = cluster.poll()
+    assert said(seen.events) == ["_drafts:  [DROP]"]
+    assert [part.what for part in seen.unseen] == ["topic orders"]
+    api.hidden = set()
+    assert not cluster.poll().events
+    assert said(cluster.gone().events) == ["confluent-moves:  [DROP]", "orders:  [DROP]"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Reply(500, {"message": "broken"}),
+        Reply(403, {}),
+        Reply(200, b"<html>", "text/html"),
+        Reply(200, {"data": None}),
+        Reply(200, {"data": [{"topic_name": 3}]}),
+        Reply(200, {"data": [{"name": "orders"}]}),
+        Reply(200, b'{"data": [{"topic_na'),
+    ],
+)
+def test_a_list_that_fails_says_nothing(cluster: Polling, answer: Reply):
+    cluster.poll()
+    cluster.server.failing[f"/kafka/v3/clusters/{LKC}/topics"] = answer
+    with pytest.raises(SourceError):
+        cluster.poll()
+
+
+def test_half_a_list_says_nothing(cluster: Polling, api: Api):
+    cluster.poll()
+    api.pages = True
+    cluster.server.failing[f"/kafka/v3/clusters/{LKC}/topics?page_token=2"] = Reply(503, {})
+    with pytest.raises(SourceError):
+        cluster.poll()
+
+
+@pytest.mark.parametrize(("path", "what"), [("topics/-/configs", "topics: configurations"), ("acls", "rights on topics")])
+def test_a_part_that_fails_is_unseen_and_nothing_of_it_changes(cluster: Polling, path: str, what: str):
+    first = cluster.poll()
+    cluster.server.failing[f"/kafka/v3/clusters/{LKC}/{path}"] = Reply(403, {})
+    second = cluster.poll()
+    assert not second.events
+    assert [part.what for part in second.unseen] == [what]
+    cluster.server.failing.clear()
+    assert not cluster.poll().events
+    assert {name: state["said"] for name, state in first.snapshot["topics"].items()} == {
+        name: state["said"] for name, state in cluster.snapshot["topics"].items()
+    }
+
+
+def test_a_topic_that_changed_while_its_configuration_was_hidden_is_told_with_it_later(cluster: Polling, api: Api):
+    cluster.poll()
+    cluster.server.failing[f"/kafka/v3/clusters/{LKC}/topics/-/configs"] = Reply(403, {})
+    api.topics["orders"] = 12
+    (event,) = cluster.poll().events
+    assert "config" not in event["dataset"]["facets"]["kafka_topic"]
+    cluster.server.failing.clear()
+    (event,) = cluster.poll().events
+    assert event["dataset"]["facets"]["kafka_topic"]["config"] == {"cleanup.policy": "compact"}
+    assert not cluster.poll().events
+
+
+def test_without_a_key_of_the_cluster_it_is_not_observed(cluster: Polling):
+    cluster.settings = cluster.settings.model_copy(update={"kafka": {}})
+    assert cluster.plane.lacks() == f"no API key of {LKC} is set"
