@@ -140,7 +140,7 @@ TABLES = [
     (ORDERS, "orders", "Managed", "ICEBERG DELTA", "RUNNING", False, "SYNCED SYNCED"),
     (ORDERS, "customers", "ByobAws", "ICEBERG", "RUNNING", False, "SYNCED"),
     (ORDERS, "inventory", "ByobAws", "DELTA", "RUNNING", False, "SYNCED"),
-    (ORDERS, "tickets", "Managed", "ICEBERG", "SUSPENDED", True, "DISCONNECTED"),
+    (ORDERS, "tickets", "Managed", "ICEBERG", "FAILED", True, "DISCONNECTED"),
     (WEB, "clicks", "ByobAws", "DELTA", "RUNNING", False, "SYNCED"),
     (WEB, "page_views", "Managed", "ICEBERG DELTA", "RUNNING", False, "SYNCED FAILED"),
     (WEB, "users", "Managed", "ICEBERG", "PENDING", False, "PENDING"),
@@ -263,6 +263,7 @@ def tableflow_topics(integrations: list[Json]) -> list[Json]:
                 "config": {"retention_ms": "604800000", "record_failure_strategy": "SUSPEND", "error_handling": {"mode": "SUSPEND"}},
                 "suspended": suspended,
                 "phase": phase,
+                "error_message": "A record does not fit the schema of the table" if phase == "FAILED" else "",
                 "write_mode": "UPSERT" if topic == "inventory" else "APPEND",
                 "catalog_sync_statuses": statuses,
                 "failing_table_formats": [{"format": "DELTA", "error_message": "Permission denied on schema web"}]

@@ -1,0 +1,266 @@
+"""The stand-in of Confluent Cloud: one server on loopback that plays all its APIs, with their keys, limits and refusals.
+
+Clusters, registries and Flink regions are below prefixes of its address, which its own answers tell. A test changes `estate`, breaks what
+it likes with `fail`, and reads `asked`.
+"""
+
+import base64
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.confluent import connectrest, control, flinkrest, kafkarest, ksqlrest, limits, metricsrest, registryrest, tableflowrest
+from tests.confluent.estate import build, secrets
+from tests.confluent.wire import Answer, Request, error
+from tests.confluent.words import Json
+
+
+class Plane(NamedTuple):
+    """Part of the API: the path's first part, how many more parts are its prefix, the scope of its keys, and what answers."""
+
+    name: str
+    answer: Callable[["Cloud", Request], Answer]
+    scope: str = "cloud"
+    skip: int = 0
+    limit: tuple[int, float] = limits.OTHERS
+
+
+PLANES = {
+    **{
+        first: Plane(name, control.answer)
+        for first, name in (
+            ("org", "org"),
+            ("cmk", "cmk"),
+            ("srcm", "srcm"),
+            ("ksqldbcm", "ksqldbcm"),
+            ("fcpm", "fcpm"),
+            ("iam", "iam"),
+            ("pim", "pim"),
+            ("usm", "usm"),
+        )
+    },
+    "connect": Plane("connect", connectrest.answer),
+    "kafka-rest": Plane("kafka", kafkarest.answer, "kafka", 1),
+    "flink": Plane("flink", flinkrest.answer, "flink", 1),
+    "registry": Plane("registry", registryrest.answer, "registry", 1, limits.REGISTRY),
+    "ksql": Plane("ksqldb", ksqlrest.answer, "ksqldb", 1),
+    "tableflow": Plane("tableflow", tableflowrest.answer, "tableflow"),
+    "v2": Plane("metrics", metricsrest.answer, limit=limits.METRICS),
+}
+FAILURES = ("broken", "slow", "refused", "half", "circle", "truncated", "html", "limited", "gone")
+
+
+class Failure(NamedTuple):
+    """What goes wrong below `where`: a path's beginning, or a plane's name with the id behind it (`kafka`, `kafka lkc-..`)."""
+
+    where: str
+    how: str
+    slow_s: float
+
+
+class Asked(NamedTuple):
+    """A call: its plane, the key that asked, the path with its query, the answer's status, and when (monotonic seconds)."""
+
+    plane: str
+    key: str
+    method: str
+    target: str
+    status: int
+    at: float
+
+
+class Cloud:
+    """The stand-in's state. `estate` may be changed between and while calls; `limits.on` turns limits on."""
+
+    def __init__(self, estate: Json) -> None:
+        self.estate, self.url = estate, ""
+        self.secrets = frozenset(secrets(estate))
+        self.limits = limits.Limits()
+        self.asked: list[Asked] = []
+        self.lock = threading.RLock()
+        self._failures: list[Failure] = []
+        self._later: list[tuple[float, Callable[[Json], None]]] = []
+        held = [one for told in estate["credentials"].values() for one in ([told] if "key" in told else told.values())]
+        self.keys = {one["key"]: one for one in held}
+
+    def fail(self, where: str, how: str, slow_s: float = 5.0) -> None:
+        """From now on calls fail: broken (500), slow, refused (403), half (the first page is whole, the next is a 500), circle (a page
+        leads to itself), truncated, html (200), limited (429 for ever), gone (404)."""
+        assert how in FAILURES, how
+        self._failures.append(Failure(where, how, slow_s))
+
+    def heal(self, where: str = "") -> None:
+        """Calls there fail no more; no place: nowhere."""
+        self._failures = [one for one in self._failures if where and one.where != where]
+
+    def later(self, seconds: float, change: Callable[[Json], None]) -> None:
+        """Changes the estate with the first call after so many seconds."""
+        self._later.append((time.monotonic() + seconds, change))
+
+    @property
+    def counts(self) -> Counter[tuple[str, str]]:
+        """How often each (plane, key) has asked."""
+        return Counter((one.plane, one.key) for one in self.asked)
+
+    def settings(self, prefix: str = "STANDIN") -> Json:
+        """Settings of a source that observes all of it; the secrets are references to variables of `environment`."""
+        held = self.estate["credentials"]
+
+        def reference(one: Json) -> Json:
+            return {"key": one["key"], "secret": f"${{env:{prefix}_{one['key']}}}"}
+
+        many = {
+            name: {id_: reference(one) for id_, one in held[name].items()} for name in ("kafka", "registry", "flink", "ksqldb", "tableflow")
+        }
+        addresses = {"url": self.url, "telemetry_url": self.url, "flink_url": self.url + "/flink/{cloud}/{region}"}
+        return {**addresses, "cloud": reference(held["cloud"]), "metrics": reference(held["metrics"]), **many}
+
+    def environment(self, prefix: str = "STANDIN") -> dict[str, str]:
+        """The variables that `settings` refers to."""
+        return {f"{prefix}_{key}": one["secret"] for key, one in self.keys.items()}
+
+    def handle(self, method: str, target: str, headers: dict[str, str], body: Any, client: str) -> Answer:
+        """What a call is answered, by all rules; it is counted."""
+        with self.lock:
+            due = [one for one in self._later if one[0] <= time.monotonic()]
+            self._later = [one for one in self._later if one not in due]
+            for _, change in due:
+                change(self.estate)
+        split = urlsplit(target)
+        parts = tuple(unquote(part) for part in split.path.strip("/").split("/"))
+        plane = PLANES.get(parts[0])
+        if plane is None:
+            return error(404, f"no resource at {split.path}")
+        name = "catalog" if plane.name == "registry" and "catalog" in parts[2:3] else plane.name
+        key, credential = self._who(headers)
+        request = Request(method, split.path, parts[plane.skip :], parse_qs(split.query), body, headers, credential or {})
+        answered = self._judged(plane, name, parts, request, credential, key, client)
+        self.asked.append(Asked(name, key, method, target, answered.status, time.monotonic()))
+        return answered
+
+    def _who(self, headers: dict[str, str]) -> tuple[str, Json | None]:
+        kind, _, text = headers.get("authorization", "").partition(" ")
+        try:
+            key, _, secret = base64.b64decode(text).decode().partition(":")
+        except ValueError:
+            return "", None
+        known = self.keys.get(key) if kind == "Basic" else None
+        return key, known if known and known["secret"] == secret else None
+
+    def _judged(
+        self, plane: Plane, name: str, parts: tuple[str, ...], request: Request, credential: Json | None, key: str, client: str
+    ) -> Answer:
+        """The answer behind the limit, the key's rights and what a test lets fail."""
+        counted_by = {"metrics": f"metrics {client}", "registry": f"registry {parts[1:2]}", "catalog": f"registry {parts[1:2]}"}.get(
+            name, f"key {key}"
+        )
+        verdict = self.limits.ask(counted_by, plane.limit)
+        failure = self._failure(name, parts, request.path)
+        if not verdict.passes or (failure and failure.how == "limited"):
+            answered = error(429, "Too many requests.", name)
+            return answered._replace(headers={**verdict.headers, "Retry-After": verdict.headers["X-RateLimit-Reset"]})
+        answered = self._allowed(plane, name, parts, credential) or self._failing(failure, request) or self._answered(plane, request)
+        if failure:
+            answered = _spoiled(failure, request, answered)
+        return answered._replace(headers={**verdict.headers, **answered.headers})
+
+    def _allowed(self, plane: Plane, name: str, parts: tuple[str, ...], credential: Json | None) -> Answer | None:
+        """A refusal: 401 for a key that is not known, 403 for one that is not meant for this."""
+        if credential is None:
+            return error(401, "invalid API key", name)
+        ids = parts[1:2] if plane.scope in ("kafka", "registry", "ksqldb") else ()
+        if credential["scope"] != plane.scope or credential["role"] == "none" or any(id_ not in credential["resources"] for id_ in ids):
+            return error(403, f"the API key {credential['key']} does not give access to this resource", name)
+        return None
+
+    def _failure(self, name: str, parts: tuple[str, ...], path: str) -> Failure | None:
+        places = {name, f"{name} {parts[1] if len(parts) > 1 else ''}"}
+        return next((one for one in self._failures if one.where in places or (one.where[:1] == "/" and path.startswith(one.where))), None)
+
+    def _failing(self, failure: Failure | None, request: Request) -> Answer | None:
+        if failure is None:
+            return None
+        if failure.how == "slow":
+            time.sleep(failure.slow_s)
+        if failure.how == "broken" or (failure.how == "half" and (request.one("page_token") or request.one("offset", "0") != "0")):
+            return error(500, "Internal Server Error")
+        if failure.how in ("refused", "gone"):
+            return error(403 if failure.how == "refused" else 404, "Forbidden" if failure.how == "refused" else "Not Found")
+        return None
+
+    def _answered(self, plane: Plane, request: Request) -> Answer:
+        with self.lock:
+            answered = plane.answer(self, request)
+            return answered if isinstance(answered.body, bytes) else answered._replace(body=json.dumps(answered.body).encode())
+
+
+def _spoiled(failure: Failure, request: Request, answered: Answer) -> Answer:
+    """An answer that is cut off, is a page for people, or leads to itself."""
+    if failure.how == "truncated":
+        body = answered.body if isinstance(answered.body, bytes) else json.dumps(answered.body).encode()
+        return answered._replace(body=body[: len(body) // 2])
+    if failure.how == "html":
+        return Answer(200, b"<html><body>We will be back soon.</body></html>", "text/html")
+    if failure.how == "circle" and answered.status == 200:
+        body = json.loads(answered.body)
+        if isinstance(body, dict) and "metadata" in body and body["metadata"].get("next"):
+            first = request.one("page_token")
+            following = body["metadata"]["next"]
+            body["metadata"]["next"] = following if not first else following.partition("page_token=")[0] + f"page_token={first}"
+        return answered._replace(body=json.dumps(body).encode())
+    return answered
+
+
+@contextmanager
+def running(estate: Json | None = None, brokers: dict[str, str] | None = None) -> Iterator[Cloud]:
+    """The stand-in, running. `brokers`: ids of clusters to the real brokers (host:port) that play them."""
+    cloud = Cloud(estate or build())
+    for cluster in cloud.estate["kafka_clusters"]:
+        if cluster["id"] in (brokers or {}):
+            cluster["kafka_bootstrap_endpoint"] = f"SASL_SSL://{(brokers or {})[cluster['id']]}"
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        wbufsize = -1  # one packet for an answer: two of them wait for each other
+
+        def do_GET(self) -> None:
+            said = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            try:
+                body = json.loads(said) if said else None
+            except ValueError:
+                body = said
+            headers = {key.lower(): value for key, value in self.headers.items()}
+            answered = cloud.handle(self.command, self.path, headers, body, self.client_address[0])
+            told = answered.body if isinstance(answered.body, bytes) else json.dumps(answered.body).encode()
+            self.send_response(answered.status)
+            for name, value in {"Content-Type": answered.content_type, "Content-Length": str(len(told)), **answered.headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(told)
+
+        do_POST = do_PUT = do_DELETE = do_PATCH = do_GET  # noqa: N815 - the library's names
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        request_queue_size = 256
+
+        def handle_error(self, *_: Any) -> None:
+            """A client that hangs up is none."""
+
+    server = Server(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    cloud.url = f"http://127.0.0.1:{server.server_address[1]}"
+    try:
+        yield cloud
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,52 @@
+"""The servers of ksqlDB clusters: what each runs, in the shapes of ksqlDB's own API."""
+
+from typing import TYPE_CHECKING
+
+from tests.confluent.wire import Answer, Request, error
+from tests.confluent.words import Json
+from tests.sources.http import Request as Plain
+from tests.sources.ksqldb.server import Ksql, Query, Relation, column
+
+if TYPE_CHECKING:
+    from tests.confluent.cloud import Cloud
+
+HOST = "ksql-0:8088"
+STATES = {"RUNNING": "RUNNING", "PAUSED": "PAUSED", "ERROR": "ERROR"}
+
+
+def answer(cloud: "Cloud", request: Request) -> Answer:
+    """A request below `ksql/{lksqlc}`."""
+    id_, *rest = request.parts
+    cluster = next((one for one in cloud.estate["ksqldb_clusters"] if one["id"] == id_), None)
+    if cluster is None:
+        return error(404, "HTTP 404 Not Found", "ksqldb")
+    said = server(cluster)(
+        Plain(request.method, tuple(rest), {key: values[-1] for key, values in request.query.items()}, request.body, request.headers)
+    )
+    return Answer(said.status, said.body, said.content_type)
+
+
+def server(cluster: Json) -> Ksql:
+    """A cluster's server."""
+    relations = [
+        Relation(
+            one["name"],
+            one["topic"],
+            [
+                column(each["name"], each["type"], key=each["key"], fields=[] if each["type"] == "STRUCT" else None)
+                for each in one["columns"]
+            ],
+            one["type"],
+            one["statement"],
+            one["window"],
+            readers=[query["id"] for query in cluster["queries"] if one["name"] in query["sources"]],
+            writers=[query["id"] for query in cluster["queries"] if one["name"] in query["sinks"]],
+            written={HOST: 1000},
+        )
+        for one in cluster["relations"]
+    ]
+    queries = [
+        Query(one["id"], one["text"], one["sources"], one["sinks"], {HOST: STATES[one["state"]]}, one["window"], one["errors"])
+        for one in cluster["queries"]
+    ]
+    return Ksql(relations, queries, service=cluster["service_id"], cluster=cluster["kafka_cluster"])

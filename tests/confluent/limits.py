@@ -1,0 +1,50 @@
+"""Who may ask how often: so many calls in a window of time, counted by the key, the registry or the address that asks."""
+
+import math
+import threading
+import time
+from typing import NamedTuple
+
+METRICS = (60, 60.0)
+"""Calls a minute from one address."""
+REGISTRY = (75, 1.0)
+"""Reads a second of one registry."""
+OTHERS = (10, 1.0)
+"""Calls a second with one key."""
+
+
+class Verdict(NamedTuple):
+    """Whether a call may pass; the limit, how many calls are left in the window, and the seconds until it ends."""
+
+    passes: bool
+    limit: int
+    left: int
+    reset_s: int
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What every answer tells of the limit; the seconds are relative."""
+        told = {"X-RateLimit-Limit": self.limit, "X-RateLimit-Remaining": self.left, "X-RateLimit-Reset": self.reset_s}
+        return {name: str(value) for name, value in told.items()} | ({} if self.passes else {"Retry-After": str(self.reset_s)})
+
+
+class Limits:
+    """Counts calls. Off, all pass and are counted all the same. `scale`: that many times as many calls may pass."""
+
+    def __init__(self) -> None:
+        self.on, self.scale = False, 1.0
+        self._windows: dict[str, tuple[float, int]] = {}
+        self._lock = threading.Lock()
+
+    def ask(self, counted_by: str, limit: tuple[int, float]) -> Verdict:
+        """One more call; a window begins with the first call after the last window's end."""
+        most, length = max(1, int(limit[0] * self.scale)), limit[1]
+        now = time.monotonic()
+        with self._lock:
+            began, count = self._windows.get(counted_by, (now, 0))
+            if now - began >= length:
+                began, count = now, 0
+            passes = count < most or not self.on
+            self._windows[counted_by] = (began, count + passes)
+        reset = max(1, math.ceil(began + length - now))
+        return Verdict(passes, most, max(0, most - count - 1), reset)
