@@ -132,7 +132,8 @@ def _custom(topics: Topics, secrets: Secrets) -> Json:
     topics.add(ORDERS, "ledger-bookings", "booking_id account amount:double")
     about = {"cluster": ORDERS, "name": "ledger-writer", "plugin": "com.acme.kafka.LedgerSinkConnector", "config": config}
     made = _shell(about, "sink", secrets)
-    flow: Json = {"topic": "ledger-bookings", "namespace": None, "name": None, "columns": []}
+    place = {"namespace": "https://ledger.acme.example:443", "name": "ledger-bookings"}
+    flow: Json = {"topic": "ledger-bookings", **place, "columns": [[path, path] for path in topics.columns(ORDERS, "ledger-bookings")]}
     return {**made, "custom": True, "shown": ["ledger.api.token"], "means": {"flows": [flow], "dead_letters": None, "side": {}}}
 
 

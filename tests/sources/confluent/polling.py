@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tests.published import faults
 from tests.sources.http import Api, Standin, standing
 
 from lineage_bridge.openlineage.facets import SchemaField
@@ -60,6 +61,7 @@ class Polling:
         return seen
 
     def keep(self, seen: Observation, minutes: int) -> None:
+        assert not faults(seen.events)
         text = json.dumps([seen.snapshot, seen.events, seen.same, seen.unseen])
         assert SECRET not in text
         self.snapshot = json.loads(json.dumps(seen.snapshot))

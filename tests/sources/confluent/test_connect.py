@@ -129,7 +129,8 @@ def test_both_sides_of_each_connector_are_told_with_columns(plane: Polling) -> N
 
 def test_a_second_poll_of_what_is_as_it_was_is_heartbeats_and_one_request(plane: Polling) -> None:
     first = plane.poll()
-    assert plane.server.asked == [f"GET {PATH}?expand=info%2Cstatus%2Cid", *(f"GET {PATH}/{name}/offsets" for name in ("cdc", "to%2Flake"))]
+    assert plane.server.asked[0] == f"GET {PATH}?expand=info%2Cstatus%2Cid"
+    assert sorted(plane.server.asked[1:]) == [f"GET {PATH}/{name}/offsets" for name in ("cdc", "to%2Flake")]
     plane.server.asked.clear()
     second = plane.poll()
     assert len(plane.server.asked) == 1
@@ -271,6 +272,11 @@ def test_a_plugin_of_ones_own_is_asked_once_and_its_settings_are_not_told(plane:
     assert [one["name"] for one in seen["inputs"]] == ["shop.public.users"]
     plane.poll()
     assert sum("custom-connector-plugins" in target for target in plane.server.asked) == 1
+
+
+def test_what_makes_data_up_is_an_input(plane: Polling, cloud: Cloud) -> None:
+    cloud.connectors = {"gen": connector({"connector.class": "DatagenSource", "quickstart": "USERS", "kafka.topic": "users"}, "source")}
+    assert edges(plane.poll()) == [f"inmemory:// datagen/users > {SPACE} users"]
 
 
 def test_an_owner_who_gets_a_name_is_told_once(plane: Polling) -> None:

@@ -52,6 +52,21 @@ def test_a_table_is_in_both_sides_of_debeziums_envelope():
     }
 
 
+@pytest.mark.parametrize(
+    ("name", "told", "is_row"),
+    [
+        ("PostgresCdcSource", {}, True),
+        ("PostgresCdcSource", {"after.state.only": "false"}, False),
+        ("PostgresCdcSourceV2", {}, False),
+        ("PostgresCdcSourceV2", {"after.state.only": "true"}, True),
+        (CDC["connector.class"], {"after.state.only": "true"}, False),
+    ],
+)
+def test_confluent_clouds_debezium_writes_rows_if_it_is_told_to(name, told, is_row):
+    found = values({**CDC, "connector.class": name, **told}, ["id"])
+    assert ("id" in found, "after.id" in found) == (is_row, not is_row)
+
+
 def test_masking_and_renaming_cross_the_connector():
     steps = chain(
         ("io.debezium.transforms.ExtractNewRecordState", {}),

@@ -387,6 +387,15 @@ def test_a_field_that_tells_the_table_makes_flows_maybe():
     assert flows(resolve(dynamic)) == [(None, "events")]
 
 
+@pytest.mark.parametrize(("known", "there"), [(None, True), (["orders", "dlq-lcc-1"], True), (["orders"], False)])
+def test_the_dead_letters_of_a_managed_sink_are_there_if_their_topic_is(known, there):
+    config = {"connector.class": "S3_SINK", "topics": "orders", "s3.bucket.name": "lake"}
+    evidence = Evidence(known_topics=None if known is None else frozenset(known), settings={"connector.id": "lcc-1"})
+    assert [use.name for use in resolve(config, evidence).topics_out] == (["dlq-lcc-1"] if there else [])
+    named = resolve({**config, "errors.deadletterqueue.topic.name": "failed"}, evidence)
+    assert "failed" in [use.name for use in named.topics_out]
+
+
 def test_made_up_data_is_marked():
     config = {"connector.class": "DatagenSource", "quickstart": "USERS", "kafka.topic": "users"}
     assert [(outside.dataset, outside.synthetic) for outside in resolve(config).datasets] == [(("inmemory://", "datagen/users"), True)]

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from lineage_bridge.sources.connect.connection import Found, How
 from lineage_bridge.sources.connect.patterns import listed
 from lineage_bridge.sources.connect.templates import ANY_VALUE, holes, invert
-from lineage_bridge.sources.connect.view import View, literal, matches_any
+from lineage_bridge.sources.connect.view import View, alternatives, literal, matches_any
 
 ALL = ".+"
 
@@ -31,7 +32,11 @@ def find_objects(view: View, candidates: Mapping[str, How]) -> list[Found]:
     found += [Found(thing, _topic(view, thing), how) for thing, how in (*_in_tasks(view), *_in_offsets(view))]
     found += [Found(view.setting(key), "", How.LISTED) for key in connector.also if view.setting(key)]
     told = {one.object for one in found}
-    from_topics = [] if fixed is not None else _in_topics(view, candidates, patterns)
+    from_topics = [] if fixed is not None else list(_in_topics(view, candidates, patterns))
+    if not from_topics:
+        from_topics = [
+            Found(thing, _topic(view, thing), How.LISTED) for thing in _within(view, [*chain.from_iterable(map(alternatives, patterns))])
+        ]
     return [*found, *(one for one in from_topics if one.object not in told)]
 
 

@@ -14,6 +14,9 @@ from lineage_bridge.sources.connect.templates import fill, holes
 
 _METACHARACTERS = re.compile(r"[*+?()\[\]{}|^$\\]")
 
+_ALTERNATIVES = re.compile(r"\((?:\?:)?([^()?*+{}]*)\)(?![?*+{])")
+_MOST_BARS, _MOST_BRACKETS = 32, 3
+
 
 @dataclass(frozen=True)
 class View:
@@ -77,6 +80,19 @@ def literal(pattern: str) -> str | None:
     """The one name that an anchored regular expression was meant to match; None if it has more than dots and escapes."""
     text = pattern.strip().removeprefix("^").removesuffix("$").replace(r"\.", ".").replace("[.]", ".")
     return None if _METACHARACTERS.search(text) else text
+
+
+def alternatives(pattern: str) -> list[str]:
+    """The names that an anchored regular expression was meant to match, if it has a few alternatives within brackets; else none."""
+    if pattern.count("|") > _MOST_BARS or pattern.count("(") > _MOST_BRACKETS:
+        return []
+    group = _ALTERNATIVES.search(pattern)
+    if group is None:
+        name = literal(pattern)
+        return [] if name is None else [name]
+    lead, rest = pattern[: group.start()], pattern[group.end() :]
+    spelled = [alternatives(lead + one + rest) for one in group[1].split("|")]
+    return [name for names in spelled for name in names] if all(spelled) else []
 
 
 def matches_any(patterns: Iterable[str], *names: str) -> bool:
