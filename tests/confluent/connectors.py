@@ -120,7 +120,7 @@ def _source(told: Json, topics: Topics, secrets: Secrets) -> Json:
 
 
 def _custom(topics: Topics, secrets: Secrets) -> Json:
-    """A connector of the user's own: nobody told Confluent that its token is one, so it is shown."""
+    """A connector of the user's own: nobody told Confluent that its token is one, so it is shown. What it writes to is guessed."""
     config = {
         "confluent.connector.type": "CUSTOM",
         "confluent.custom.plugin.id": "ccp-l3dg3r",

@@ -97,7 +97,7 @@ def _type(topics: Topics, cluster: str, topic: str, path: str) -> str:
     for part in path.removeprefix("_key.").split("."):
         found: Json = next((one for one in level if one["name"] == part), {"type": "string"})
         kind, level = found["type"], found.get("fields", [])
-    return kind
+    return "string" if kind == "record" else kind
 
 
 def flink_statements(topics: Topics, secrets: Secrets) -> list[Json]:
