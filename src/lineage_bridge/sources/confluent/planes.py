@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 
-from lineage_bridge.sources.confluent import connect, metrics, names, topics
+from lineage_bridge.sources.confluent import connect, ksqldb, metrics, names, topics
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
 
 MODULES: tuple[Callable[[Around], Planes], ...] = (
     names.planes,
     topics.planes,
+    ksqldb.planes,
     connect.planes,
     metrics.planes,
 )

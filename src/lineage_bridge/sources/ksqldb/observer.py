@@ -11,6 +11,7 @@ from lineage_bridge.sources.ksqldb.translate import known, translate
 from lineage_bridge.sources.observer import Check, Kind, Observation, Observer, Snapshot
 
 _TYPE = "application/vnd.ksql.v1+json"
+HEADERS = {"Accept": _TYPE, "Content-Type": _TYPE}
 _ASKED = {"ksql": " ".join(STATEMENTS), "streamsProperties": {}}
 
 
@@ -19,7 +20,7 @@ class KsqldbObserver(Observer[KsqldbSettings]):
 
     def __init__(self, name: str, settings: KsqldbSettings) -> None:
         super().__init__(name, settings)
-        self._http = Http(settings, {"Accept": _TYPE, "Content-Type": _TYPE})
+        self._http = Http(settings, HEADERS)
 
     def test(self) -> Iterator[Check]:
         """The server, its health, and what it lists; then the state of its hosts, which not every server tells."""
@@ -34,7 +35,7 @@ class KsqldbObserver(Observer[KsqldbSettings]):
 
     def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
         """Two requests: the server, and all that it lists."""
-        return translate(self._answers(), before, around, now_us, self.settings)
+        return translate(ask(self._http), before, around, now_us, self.settings)
 
     def knowledge(self, snapshot: Snapshot) -> Knowledge:
         """Declared schemas, and whose the queries' consumer groups are."""
@@ -43,9 +44,6 @@ class KsqldbObserver(Observer[KsqldbSettings]):
     def close(self) -> None:
         """Let go of connections."""
         self._http.close()
-
-    def _answers(self) -> Answers:
-        return parse(self._http.get("/info"), self._http.send("POST", "/ksql", _ASKED))
 
     def _server(self) -> str:
         info = self._http.get("/info")["KsqlServerInfo"]
@@ -59,12 +57,17 @@ class KsqldbObserver(Observer[KsqldbSettings]):
         return "healthy"
 
     def _listed(self) -> str:
-        said = self._answers()
+        said = ask(self._http)
         return f"{len(said.relations)} streams and tables, {len(said.queries)} persistent queries"
 
     def _hosts(self) -> str:
         hosts = self._http.get("/clusterStatus")["clusterStatus"]
         return ", ".join(f"{host} {'alive' if state['hostAlive'] else 'dead'}" for host, state in sorted(hosts.items()))
+
+
+def ask(http: Http) -> Answers:
+    """What a server is and all that it lists, in two requests. Raises SourceError."""
+    return parse(http.get("/info"), http.send("POST", "/ksql", _ASKED))
 
 
 def _checked(step: str, look: Callable[[], str]) -> Check:

@@ -26,13 +26,16 @@ RUNNING, PAUSED, ERROR, UNRESPONSIVE = "RUNNING", "PAUSED", "ERROR", "UNRESPONSI
 _NOTHING: Mapping[str, Any] = {"topics": {}, "queries": {}, "ended": {}}
 
 
-def translate(said: Answers, before: Snapshot | None, around: Knowledge, now_us: int, settings: KsqldbSettings) -> Observation:
-    """What is to be told of what was answered."""
-    look = _Look(said, before or _NOTHING, around, now_us, settings)
+def translate(
+    said: Answers, before: Snapshot | None, around: Knowledge, now_us: int, settings: KsqldbSettings, lead: str = ""
+) -> Observation:
+    """What is to be told of what was answered. `lead` goes before the names of queries and streams, where others share their namespace."""
+    look = _Look(said, before or _NOTHING, around, now_us, settings, lead)
     events = [*look.topics(), *look.queries()]
     snapshot = {
         "cluster": said.cluster,
         "namespace": look.jobs,
+        "lead": lead,
         "service": said.service,
         "topics": dict(sorted(look.told_topics.items())),
         "queries": dict(sorted(look.told_queries.items())),
@@ -54,8 +57,9 @@ def known(snapshot: Snapshot) -> Knowledge:
         for part in (KEY, VALUE):
             if fields := tuple(map(_unpacked, entry[part])):
                 schemas[(entry["namespace"], topic), part] = Schema(fields, entry["version"], rank=1)
-    jobs, cluster, service = snapshot["namespace"], snapshot["cluster"], snapshot["service"]
-    return Knowledge(schemas=schemas, owners={(cluster, group_of(service, query)): (jobs, query) for query in snapshot["queries"]})
+    jobs, lead, cluster, service = snapshot["namespace"], snapshot.get("lead", ""), snapshot["cluster"], snapshot["service"]
+    owners = {(cluster, group_of(service, query)): (jobs, lead + query) for query in snapshot["queries"]}
+    return Knowledge(schemas=schemas, owners=owners)
 
 
 class _Content(NamedTuple):
@@ -75,8 +79,10 @@ class _Content(NamedTuple):
 class _Look:
     """One look at a server: what is told, and what is to be remembered."""
 
-    def __init__(self, said: Answers, before: Mapping[str, Any], around: Knowledge, now_us: int, settings: KsqldbSettings) -> None:
-        self.said, self.before, self.around, self.now_us, self.settings = said, before, around, now_us, settings
+    def __init__(
+        self, said: Answers, before: Mapping[str, Any], around: Knowledge, now_us: int, settings: KsqldbSettings, lead: str
+    ) -> None:
+        self.said, self.before, self.around, self.now_us, self.settings, self.lead = said, before, around, now_us, settings, lead
         self.space = around.namespace(said.cluster, settings.kafka)
         self.jobs = settings.namespace or f"ksqldb://{urlsplit(settings.url).netloc}"
         self.names = {name: (self.space, one.topic) for name, one in said.relations.items()}
@@ -92,6 +98,10 @@ class _Look:
         if not self.is_whole:
             why = f"ksqlDB says that it is {said.status}: what it does not list may be there all the same"
             self.unseen.append(Unseen("state of the server", why))
+
+    def _named(self, name: str) -> DatasetName:
+        """The full name of a query or stream."""
+        return self.jobs, self.lead + name
 
     # topics
 
@@ -123,7 +133,7 @@ class _Look:
 
     def _facets(self, topic: str, here: list[Relation]) -> dict[str, Json]:
         facets: dict[str, Json] = {
-            "symlinks": TELLER.symlinks(((self.jobs, one.name) for one in here), "TABLE"),
+            "symlinks": TELLER.symlinks((self._named(one.name) for one in here), "TABLE"),
             "ksqldb": TELLER.own("1-0-0", "KsqldbDatasetFacet", streams=[_stream(one) for one in here]),
         }
         if not self._is_registered(topic):
@@ -147,12 +157,12 @@ class _Look:
             elif name not in self.said.queries:
                 self.ended[name] = was["generation"] + 1
                 if was["state"] != ERROR:
-                    yield TELLER.run_event("ABORT", self.now_us, was["run"], (self.jobs, name))
+                    yield TELLER.run_event("ABORT", self.now_us, was["run"], self._named(name))
         # Names that ksqlDB makes up do not come again.
         self.ended = {name: count for name, count in self.ended.items() if name in self.said.queries or not _is_made_up(name)}
 
     def _query(self, name: str, query: Query, was: Mapping[str, Any] | None) -> Iterator[Json]:
-        job, state = (self.jobs, name), self._state(query)
+        job, state = self._named(name), self._state(query)
         if state is None:
             if was is not None:
                 self.told_queries[name] = was

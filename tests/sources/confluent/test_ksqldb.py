@@ -1,0 +1,114 @@
+"""A ksqlDB cluster of Confluent Cloud: what it answers, and what is told of it as of its Kafka cluster."""
+
+from collections.abc import Iterator
+
+import pytest
+from msgspec.structs import replace
+from tests.api.support import Server
+from tests.sources.confluent.polling import ENV, KSQL, LKC, SECRET, SPACE, T0, Polling, polling, topics
+from tests.sources.http import Reply
+from tests.sources.ksqldb.server import Ksql, shop
+
+from lineage_bridge.errors import BusyError, ForbiddenError, SourceError
+from lineage_bridge.sources.confluent.ksqldb import planes
+from lineage_bridge.sources.confluent.plane import Around
+from lineage_bridge.sources.observer import Observation
+from lineage_bridge.sources.poller import parcels
+
+QUERY = f"ksqldb/{KSQL}/CSAS_RICH_3"
+SERVICE = "pksqlc-d4"
+
+
+@pytest.fixture
+def ksql() -> Ksql:
+    made = shop()
+    made.cluster, made.service = "another name", SERVICE
+    return made
+
+
+@pytest.fixture
+def plane(ksql: Ksql, monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
+    monkeypatch.setenv("SECRET", SECRET)
+    with polling(ksql, planes, topics("orders", "customers", "rich-orders")) as made:
+        yield made
+
+
+def states(seen: Observation) -> list[tuple[str, str, str]]:
+    return [(event["eventType"], event["job"]["namespace"], event["job"]["name"]) for event in seen.events if "eventType" in event]
+
+
+def test_queries_are_jobs_of_the_kafka_cluster_and_bear_the_ksqldb_clusters_id(plane: Polling) -> None:
+    seen = plane.poll()
+    (start,) = [event for event in seen.events if "eventType" in event]
+    assert states(seen) == [("START", SPACE, QUERY)]
+    assert [(one["namespace"], one["name"]) for one in start["inputs"]] == [(SPACE, "customers"), (SPACE, "orders")]
+    (rich,) = start["outputs"]
+    assert (rich["namespace"], rich["name"]) == (SPACE, "rich-orders")
+    assert "columnLineage" in rich["facets"]
+    assert start["job"]["facets"]["ksqldb_query"]["group"] == f"_confluent-ksql-{SERVICE}query_CSAS_RICH_3"
+    links = [one for event in seen.events if "dataset" in event for one in event["dataset"]["facets"]["symlinks"]["identifiers"]]
+    assert {(one["namespace"], one["name"].rpartition("/")[0]) for one in links} == {(SPACE, f"ksqldb/{KSQL}")}
+    assert plane.known.owners == {(LKC, f"_confluent-ksql-{SERVICE}query_CSAS_RICH_3"): (SPACE, QUERY)}
+    assert len(plane.server.asked) == 2
+
+
+def test_a_second_poll_of_what_is_as_it_was_is_heartbeats(plane: Polling) -> None:
+    first, second = plane.poll(), plane.poll()
+    assert states(second) == [("RUNNING", SPACE, QUERY)]
+    assert [event["run"]["runId"] for event in second.events] == [event["run"]["runId"] for event in first.events if "run" in event]
+
+
+def test_two_clusters_of_one_kafka_cluster_are_apart(plane: Polling) -> None:
+    first = plane.estate.ksqldb[0]
+    plane.estate = replace(plane.estate, ksqldb=(first, replace(first, id="lksqlc-z9")))
+    every = planes(Around(plane.estate, plane.estate, plane.clients, plane.settings))
+    assert [one.key for one in every] == [f"ksqldb {ENV}/{KSQL}", f"ksqldb {ENV}/lksqlc-z9"]
+
+
+@pytest.mark.parametrize(
+    ("path", "reply", "error"),
+    [
+        ("/info", Reply(503, {}), BusyError),
+        ("/info", Reply(401, {}), ForbiddenError),
+        ("/ksql", Reply(403, {}), ForbiddenError),
+        ("/ksql", Reply(200, b"<html>", "text/html"), SourceError),
+        ("/ksql", Reply(200, [{"@type": "sourceDescriptions", "sourceDescriptions": []}]), SourceError),
+    ],
+)
+def test_a_server_that_fails_is_an_error_and_ends_nothing(plane: Polling, path: str, reply: Reply, error: type[Exception]) -> None:
+    plane.poll()
+    plane.server.failing = {path: reply}
+    with pytest.raises(error):
+        plane.poll()
+    plane.server.failing = {}
+    assert states(plane.poll()) == [("RUNNING", SPACE, QUERY)]
+
+
+def test_a_server_that_starts_lists_only_a_part(plane: Polling, ksql: Ksql) -> None:
+    plane.poll()
+    ksql.status, ksql.queries = "DEGRADED", []
+    seen = plane.poll()
+    assert states(seen) == []
+    assert [one.what for one in seen.unseen] == ["state of the server"]
+    ksql.status = "RUNNING"
+    assert states(plane.poll()) == [("ABORT", SPACE, QUERY)]
+
+
+def test_what_is_gone_with_its_cluster_ends(plane: Polling) -> None:
+    plane.poll()
+    assert states(plane.gone()) == [("ABORT", SPACE, QUERY)]
+
+
+def test_what_it_lacks_is_said(plane: Polling) -> None:
+    plane.settings = plane.settings.model_copy(update={"ksqldb": {}})
+    assert plane.plane.lacks() == f"no key of {KSQL} is set (ksqldb)"
+
+
+def test_a_topic_is_followed_through_a_query(plane: Polling, graph: Server) -> None:
+    graph.parts.now_us = T0
+    for path, body in parcels(plane.poll()):
+        assert graph.client.post(path, content=body, headers={"Content-Type": "application/json"}).is_success
+    graph.fold()
+    walk = graph.ask("/graph/neighbourhood", namespace=SPACE, name="orders", direction="downstream", depth=2)
+    names = {(node["kind"], node["name"]) for node in walk["nodes"]}
+    assert {("job", QUERY), ("dataset", "rich-orders")} <= names
