@@ -1,0 +1,73 @@
+"""What may happen to an estate while it is watched. Each changes it in place."""
+
+from tests.confluent.words import Json, fields, token
+
+
+def _one(estate: Json, member: str, **wanted: str) -> Json:
+    return next(one for one in estate[member] if all(one[key] == value for key, value in wanted.items()))
+
+
+def add_topic(estate: Json, cluster: str, name: str, columns: str = "") -> Json:
+    """A new topic, without a schema."""
+    told = {"cluster": cluster, "topic_name": name, "is_internal": False, "partitions_count": 3, "replication_factor": 3, "configs": {}}
+    made: Json = {**told, "columns": fields(columns), "key_columns": []}
+    estate["topics"].append(made)
+    return made
+
+
+def delete_topic(estate: Json, cluster: str, name: str) -> None:
+    estate["topics"].remove(_one(estate, "topics", cluster=cluster, topic_name=name))
+
+
+def connector_state(estate: Json, cluster: str, name: str, state: str, trace: str = "") -> None:
+    """RUNNING, PAUSED or FAILED, with all tasks."""
+    connector = _one(estate, "connectors", cluster=cluster, name=name)
+    connector.update(state=state, trace=trace)
+    for task in connector["tasks"]:
+        task.update(state=state, trace=trace)
+
+
+def delete_connector(estate: Json, cluster: str, name: str) -> None:
+    """The connector; its group stays for a while, without members."""
+    connector = _one(estate, "connectors", cluster=cluster, name=name)
+    estate["connectors"].remove(connector)
+    for group in estate["consumer_groups"]:
+        if group["group_id"] == f"connect-{connector['id']}":
+            group.update(members=[], state="EMPTY")
+
+
+def reconfigure(estate: Json, cluster: str, name: str, **settings: str) -> None:
+    """Other settings of a connector; `__` in a name stands for a dot."""
+    connector = _one(estate, "connectors", cluster=cluster, name=name)
+    connector["config"] |= {key.replace("__", "."): value for key, value in settings.items()}
+
+
+def remake_connector(estate: Json, cluster: str, name: str) -> None:
+    """The connector deleted and made again under its name: it gets another id."""
+    connector = _one(estate, "connectors", cluster=cluster, name=name)
+    connector["id"] = f"lcc-{token(connector['id'])}"
+
+
+def statement_phase(estate: Json, environment: str, name: str, phase: str, detail: str = "") -> None:
+    """RUNNING, STOPPED, FAILED..."""
+    _one(estate, "statements", environment=environment, name=name).update(phase=phase, detail=detail, stopped=phase == "STOPPED")
+
+
+def delete_statement(estate: Json, environment: str, name: str) -> None:
+    estate["statements"].remove(_one(estate, "statements", environment=environment, name=name))
+
+
+def delete_group(estate: Json, cluster: str, group: str) -> None:
+    estate["consumer_groups"].remove(_one(estate, "consumer_groups", cluster=cluster, group_id=group))
+
+
+def advance(estate: Json, by: int = 100) -> None:
+    """Time goes on: offsets and what was counted grow, nothing else changes."""
+    for group in estate["consumer_groups"]:
+        for partitions in group["offsets"].values():
+            for one in partitions:
+                one["current_offset"] += by
+                one["log_end_offset"] += by
+    for connector in estate["connectors"]:
+        for one in connector["offsets"]:
+            one["offset"] = {key: value + by for key, value in one["offset"].items()}

@@ -1,0 +1,100 @@
+"""The least that must be asked to know the whole estate, and the least time that the limits let it take.
+
+`floor` counts, for each bucket that a limit counts by, the calls without which something of the estate stays unknown:
+
+- the Cloud key: one page each of environments, service accounts, users, keys and custom plugins; for each environment the lists of
+  Kafka, Schema Registry and ksqlDB clusters, compute pools, provider integrations and both lists of self-managed clusters; for each Kafka
+  cluster its connectors (one call tells all, expanded); for each connector that runs its offsets.
+- each Kafka key: topics, their configurations in one call, three lists of groups, links, mirrors in one call; of every group the lag, which
+  tells the members too, on clusters that tell it, else the members where there are some; of streams groups the subtopologies. Share
+  groups tell their partitions in their list.
+- each registry: contexts, one page of all schemas, the compatibility and mode of all, exporters and of each its settings and state; where
+  there is a catalog, the tags of topics and of fields, both lists of definitions and the business metadata of each topic that has any.
+- each Flink key: in each region the pages of statements and of materialized tables, and the exceptions of each statement that failed.
+- each ksqlDB key: one call for all streams, tables and queries, one for the service's id.
+- each Tableflow key: topics and catalogs of each Kafka cluster of the environment.
+- the address that asks for metrics: for each Kafka cluster records and bytes, received and sent, and lag; for all connectors records, bytes
+  and dead letters, for all statements records in and out (a filter may name many).
+
+In windows, `n` calls take all windows but the last: the first calls of a window do not wait.
+"""
+
+import math
+from typing import NamedTuple
+
+from tests.confluent import limits
+from tests.confluent.estate import build
+from tests.confluent.words import Json
+
+PAGE = 100
+
+
+class Floor(NamedTuple):
+    """Calls of a bucket, and the seconds that they take at least."""
+
+    calls: int
+    seconds: float
+
+
+def floor(estate: Json, scale: float = 1.0) -> dict[str, Floor]:
+    """The floor of each bucket: `cloud`, `metrics`, and `kafka`, `registry`, `flink`, `ksqldb`, `tableflow` with an id behind them."""
+    counts = {"cloud": _cloud(estate), "metrics": 5 * len(estate["kafka_clusters"]) + 5 + 2}
+    counts |= {f"kafka {one['id']}": _kafka(estate, one) for one in estate["kafka_clusters"]}
+    counts |= {f"registry {one['id']}": _registry(estate, one) for one in estate["schema_registries"]}
+    counts |= {f"flink {environment}": _flink(estate, environment) for environment in estate["credentials"]["flink"]}
+    counts |= {f"ksqldb {one['id']}": 2 for one in estate["ksqldb_clusters"]}
+    for one in estate["environments"]:
+        counts[f"tableflow {one['id']}"] = 2 * sum(cluster["environment"] == one["id"] for cluster in estate["kafka_clusters"])
+    return {name: Floor(calls, _seconds(calls, _limit(name), scale)) for name, calls in counts.items()}
+
+
+def _limit(bucket: str) -> tuple[int, float]:
+    return {"metrics": limits.METRICS, "registry": limits.REGISTRY}.get(bucket.partition(" ")[0], limits.OTHERS)
+
+
+def _seconds(calls: int, limit: tuple[int, float], scale: float) -> float:
+    return max(0, math.ceil(calls / max(1, int(limit[0] * scale))) - 1) * limit[1]
+
+
+def _pages(count: int) -> int:
+    return max(1, math.ceil(count / PAGE))
+
+
+def _cloud(estate: Json) -> int:
+    lists: int = sum(
+        _pages(len(estate[name])) for name in ("environments", "service_accounts", "users", "api_keys", "custom_connector_plugins")
+    )
+    running = sum(any(task["state"] == "RUNNING" for task in one["tasks"]) for one in estate["connectors"])
+    return lists + 7 * len(estate["environments"]) + len(estate["kafka_clusters"]) + running
+
+
+def _kafka(estate: Json, cluster: Json) -> int:
+    groups = [one for one in estate["consumer_groups"] if one["cluster"] == cluster["id"]]
+    plain = [one for one in groups if one["type"] in ("CLASSIC", "CONSUMER")]
+    lags: int = len(plain) if cluster["lag_offered"] else 0
+    members: int = sum(bool(one["members"]) for one in groups if not lags or one not in plain)
+    streams: int = sum(one["type"] == "STREAMS" for one in groups)
+    return 7 + lags + members + streams
+
+
+def _registry(estate: Json, registry: Json) -> int:
+    exporters: int = sum(one["registry"] == registry["id"] for one in estate["exporters"])
+    described = [one for one in estate["catalog"]["entities"] if one["registry"] == registry["id"] and one["businessMetadata"]]
+    return 5 + 2 * exporters + (4 + len(described) if registry["package"] == "ADVANCED" else 0)
+
+
+def _flink(estate: Json, environment: str) -> int:
+    calls = 0
+    for resource in estate["credentials"]["flink"][environment]["resources"]:
+        region = resource.partition("/")[2]
+        mine, tables = (
+            [one for one in estate[name] if one["environment"] == environment and f"{one['cloud']}.{one['region']}" == region]
+            for name in ("statements", "materialized_tables")
+        )
+        calls += _pages(len(mine)) + _pages(len(tables)) + sum(one["phase"] == "FAILED" for one in mine)
+    return calls
+
+
+if __name__ == "__main__":
+    for name, told in floor(build()).items():
+        print(f"{name:32} {told.calls:4} calls {told.seconds:6.1f} s")  # noqa: T201 - what it is for

@@ -1,0 +1,462 @@
+"""The stand-in of Confluent Cloud enforces the rules of Confluent Cloud."""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.confluent import changes
+from tests.confluent.cloud import FAILURES, Cloud, running
+from tests.confluent.estate import build, secrets
+from tests.confluent.floor import floor
+from tests.confluent.places import ANALYTICS, DEV, ORDERS, PAYMENTS, PROD, TEST, WEB
+from tests.confluent.words import Json
+
+KAFKA = f"/kafka-rest/{ORDERS}/kafka/v3/clusters/{ORDERS}"
+CONNECTORS = f"/connect/v1/environments/{PROD}/clusters/{ORDERS}/connectors"
+QUERY: Json = {
+    "aggregations": [{"metric": "io.confluent.kafka.server/received_records"}],
+    "filter": {"field": "resource.kafka.id", "op": "EQ", "value": ORDERS},
+    "granularity": "PT1H",
+    "group_by": ["metric.topic"],
+    "intervals": ["2026-03-02T10:00:00Z/2026-03-02T12:00:00Z"],
+    "limit": 1000,
+}
+
+
+class Asker:
+    """Asks with the credentials of the estate; `who` names one: `cloud`, `kafka lkc-..`."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.cloud = cloud
+        self.client = httpx.Client(base_url=cloud.url, timeout=5)
+
+    def auth(self, who: str) -> tuple[str, str]:
+        name, _, id_ = who.partition(" ")
+        held = self.cloud.estate["credentials"][name]
+        one = held[id_] if id_ else held
+        return one["key"], one["secret"]
+
+    def get(self, path: str, who: str = "cloud", **more: Any) -> httpx.Response:
+        return self.client.get(path, auth=self.auth(who), **more)
+
+    def all(self, path: str, who: str, **parameters: str) -> list[Json]:
+        """All entries of a list, over its pages."""
+        found: list[Json] = []
+        following = f"{self.cloud.url}{path}"
+        more: dict[str, Any] = {"params": parameters}
+        while following:
+            told = self.get(following, who, **more).raise_for_status().json()
+            found += told["data"]
+            following, more = told["metadata"].get("next"), {}
+        return found
+
+    def query(self, **changed: Any) -> httpx.Response:
+        return self.client.post("/v2/metrics/cloud/query", auth=self.auth("metrics"), json={**QUERY, **changed})
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Asker]:
+    """One for the tests that change nothing."""
+    with running() as cloud:
+        yield Asker(cloud)
+
+
+@pytest.fixture
+def own() -> Iterator[Asker]:
+    with running() as cloud:
+        yield Asker(cloud)
+
+
+def statements(environment: str, region: str) -> str:
+    organization = build()["organization"]["id"]
+    return f"/flink/{region.replace('.', '/')}/sql/v1/organizations/{organization}/environments/{environment}/statements"
+
+
+def test_the_estate_is_what_was_asked_for():
+    estate = build()
+    sizes = {name: len(told) for name, told in estate.items() if isinstance(told, list)}
+    assert (sizes["environments"], sizes["kafka_clusters"], sizes["topics"], sizes["connectors"]) == (3, 8, 400, 120)
+    assert (sizes["statements"], sizes["consumer_groups"]) == (60, 200)
+    assert sum(len(one["queries"]) for one in estate["ksqldb_clusters"]) == 30
+    assert len({one["config"]["connector.class"] for one in estate["connectors"]}) >= 40
+    assert {one["type"] for one in estate["consumer_groups"]} == {"CLASSIC", "CONSUMER", "SHARE", "STREAMS"}
+    assert {one["schemaType"] for one in estate["subjects"]} == {"AVRO", "PROTOBUF", "JSON"}
+    assert sum(bool(one["columns"]) for one in estate["topics"]) >= 60
+
+
+def test_the_estate_is_the_same_each_time_and_fits_together():
+    estate = build()
+    assert estate == build()
+    topics = {(one["cluster"], one["topic_name"]) for one in estate["topics"]}
+    told = [one["means"] for name in ("statements", "materialized_tables") for one in estate[name]]
+    told += [query["means"] for one in estate["ksqldb_clusters"] for query in one["queries"]]
+    used = {tuple(place) for means in told for place in (*means["reads"], *means["writes"])}
+    used |= {(one["cluster"], flow["topic"]) for one in estate["connectors"] for flow in one["means"]["flows"]}
+    used |= {(one["cluster"], topic) for one in estate["consumer_groups"] for topic in one["means"]["reads"]}
+    used |= {(one["cluster"], one["display_name"]) for one in estate["tableflow_topics"]}
+    assert used <= topics
+    assert len(topics) == 400
+    by_subject: dict[tuple[str, str], set[str]] = {}
+    for one in estate["subjects"]:
+        by_subject.setdefault((one["registry"], one["subject"]), set()).add(one["schemaType"])
+    assert all(len(kinds) == 1 for kinds in by_subject.values())
+
+
+def test_every_secret_is_long_its_own_and_in_the_estate():
+    estate = build()
+    given = secrets(estate)
+    assert len(given) == len(set(given)) > 100
+    assert min(map(len, given)) >= 40
+    text = json.dumps({name: told for name, told in estate.items() if name != "secrets"})
+    assert [one for one in given if one not in text] == []
+
+
+def test_an_unknown_key_and_a_key_for_something_else_are_refused(served: Asker):
+    assert served.client.get("/org/v2/environments").status_code == 401
+    told = served.client.get("/org/v2/environments", auth=("NOBODY", "x"))
+    assert told.status_code == 401
+    assert set(told.json()["errors"][0]) == {"id", "status", "code", "title", "detail", "source"}
+    key, _ = served.auth("cloud")
+    assert served.client.get("/org/v2/environments", auth=(key, "wrong")).status_code == 401
+    assert served.get("/org/v2/environments", f"kafka {ORDERS}").status_code == 403
+    assert served.get("/org/v2/environments", "powerless").json()["errors"][0]["status"] == "403"
+    assert served.get(f"{KAFKA}/topics", f"kafka {PAYMENTS}").json()["error_code"] == 40300
+    assert served.get(f"{KAFKA}/topics", "cloud").status_code == 403
+    assert served.get("/registry/lsrc-p7rod1/subjects", "registry lsrc-s5tag2").status_code == 403
+    assert served.get("/ksql/lksqlc-k1or/info", "ksqldb lksqlc-k2or").status_code == 403
+
+
+def test_lists_come_in_pages_with_whole_addresses(served: Asker):
+    first = served.get("/iam/v2/api-keys").json()
+    assert len(first["data"]) == 10
+    assert first["metadata"]["next"].startswith(f"{served.cloud.url}/iam/v2/api-keys?page_token=")
+    every = served.all("/iam/v2/api-keys", "cloud", page_size="7")
+    assert [one["id"] for one in every] == [one["id"] for one in served.cloud.estate["api_keys"]]
+    assert "next" not in served.get("/iam/v2/api-keys", params={"page_size": 100}).json()["metadata"]
+    for wrong in ({"page_size": 101}, {"page_size": 0}, {"page_token": "x"}):
+        assert served.get("/iam/v2/api-keys", params=wrong).status_code == 400
+    token = first["metadata"]["next"].partition("page_token=")[2]
+    assert served.get("/iam/v2/service-accounts", params={"page_token": token}).status_code == 400
+
+
+def test_an_environment_must_be_named(served: Asker):
+    for path in ("/cmk/v2/clusters", "/srcm/v3/clusters", "/fcpm/v2/compute-pools", "/ksqldbcm/v2/clusters", "/pim/v1/integrations"):
+        assert served.get(path).status_code == 400
+        assert served.get(path, params={"environment": "env-none"}).status_code == 403
+    found = [
+        one["id"] for env in served.cloud.estate["environments"] for one in served.all("/cmk/v2/clusters", "cloud", environment=env["id"])
+    ]
+    assert found == [one["id"] for one in served.cloud.estate["kafka_clusters"]]
+
+
+def test_addresses_that_are_told_lead_on(served: Asker):
+    (registry,) = served.all("/srcm/v3/clusters", "cloud", environment=PROD)
+    assert served.get(registry["spec"]["http_endpoint"] + "/contexts", "registry lsrc-p7rod1").json() == [":.:", ":.partners:"]
+    cluster = next(one for one in served.all("/cmk/v2/clusters", "cloud", environment=PROD) if one["id"] == ORDERS)
+    assert served.get(f"{cluster['spec']['http_endpoint']}/kafka/v3/clusters/{ORDERS}/topics", f"kafka {ORDERS}").status_code == 200
+    ksql = served.all("/ksqldbcm/v2/clusters", "cloud", environment=PROD)[0]
+    assert (
+        served.get(ksql["status"]["http_endpoint"] + "/info", f"ksqldb {ksql['id']}").json()["KsqlServerInfo"]["ksqlServiceId"]
+        == "pksqlc-1a2b3"
+    )
+
+
+def test_topics_are_not_paged(served: Asker):
+    told = served.get(f"{KAFKA}/topics", f"kafka {ORDERS}", params={"page_size": 3}).json()
+    assert told["metadata"]["next"] is None
+    assert len(told["data"]) == sum(one["cluster"] == ORDERS for one in served.cloud.estate["topics"])
+    configs = served.get(f"{KAFKA}/topics/-/configs", f"kafka {ORDERS}").json()["data"]
+    assert {one["topic_name"] for one in configs} == {one["topic_name"] for one in told["data"]}
+    assert served.get(f"{KAFKA}/topics/none", f"kafka {ORDERS}").json()["error_code"] == 40403
+
+
+def test_lag_is_told_on_dedicated_clusters_only(served: Asker):
+    refused = set()
+    for cluster in served.cloud.estate["kafka_clusters"]:
+        group = next(
+            one["group_id"] for one in served.cloud.estate["consumer_groups"] if one["cluster"] == cluster["id"] and one["members"]
+        )
+        root = f"/kafka-rest/{cluster['id']}/kafka/v3/clusters/{cluster['id']}/consumer-groups/{group}"
+        statuses = {served.get(f"{root}/{part}", f"kafka {cluster['id']}").status_code for part in ("lags", "lag-summary")}
+        assert served.get(f"{root}/consumers", f"kafka {cluster['id']}").json()["data"]
+        refused |= {(cluster["kind"], *statuses)}
+    assert refused == {("Dedicated", 200), ("Standard", 404), ("Basic", 404), ("Enterprise", 403), ("Freight", 403)}
+
+
+def test_groups_of_each_kind_are_in_their_list(served: Asker):
+    found = {word: served.get(f"{KAFKA}/{word}-groups", f"kafka {ORDERS}").json()["data"] for word in ("consumer", "share", "streams")}
+    assert {one["type"] for one in found["consumer"]} == {"CLASSIC", "CONSUMER"}
+    share = found["share"][0]
+    assert {one["topic_name"] for one in share["assigned_topic_partitions"]} == {"orders"}
+    assert share["consumer_count"] == 3
+    parts = served.get(found["streams"][0]["subtopologies"]["related"], f"kafka {ORDERS}").json()["data"]
+    assert {topic for one in parts for topic in one["source_topics"]} == {"orders", "customers"}
+
+
+def test_secrets_of_connectors_are_masked(served: Asker):
+    given = set(secrets(served.cloud.estate))
+    shown = set()
+    for cluster in served.cloud.estate["kafka_clusters"]:
+        path = f"/connect/v1/environments/{cluster['environment']}/clusters/{cluster['id']}/connectors"
+        names = served.get(path).json()
+        told = served.get(path, params={"expand": "info,status,id"}).json()
+        assert sorted(told) == names
+        for one in told.values():
+            values = one["info"]["config"]
+            shown |= {(key, value) for key, value in values.items() if value in given}
+            assert "****************" in values.values() or not any("secret" in key for key in values)
+            assert one["id"]["id"].startswith("lcc-")
+    assert {key for key, _ in shown} == {"ledger.api.token"}
+    assert served.get(CONNECTORS, params={"expand": "everything"}).status_code == 400
+    assert served.get(f"{CONNECTORS}/none").status_code == 404
+    assert served.get(f"{CONNECTORS}/orders-to-s3/offsets").json()["offsets"]
+
+
+def test_statements_are_seen_by_who_submitted_them_or_administers(served: Asker):
+    path = statements(PROD, "aws.us-east-1")
+    every = served.all(path, f"flink {PROD}")
+    mine = served.all(path, f"flink_developer {PROD}")
+    assert {one["name"] for one in every} == {
+        one["name"] for one in served.cloud.estate["statements"] if (one["environment"], one["region"]) == (PROD, "us-east-1")
+    }
+    assert {one["spec"]["principal"] for one in mine} == {"sa-fl1nk0"}
+    look = statements("env-s4m8d1", "aws.us-west-2")
+    assert len({one["spec"]["principal"] for one in served.all(look, "flink env-s4m8d1")}) == 2
+    assert served.get(path, "flink_region env-p9k2x7/aws.eu-central-1").status_code == 403
+    assert served.get(path, f"flink {ANALYTICS}").status_code == 403
+    assert served.get(f"{path}/broken-cast/exceptions", f"flink {PROD}").json()["data"][0]["message"].startswith("Cast failed")
+    tables = served.all(path.replace("/statements", "/materialized-tables"), f"flink {PROD}")
+    assert [one["name"] for one in tables] == ["live_visitors"]
+
+
+def test_tableflow_needs_both_filters(served: Asker):
+    path, who = "/tableflow/v1/tableflow-topics", f"tableflow {PROD}"
+    assert served.get(path, who).status_code == 400
+    assert served.get(path, who, params={"environment": PROD}).status_code == 400
+    both = {"environment": PROD, "spec.kafka_cluster": ORDERS}
+    assert len(served.all(path, who, **both)) == 4
+    assert served.get(path, f"tableflow {ANALYTICS}", params=both).status_code == 403
+    kinds = {one["spec"]["config"]["kind"]: one["spec"]["config"] for one in served.all("/tableflow/v1/catalog-integrations", who, **both)}
+    assert set(kinds) == {"AwsGlue", "Unity"}
+    assert set(kinds["Unity"]["client_secret"]) == {"*"}
+
+
+def test_the_registry_tells_contexts_strategies_references_and_exporters(served: Asker):
+    def get(path: str, **more: Any) -> Any:
+        return served.get(f"/registry/lsrc-p7rod1{path}", "registry lsrc-p7rod1", **more).json()
+
+    subjects = get("/subjects", params={"subjectPrefix": ":*:"})
+    assert {":.partners:orders-value", "order-events-com.acme.OrderPlaced", "orders-value"} <= set(subjects)
+    assert ":.partners:orders-value" not in get("/subjects")
+    profiles = get("/subjects/profiles-value/versions/latest")
+    assert profiles["references"][0]["subject"] == "com.acme.Address"
+    assert profiles["id"] in get("/subjects/com.acme.Address/versions/1/referencedby")
+    exporter = get("/exporters/to-analytics")
+    assert exporter["config"]["schema.registry.url"] == f"{served.cloud.url}/registry/lsrc-a3nal4"
+    assert "[hidden]" in exporter["config"].values()
+    assert get("/exporters/partners-to-dr/status")["state"] == "PAUSED"
+    page = served.get("/registry/lsrc-p7rod1/schemas", "registry lsrc-p7rod1")
+    again = served.get("/registry/lsrc-p7rod1/schemas", "registry lsrc-p7rod1", headers={"If-None-Match": page.headers["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_the_catalog_is_there_with_advanced_only(served: Asker):
+    path = "/catalog/v1/search/basic"
+    told = served.get(
+        f"/registry/lsrc-p7rod1{path}", "registry lsrc-p7rod1", params={"type": "kafka_topic", "tag": "PII", "attrs": "owner"}
+    )
+    assert {one["attributes"]["name"]: one["attributes"].get("owner") for one in told.json()["entities"]} == {
+        "customers": "crm team",
+        "cards": "payments team",
+        "users": None,
+    }
+    assert served.get(f"/registry/lsrc-s5tag2{path}", "registry lsrc-s5tag2", params={"type": "kafka_topic"}).status_code == 403
+    for wrong in ({"type": "kafka_topic", "limit": 501}, {"type": "no_such_type"}, {}):
+        assert served.get(f"/registry/lsrc-p7rod1{path}", "registry lsrc-p7rod1", params=wrong).status_code == 400
+    name = f"lsrc-p7rod1:{ORDERS}:orders"
+    entity = served.get(f"/registry/lsrc-p7rod1/catalog/v1/entity/type/kafka_topic/name/{name}", "registry lsrc-p7rod1").json()["entity"]
+    assert entity["businessAttributes"]["DataDomain"]["domain"] == "sales"
+
+
+def test_ksqldb_answers_as_its_servers_do(served: Asker):
+    told = served.client.post(
+        "/ksql/lksqlc-k1or/ksql",
+        auth=served.auth("ksqldb lksqlc-k1or"),
+        headers={"Content-Type": "application/vnd.ksql.v1+json"},
+        content=json.dumps({"ksql": "SHOW STREAMS EXTENDED; SHOW QUERIES EXTENDED;"}),
+    ).json()
+    ids = [one["id"] for one in told[1]["queryDescriptions"]]
+    assert len(ids) == 10
+    assert ids == [one["id"] for one in served.cloud.estate["ksqldb_clusters"][1]["queries"]]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"aggregations": []}, "exactly one aggregation"),
+        ({"aggregations": QUERY["aggregations"] * 2}, "exactly one aggregation"),
+        ({"aggregations": [{"metric": "io.confluent.kafka.server/none"}]}, "no metric"),
+        ({"filter": None}, "resource"),
+        ({"filter": {"field": "metric.topic", "op": "EQ", "value": "orders"}}, "resource"),
+        ({"granularity": "PT1M", "intervals": ["2026-03-02T00:00:00Z/2026-03-02T06:01:00Z"]}, "at most 6 h"),
+        ({"granularity": "PT5M", "intervals": ["2026-03-01T00:00:00Z/PT25H"]}, "at most 24 h"),
+        ({"granularity": "PT15M", "intervals": ["2026-03-01T00:00:00Z/P5D"]}, "at most 96 h"),
+        ({"granularity": "PT30M", "intervals": ["2026-03-01T00:00:00Z/P8D"]}, "at most 168 h"),
+        ({"granularity": "PT2M"}, "granularity"),
+        ({"limit": 1001}, "limit"),
+        ({"group_by": ["metric.shoe_size"]}, "shoe_size"),
+        ({"intervals": []}, "interval"),
+        ({"intervals": ["yesterday"]}, "interval"),
+    ],
+)
+def test_metrics_refuse_what_breaks_their_rules(served: Asker, changed: Json, said: str):
+    told = served.query(**changed)
+    assert told.status_code == 400
+    assert said in told.json()["errors"][0]["detail"]
+
+
+def test_metrics_count_by_label_and_page_by_page(served: Asker):
+    rows = served.query().json()["data"]
+    expected: Counter[str] = Counter()
+    for row in served.cloud.estate["metrics"]:
+        if row["metric"] == QUERY["aggregations"][0]["metric"] and row["labels"]["resource.kafka.id"] == ORDERS:
+            expected[row["labels"]["metric.topic"]] += row["per_minute"] * 60
+    assert len(rows) == 2 * len(expected)
+    assert {row["metric.topic"]: row["value"] for row in rows[: len(expected)]} == expected
+    assert served.query(granularity="PT30M", intervals=["2026-03-01T00:00:00Z/P7D"]).status_code == 200
+    assert served.query(granularity="PT1H", intervals=["2026-01-01T00:00:00Z/P30D"]).status_code == 200
+    first = served.query(limit=5).json()
+    token = first["meta"]["pagination"]["next_page_token"]
+    second = served.client.post(
+        "/v2/metrics/cloud/query", params={"page_token": token}, auth=served.auth("metrics"), json={**QUERY, "limit": 5}
+    ).json()
+    assert first["data"] + second["data"] == rows[:10]
+    body = {"metric": QUERY["aggregations"][0]["metric"], "filter": QUERY["filter"], "group_by": ["metric.client_id"], "limit": 1000}
+    clients = served.client.post("/v2/metrics/cloud/attributes", auth=served.auth("metrics"), json=body).json()["data"]
+    assert {"metric.client_id": "order-service"} in clients
+    names = [one["name"] for one in served.get("/v2/metrics/cloud/descriptors/metrics", "metrics").json()["data"]]
+    assert "io.confluent.flink/num_records_in" in names
+
+
+def test_every_answer_tells_of_the_limit_and_too_many_are_sent_away(own: Asker):
+    told = own.get("/org/v2/environments")
+    assert (told.headers["X-RateLimit-Limit"], told.headers["X-RateLimit-Remaining"]) == ("10", "9")
+    assert int(told.headers["X-RateLimit-Reset"]) == 1
+    assert [own.get("/org/v2/environments").status_code for _ in range(15)] == [200] * 15
+    own.cloud.limits.on = True
+    time.sleep(1.05)
+    statuses = [own.get("/org/v2/environments") for _ in range(11)]
+    assert [one.status_code for one in statuses] == [200] * 10 + [429]
+    assert statuses[-1].headers["Retry-After"] == statuses[-1].headers["X-RateLimit-Reset"] == "1"
+    assert own.get(f"{KAFKA}/topics", f"kafka {ORDERS}").status_code == 200
+    time.sleep(1.05)
+    assert own.get("/org/v2/environments").status_code == 200
+    own.cloud.limits.scale = 3
+    time.sleep(1.05)
+    assert Counter(own.get("/org/v2/environments").status_code for _ in range(31)) == {200: 30, 429: 1}
+
+
+def test_metrics_and_registries_have_limits_of_their_own(own: Asker):
+    own.cloud.limits.on = True
+    assert Counter(own.query(limit=1).status_code for _ in range(62)) == {200: 60, 429: 2}
+    assert int(own.query().headers["Retry-After"]) > 30
+    began = time.monotonic()
+    found = Counter(own.get("/registry/lsrc-s5tag2/contexts", "registry lsrc-s5tag2").status_code for _ in range(80))
+    assert found == {200: 75, 429: 5} or time.monotonic() - began > 1
+
+
+def test_each_plane_fails_by_itself_and_each_way_is_there(own: Asker):
+    path, who = f"{KAFKA}/topics", f"kafka {ORDERS}"
+    seen = {}
+    for how in FAILURES:
+        own.cloud.fail(f"kafka {ORDERS}", how, slow_s=0.2)
+        began = time.monotonic()
+        told = own.get(path, who)
+        seen[how] = (told.status_code, time.monotonic() - began > 0.2)
+        if how in ("truncated", "html"):
+            with pytest.raises(json.JSONDecodeError):
+                told.json()
+        assert own.get(f"/kafka-rest/{PAYMENTS}/kafka/v3/clusters/{PAYMENTS}/topics", f"kafka {PAYMENTS}").status_code == 200
+        own.cloud.heal()
+    assert {how: status for how, (status, _) in seen.items()} == {
+        "broken": 500,
+        "slow": 200,
+        "refused": 403,
+        "half": 200,
+        "circle": 200,
+        "truncated": 200,
+        "html": 200,
+        "limited": 429,
+        "gone": 404,
+    }
+    assert seen["slow"][1]
+    assert own.get(path, who).status_code == 200
+
+
+def test_a_list_may_break_off_or_go_in_a_circle(own: Asker):
+    own.cloud.fail("iam", "half")
+    first = own.get("/iam/v2/api-keys").json()
+    assert own.get(first["metadata"]["next"]).status_code == 500
+    own.cloud.heal("iam")
+    own.cloud.fail("/iam/v2/api-keys", "circle")
+    following = own.get("/iam/v2/api-keys").json()["metadata"]["next"]
+    assert own.get(following).json()["metadata"]["next"] == following
+    assert own.get("/iam/v2/users").json()["metadata"].get("next") is None
+
+
+def test_what_changes_is_told_at_once_or_later(own: Asker):
+    estate = own.cloud.estate
+    changes.add_topic(estate, ORDERS, "brand-new")
+    changes.delete_topic(estate, ORDERS, "order-events")
+    topics = {one["topic_name"] for one in own.get(f"{KAFKA}/topics", f"kafka {ORDERS}").json()["data"]}
+    assert "brand-new" in topics
+    assert "order-events" not in topics
+    changes.connector_state(estate, ORDERS, "orders-to-s3", "FAILED", "it broke")
+    changes.delete_connector(estate, ORDERS, "shop-cdc")
+    changes.reconfigure(estate, ORDERS, "audit-to-s3", s3__bucket__name="elsewhere")
+    told = own.get(CONNECTORS, params={"expand": "info,status,id"}).json()
+    assert told["orders-to-s3"]["status"]["connector"] == {"state": "FAILED", "worker_id": "orders-to-s3", "trace": "it broke"}
+    assert "shop-cdc" not in told
+    assert told["audit-to-s3"]["info"]["config"]["s3.bucket.name"] == "elsewhere"
+    own.cloud.later(0.1, lambda estate: changes.statement_phase(estate, PROD, "orders-enriched", "STOPPED"))
+    path = f"{statements(PROD, 'aws.us-east-1')}/orders-enriched"
+    assert own.get(path, f"flink {PROD}").json()["status"]["phase"] == "RUNNING"
+    time.sleep(0.12)
+    assert own.get(path, f"flink {PROD}").json()["status"]["phase"] == "STOPPED"
+
+
+def test_calls_are_counted_by_plane_and_key(own: Asker):
+    own.get("/org/v2/environments")
+    own.get("/org/v2/environments", f"kafka {ORDERS}")
+    own.get(f"{KAFKA}/topics", f"kafka {ORDERS}")
+    kafka, cloud = own.auth(f"kafka {ORDERS}")[0], own.auth("cloud")[0]
+    assert own.cloud.counts == {("org", cloud): 1, ("org", kafka): 1, ("kafka", kafka): 1}
+
+
+def test_a_real_broker_may_play_a_cluster():
+    with running(brokers={ORDERS: "127.0.0.1:19092"}) as cloud:
+        asker = Asker(cloud)
+        told = {one["id"]: one["spec"]["kafka_bootstrap_endpoint"] for one in asker.all("/cmk/v2/clusters", "cloud", environment=PROD)}
+    assert told[ORDERS] == "SASL_SSL://127.0.0.1:19092"
+    assert told[WEB].endswith("confluent.cloud:9092")
+
+
+def test_two_clusters_share_a_bootstrap_and_names_of_topics():
+    estate = build()
+    bootstraps = {one["id"]: one["kafka_bootstrap_endpoint"] for one in estate["kafka_clusters"]}
+    assert bootstraps[DEV] == bootstraps[TEST]
+    names = {cluster: {one["topic_name"] for one in estate["topics"] if one["cluster"] == cluster} for cluster in (DEV, TEST)}
+    assert len(names[DEV] & names[TEST]) > 5
+
+
+def test_the_floor_is_told_for_each_limit():
+    told = floor(build())
+    assert {name.partition(" ")[0] for name in told} == {"cloud", "kafka", "registry", "flink", "ksqldb", "tableflow", "metrics"}
+    assert told["ksqldb lksqlc-k1or"] == (2, 0.0)
+    assert told["cloud"].seconds == (told["cloud"].calls - 1) // 10
+    assert floor(build(), scale=1000)["cloud"].seconds == 0.0
