@@ -29,7 +29,38 @@ CONFIG_VARIABLE = "LINEAGE_BRIDGE_CONFIG"
 FILE_NAME = "lineage-bridge.toml"
 SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE = (f"LINEAGE_BRIDGE_SECRETS_{name}" for name in ("FILE", "KEY", "KEY_FILE"))
 """Variables that tell where sealed secrets lie, with which keys they are sealed, or in which file those are."""
-OTHER_VARIABLES = (CONFIG_VARIABLE, "LINEAGE_BRIDGE_IVY_SETTINGS", SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE)
+CONFLUENT_VARIABLES = tuple(
+    f"{PREFIX}{name}"
+    for name in (
+        "CONFLUENT_CLOUD_API_KEY",
+        "CONFLUENT_CLOUD_API_SECRET",
+        "KAFKA_API_KEY",
+        "KAFKA_API_SECRET",
+        "CLUSTER_CREDENTIALS",
+        "SCHEMA_REGISTRY_ENDPOINT",
+        "SCHEMA_REGISTRY_API_KEY",
+        "SCHEMA_REGISTRY_API_SECRET",
+        "KSQLDB_ENDPOINT",
+        "KSQLDB_API_KEY",
+        "KSQLDB_API_SECRET",
+        "FLINK_API_KEY",
+        "FLINK_API_SECRET",
+        "TABLEFLOW_API_KEY",
+        "TABLEFLOW_API_SECRET",
+        "AUDIT_LOG_BOOTSTRAP_SERVERS",
+        "AUDIT_LOG_API_KEY",
+        "AUDIT_LOG_API_SECRET",
+    )
+)
+"""Variables that make a source of an organization of Confluent Cloud."""
+OTHER_VARIABLES = (
+    CONFIG_VARIABLE,
+    "LINEAGE_BRIDGE_IVY_SETTINGS",
+    SECRETS_FILE,
+    SECRETS_KEY,
+    SECRETS_KEY_FILE,
+    *CONFLUENT_VARIABLES,
+)
 """Variables with our prefix that are no settings of the server."""
 
 MIB = 1024 * 1024
@@ -156,6 +187,11 @@ class Paths:
     def observe_lock(self) -> Path:
         """Held by the one process that polls sources."""
         return self.data_dir / "observe.lock"
+
+    @property
+    def turns(self) -> Path:
+        """The folder of the locks of sources, each held by who looks at the source."""
+        return self.data_dir / "observing"
 
     @property
     def serve_lock(self) -> Path:

@@ -18,6 +18,7 @@ from lineage_bridge.answers.runs import Dependency, RunFilter, RunLineage, RunPa
 from lineage_bridge.answers.searching import SearchFilter, SearchPage
 from lineage_bridge.answers.sources import KindRecord, SourceCheck, SourceRecord, SourceState
 from lineage_bridge.answers.statistics import StatisticsFilter, StatisticsPage
+from lineage_bridge.answers.tasks import ExtractOrder, TaskFilter, TaskRecord
 from lineage_bridge.graph.carried import Carried, FrameKind
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.ledger import Window
@@ -164,6 +165,66 @@ class SourceDesk(Protocol):
 
     def test(self, name: str) -> list[SourceCheck]:
         """Try each step of its observation."""
+
+
+class TaskBook(Protocol):
+    """The tasks there are, and what their steps gave. Safe in many threads at once."""
+
+    def add(self, task: TaskRecord) -> None:
+        """Remember a new task; the oldest that have ended are forgotten."""
+
+    def record(self, task: str) -> TaskRecord | None:
+        """A task by its id."""
+
+    def records(self, which: TaskFilter) -> list[TaskRecord]:
+        """Tasks, the newest first."""
+
+    def write(self, task: TaskRecord) -> None:
+        """Remember how a task stands."""
+
+    def keep(
+        self,
+        task: TaskRecord,
+        state: SourceState,
+        snapshot: bytes | None,
+        parcels: Sequence[tuple[str, bytes]],
+        *,
+        polls: int,
+        begun: bool,
+    ) -> bool:
+        """Keep what steps of a task gave, all or nothing: how task and source stand, snapshot (None: the one before stays), parcels.
+
+        False, and nothing is kept, if the source has been removed or polled since: it must have had this many `polls`, and have been kept
+        before if the task has `begun`.
+        """
+
+    def newest_parcel(self, source: str) -> int:
+        """The number of the newest parcel of a source that was not delivered; 0 if all were."""
+
+    def undelivered(self, source: str, newest: int) -> int:
+        """How many parcels of a source up to a number were not delivered."""
+
+    def interrupt(self, now_us: int) -> None:
+        """Say of all tasks that have not ended that their process has."""
+
+
+class TaskDesk(Protocol):
+    """What users can do with tasks. Raises NotFoundError for a task there is not, ConfigError and RequestError for what cannot be."""
+
+    def extract(self, order: ExtractOrder) -> TaskRecord:
+        """Start an extraction."""
+
+    def resume(self, task_id: str, credentials: ExtractOrder) -> TaskRecord:
+        """Go on with a task that was stopped. Credentials that came with its request have to come again; no more of the order counts."""
+
+    def cancel(self, task_id: str) -> TaskRecord:
+        """Stop a task soon; what it has told stays."""
+
+    def record(self, task_id: str) -> TaskRecord:
+        """A task, as far as it is now."""
+
+    def records(self, which: TaskFilter) -> list[TaskRecord]:
+        """Tasks, the newest first."""
 
 
 class GraphStore(Protocol):

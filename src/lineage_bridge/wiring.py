@@ -13,6 +13,7 @@ import socket
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import platformdirs
 from filelock import FileLock, Timeout
 
+from lineage_bridge.answers.tasks import GraphSize
 from lineage_bridge.config import SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE, Paths, Settings
 from lineage_bridge.errors import RequestError, StoreError, StoreMissingError, UnavailableError
 from lineage_bridge.graph.facts import Names
@@ -33,11 +35,16 @@ from lineage_bridge.log.disk import LocalDisk
 from lineage_bridge.log.reader import LogReader
 from lineage_bridge.log.writer import LogWriter
 from lineage_bridge.ports import LOG_SOURCE, Counted, GraphReader, GraphStore
+from lineage_bridge.sources.confluent.environment import in_environment
 from lineage_bridge.sources.delivery import Delivery
 from lineage_bridge.sources.desk import SourceDesk
+from lineage_bridge.sources.extraction import World
+from lineage_bridge.sources.known import Known
 from lineage_bridge.sources.poller import Poller
 from lineage_bridge.sources.sealed import SealedFile
 from lineage_bridge.sources.settings import Secrets
+from lineage_bridge.sources.tasks import TaskDesk
+from lineage_bridge.sources.turns import Turns
 from lineage_bridge.store import rebuild
 from lineage_bridge.store.analysis import Findings, write_findings
 from lineage_bridge.store.apply import GraphWriter
@@ -47,11 +54,14 @@ from lineage_bridge.store.estate import Estate
 from lineage_bridge.store.export import Export
 from lineage_bridge.store.read import ReaderPool
 from lineage_bridge.store.sourcebook import SourceBook
+from lineage_bridge.store.taskbook import TaskBook
 from lineage_bridge.store.verify import Difference, verify
 from lineage_bridge.story.events import run_ids
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+
+    from lineage_bridge.api.models_graphs import GraphStats
 
 DRAIN_S = 10
 BACKLOG = 512
@@ -163,6 +173,7 @@ def _check_key(paths: Paths, key: bytes) -> None:
 def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAPI]":
     """The API over the log, which it alone writes, and the graph. Raises LogLockedError when another process writes the log."""
     from lineage_bridge.api.app import create_app  # noqa: PLC0415  # loads the web server
+    from lineage_bridge.api.graphs import stats  # noqa: PLC0415  # of the same part
     from lineage_bridge.api.services import HEALTHY, LOOPBACK, Disk, Services  # noqa: PLC0415  # of the same part
 
     paths = settings.paths
@@ -177,7 +188,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
             disk=log_disk,
         )
         stack.enter_context(writer)
-        frames = log_reader(settings)
+        frames, desk, graph = log_reader(settings), sources(settings), graph_id(control(settings).key())
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         yield create_app(
             Services(
@@ -190,12 +201,53 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
                 disk=lambda: Disk(frames.disk_bytes(), shutil.disk_usage(paths.log).free),
                 log_state=lambda: HEALTHY if os.access(paths.log, os.W_OK) else f"{paths.log} cannot be written",
                 version=version(),
-                graph_id=graph_id(control(settings).key()),
-                sources=sources(settings),
+                graph_id=graph,
+                sources=desk,
+                tasks=_tasks(stack, settings, desk, pool, writer, partial(_size, graph, pool, stats)),
                 findings=lambda: Findings(paths.analysis),
                 allowed_hosts=LOOPBACK | {host},
             )
         )
+
+
+def _tasks(
+    stack: ExitStack, settings: Settings, desk: SourceDesk, pool: ReaderPool, log: LogWriter, size: Callable[[], GraphSize]
+) -> TaskDesk:
+    """The tasks of this process, which end with `stack`."""
+    kept, hidden = control(settings), secrets(settings)
+    book = SourceBook(kept)
+
+    def folded(place: int) -> bool:
+        try:
+            with pool.reader() as reader:
+                return reader.position().get((LOG_SOURCE, 0), 0) >= place and not reader.settling()
+        except StoreMissingError:
+            return place == 0
+
+    world = World(
+        TaskBook(kept),
+        book,
+        Known(desk.records, book, hidden),
+        hidden,
+        Turns(settings.paths.turns).take,
+        now_us,
+        log.end,
+        folded,
+        size,
+    )
+    tasks = TaskDesk(desk, world, lambda: str(uuid.uuid4()))
+    stack.callback(tasks.close)
+    return tasks
+
+
+def _size(graph: str, pool: ReaderPool, stats: "Callable[[GraphReader, int], GraphStats]") -> GraphSize:
+    """The one graph, and how large it is now."""
+    try:
+        with pool.reader() as reader:
+            counted = stats(reader, now_us())
+    except StoreMissingError:
+        return GraphSize(graph, 0, 0)
+    return GraphSize(graph, counted.node_count, counted.edge_count)
 
 
 def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _LOCAL_DISK) -> None:
@@ -253,7 +305,8 @@ def _floor(pool: ReaderPool) -> int:
 
 def sources(settings: Settings) -> SourceDesk:
     """What users can do with sources. Raises ConfigError for a source of the settings file that cannot be."""
-    desk = SourceDesk(settings.sources, SourceBook(control(settings)), secrets(settings))
+    around = in_environment(os.environ)
+    desk = SourceDesk(settings.sources, SourceBook(control(settings)), secrets(settings), around)
     desk.check_file()
     return desk
 
@@ -270,7 +323,7 @@ def run_sources(settings: Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     with lock, Delivery(settings.address) as delivery:
-        Poller(desk.records, book, delivery, now_us, secrets(settings)).run(stop)
+        Poller(desk.records, book, delivery, now_us, secrets(settings), Turns(settings.paths.turns).take).run(stop)
 
 
 # what several processes look at

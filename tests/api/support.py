@@ -6,14 +6,17 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from starlette.testclient import TestClient
 from tests.events import KEY, T0
 
+from lineage_bridge.answers.tasks import GraphSize
 from lineage_bridge.api.app import create_app
 from lineage_bridge.api.services import Disk, Services
+from lineage_bridge.errors import StoreMissingError
 from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.facts import Names
 from lineage_bridge.graph.fold import flat, fold_frames
@@ -22,10 +25,16 @@ from lineage_bridge.log.reader import LogReader
 from lineage_bridge.log.writer import LogWriter
 from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Frame
 from lineage_bridge.sources.desk import SourceDesk
+from lineage_bridge.sources.extraction import World
+from lineage_bridge.sources.known import Known
+from lineage_bridge.sources.settings import Secrets
+from lineage_bridge.sources.tasks import TaskDesk
+from lineage_bridge.sources.turns import Turns
 from lineage_bridge.store.apply import GraphWriter
 from lineage_bridge.store.control import Control
 from lineage_bridge.store.read import ReaderPool
 from lineage_bridge.store.sourcebook import SourceBook
+from lineage_bridge.store.taskbook import TaskBook
 
 NOW = T0 + DAY_US
 URL = "http://127.0.0.1:8000"
@@ -51,6 +60,9 @@ class Server:
         self.frames = LogReader(folder / "log")
         self.names = Names(KEY)
         self.parts = Parts()
+        self.book = SourceBook(Control(folder / "control.db"))
+        self.sources = SourceDesk({}, self.book)
+        self.tasks = task_desk(folder, self.sources, self.book, pool, log)
         self.services = Services(
             log=log,
             frames=self.frames,
@@ -62,7 +74,8 @@ class Server:
             log_state=lambda: self.parts.log_state,
             version="1.2.3",
             graph_id=graph_id(KEY),
-            sources=SourceDesk({}, SourceBook(Control(folder / "control.db"))),
+            sources=self.sources,
+            tasks=self.tasks,
         )
         self.client = self.client_of()
 
@@ -123,14 +136,42 @@ class FailingLog:
         return 0
 
 
+def task_desk(folder: Path, sources: SourceDesk, book: SourceBook, pool: ReaderPool, log: LogWriter, first: int = 1) -> TaskDesk:
+    """Tasks whose parcels the test delivers, and whose log it folds."""
+
+    def folded(place: int) -> bool:
+        try:
+            with pool.reader() as reader:
+                return reader.position().get((LOG_SOURCE, 0), 0) >= place
+        except StoreMissingError:
+            return False
+
+    secrets = Secrets()
+    ids = (f"task-{number}" for number in count(first))
+    world = World(
+        TaskBook(Control(folder / "control.db")),
+        book,
+        Known(sources.records, book, secrets),
+        secrets,
+        Turns(folder / "observing").take,
+        lambda: NOW,
+        log.end,
+        folded,
+        lambda: GraphSize("g", 3, 2),
+    )
+    return TaskDesk(sources, world, lambda: next(ids))
+
+
 @contextmanager
 def running(folder: Path, empty_store: Path) -> Iterator[Server]:
     """A server in `folder`, without a store until something is folded."""
     pool = ReaderPool(folder / "graph.db")
     with LogWriter(folder / "log") as log:
+        server = Server(folder, log, pool, empty_store)
         try:
-            yield Server(folder, log, pool, empty_store)
+            yield server
         finally:
+            server.tasks.close()
             pool.close()
 
 

@@ -10,7 +10,7 @@ from tests.sources import scripted
 
 from lineage_bridge.errors import ConfigError, NotFoundError, RequestError
 from lineage_bridge.sources.desk import SourceDesk
-from lineage_bridge.sources.poller import make
+from lineage_bridge.sources.known import make
 from lineage_bridge.sources.sealed import SealedFile, new_key
 from lineage_bridge.sources.settings import Secrets, reveal
 from lineage_bridge.store.control import Control

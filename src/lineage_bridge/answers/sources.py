@@ -37,12 +37,15 @@ class SourceState(msgspec.Struct, frozen=True):
 
 
 class SourceRecord(NamedTuple):
-    """A configured source: `settings` as they were written, secrets as references. `in_file`: the settings file has it."""
+    """A configured source: `settings` as they were written, secrets as references.
+
+    `origin`: where they were written: `file` (the settings file), `environment` or, by a user of the server, `added`.
+    """
 
     name: str
     kind: str
     settings: dict[str, Any]
-    in_file: bool
+    origin: str
     state: SourceState
 
 

@@ -25,6 +25,7 @@ from lineage_bridge.api import (
     sources,
     spec,
     statistics,
+    tasks,
 )
 from lineage_bridge.api.guard import Guard
 from lineage_bridge.api.intake import Intake
@@ -64,6 +65,7 @@ def create_app(services: Services) -> FastAPI:
         ledger.routes(services),
         analysis.routes(services),
         sources.routes(services),
+        tasks.routes(services),
         quarantine.routes(services, intake),
         past.routes(services, intake),
         ops.routes(services, intake),

@@ -89,8 +89,8 @@ def _graph_routes(router: APIRouter, services: Services) -> None:
     def get_graphs() -> Response:
         """The one graph. Its size is counted when it is asked for."""
         with services.graph() as reader:
-            stats = _stats(reader, services.clock_us())
-            counts = stats.node_count, stats.edge_count, stats.pipeline_count
+            counted = stats(reader, services.clock_us())
+            counts = counted.node_count, counted.edge_count, counted.pipeline_count
             return answer([GraphSummary(services.graph_id, *counts, *_span(reader))], headers=reflecting(reader))
 
     @router.get("/{graph_id}", response_model=None, responses=answers({200: WholeGraph, **_NOT_FOUND}, writes=False))
@@ -184,7 +184,8 @@ class _Counter:
         return GraphStats(len(self.above), self.edge_count, sum(id_ == up for id_, up in self.above.items()), [])
 
 
-def _stats(reader: GraphReader, now_us: int) -> GraphStats:
+def stats(reader: GraphReader, now_us: int) -> GraphStats:
+    """How much the graph holds."""
     counter = _Counter()
     for _, some in reader.heads(EVERY):
         counter.above.update((str(node.id), str(node.id)) for node in some)

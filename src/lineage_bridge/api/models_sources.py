@@ -33,8 +33,8 @@ class UnseenItem(Struct, frozen=True):
 class SourceItem(Struct, frozen=True, omit_defaults=True):
     """A source and how it fares.
 
-    `state` is `new` (not polled yet), `ok`, `partial` (something is unseen), `failing` or `paused`. `origin` is `file` (the settings file)
-    or `added`. `last_error` stays after it is over; `failing_since` is there while it fails.
+    `state` is `new` (not polled yet), `ok`, `partial` (something is unseen), `failing` or `paused`. `origin` is `file` (the settings file),
+    `environment` (its variables) or `added`. `last_error` stays after it is over; `failing_since` is there while it fails.
     """
 
     name: str

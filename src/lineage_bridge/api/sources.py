@@ -141,7 +141,7 @@ def _item(record: SourceRecord) -> SourceItem:
         name=record.name,
         kind=record.kind,
         state=_state(record),
-        origin="file" if record.in_file else "added",
+        origin=record.origin,
         settings=record.settings,
         polls=state.polls,
         events=state.events,

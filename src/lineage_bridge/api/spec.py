@@ -37,9 +37,9 @@ EVENTS_BODY = {
 }
 
 
-def body_of(shape: object) -> dict[str, Any]:
+def body_of(shape: object, *, required: bool = True) -> dict[str, Any]:
     """The description of a request's JSON body."""
-    return {"requestBody": {"required": True, "content": _content(shape)}}
+    return {"requestBody": {"required": required, "content": _content(shape)}}
 
 
 def answers(shapes: Mapping[int, Any], *, writes: bool = True) -> dict[int | str, dict[str, Any]]:

@@ -14,6 +14,7 @@ from lineage_bridge.config import Settings
 from lineage_bridge.errors import RequestError, UnavailableError
 
 PATIENCE_S, TICK_S = 120.0, 0.3
+_ORIGINS = {"file": "in the settings file", "environment": "in the environment", "added": "added"}
 _json_flag = click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 _name = click.argument("name")
 
@@ -213,7 +214,7 @@ def _row(item: Json) -> list[str]:
 
 
 def _tell(item: Json, new: str = "") -> None:
-    write(f"{item['name']} ({item['kind']}, {'in the settings file' if item['origin'] == 'file' else 'added'}): {item['state']}")
+    write(f"{item['name']} ({item['kind']}, {_ORIGINS[item['origin']]}): {item['state']}")
     for setting, value in item["settings"].items():
         write(f"  {setting} = {value if isinstance(value, str) else json.dumps(value)}")
     took = f", took {item['took_s']:.1f} s" if "took_s" in item else ""

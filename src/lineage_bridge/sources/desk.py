@@ -2,28 +2,41 @@
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from lineage_bridge.answers.sources import KindRecord, SettingRecord, SourceCheck, SourceRecord, SourceState
 from lineage_bridge.errors import ConfigError, LineageBridgeError, NotFoundError, RequestError
 from lineage_bridge.ports import SourceBook
 from lineage_bridge.sources import kinds
-from lineage_bridge.sources.poller import make
+from lineage_bridge.sources.known import make
 from lineage_bridge.sources.settings import NO_SECRETS, Secrets
 
+_ORIGINS = {"file": "settings file", "environment": "environment"}
+NOTHING_AROUND: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 class SourceDesk:
-    """Implements `ports.SourceDesk` over the settings file's sources (name to settings, with `kind`) and those that users added."""
+    """Implements `ports.SourceDesk` over the settings file's sources (name to settings, with `kind`) and those that users added.
 
-    def __init__(self, in_file: Mapping[str, Mapping[str, Any]], book: SourceBook, secrets: Secrets = NO_SECRETS) -> None:
-        self._in_file, self._book, self._secrets = in_file, book, secrets
+    `around` are those that variables of the environment make. One of them stands where there is no other of its kind or name; it is paused
+    until it is resumed.
+    """
+
+    def __init__(
+        self,
+        in_file: Mapping[str, Mapping[str, Any]],
+        book: SourceBook,
+        secrets: Secrets = NO_SECRETS,
+        around: Mapping[str, Mapping[str, Any]] = NOTHING_AROUND,
+    ) -> None:
+        self._in_file, self._book, self._secrets, self._around = in_file, book, secrets, around
 
     def check_file(self) -> None:
         """Raise ConfigError for a source of the settings file that cannot be."""
         for name in sorted(self._in_file):
-            _check(name, *self._of_file(name))
+            _check(name, *_of_table(self._in_file[name]))
 
     def kinds(self) -> list[KindRecord]:
         """What can be observed."""
@@ -33,10 +46,14 @@ class SourceDesk:
         """All sources, by name. One of the settings file stands for an added one of the same name."""
         states, written = self._book.states(), self._book.written()
         found = {
-            name: SourceRecord(name, kind, settings, False, states.get(name, SourceState())) for name, (kind, settings) in written.items()
+            name: SourceRecord(name, kind, settings, "added", states.get(name, SourceState())) for name, (kind, settings) in written.items()
         }
-        for name in self._in_file:
-            found[name] = SourceRecord(name, *self._of_file(name), True, states.get(name, SourceState()))
+        for name, settings in self._in_file.items():
+            found[name] = SourceRecord(name, *_of_table(settings), "file", states.get(name, SourceState()))
+        for name, settings in self._around.items():
+            kind, told = _of_table(settings)
+            if all(name != record.name and kind != record.kind for record in found.values()):
+                found[name] = SourceRecord(name, kind, told, "environment", states.get(name, SourceState(paused=True)))
         return [found[name] for name in sorted(found)]
 
     def record(self, name: str) -> SourceRecord:
@@ -59,8 +76,9 @@ class SourceDesk:
 
     def remove(self, name: str) -> None:
         """Take a source away. What it told stays. Raises NotFoundError, RequestError."""
-        if self.record(name).in_file:
-            raise RequestError(f"source {name} is in the settings file", "remove it there, or pause it")
+        origin = self.record(name).origin
+        if origin != "added":
+            raise RequestError(f"source {name} is in the {_ORIGINS[origin]}", "remove it there, or pause it")
         self._book.remove(name)
 
     def pause(self, name: str, *, paused: bool) -> SourceRecord:
@@ -92,9 +110,11 @@ class SourceDesk:
             )
         return done
 
-    def _of_file(self, name: str) -> tuple[str, dict[str, Any]]:
-        settings = dict(self._in_file[name])
-        return str(settings.pop("kind", "")), settings
+
+def _of_table(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Kind and settings."""
+    told = dict(settings)
+    return str(told.pop("kind", "")), told
 
 
 def _check(name: str, kind: str, settings: Mapping[str, Any]) -> None:

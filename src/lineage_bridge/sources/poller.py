@@ -8,18 +8,18 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import msgspec
-from pydantic import ValidationError
 
 from lineage_bridge.answers.sources import SourceRecord, UnseenRecord
-from lineage_bridge.errors import ConfigError, LineageBridgeError, UnavailableError
+from lineage_bridge.errors import LineageBridgeError, UnavailableError
 from lineage_bridge.openlineage.outgoing import encode
 from lineage_bridge.openlineage.times import SECOND_US
 from lineage_bridge.ports import Parcel, SourceBook
 from lineage_bridge.sources import kinds
-from lineage_bridge.sources.knowledge import NOTHING, Knowledge, together
+from lineage_bridge.sources.known import Known, address_of, make
 from lineage_bridge.sources.observer import Observation, Observer, SameJob, SameSpace, Unseen
 from lineage_bridge.sources.settings import NO_SECRETS, Secrets, SourceSettings
 
@@ -34,7 +34,10 @@ log = logging.getLogger(__name__)
 
 
 class Poller:
-    """Polls the sources that `sources` lists, and sends parcels through `deliver`, which raises UnavailableError to be called again."""
+    """Polls the sources that `sources` lists, and sends parcels through `deliver`, which raises UnavailableError to be called again.
+
+    `take` takes the turn to look at a source, or tells that another has it: then the source stays due.
+    """
 
     def __init__(
         self,
@@ -43,10 +46,12 @@ class Poller:
         deliver: Callable[[Parcel], None],
         clock_us: Callable[[], int],
         secrets: Secrets = NO_SECRETS,
+        take: Callable[[str], AbstractContextManager[bool]] = lambda _: nullcontext(True),
     ) -> None:
         self._sources, self._book, self._deliver, self._clock_us, self._secrets = sources, book, deliver, clock_us, secrets
+        self._take = take
         self._made: dict[str, tuple[object, Observer[Any]]] = {}
-        self._known: dict[str, tuple[object, Knowledge]] = {}
+        self._known = Known(sources, book, secrets)
 
     def run(self, stop: threading.Event) -> None:
         """Poll and deliver until `stop`; polls under way are finished first. Raises what keeps the book from being read or written."""
@@ -58,7 +63,7 @@ class Poller:
                     break
                 running = {name: poll for name, poll in running.items() if not _ended(poll)}
                 for record in self._due(running):
-                    running[record.name] = pool.submit(self.poll, record)
+                    running[record.name] = pool.submit(self._in_turn, record)
             delivering.result()
         self._delivered(quiet=True)
         for _, observer in self._made.values():
@@ -69,8 +74,7 @@ class Poller:
         began = self._clock_us()
         try:
             observer = self._observer(record)
-            before = self._before(record, observer)
-            seen = observer.observe(before, self._around(record), began)
+            seen = observer.observe(self._known.before(record, observer), self._known.around(record), began)
             self._saw(record, began, observer, seen)
         except LineageBridgeError as error:
             self._failed(record, began, str(error), error.hint)
@@ -87,6 +91,13 @@ class Poller:
                 self._book.delivered(parcel.number)
                 sent += 1
         return sent
+
+    def _in_turn(self, record: SourceRecord) -> None:
+        """Poll a source, unless another looks at it, or has looked since it was found to be due."""
+        with self._take(record.name) as mine:
+            polls = record.state.polls
+            if mine and any(now.name == record.name and now.state.polls == polls for now in self._sources()):
+                self.poll(record)
 
     def _due(self, running: Mapping[str, object]) -> list[SourceRecord]:
         """The sources to be polled now. What others build upon is polled first, the first time."""
@@ -109,34 +120,6 @@ class Poller:
             self._made[record.name] = made = (wanted, make(record.name, record.kind, record.settings, self._secrets))
         return made[1]
 
-    def _before(self, record: SourceRecord, observer: Observer[Any]) -> dict[str, Any] | None:
-        """The snapshot before, if it is of the same system."""
-        if record.state.address != _address(record, observer):
-            return None
-        kept = self._book.snapshot(record.name)
-        found: dict[str, Any] | None = msgspec.json.decode(kept) if kept else None
-        return found
-
-    def _around(self, record: SourceRecord) -> Knowledge:
-        """What all sources know of what they last saw, this one too."""
-        return together(self._knowledge(other) for other in self._sources() if other.state.polls or other.name == record.name)
-
-    def _knowledge(self, record: SourceRecord) -> Knowledge:
-        known, of = self._known.get(record.name), (record.state.polls, record.kind, msgspec.json.encode(record.settings))
-        if known is not None and known[0] == of:
-            return known[1]
-        found = NOTHING
-        try:
-            observer = make(record.name, record.kind, record.settings, self._secrets)
-            if snapshot := self._before(record, observer):
-                found = observer.knowledge(snapshot)
-        except ConfigError:
-            log.debug("source %s knows nothing: it cannot be made", record.name)
-        except Exception:  # a boundary too: a snapshot that cannot be read stops no other source
-            log.exception("what source %s knows cannot be read", record.name)
-        self._known[record.name] = (of, found)
-        return found
-
     def _saw(self, record: SourceRecord, began: int, observer: Observer[Any], seen: Observation) -> None:
         now = self._clock_us()
         state = msgspec.structs.replace(
@@ -149,7 +132,7 @@ class Poller:
             succeeded_us=began,
             failing_since_us=None,
             took_us=now - began,
-            address=_address(record, observer),
+            address=address_of(record, observer),
             unseen=since(record.state.unseen, seen.unseen, began),
         )
         if not self._book.finish(record.name, state, encode(dict(seen.snapshot)), list(parcels(seen))):
@@ -188,24 +171,6 @@ class Poller:
                 log.warning("what sources told cannot be delivered: %s", error)
             return False
         return True
-
-
-def make(name: str, kind: str, settings: Mapping[str, Any], secrets: Secrets = NO_SECRETS) -> Observer[Any]:
-    """The observer of a source, which looks up its secrets in `secrets`.
-
-    Raises ConfigError that names a setting which is unknown, missing or wrong.
-    """
-    found = kinds.kind(kind)
-    try:
-        return found.observer(name, found.settings.model_validate(dict(settings), context=secrets))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        setting = ".".join(map(str, first["loc"]))
-        reason = first["msg"].removeprefix("Value error, ")
-        where = f"its setting {setting}: " if setting else ""
-        raise ConfigError(
-            f"source {name} ({kind}): {where}{reason}", f"lineage-bridge source kinds {kind} tells what can be set"
-        ) from error
 
 
 def since(before: Iterable[UnseenRecord], now: Iterable[Unseen], now_us: int) -> tuple[UnseenRecord, ...]:
@@ -257,10 +222,6 @@ def _interval_s(settings: Mapping[str, Any]) -> float:
         return float(settings.get("interval_s", usual))
     except (TypeError, ValueError):
         return usual
-
-
-def _address(record: SourceRecord, observer: Observer[Any]) -> str:
-    return f"{record.kind} {observer.settings.address}"
 
 
 def _rank(record: SourceRecord) -> int:

@@ -1,9 +1,12 @@
 """What can be set of any source, and how secrets are referred to."""
 
+import json
 import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -95,11 +98,18 @@ def _of_request(name: str, secrets: Secrets) -> str:
     return secrets.given[name]
 
 
-def _of_environment(name: str) -> str:
+def _of_environment(place: str) -> str:
+    """A variable, or of one that holds JSON a member: NAME/member/member."""
+    name, *members = place.split("/")
     value = os.environ.get(name)
     if value is None:
         raise ConfigError(f"the variable {name} is not set", "set it where `lineage-bridge serve` is started")
-    return value
+    if not members:
+        return value
+    try:
+        return str(reduce(getitem, members, json.loads(value)))
+    except (ValueError, LookupError, TypeError):
+        raise ConfigError(f"the variable {name} is no JSON with {'/'.join(members)}") from None
 
 
 def _of_file(path: str) -> str:
@@ -129,7 +139,8 @@ def _of_keyring(entry: str) -> str:
 class SourceSettings(BaseModel):
     """What every source can be told."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # What was set may hold a secret in the wrong place: errors name the setting only.
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     interval_s: float = Field(default=60.0, ge=1, le=86_400, description="seconds between two polls")
     timeout_s: float = Field(default=15.0, gt=0, le=600, description="seconds that one call may take")

@@ -15,6 +15,7 @@ MIGRATIONS = (
     "CREATE TABLE source (name TEXT PRIMARY KEY, kind TEXT NOT NULL, settings TEXT NOT NULL)",
     "CREATE TABLE source_state (name TEXT PRIMARY KEY, polls INTEGER NOT NULL, state BLOB NOT NULL, snapshot BLOB)",
     "CREATE TABLE source_parcel (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, path TEXT NOT NULL, body BLOB NOT NULL)",
+    "CREATE TABLE task (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE, kind TEXT NOT NULL, status TEXT NOT NULL, record BLOB)",
 )
 """Step n brings a file from version n, its `user_version`, to n + 1."""
 

@@ -1,6 +1,7 @@
 """Sources, how they fare, and what they want delivered: in the control store."""
 
 import json
+import sqlite3
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -60,24 +61,9 @@ class SourceBook:
 
     def finish(self, name: str, state: SourceState, snapshot: bytes | None, parcels: Sequence[tuple[str, bytes]]) -> bool:
         """Keep what a poll gave, all or nothing. A pause that was asked for meanwhile stays."""
-        packed = None if snapshot is None else zlib.compress(snapshot, 1)
+        packed = pack(snapshot)
         with self._control.transaction() as connection:
-            found = connection.execute("SELECT polls, state FROM source_state WHERE name = ?", (name,)).fetchone()
-            if (found[0] if found else 0) != state.polls - 1:
-                return False
-            paused = _STATES.decode(found[1]).paused if found else state.paused
-            kept = _ENCODER.encode(msgspec.structs.replace(state, paused=paused))
-            if found:
-                connection.execute(
-                    "UPDATE source_state SET polls = ?, state = ?, snapshot = coalesce(?, snapshot) WHERE name = ?",
-                    (state.polls, kept, packed, name),
-                )
-            else:
-                connection.execute("INSERT INTO source_state VALUES (?, ?, ?, ?)", (name, state.polls, kept, packed))
-            connection.executemany(
-                "INSERT INTO source_parcel (name, path, body) VALUES (?, ?, ?)", [(name, path, body) for path, body in parcels]
-            )
-        return True
+            return write_look(connection, name, state, packed, parcels, polls=state.polls - 1)
 
     def parcels(self, limit: int) -> list[Parcel]:
         """The oldest parcels that were not delivered."""
@@ -103,3 +89,38 @@ class SourceBook:
                 connection.execute("UPDATE source_state SET state = ? WHERE name = ?", (_ENCODER.encode(state), name))
             else:
                 connection.execute("INSERT INTO source_state VALUES (?, 0, ?, NULL)", (name, _ENCODER.encode(state)))
+
+
+def pack(snapshot: bytes | None) -> bytes | None:
+    """A snapshot as it is kept."""
+    return None if snapshot is None else zlib.compress(snapshot, 1)
+
+
+def write_look(
+    connection: sqlite3.Connection,
+    name: str,
+    state: SourceState,
+    packed: bytes | None,
+    parcels: Sequence[tuple[str, bytes]],
+    *,
+    polls: int,
+    begun: bool = False,
+) -> bool:
+    """Write what a look at a source gave, in the transaction of the caller. A pause that was asked for meanwhile stays.
+
+    False, and nothing is written, if the source has not had this many polls; with `begun`, also if nothing of it was written before.
+    """
+    found = connection.execute("SELECT polls, state FROM source_state WHERE name = ?", (name,)).fetchone()
+    if (found[0] if found else 0) != polls or (begun and not found):
+        return False
+    paused = _STATES.decode(found[1]).paused if found else state.paused
+    kept = _ENCODER.encode(msgspec.structs.replace(state, paused=paused))
+    if found:
+        connection.execute(
+            "UPDATE source_state SET polls = ?, state = ?, snapshot = coalesce(?, snapshot) WHERE name = ?",
+            (state.polls, kept, packed, name),
+        )
+    else:
+        connection.execute("INSERT INTO source_state VALUES (?, ?, ?, ?)", (name, state.polls, kept, packed))
+    connection.executemany("INSERT INTO source_parcel (name, path, body) VALUES (?, ?, ?)", [(name, path, body) for path, body in parcels])
+    return True

@@ -1,0 +1,109 @@
+"""The shapes of calls on tasks. Absent values of the members that LineageBridge's users know are null."""
+
+from typing import Any
+
+from msgspec import Struct
+
+
+class KeyPair(Struct, frozen=True, forbid_unknown_fields=True):
+    """An API key. It is used for this task and forgotten."""
+
+    api_key: str
+    api_secret: str
+
+    def __repr__(self) -> str:
+        return "KeyPair(...)"
+
+
+class Credentials(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """API keys for one task: of the organization, of clusters, environments (or registries, ksqlDB clusters) by their ids; `*` for all."""
+
+    cloud_credentials: KeyPair | None = None
+    metrics_credentials: KeyPair | None = None
+    cluster_credentials: dict[str, KeyPair] | None = None
+    sr_credentials: dict[str, KeyPair] | None = None
+    flink_credentials: dict[str, KeyPair] | None = None
+    ksqldb_credentials: dict[str, KeyPair] | None = None
+    tableflow_credentials: dict[str, KeyPair] | None = None
+
+
+class ExtractionRequest(Credentials, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What to extract: of the `source` (by itself the only organization of Confluent Cloud), environments and clusters by their ids.
+
+    Everything narrows this extraction only. `off`: planes to leave out; a switch that is false leaves out its planes. `sr_endpoints`:
+    addresses of registries by environment.
+    """
+
+    source: str | None = None
+    environment_ids: list[str] | None = None
+    cluster_ids: list[str] | None = None
+    off: list[str] | None = None
+    enable_connect: bool = True
+    enable_ksqldb: bool = True
+    enable_flink: bool = True
+    enable_schema_registry: bool = True
+    enable_stream_catalog: bool = True
+    enable_tableflow: bool = True
+    enable_enrichment: bool = True
+    enable_metrics: bool | None = None
+    metrics_lookback_hours: float | None = None
+    sr_endpoints: dict[str, str] | None = None
+
+
+class PlaneItem(Struct, frozen=True):
+    """How a plane fared: `plane` of `scope`; `why`: what of it is unknown, and the reason.
+
+    `state`: `observed`, `partly`, `failed`, `not_observed` (no credential), `skipped`, `gone` (its scope is no more), or, while the task
+    runs, `asked` (answered, not told yet).
+    """
+
+    plane: str
+    scope: str
+    state: str
+    why: list[str]
+    events: int
+    requests: int
+    took_s: float
+
+
+class UnknownItem(Struct, frozen=True):
+    """A plane of which something is unknown: what was known of it before stands."""
+
+    plane: str
+    scope: str
+    state: str
+    why: list[str]
+
+
+class TaskResult(Struct, frozen=True):
+    """The graph when the task was done."""
+
+    graph_id: str
+    node_count: int
+    edge_count: int
+
+
+class TaskItem(Struct, frozen=True):
+    """A task. `status` is pending, running, completed or failed; `progress` tells in words what `planes` tells in detail.
+
+    A completed task may have `unknown` planes. A failed one says why in `error`, and what to do in `hint`; `resumable`: it was cancelled,
+    or its process ended. `params` is the request, without any credential: `credentials` names those it had.
+    """
+
+    task_id: str
+    task_type: str
+    status: str
+    created_at: str
+    started_at: str | None
+    completed_at: str | None
+    progress: list[str]
+    result: TaskResult | None
+    error: str | None
+    hint: str
+    params: dict[str, Any]
+    source: str
+    planes: list[PlaneItem]
+    unknown: list[UnknownItem]
+    events: int
+    cancelled: bool
+    resumable: bool

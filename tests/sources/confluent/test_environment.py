@@ -1,0 +1,63 @@
+"""The organization that variables of the environment name."""
+
+from pathlib import Path
+
+import pytest
+
+from lineage_bridge.config import CONFLUENT_VARIABLES, load_settings
+from lineage_bridge.errors import ConfigError
+from lineage_bridge.sources.confluent.environment import in_environment
+from lineage_bridge.sources.confluent.settings import ConfluentSettings
+from lineage_bridge.sources.desk import SourceDesk
+from lineage_bridge.sources.settings import reveal
+from lineage_bridge.store.control import Control
+from lineage_bridge.store.sourcebook import SourceBook
+
+EVERY = {name: f"value of {name}" for name in CONFLUENT_VARIABLES} | {
+    "LINEAGE_BRIDGE_SCHEMA_REGISTRY_ENDPOINT": "https://psrc",
+    "LINEAGE_BRIDGE_CLUSTER_CREDENTIALS": '{"lkc-1": {"api_key": "K1", "api_secret": "S1"}}',
+}
+
+
+def test_all_variables_are_known_and_make_one_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in EVERY.items():
+        monkeypatch.setenv(name, value)
+    load_settings({}, EVERY, Path("/"))
+    (settings,) = in_environment(EVERY).values()
+    assert settings.pop("kind") == "confluent"
+    assert all(not secret.startswith("value") for secret in str(settings).split("'secret': '")[1:])
+    made = ConfluentSettings.model_validate(settings)
+    assert made.cloud is not None
+    assert (made.cloud.key, reveal(made.cloud.secret)) == tuple(
+        EVERY[f"LINEAGE_BRIDGE_CONFLUENT_CLOUD_API_{end}"] for end in ("KEY", "SECRET")
+    )
+    for plane in ("kafka", "registry", "flink", "ksqldb", "tableflow"):
+        held = made.credential(plane, "anything")
+        assert held is not None
+        assert reveal(held.secret).endswith(f"{plane.upper().replace('REGISTRY', 'SCHEMA_REGISTRY')}_API_SECRET")
+    one = made.credential("kafka", "lkc-1")
+    assert one is not None
+    assert (one.key, reveal(one.secret)) == ("K1", "S1")
+    assert made.audit_log is not None
+    assert made.registry_urls == {"*": "https://psrc"}
+
+
+def test_without_a_cloud_key_there_is_no_source() -> None:
+    assert in_environment({"LINEAGE_BRIDGE_KAFKA_API_KEY": "k", "LINEAGE_BRIDGE_KAFKA_API_SECRET": "s"}) == {}
+    assert in_environment({"LINEAGE_BRIDGE_CONFLUENT_CLOUD_API_KEY": "k"}) == {}
+
+
+def test_keys_of_clusters_that_are_no_json_are_told_without_their_text() -> None:
+    with pytest.raises(ConfigError) as refused:
+        in_environment({**EVERY, "LINEAGE_BRIDGE_CLUSTER_CREDENTIALS": '{"lkc-1": {"api_key": "hush"}}'})
+    assert "CLUSTER_CREDENTIALS" in str(refused.value)
+    assert "hush" not in str(refused.value) + refused.value.hint
+
+
+def test_it_is_paused_until_it_is_resumed_and_stands_back_for_any_other(tmp_path: Path) -> None:
+    desk = SourceDesk({}, SourceBook(Control(tmp_path / "control.db")), around=in_environment(EVERY))
+    (record,) = desk.records()
+    assert (record.name, record.origin, record.state.paused) == ("confluent", "environment", True)
+    assert not desk.pause("confluent", paused=False).state.paused
+    desk.add("mine", "confluent", {"cloud": {"key": "k", "secret": "${env:S}"}}, replace=False)
+    assert [record.name for record in desk.records()] == ["mine"]
