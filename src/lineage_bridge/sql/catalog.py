@@ -1,7 +1,8 @@
 """The tables, views and models that a script may speak of, and where its names lead."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from sqlglot import exp
@@ -21,21 +22,30 @@ class ColumnKind(Enum):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table. A computed one has its expression; `type` is as written, empty where it is not."""
+    """A column of a table. A computed one has its expression; `type` and `comment` are as written, empty where they are not."""
 
     name: str
     kind: ColumnKind = ColumnKind.PHYSICAL
     expression: Sequence[Token] = ()
     type: str = ""
+    comment: str = ""
 
 
 @dataclass
 class Table:
-    """A table or stream by the name it is written with. `columns` is None where nobody has told them."""
+    """A table or stream by the name it is written with. `columns` is None where nobody has told them.
+
+    `keys`: the columns that rows are distributed by, else the primary key. `hidden`: columns that are not in a star. `inner`: dotted paths
+    of what lies in columns that are rows.
+    """
 
     name: Name
     columns: list[Column] | None = None
     options: dict[str, str] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
+    comment: str = ""
+    hidden: tuple[str, ...] = ()
+    inner: frozenset[str] = frozenset()
 
     def writable(self) -> list[str] | None:
         """The columns an INSERT without a list fills, in order."""
@@ -46,11 +56,15 @@ class Table:
 
 @dataclass(frozen=True)
 class View:
-    """A query, as tokens or as sqlglot has read it, under a name, with new names for its columns or none."""
+    """A query, as tokens or as sqlglot has read it, under a name, with new names for its columns or none.
+
+    `home`: the catalog and database that shorter names in it mean.
+    """
 
     name: Name
     query: Sequence[Token] | exp.Expr
     columns: tuple[str, ...] = ()
+    home: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)
@@ -109,7 +123,7 @@ class Catalog:
         """Define a table. One that was named before keeps the name it was first written with."""
         known = self._tables.get(self.path(table.name))
         if known is not None:
-            known.columns, known.options = table.columns, table.options
+            known.columns, known.options, known.keys, known.comment = table.columns, table.options, table.keys, table.comment
             return known
         path = self.path(table.name)
         table.name = self._distinct(table.name, path)
@@ -133,7 +147,16 @@ class Catalog:
 
     def add_view(self, view: View) -> None:
         """Define a view."""
-        self._views[self.path(view.name)] = view
+        self._views[self.path(view.name)] = replace(view, home=self._current)
+
+    @contextmanager
+    def at(self, home: tuple[str, str]) -> Iterator[None]:
+        """Shorter names are looked up there meanwhile."""
+        before, self._current = self._current, home
+        try:
+            yield
+        finally:
+            self._current = before
 
     def model(self, name: Name) -> Model:
         """The model of a name; made known by its being named."""
@@ -152,7 +175,7 @@ class Catalog:
         found = self._tables.get(self.path(name))
         if found is not None:
             self._tables = {path: table for path, table in self._tables.items() if table is not found}
-            self._tables[self.path((*name[:-1], *to) if len(to) == 1 else to)] = Table(to, found.columns, found.options)
+            self._tables[self.path((*name[:-1], *to) if len(to) == 1 else to)] = replace(found, name=to)
 
     def drop(self, name: Name) -> None:
         """A table, view or model is defined no more."""

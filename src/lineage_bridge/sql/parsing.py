@@ -79,9 +79,12 @@ def _existence(cursor: Cursor) -> None:
 def _create_table(cursor: Cursor) -> Statement:
     _existence(cursor)
     name = cursor.name()
-    columns = list(_columns(cursor.group(), folds=cursor.folds)) if cursor.sees("(") else None
+    inside = cursor.group() if cursor.sees("(") else None
+    columns = None if inside is None else list(_columns(inside, folds=cursor.folds))
+    keys = _primary(inside or (), folds=cursor.folds)
     options: dict[str, str] = {}
     like: Name | None = None
+    comment = ""
     while cursor.token is not None:
         if cursor.takes("WITH"):
             options = _options(cursor)
@@ -90,13 +93,29 @@ def _create_table(cursor: Cursor) -> Statement:
             if cursor.sees("("):
                 cursor.group()
         elif cursor.takes("AS"):
-            return Define(name, columns, options, like, cursor.rest())
+            return Define(name, columns, options, like, cursor.rest(), keys, comment)
         elif cursor.sees_any(*_TABLE_PARTS):
-            cursor.at += 1
-            cursor.until("WITH", "AS", "LIKE", *_TABLE_PARTS)
+            word = cursor.next().upper
+            part = Cursor(cursor.until("WITH", "AS", "LIKE", *_TABLE_PARTS), folds=cursor.folds)
+            if word == "COMMENT" and part.token is not None:
+                comment = part.token.text
+            elif word == "DISTRIBUTED":
+                part.until("(")
+                keys = _names(part.group(), folds=cursor.folds) if part.sees("(") else keys
         else:
             raise cursor.error("WITH, AS, LIKE or another part of a table's definition is expected here")
-    return Define(name, columns, options, like)
+    return Define(name, columns, options, like, None, keys, comment)
+
+
+def _primary(inside: Sequence[Token], *, folds: bool) -> tuple[str, ...]:
+    """The columns of the primary key: of a constraint, or those that say so of themselves."""
+    found: tuple[str, ...] = ()
+    for part in parts(inside):
+        cursor = Cursor(part, folds=folds)
+        cursor.until("PRIMARY")
+        if cursor.takes("PRIMARY", "KEY"):
+            found += _names(cursor.group(), folds=folds) if cursor.sees("(") else (Cursor(part, folds=folds).identifier(),)
+    return found
 
 
 def _options(cursor: Cursor) -> dict[str, str]:
@@ -125,9 +144,12 @@ def _column(cursor: Cursor) -> Column:
         return Column(name, ColumnKind.COMPUTED, _expression(cursor))
     type_ = _type(cursor)
     kind = ColumnKind.PHYSICAL
+    comment = ""
     while cursor.token is not None:
         if cursor.sees("("):
             cursor.group()
+        elif cursor.takes("COMMENT"):
+            comment = cursor.string()
         elif cursor.takes("METADATA"):
             if cursor.takes("FROM"):
                 cursor.string()
@@ -139,7 +161,7 @@ def _column(cursor: Cursor) -> Column:
             kind = ColumnKind.VIRTUAL
         else:
             cursor.at += 1
-    return Column(name, kind, type=type_)
+    return Column(name, kind, type=type_, comment=comment)
 
 
 def _type(cursor: Cursor) -> str:
@@ -265,6 +287,10 @@ def _use(cursor: Cursor) -> Statement:
 
 def _alter(cursor: Cursor) -> Statement:
     cursor.demand("ALTER")
+    if cursor.takes("VIEW"):
+        _existence(cursor)
+        view = cursor.name()
+        return DefineView(view, (), cursor.rest()) if cursor.takes("AS") else Other()
     if not any(cursor.takes(*words) for words in _TABLE_WORDS):
         return Other()
     _existence(cursor)

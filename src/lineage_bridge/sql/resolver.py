@@ -220,7 +220,8 @@ class Resolver(Calls):
             raise StatementError(f"the view {written(view.name)} is made of itself", None)
         self.reading.views.append(view.name)
         told = len(self.reading.faults)
-        found = columns_of(view.query, self.reading).renamed(view.columns)
+        with self.reading.catalog.at(view.home):
+            found = columns_of(view.query, self.reading).renamed(view.columns)
         # What is not understood of a view was told where it is defined.
         del self.reading.faults[told:]
         self.reading.views.pop()
@@ -229,7 +230,7 @@ class Resolver(Calls):
     def _stored(self, table: Table) -> Relation:
         """The columns of a table; computed ones are made of the others."""
         pseudo = tuple((name, NOTHING) for name in self.reading.pseudo_columns)
-        hidden = (*pseudo, *((name, source(table.name, name)) for name in self.reading.system_columns))
+        hidden = (*pseudo, *((name, source(table.name, name)) for name in (*self.reading.system_columns, *table.hidden)))
         if table.columns is None:
             return Relation((), hidden, lambda name: source(table.name, name, LIKELY) if name else NOTHING)
         stored = tuple((column.name, source(table.name, column.name)) for column in table.columns if column.kind is not ColumnKind.COMPUTED)

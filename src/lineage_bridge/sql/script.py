@@ -37,12 +37,15 @@ class Script:
     """Reads statements one after the other, with what earlier ones defined.
 
     `kafka`: the servers (`host:port`, separated by commas) of the cluster that ksqlDB's topics are in, which its statements do not name.
+    `catalog`: what is known already.
     """
 
-    def __init__(self, dialect: str, tables: Mapping[Name, Sequence[str]] | None = None, kafka: str = "") -> None:
+    def __init__(
+        self, dialect: str, tables: Mapping[Name, Sequence[str]] | None = None, kafka: str = "", catalog: Catalog | None = None
+    ) -> None:
         self._dialect, self._kafka = dialect, kafka
         self._ksql = dialect == KSQLDB
-        self.catalog = Catalog(_DEFAULT.get(dialect, ("", "")))
+        self.catalog = catalog or Catalog(_DEFAULT.get(dialect, ("", "")))
         for name, columns in (tables or {}).items():
             self.catalog.add_outside(Table(name, [Column(column) for column in columns]))
 
@@ -91,7 +94,7 @@ class Script:
             columns = [*(like.columns or ()), *(columns or ())] if like.columns is not None or columns is not None else None
             options = {**like.options, **options}
         if statement.query is None:
-            table = self.catalog.add_table(Table(statement.name, columns, options))
+            table = self.catalog.add_table(Table(statement.name, columns, options, statement.keys, statement.comment))
             lineage.declares[table.name] = None
             return
         if self._ksql:
@@ -104,7 +107,8 @@ class Script:
         if whole and physical and len(physical) == len(named) and set(physical) != set(named):
             relation = relation.renamed(physical)
             named = physical
-        table = self.catalog.add_table(Table(statement.name, [*map(Column, named), *computed] if whole else None, options))
+        told = [*map(Column, named), *computed] if whole else None
+        table = self.catalog.add_table(Table(statement.name, told, options, statement.keys, statement.comment))
         write(table.name, [name for name, _ in relation.columns], relation, lineage)
 
     @_take.register

@@ -10,13 +10,17 @@ from lineage_bridge.sql.tokens import Token
 
 @dataclass(frozen=True)
 class Define:
-    """A table or stream as it is defined. `like`: the table it takes columns and options from; `query`: what fills it."""
+    """A table or stream as it is defined. `like`: the table it takes columns and options from; `query`: what fills it; `keys`: the columns
+    it is distributed by, else its primary key.
+    """
 
     name: Name
     columns: list[Column] | None
     options: dict[str, str] = field(default_factory=dict)
     like: Name | None = None
     query: Sequence[Token] | None = None
+    keys: tuple[str, ...] = ()
+    comment: str = ""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def outputs_of(flows: Flows, held: Held, *, whole: bool) -> list[Json]:
         rows, size = total(held, access.operators, "rows"), total(held, access.operators, "bytes")
         statistics = {} if rows is None else {"outputStatistics": OUTGOING.output_statistics(rows, size)}
         if whole:
-            facets = {**_facets(access), **_column_lineage(entries.get(access.dataset))}
+            facets = {**_facets(access), **column_lineage(entries.get(access.dataset), OUTGOING)}
             said.append(OUTGOING.dataset(access.dataset, facets, outputFacets=statistics))
         elif statistics:
             said.append(OUTGOING.dataset(access.dataset, outputFacets=statistics))
@@ -51,7 +51,7 @@ def job_facets(flows: Flows, kind: str, heartbeat_s: int) -> dict[str, Json]:
         said["ownership"] = {**first, "owners": [{"name": owner, "type": "MAINTAINER"} for owner in annotation.owners]}
     if annotation is not None and annotation.tags:
         said["tags"] = OUTGOING.job_tags({"key": key, "value": value, "source": "FLINK_ANNOTATION"} for key, value in annotation.tags)
-    entries = [_entry(entry) for entry in flows.entries if entry.inputs or entry.fields]
+    entries = [entry_json(entry) for entry in flows.entries if entry.inputs or entry.fields]
     if entries:
         said["lineage"] = OUTGOING.lineage(entries)
     return said
@@ -69,7 +69,8 @@ def _facets(access: Access) -> dict[str, Json]:
     return said
 
 
-def _entry(entry: Entry) -> Json:
+def entry_json(entry: Entry) -> Json:
+    """An entry as the lineage facet has it."""
     fields: Json = {name: {"inputs": [_source(column) for column in columns]} for name, columns in entry.fields.items()}
     told = {column[0] for column in _columns(entry)}
     inputs: list[Json] = [{"type": "DATASET", **_place(name)} for name in entry.inputs if name not in told]
@@ -95,7 +96,7 @@ def _transformation(kind: str) -> Json:
     return {"type": "DIRECT" if kind in _DIRECT else "INDIRECT", "subtype": kind}
 
 
-def _column_lineage(entry: Entry | None) -> Mapping[str, Json]:
+def column_lineage(entry: Entry | None, outgoing: Outgoing) -> Mapping[str, Json]:
     """The same columns in the form that others read."""
     if entry is None or not (entry.fields or entry.deciding):
         return {}
@@ -104,4 +105,4 @@ def _column_lineage(entry: Entry | None) -> Mapping[str, Json]:
         return {**_place(column[0]), "field": column[1], "transformations": [_transformation(column[2])]}
 
     fields = {name: [source(column) for column in columns] for name, columns in entry.fields.items()}
-    return {"columnLineage": OUTGOING.column_lineage(fields, [source(column) for column in entry.deciding])}
+    return {"columnLineage": outgoing.column_lineage(fields, [source(column) for column in entry.deciding])}
