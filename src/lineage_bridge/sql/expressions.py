@@ -159,16 +159,15 @@ class Expressions(ABC):
             relation = scope.named(path[:cut])
             found = None if relation is None else relation.value(path[cut])
             if found is not None:
-                return self._inside(found, path[cut + 1 :])
+                return self._nested(found, path[cut + 1 :])
         found = scope.column(path[0])
         if found is not None:
-            return self._inside(found, path[1:])
+            return self._nested(found, path[1:])
         if path[0].upper() not in MOMENTS:
             self.fault(f"no table here has a column {written(path)}", node)
         return NOTHING
 
-
-    def _inside(self, row: Value, path: list[str]) -> Value:
+    def _nested(self, row: Value, path: list[str]) -> Value:
         """What lies in a row: a column of its own where the table's definition tells it, else made of the whole row."""
         if not path:
             return row

@@ -288,11 +288,19 @@ def _use(cursor: Cursor) -> Statement:
 def _alter(cursor: Cursor) -> Statement:
     cursor.demand("ALTER")
     if cursor.takes("VIEW"):
-        _existence(cursor)
-        view = cursor.name()
-        return DefineView(view, (), cursor.rest()) if cursor.takes("AS") else Other()
+        return _alter_view(cursor)
     if not any(cursor.takes(*words) for words in _TABLE_WORDS):
         return Other()
+    return _alter_table(cursor)
+
+
+def _alter_view(cursor: Cursor) -> Statement:
+    _existence(cursor)
+    name = cursor.name()
+    return DefineView(name, (), cursor.rest()) if cursor.takes("AS") else Other()
+
+
+def _alter_table(cursor: Cursor) -> Statement:
     _existence(cursor)
     name = cursor.name()
     if cursor.takes("RENAME", "TO"):

@@ -8,8 +8,10 @@ from lineage_bridge.errors import MissingError, SourceError
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.outgoing import Json, encode, fields_json
-from lineage_bridge.sources.confluent.cloud import PAGE
+from lineage_bridge.openlineage.secrets import mask_text
+from lineage_bridge.sources.confluent.cloud import listed
 from lineage_bridge.sources.confluent.flinkanswers import (
+    COMPLETED,
     ENDED,
     FAILED,
     MATERIALIZED_TABLE,
@@ -21,7 +23,7 @@ from lineage_bridge.sources.confluent.flinkanswers import (
     table_of,
 )
 from lineage_bridge.sources.confluent.flinkcatalog import REGISTERED, CloudCatalog, declared_fields
-from lineage_bridge.sources.confluent.flinkread import Definition, Meaning, Reader, defines, makes_materialized_table
+from lineage_bridge.sources.confluent.flinkread import Definition, Meaning, Reader, defines, definition_of, makes
 from lineage_bridge.sources.confluent.flinktold import TELLER, Life, Place
 from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
 from lineage_bridge.sources.http import Http
@@ -55,10 +57,10 @@ class FlinkPlane(Plane[Answers]):
         """Both listings; then what failed newly, and what is listed no more."""
         del now_us
         known, http, path = before or _NOTHING, self._http(), self._path()
-        listed, tables = http.each(lambda kind: _listed(http, f"{path}/{kind}"), ("statements", "materialized-tables"))
-        if isinstance(listed, SourceError):
-            raise listed
-        statements = {one.name: one for one in map(statement_of, listed)}
+        every, tables = http.each(lambda kind: listed(http, f"{path}/{kind}", "name"), ("statements", "materialized-tables"))
+        if isinstance(every, SourceError):
+            raise every
+        statements = {one.name: one for one in map(statement_of, every)}
         unseen: list[Unseen] = []
         if isinstance(tables, SourceError):
             unseen.append(Unseen("materialized tables", str(tables)))
@@ -121,16 +123,6 @@ def planes(around: Around) -> Planes:
         yield FlinkPlane(around, environment, cloud, region)
 
 
-def _listed(http: Http, path: str) -> list[Mapping[str, Any]]:
-    found: list[Mapping[str, Any]] = []
-    for page in http.pages(path, page_size=PAGE):
-        data = page.get("data") if isinstance(page, Mapping) else None
-        if not isinstance(data, list) or not all(isinstance(one, Mapping) for one in data):
-            raise SourceError(f"GET {path} answered no list")
-        found += data
-    return found
-
-
 class _Look:
     """One look at a region: what is told, and what is to be remembered."""
 
@@ -148,14 +140,16 @@ class _Look:
 
     def observation(self) -> Observation:
         """All of it."""
-        said, listed = self.said, {one.name for one in self.said.statements}
+        said, there = self.said, {one.name for one in self.said.statements}
         earlier = [Definition(*one) for one in self.before["definitions"]]
         tables = list(said.tables or ())
         self.filled = {(f"confluent://{one.catalog}/{one.database}", one.name) for one in tables}
         waiting: list[tuple[int, str, Definition | Statement]] = [
-            (one.created_us, one.name, one) for one in earlier if one.name not in listed
+            (one.created_us, one.name, one) for one in earlier if one.name not in there
         ]
         waiting += [(one.created_us or 0, one.name, one) for one in (*said.statements, *tables)]
+        made = [definition_of(one) for one in said.statements if one.phase == COMPLETED and defines(one.text)]
+        self.reader.begin([*earlier, *made])
         for _, _, one in sorted(waiting, key=lambda entry: entry[:2]):
             if isinstance(one, Definition):
                 self.reader.define(one)
@@ -188,9 +182,11 @@ class _Look:
             meaning = self.reader.read(statement)
         if is_definition:
             self._note(statement.text)
-            if makes_materialized_table(statement.text) and meaning and self.filled.intersection(meaning.outputs):
+            if makes(statement.text, "MATERIALIZED") and meaning and self.filled.intersection(meaning.outputs):
                 return
         if meaning and not (meaning.moves or was):
+            if meaning.errors and statement.phase != FAILED:
+                self.unseen.append(Unseen(f"statement {statement.name}", "; ".join(map(mask_text, meaning.errors))))
             return
         entry, events = self.life.of(statement, meaning, was, self.said.failures.get(statement.name))
         self.events += events

@@ -76,7 +76,9 @@ def statement_of(answer: Mapping[str, Any]) -> Statement:
     try:
         return _statement(answer)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise SourceError(f"a statement is told in a shape that cannot be read: {error!r}", "is it the API of Confluent's Flink?") from error
+        raise SourceError(
+            f"a statement is told in a shape that cannot be read: {error!r}", "is it the API of Confluent's Flink?"
+        ) from error
 
 
 def _statement(answer: Mapping[str, Any]) -> Statement:
@@ -128,7 +130,7 @@ def _table(environment: str, answer: Mapping[str, Any]) -> Statement:
     query = str(spec["query"]).strip().rstrip(";")
     more = {
         "stopped": spec.get("stopped"),
-        "version": status.get("version"),
+        "table_version": status.get("version"),
         "warnings": status.get("warnings"),
         "scaling": (status.get("scaling_status") or {}).get("scaling_state"),
     }
@@ -189,8 +191,9 @@ def _field(told: Mapping[str, Any]) -> SchemaField:
 def _typed(name: str, told: object, description: object = None) -> SchemaField:
     kind = told if isinstance(told, Mapping) else {"type": told}
     inner: tuple[SchemaField, ...] = ()
-    if isinstance(kind.get("fields"), list):
-        inner = tuple(_typed(str(one["name"]), one.get("field_type") or one.get("type"), one.get("description")) for one in kind["fields"])
+    parts = kind.get("fields")
+    if isinstance(parts, list):
+        inner = tuple(_typed(str(one["name"]), one.get("field_type") or one.get("type"), one.get("description")) for one in parts)
     elif kind.get("key_type") is not None:
         inner = (_typed("key", kind["key_type"]), _typed("value", kind.get("value_type")))
     elif kind.get("element_type") is not None:

@@ -31,7 +31,7 @@ class Known(NamedTuple):
 
 
 class CloudCatalog(Catalog):
-    """What the statements of an environment speak of. Names of tables are paths: environment, cluster, topic, by ids where they are known."""
+    """What the statements of an environment speak of. Names of tables are paths: environment, cluster, topic, by ids where known."""
 
     def __init__(self, whole: Estate, environment: str, around: Knowledge) -> None:
         super().__init__((environment, ""))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.secrets import mask_text
-from lineage_bridge.sources.confluent.flinkanswers import COMPLETED, Statement
+from lineage_bridge.sources.confluent.flinkanswers import COMPLETED, STATEMENT, Statement
 from lineage_bridge.sources.confluent.flinkcatalog import CloudCatalog, dataset_of
 from lineage_bridge.sources.flink.moved import Column, Entry
 from lineage_bridge.sql import statements as st
@@ -19,7 +19,9 @@ from lineage_bridge.sql.script import CONFLUENT_FLINK, Script
 from lineage_bridge.sql.splitting import split
 from lineage_bridge.sql.tokens import TokenError, tokens
 
-_DEFINES = ("CREATE", "ALTER", "DROP")
+_DEFINES = {"CREATE", "ALTER", "DROP"}
+_HEAD = 5
+"""Words within which a statement says what it makes: CREATE OR REPLACE TEMPORARY VIEW."""
 
 
 class Definition(NamedTuple):
@@ -61,11 +63,15 @@ class _Said:
 
 def defines(text: str) -> bool:
     """Whether a statement may define something."""
+    return not _first(text, 1).isdisjoint(_DEFINES)
+
+
+def _first(text: str, count: int) -> set[str]:
+    """The first words of a text, in upper case."""
     try:
-        first = next((token.upper for token in tokens(text)), "")
+        return {token.upper for token in tokens(text)[:count]}
     except TokenError as error:
-        first = error.before[0].upper if error.before else ""
-    return first in _DEFINES
+        return {token.upper for token in error.before[:count]}
 
 
 def definition_of(statement: Statement) -> Definition:
@@ -73,10 +79,9 @@ def definition_of(statement: Statement) -> Definition:
     return Definition(statement.created_us or 0, statement.name, mask_text(statement.text), statement.catalog, statement.database)
 
 
-def makes_materialized_table(text: str) -> bool:
-    """Whether a statement makes a materialized table."""
-    words = [token.upper for token in tokens(text)[:5]] if defines(text) else []
-    return words[:1] == ["CREATE"] and "MATERIALIZED" in words
+def makes(text: str, *kinds: str) -> bool:
+    """Whether a statement makes one of these: MATERIALIZED, VIEW, MODEL."""
+    return _first(text, 1) == {"CREATE"} and not _first(text, _HEAD).isdisjoint(kinds)
 
 
 class Reader:
@@ -87,12 +92,21 @@ class Reader:
         self._script = Script(CONFLUENT_FLINK, catalog=catalog)
         self._living: dict[Name, list[Definition]] = {}
 
+    def begin(self, later: Iterable[Definition]) -> None:
+        """Views and models that may be used before they are seen to be made, since they were made anew: as they were made first."""
+        for known in sorted(later, reverse=True):
+            if makes(known.text, "VIEW", "MODEL"):
+                self._take(known)
+
     def define(self, known: Definition) -> None:
         """Take in what a statement defined that is listed no more."""
+        self._take(known)
+        self._remember(known)
+
+    def _take(self, known: Definition) -> None:
         self.catalog.begin(known.catalog, known.database)
         for _ in self._script.read(known.text):
             pass
-        self._remember(known)
 
     def living(self) -> set[Definition]:
         """The definitions that still count: not replaced, and not dropped."""
@@ -114,18 +128,17 @@ class Reader:
             said.whole.add(lineage)
             for name in lineage.outputs:
                 said.reads.setdefault(name, {}).update(lineage.inputs)
-        if is_definition:
+        if is_definition and statement.kind == STATEMENT:
             self._remember(definition_of(statement))
         return self._meaning(said, statement, is_definition=is_definition)
 
     def _meaning(self, said: _Said, statement: Statement, *, is_definition: bool) -> Meaning:
         errors = [f"line {one.line}, column {one.column}: {one.message}" for one in said.whole.errors]
-        for name in dict.fromkeys((*said.whole.inputs, *said.whole.outputs)):
-            if not name[-2]:
-                errors.append(f"{written(name[-1:])}: no database is current, so it names no topic")
+        homeless = [name[-1:] for name in dict.fromkeys((*said.whole.inputs, *said.whole.outputs)) if not name[-2]]
+        errors += [f"{written(name)}: no database is current, so it names no topic" for name in homeless]
         inputs = {place: None for name in said.whole.inputs if (place := self._place(name))}
         outputs = {place: None for name in said.whole.outputs if (place := self._place(name))}
-        entries = _merged(self._entry(name, read, said.whole) for name, read in said.reads.items() if self._place(name))
+        entries = {place: self._entry(name, place, read, said.whole) for name, read in said.reads.items() if (place := self._place(name))}
         missed, untold = _compared(statement, inputs)
         home = dataset_of(self.catalog.path(("",)))
         if missed and home:
@@ -144,7 +157,7 @@ class Reader:
     def _place(self, name: Name) -> DatasetName | None:
         return dataset_of(self.catalog.path(name))
 
-    def _entry(self, target: Name, read: Iterable[Name], whole: Lineage) -> Entry:
+    def _entry(self, target: Name, place: DatasetName, read: Iterable[Name], whole: Lineage) -> Entry:
         fields: dict[str, list[Column]] = {}
         for flow in whole.columns:
             column = self.catalog.column(target, flow.out_column) if flow.out_table == target else ""
@@ -156,8 +169,6 @@ class Reader:
             source = self._column(one.in_table, one.in_column) if one.out_table == target else None
             if source:
                 deciding.append((*source, one.kind))
-        place = self._place(target)
-        assert place is not None
         inputs = tuple(dict.fromkeys(found for name in read if (found := self._place(name))))
         return Entry(place, inputs, {name: tuple(dict.fromkeys(those)) for name, those in fields.items()}, tuple(dict.fromkeys(deciding)))
 
@@ -191,19 +202,6 @@ def _parsed(text: str) -> Iterator[st.Statement]:
             yield parse(statement, ksql=False)
     except (StatementError, TokenError, RecursionError):
         return
-
-
-def _merged(entries: Iterable[Entry]) -> dict[DatasetName, Entry]:
-    """What several parts of a statement move into one output."""
-    found: dict[DatasetName, Entry] = {}
-    for entry in entries:
-        was = found.get(entry.target)
-        if was is not None:
-            fields = {name: (*was.fields.get(name, ()), *entry.fields.get(name, ())) for name in {**was.fields, **entry.fields}}
-            inputs = tuple(dict.fromkeys((*was.inputs, *entry.inputs)))
-            entry = Entry(entry.target, inputs, fields, tuple(dict.fromkeys((*was.deciding, *entry.deciding))))
-        found[entry.target] = entry
-    return found
 
 
 def _compared(statement: Statement, inputs: Mapping[DatasetName, None]) -> tuple[list[str], list[str]]:

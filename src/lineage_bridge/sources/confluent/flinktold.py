@@ -12,7 +12,7 @@ from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.outgoing import Json, Outgoing, encode, fields_json, run_id
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.confluent.estate import Estate
-from lineage_bridge.sources.confluent.flinkanswers import ENDED, FAILED, PENDING, WAITING, WORKING, Failure, Statement
+from lineage_bridge.sources.confluent.flinkanswers import ENDED, FAILED, PENDING, STOPPED, WAITING, WORKING, Failure, Statement
 from lineage_bridge.sources.confluent.flinkcatalog import REGISTERED
 from lineage_bridge.sources.confluent.flinkread import Meaning
 from lineage_bridge.sources.flink.describe import column_lineage, entry_json
@@ -69,7 +69,7 @@ class Life:
             return None, events
         if was and was["ended"] and (statement.phase in ENDED or statement.phase in WAITING):
             return was, events
-        if statement.phase not in (PENDING, *WORKING, *ENDED):
+        if was and statement.phase not in (PENDING, *WORKING, *ENDED):
             return was, events
         return self._goes_on(statement, meaning, was, failure, events)
 
@@ -79,10 +79,10 @@ class Life:
             yield TELLER.run_event("ABORT", self.now_us, was["run"], (was["job"][0], was["job"][1]))
 
     def _begins(self, statement: Statement, meaning: Meaning | None) -> bool:
-        """Whether a statement that nobody was told of is to be told. One that only shows rows is a job while it runs."""
-        if meaning is None or not meaning.moves or statement.phase in WAITING:
+        """Whether a statement that nobody was told of is to be told. One that only shows rows is a job if it goes on till it is stopped."""
+        if meaning is None or not meaning.moves:
             return False
-        return bool(meaning.outputs) or (statement.phase in WORKING and not statement.bounded)
+        return bool(meaning.outputs) or (statement.phase in (*WORKING, *WAITING, STOPPED) and not statement.bounded)
 
     def _goes_on(
         self, statement: Statement, meaning: Meaning | None, was: Remembered | None, failure: Failure | None, events: list[Json]
@@ -94,7 +94,7 @@ class Life:
         run = str(run_id("confluent-flink", self.place.environment, self.place.region, statement.name, statement.uid, again))
         content = self._content(statement, meaning) if meaning else None
         sides = [[[one["namespace"], one["name"]] for one in side] for side in (content.inputs, content.outputs)] if content else None
-        entry = {
+        entry: dict[str, Any] = {
             "uid": statement.uid,
             "run": run,
             "again": again,
@@ -117,7 +117,7 @@ class Life:
             told = bare
         else:
             told = content if content and begun["told"] != entry["told"] else bare
-        if statement.phase == PENDING:
+        if statement.phase not in (*WORKING, *ENDED):
             return entry, events
         if begun is not None and told is bare and begun["state"] != entry["state"]:
             told = bare._replace(job_facets=state)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from lineage_bridge.sources.confluent import connect, ksqldb, metrics, names, topics
+from lineage_bridge.sources.confluent import connect, flink, ksqldb, metrics, names, topics
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
 
 MODULES: tuple[Callable[[Around], Planes], ...] = (
@@ -11,6 +11,7 @@ MODULES: tuple[Callable[[Around], Planes], ...] = (
     ksqldb.planes,
     connect.planes,
     metrics.planes,
+    flink.planes,
 )
 
 

@@ -1,0 +1,105 @@
+"""Flink of one region as its API answers, out of the estate; and what registries know of the estate's topics."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.sources.http import Reply, Request
+
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.sources.confluent.estate import Environment, Estate, KafkaCluster, Pool
+from lineage_bridge.sources.knowledge import KEY, VALUE, Knowledge, Schema
+
+Json = dict[str, Any]
+PAGE = 10
+
+
+@dataclass
+class Flink:
+    """A region's statements and tables, by name, as the API tells them; `hidden` are not listed, and refused if they are asked for."""
+
+    statements: dict[str, Json] = field(default_factory=dict)
+    tables: dict[str, Json] = field(default_factory=dict)
+    exceptions: dict[str, list[Json]] = field(default_factory=dict)
+    hidden: set[str] = field(default_factory=set)
+    base: str = ""
+
+    def __call__(self, request: Request) -> Reply:
+        kind, *rest = request.parts[6:]
+        held = self.statements if kind == "statements" else self.tables
+        if rest and rest[0] in self.hidden:
+            return Reply(403, {"errors": [{"detail": "Forbidden"}]})
+        if rest and rest[0] not in held:
+            return Reply(404, {"errors": [{"detail": "Not found"}]})
+        if rest[1:] == ["exceptions"]:
+            return Reply(200, {"data": self.exceptions.get(rest[0], []), "metadata": {}})
+        if rest:
+            return Reply(200, held[rest[0]])
+        at = int(request.query.get("page_token", 0))
+        shown = [one for name, one in held.items() if name not in self.hidden]
+        following = f"{self.base}/{'/'.join(request.parts)}?page_size={PAGE}&page_token={at + PAGE}" if at + PAGE < len(shown) else ""
+        return Reply(200, {"metadata": {"next": following}, "data": shown[at : at + PAGE]})
+
+    def submit(self, name: str, text: str, phase: str = "RUNNING", *, at: int = 0, **more: Any) -> Json:
+        """A statement of env-1 and lkc-1, made at minute `at`; `more` are members of its status, or `properties`."""
+        properties = more.pop("properties", {"sql.current-catalog": "env-1", "sql.current-database": "lkc-1"})
+        self.statements[name] = {
+            "name": name,
+            "metadata": {"uid": f"{name}-{at}", "created_at": f"2026-05-01T08:{at:02}:00Z", "updated_at": f"2026-05-01T08:{at:02}:30Z"},
+            "spec": {"statement": text, "properties": properties, "compute_pool_id": "lfcp-1", "principal": "sa-1", "stopped": False},
+            "status": {"phase": phase, "detail": "", "traits": {}, **more},
+        }
+        return self.statements[name]
+
+
+def of_estate(estate: Json, environment: str, cloud: str, region: str) -> Flink:
+    """What a region of the estate has."""
+    here = (environment, cloud, region)
+    flink = Flink()
+    for one in estate["statements"]:
+        if (one["environment"], one["cloud"], one["region"]) == here:
+            flink.statements[one["name"]] = {
+                "name": one["name"],
+                "metadata": {key: one[key] for key in ("uid", "created_at", "updated_at", "labels")},
+                "spec": {key: one[key] for key in ("statement", "properties", "compute_pool_id", "principal", "stopped")},
+                "status": {key: one[key] for key in ("phase", "detail", "traits", "latest_offsets")},
+            }
+            flink.exceptions[one["name"]] = one["exceptions"]
+    for one in estate["materialized_tables"]:
+        if (one["environment"], one["cloud"], one["region"]) == here:
+            spec = {key: one[key] for key in ("query", "columns", "stopped", "principal", "compute_pool_id")}
+            flink.tables[one["name"]] = {
+                "name": one["name"],
+                "metadata": {"uid": one["uid"], "created_at": one["created_at"]},
+                "spec": {**spec, "kafka_cluster_id": one["cluster"]},
+                "status": {"phase": one["phase"], "version": one["version"]},
+            }
+    return flink
+
+
+def discovered(estate: Json) -> Estate:
+    """The estate as discovery has it, as far as Flink needs it."""
+    return Estate(
+        estate["organization"]["id"],
+        tuple(Environment(one["id"], one["display_name"]) for one in estate["environments"]),
+        tuple(KafkaCluster(one["id"], one["environment"], one["display_name"]) for one in estate["kafka_clusters"]),
+        pools=tuple(
+            Pool(one["id"], one["environment"], one["display_name"], one["cloud"].lower(), one["region"]) for one in estate["compute_pools"]
+        ),
+    )
+
+
+def registered(estate: Json) -> Knowledge:
+    """The columns of all topics."""
+    spaces = {one["id"]: f"confluent://{one['environment']}/{one['id']}" for one in estate["kafka_clusters"]}
+    schemas = {
+        ((spaces[topic["cluster"]], topic["topic_name"]), part): Schema(tuple(map(_field, topic[held])))
+        for topic in estate["topics"]
+        for part, held in ((KEY, "key_columns"), (VALUE, "columns"))
+        if topic[held]
+    }
+    return Knowledge(schemas=schemas, names={"sa-fl1nk0": "flink-jobs"})
+
+
+def _field(column: Json) -> SchemaField:
+    inner = tuple(map(_field, column.get("fields", ())))
+    return SchemaField(name=column["name"], type="record" if inner else column["type"], fields=inner or None)
