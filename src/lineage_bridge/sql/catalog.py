@@ -35,8 +35,7 @@ class Column:
 class Table:
     """A table or stream by the name it is written with. `columns` is None where nobody has told them.
 
-    `keys`: the columns that rows are distributed by, else the primary key. `hidden`: columns that are not in a star. `inner`: dotted paths
-    of what lies in columns that are rows.
+    `keys`: the columns that rows are distributed by, else the primary key. `hidden`: columns that are not in a star.
     """
 
     name: Name
@@ -45,7 +44,6 @@ class Table:
     keys: tuple[str, ...] = ()
     comment: str = ""
     hidden: tuple[str, ...] = ()
-    inner: frozenset[str] = frozenset()
 
     def writable(self) -> list[str] | None:
         """The columns an INSERT without a list fills, in order."""

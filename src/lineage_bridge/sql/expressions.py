@@ -13,7 +13,7 @@ from lineage_bridge.sql.names import Name, written
 from lineage_bridge.sql.plain import Query
 from lineage_bridge.sql.relations import Relation, Scope
 from lineage_bridge.sql.tokens import Token
-from lineage_bridge.sql.values import NOTHING, Condition, Source, Subtype, Value, merged
+from lineage_bridge.sql.values import NOTHING, Condition, Subtype, Value, merged
 
 Ctes = Mapping[str, Relation]
 """The queries named around an expression."""
@@ -159,24 +159,13 @@ class Expressions(ABC):
             relation = scope.named(path[:cut])
             found = None if relation is None else relation.value(path[cut])
             if found is not None:
-                return self._nested(found, path[cut + 1 :])
+                return found if len(path) == cut + 1 else found.through(Subtype.TRANSFORMATION)
         found = scope.column(path[0])
         if found is not None:
-            return self._nested(found, path[1:])
+            return found if len(path) == 1 else found.through(Subtype.TRANSFORMATION)
         if path[0].upper() not in MOMENTS:
             self.fault(f"no table here has a column {written(path)}", node)
         return NOTHING
-
-    def _nested(self, row: Value, path: list[str]) -> Value:
-        """What lies in a row: a column of its own where the table's definition tells it, else made of the whole row."""
-        if not path:
-            return row
-        inner: dict[Source, tuple[Subtype, float]] = {}
-        for (name, column), (subtype, sure) in row.direct.items():
-            table, whole = self.reading.tables.get(name), ".".join((column, *path))
-            told = table is not None and whole in table.inner
-            inner[name, whole if told else column] = (subtype if told else max(subtype, Subtype.TRANSFORMATION), sure)
-        return Value(inner, row.conditions)
 
 
 def _function_name(node: exp.Expr) -> str:

@@ -1,7 +1,7 @@
 """Names in Confluent's Flink SQL: a catalog is an environment, a database a Kafka cluster, a table a topic. Pure."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,16 +17,13 @@ REGISTERED = 0
 _WHOLE = 3
 """Parts of a path: catalog, database and table."""
 _SYSTEM = "INFORMATION_SCHEMA"
-_NESTS = ("array", "map", "union")
-"""Types whose parts have no names in a path of SQL."""
 
 
 class Known(NamedTuple):
-    """A topic as Flink sees it: its columns in order, and what each is called in the topic's schema. `inner`: paths below columns."""
+    """A topic as Flink sees it: its columns in order, and what each is called in the topic's schema."""
 
     columns: tuple[Column, ...]
     calls: Mapping[str, str]
-    inner: tuple[str, ...]
     hidden: tuple[str, ...]
 
 
@@ -64,7 +61,7 @@ class CloudCatalog(Catalog):
         if path not in self._seen:
             kept = [column for column in defined.columns or () if column.kind is not ColumnKind.PHYSICAL]
             columns = list(defined.columns or ()) if _agree(defined, known) else [*known.columns, *kept]
-            self._seen[path] = replace(defined, columns=columns, inner=frozenset(known.inner), hidden=known.hidden)
+            self._seen[path] = replace(defined, columns=columns, hidden=known.hidden)
         return self._seen[path]
 
     def add_table(self, table: Table) -> Table:
@@ -82,19 +79,11 @@ class CloudCatalog(Catalog):
         super().add_model(Model(self.path(model.name), model.outputs))
 
     def column(self, path: Name, name: str) -> str:
-        """The column of the topic that a column of a table is, or what lies in it; empty for one that is no part of records' keys or
-        values, such as `$rowtime`.
-        """
-        first, _, rest = name.partition(".")
-        table, dataset = self.table(path), dataset_of(path)
+        """The column of the topic that a column of a table is; what lies in no key or value, such as `$rowtime`, keeps its name."""
+        dataset = dataset_of(path)
         known = self.known(dataset) if dataset else None
-        called = known.calls.get(name) or known.calls.get(first) if known else None
-        if called is not None and known is not None:
-            return called if name in known.calls or not rest else f"{called}.{rest}"
-        declared = next((column for column in table.columns or () if column.name == name), None)
-        if name == "$rowtime" or (declared is not None and declared.kind is not ColumnKind.PHYSICAL):
-            return ""
-        return declared_columns(table).get(name, name)
+        called = known.calls.get(name) if known else None
+        return called or declared_columns(self.table(path)).get(name, name)
 
     def known(self, dataset: DatasetName) -> Known | None:
         """A topic's columns by its schema; None if nobody knows one."""
@@ -149,23 +138,12 @@ def _known(around: Knowledge, dataset: DatasetName) -> Known | None:
     names = {field.name for field in values}
     columns: list[Column] = []
     calls: dict[str, str] = {}
-    inner: dict[str, None] = {}
     for part, whole, fields in ((KEY, "key", keys), (VALUE, "val", values)):
         for field in fields:
             name = field.name or whole
             name = f"key_{name}" if part == KEY and name in names else name
             columns.append(Column(name, type=field.type or ""))
             calls[name] = column_of(part, field.name)
-            inner.update(dict.fromkeys(_paths(name, field)))
     hidden = ("key",) if not keys and "key" not in calls else ()
     calls.update(dict.fromkeys(hidden, column_of(KEY, "")))
-    return Known(tuple(columns), calls, tuple(inner), hidden)
-
-
-def _paths(name: str, field: SchemaField) -> Iterator[str]:
-    if field.type and field.type.lower() in _NESTS:
-        return
-    for inner in field.fields or ():
-        path = f"{name}.{inner.name}"
-        yield path
-        yield from _paths(path, inner)
+    return Known(tuple(columns), calls, hidden)
