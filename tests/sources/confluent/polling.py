@@ -37,11 +37,12 @@ class Polling:
         told = {"url": server.url, "timeout_s": 1, "cloud": key, "ksqldb": {"*": key}, "tableflow": {"*": key}, **settings}
         self.settings = ConfluentSettings.model_validate(told)
         self.clients = Clients(self.settings)
+        self.whole = self.estate
         self.snapshot: Any = None
 
     @property
     def plane(self) -> AnyPlane:
-        (plane,) = self.planes(Around(self.estate, self.estate, self.clients, self.settings))
+        (plane,) = self.planes(Around(self.estate, self.whole, self.clients, self.settings))
         return plane
 
     def poll(self, minutes: int = 5) -> Observation:

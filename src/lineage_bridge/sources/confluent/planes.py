@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from lineage_bridge.sources.confluent import connect, flink, ksqldb, metrics, names, topics
+from lineage_bridge.sources.confluent import connect, flink, groups, ksqldb, links, metrics, names, topics
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
 
 MODULES: tuple[Callable[[Around], Planes], ...] = (
@@ -10,6 +10,8 @@ MODULES: tuple[Callable[[Around], Planes], ...] = (
     topics.planes,
     ksqldb.planes,
     connect.planes,
+    links.planes,
+    groups.planes,
     metrics.planes,
     flink.planes,
 )

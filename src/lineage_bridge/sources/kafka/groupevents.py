@@ -13,7 +13,7 @@ from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.outgoing import Json, run_id
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.kafka.purposes import is_streams_client, purpose
-from lineage_bridge.sources.kafka.seen import STREAMS, Group, Seen, Subtopology
+from lineage_bridge.sources.kafka.seen import STREAMS, Group, Member, Seen, Subtopology
 from lineage_bridge.sources.kafka.teller import OUT, Teller, digest
 
 QUIET_US = 3_600_000_000
@@ -76,6 +76,7 @@ class _Group:
         subscribed = {topic for member in self.group.members or () for topic in member.topics}
         if self.group.members is None:
             subscribed = set(self.before.get("topics", ()))
+        subscribed |= self.group.topics
         read = (subscribed or set(self.at)) | {topic for topic, rows in self.moved.items() if rows}
         if self.run:
             read |= set(self.before.get("topics", ()))
@@ -217,7 +218,7 @@ class _Group:
         else:
             shown = sorted(group.members)[:_MEMBERS_TOLD]
             members["memberCount"] = len(group.members)
-            members["members"] = [{"clientId": one.client_id, "host": one.host.lstrip("/"), "partitions": one.partitions} for one in shown]
+            members["members"] = [_member(one) for one in shown]
         return OUT.own("1-0-0", "KafkaGroupRunFacet", **members)
 
     def _lag(self) -> Json | None:
@@ -229,6 +230,15 @@ class _Group:
         if not lag:
             return None
         return OUT.own("1-0-0", "KafkaLagRunFacet", at=format_time(self.teller.now_us), rows=sum(lag.values()), topics=lag)
+
+
+def _member(one: Member) -> Json:
+    told: Json = {"clientId": one.client_id}
+    if one.host:
+        told["host"] = one.host.lstrip("/")
+    if one.partitions >= 0:
+        told["partitions"] = one.partitions
+    return told
 
 
 def _dataset(name: DatasetName) -> Json:

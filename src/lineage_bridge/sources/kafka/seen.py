@@ -22,7 +22,10 @@ class Topic(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A member of a group. `topics`: what it subscribed to, by name or as `pattern` (a regular expression), and what it is assigned."""
+    """A member of a group. `topics`: what it subscribed to, by name or as `pattern` (a regular expression), and what it is assigned.
+
+    `partitions` is -1 if it is not known how many it has.
+    """
 
     client_id: str = ""
     host: str = ""
@@ -39,7 +42,9 @@ class Subtopology(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A group. `members` is None if they could not be had; `protocol` is empty for groups that only keep offsets."""
+    """A group. `members` is None if they could not be had; `protocol` is empty for groups that only keep offsets; `topics` is what is
+    known of the group as a whole that it reads.
+    """
 
     kind: str = CLASSIC
     state: str = ""
@@ -47,6 +52,7 @@ class Group(NamedTuple):
     assignor: str = ""
     members: tuple[Member, ...] | None = None
     topology: tuple[Subtopology, ...] = ()
+    topics: frozenset[str] = frozenset()
 
 
 class Transaction(NamedTuple):

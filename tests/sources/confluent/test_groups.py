@@ -1,0 +1,255 @@
+"""Groups by REST, where the brokers cannot be reached: what a cluster tells of them, by its kind."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.published import faults
+from tests.sources.confluent.polling import LKC, SPACE, Polling, bare, edges, polling, topics
+from tests.sources.http import Reply, Request
+from tests.sources.kafka.told import said
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.sources.confluent.groups import planes
+from lineage_bridge.sources.knowledge import NOTHING, Knowledge
+from lineage_bridge.sources.observer import SameJob
+
+KEY = {"kafka": {"*": {"key": "KEY", "secret": "${env:SECRET}"}}}
+ROOT = f"/kafka/v3/clusters/{LKC}"
+
+
+class Api:
+    """Groups: `read` is what a group has read of each partition (topic to offsets), of 100 records each; `states` hides those it lacks."""
+
+    def __init__(self) -> None:
+        self.read = {
+            "billing": {"orders": [90, 80], "refunds": [100]},
+            "idle": {"orders": [5, 5]},
+            "connect-lcc-1a2b": {"orders": [1, 1]},
+            "_confluent-ksql-pksqlc-1query_CSAS_1": {"orders": [1, 1]},
+        }
+        self.states = {"billing": "STABLE", "idle": "EMPTY", "connect-lcc-1a2b": "STABLE", "_confluent-ksql-pksqlc-1query_CSAS_1": "STABLE"}
+        self.share = {"picking": ("STABLE", ["orders"]), "resting": ("EMPTY", ["bills"])}
+        self.streams = {"totals": [["orders"], []]}
+        self.has_lags = self.has_more = True
+        self.hidden: set[str] = set()
+
+    def __call__(self, request: Request) -> Reply:  # noqa: PLR0911 - a return for each path
+        match request.parts[4:]:
+            case ("consumer-groups",):
+                return _list({"consumer_group_id": name, **_group(state)} for name, state in self.states.items() if name not in self.hidden)
+            case ("consumer-groups", name) if name in self.hidden:
+                return Reply(403, {"message": "not authorized"})
+            case ("consumer-groups", name) if name in self.states:
+                return Reply(200, {"consumer_group_id": name, **_group(self.states[name])})
+            case ("consumer-groups", name, "lags") if self.has_lags:
+                return _list(self._lags(name))
+            case ("consumer-groups", name, "consumers"):
+                return _list({"consumer_id": f"{name}-0-x", "client_id": f"{name}-0", "instance_id": None} for _ in range(1))
+            case ("share-groups",) if self.has_more:
+                return _list(
+                    {
+                        "share_group_id": name,
+                        "state": state,
+                        "assigned_topic_partitions": [{"topic_name": one, "partition_id": 0} for one in read],
+                    }
+                    for name, (state, read) in self.share.items()
+                )
+            case ("streams-groups",) if self.has_more:
+                return _list({"group_id": name, "state": "STABLE"} for name in self.streams)
+            case ("streams-groups", name, "subtopologies"):
+                return _list({"subtopology_id": str(at), "source_topics": read} for at, read in enumerate(self.streams[name]))
+        return Reply(404, {"error_code": 40403, "message": "no such call"})
+
+    def _lags(self, name: str) -> Any:
+        awake = self.states[name] != "EMPTY"
+        for topic, places in self.read[name].items():
+            for at, place in enumerate(places):
+                who = {"consumer_id": f"{name}-{at}-x" if awake else "", "client_id": f"{name}-{at}" if awake else "", "instance_id": None}
+                yield {"topic_name": topic, "partition_id": at, "current_offset": place, "log_end_offset": 100, "lag": 100 - place, **who}
+
+
+def _list(entries: Any) -> Reply:
+    return Reply(200, {"metadata": {"next": None}, "data": list(entries)})
+
+
+def _group(state: str) -> dict[str, Any]:
+    return {"state": state, "is_simple": False, "partition_assignor": "range", "type": "CLASSIC"}
+
+
+@pytest.fixture
+def api() -> Api:
+    return Api()
+
+
+@pytest.fixture
+def cluster(api: Api, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("SECRET", "hunter2-in-clear")
+    around = topics("orders", "refunds", "bills", "totals-by-id-repartition", "totals-sums-changelog")
+    with polling(api, planes, around, groups_by="rest", **KEY) as made:
+        yield made
+
+
+def about(seen: Any, group: str) -> Any:
+    (event,) = [event for event in seen.events if event["job"]["name"] == f"consumer-group/{group}"]
+    return event
+
+
+def test_a_dedicated_cluster_tells_who_reads_what_and_how_far_they_are(cluster: Polling):
+    seen = cluster.poll()
+    assert said(seen.events) == [
+        "START consumer-group/billing: orders=0 refunds=0",
+        "COMPLETE consumer-group/idle: orders",
+        "START consumer-group/picking: orders",
+        "COMPLETE consumer-group/resting: bills",
+        "START consumer-group/totals: orders totals-by-id-repartition -> totals-by-id-repartition totals-sums-changelog",
+    ]
+    assert not faults(seen.events)
+    assert not seen.unseen
+    billing = about(seen, "billing")
+    assert billing["job"]["namespace"] == SPACE
+    facets = bare(billing["run"]["facets"])
+    assert facets["kafka_lag"]["topics"] == {"orders": 30, "refunds": 0}
+    assert facets["kafka_group"] == {
+        "clusterId": LKC,
+        "groupType": "classic",
+        "state": "Stable",
+        "assignor": "range",
+        "memberCount": 2,
+        "members": [{"clientId": "billing-0", "partitions": 2}, {"clientId": "billing-1", "partitions": 1}],
+    }
+    assert bare(about(seen, "picking")["run"]["facets"]["kafka_group"]) == {
+        "clusterId": LKC,
+        "groupType": "share",
+        "state": "Stable",
+        "membersUnknown": True,
+    }
+    assert edges(seen) == [
+        f"{SPACE} orders > {SPACE} totals-by-id-repartition",
+        f"{SPACE} totals-by-id-repartition > {SPACE} totals-sums-changelog",
+    ]
+    (known,) = cluster.known.clusters
+    assert known.groups["billing"] == {"orders", "refunds"}
+    assert known.read["billing", "orders"] == 170
+    assert known.ends == {"orders": 200, "refunds": 100}
+
+
+def test_groups_of_connectors_and_queries_are_not_asked_for_more(cluster: Polling):
+    cluster.poll()
+    assert [one.partition(LKC)[2] for one in cluster.server.asked] == [
+        "/consumer-groups",
+        "/share-groups",
+        "/streams-groups",
+        "/consumer-groups/billing/lags",
+        "/consumer-groups/idle/lags",
+        "/streams-groups/totals/subtopologies",
+    ]
+
+
+def test_heartbeats_count_what_was_read(cluster: Polling, api: Api):
+    first = cluster.poll()
+    api.read["billing"]["orders"] = [95, 80]
+    second = cluster.poll()
+    assert said(second.events) == [
+        "RUNNING consumer-group/billing: orders=5 refunds=0",
+        "RUNNING consumer-group/picking: orders",
+        "RUNNING consumer-group/totals: orders totals-by-id-repartition",
+    ]
+    for event in second.events:
+        assert not event["job"]["facets"]
+        assert event["run"]["runId"] == about(first, event["job"]["name"].partition("/")[2])["run"]["runId"]
+    before = cluster.snapshot
+    assert len(cluster.poll().events) == 3
+    assert cluster.snapshot["producers"] == before["producers"]
+
+
+@pytest.mark.parametrize("kind", ["Basic", "Standard", "Enterprise", "Freight"])
+def test_other_clusters_tell_members_but_not_what_they_read(cluster: Polling, api: Api, kind: str):
+    api.has_lags = False
+    (here,) = cluster.estate.kafka
+    cluster.estate = replace(cluster.estate, kafka=(replace(here, kind=kind),))
+    seen = cluster.poll()
+    assert not faults(seen.events)
+    assert [part.what for part in seen.unseen] == ["groups: offsets"]
+    assert said([about(seen, "billing")]) == ["START consumer-group/billing: "]
+    assert bare(about(seen, "billing")["run"]["facets"]["kafka_group"])["members"] == [{"clientId": "billing-0"}]
+    assert said([about(seen, "picking")]) == ["START consumer-group/picking: orders"]
+    assert not [asked for asked in cluster.server.asked if "/lags" in asked or "idle" in asked]
+    assert [event["eventType"] for event in cluster.poll().events] == ["RUNNING"] * 3
+
+
+def test_a_cluster_without_lists_of_newer_groups_has_none(cluster: Polling, api: Api):
+    api.has_more = False
+    seen = cluster.poll()
+    assert [event["job"]["name"] for event in seen.events] == ["consumer-group/billing", "consumer-group/idle"]
+    assert not seen.unseen
+
+
+def test_a_group_is_gone_when_the_cluster_says_so(cluster: Polling, api: Api):
+    cluster.poll()
+    api.hidden = {"billing"}
+    del api.share["picking"]
+    seen = cluster.poll()
+    assert said(seen.events)[0] == "ABORT consumer-group/picking: orders"
+    assert [event["job"]["name"] for event in seen.events] == ["consumer-group/picking", "consumer-group/totals"]
+    assert [part.what for part in seen.unseen] == ["groups: those that are listed no more"]
+    api.hidden = set()
+    assert said(cluster.poll().events)[0].startswith("RUNNING consumer-group/billing")
+    assert [event["eventType"] for event in cluster.gone().events] == ["ABORT", "ABORT"]
+
+
+@pytest.mark.parametrize("folder", ["consumer-groups", "share-groups", "streams-groups"])
+@pytest.mark.parametrize("answer", [Reply(403, {}), Reply(500, {}), Reply(200, b"<html>"), Reply(200, {"data": [{"state": 3}]})])
+def test_a_list_that_fails_ends_nothing(cluster: Polling, folder: str, answer: Reply):
+    cluster.poll()
+    cluster.server.failing[f"{ROOT}/{folder}"] = answer
+    with pytest.raises(SourceError):
+        cluster.poll()
+    cluster.server.failing.clear()
+    assert {event["eventType"] for event in cluster.poll().events} == {"RUNNING"}
+
+
+def test_lag_that_is_refused_of_one_group_is_unseen(cluster: Polling):
+    first = cluster.poll()
+    cluster.server.failing[f"{ROOT}/consumer-groups/billing/lags"] = Reply(403, {"message": "no"})
+    seen = cluster.poll()
+    (part,) = seen.unseen
+    assert part.what == "groups: offsets"
+    assert "(1: billing)" in part.why
+    assert said([about(seen, "billing")]) == ["RUNNING consumer-group/billing: orders=0 refunds=0"]
+    assert not about(seen, "billing")["job"]["facets"]
+    assert cluster.snapshot["groups"]["billing"]["at"] == first.snapshot["groups"]["billing"]["at"]
+
+
+def test_a_group_whose_owner_is_known_is_that_job(cluster: Polling):
+    cluster.poll()
+    cluster.around = Knowledge(cluster.around.clusters, owners={(LKC, "billing"): (SPACE, "orders-sink")})
+    seen = cluster.poll()
+    assert said([about(seen, "billing")])[0].startswith("COMPLETE consumer-group/billing")
+    assert seen.same == (SameJob(SPACE, "orders-sink", SPACE, "consumer-group/billing", f"group billing of cluster {LKC} is that job's"),)
+    assert not cluster.poll().same
+
+
+def test_brokers_that_cannot_be_reached_are_tried_again_after_an_hour(api: Api, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SECRET", "hunter2-in-clear")
+    with polling(api, planes, NOTHING, **KEY) as cluster:
+        (here,) = cluster.estate.kafka
+        cluster.estate = replace(cluster.estate, kafka=(replace(here, bootstrap="127.0.0.1:1"),))
+        first = cluster.poll()
+        assert [part.what for part in first.unseen] == ["brokers"]
+        assert "127.0.0.1:1" in first.unseen[0].why
+        assert about(first, "billing")["eventType"] == "START"
+        tried = first.snapshot["blocked"][1]
+        assert cluster.poll(50).snapshot["blocked"][1] == tried
+        assert cluster.poll(5).snapshot["blocked"][1] == tried
+        assert cluster.poll(5).snapshot["blocked"][1] > tried
+
+
+def test_where_only_the_brokers_may_be_asked_nothing_is_said_without_them(api: Api, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SECRET", "hunter2-in-clear")
+    with polling(api, planes, NOTHING, groups_by="protocol", **KEY) as cluster:
+        (here,) = cluster.estate.kafka
+        cluster.estate = replace(cluster.estate, kafka=(replace(here, bootstrap="127.0.0.1:1"),))
+        with pytest.raises(SourceError):
+            cluster.poll()
+        assert not cluster.server.asked
