@@ -100,7 +100,7 @@ class Groups(ClusterPlane[Looked]):
         readers, groups = group_events(teller, seen, groups_before, Around(written, owned, is_data))
         same = translate.joined(teller, groups, owners)
         ends = {topic: sum(places) for topic, places in sorted(seen.ends.items()) if min(places, default=-1) >= 0}
-        snapshot = {"groups": groups, "producers": producers, "ends": {**held.get("ends", {}), **ends}}
+        snapshot: dict[str, Any] = {"groups": groups, "producers": producers, "ends": {**held.get("ends", {}), **ends}}
         if fetched.blocked:
             snapshot["blocked"] = list(fetched.blocked)
         return Observation(snapshot, (*writers, *readers), tuple(same), fetched.unseen)
