@@ -60,3 +60,68 @@ def test_it_opens_by_itself_and_a_shorter_word_does_not_open_it_sooner() -> None
     gate.stop.clear()
     clock.now = 60
     gate.enter()
+
+
+def _told(left: int, reset: str = "9") -> dict[str, str]:
+    return {"x-ratelimit-limit": "3", "x-ratelimit-remaining": str(left), "x-ratelimit-reset": reset}
+
+
+def _passed(gate: Gate, tries: int) -> int:
+    """How many of so many callers pass at once."""
+    passed = [threading.Event() for _ in range(tries)]
+    threads = [threading.Thread(target=_enter, args=(gate, one), daemon=True) for one in passed]
+    for thread in threads:
+        thread.start()
+    for one in passed[:-1]:
+        one.wait(0.05)
+    gate.stop.set()
+    for thread in threads:
+        thread.join(5)
+    gate.stop.clear()
+    return sum(one.is_set() for one in passed)
+
+
+def test_calls_under_way_count_before_they_are_answered() -> None:
+    clock = Clock()
+    gate = Gate(clock)
+    assert _passed(gate, 5) == 5
+    gate.heard(200, _told(2))
+    assert _passed(gate, 5) == 2
+    clock.now = 9
+    assert _passed(gate, 5) == 3
+
+
+def test_calls_that_nobody_answers_do_not_close_it_for_ever() -> None:
+    clock = Clock()
+    gate = Gate(clock)
+    gate.heard(200, _told(0))
+    clock.now = 9
+    assert _passed(gate, 5) == 3
+    clock.now = 17.9
+    assert _passed(gate, 5) == 0
+    clock.now = 18
+    assert _passed(gate, 5) == 3
+
+
+def test_an_answer_of_a_new_time_shortens_the_wait_and_a_refusal_lengthens_it() -> None:
+    clock = Clock()
+    gate = Gate(clock)
+    gate.heard(200, _told(0))
+    clock.now = 9
+    gate.enter()
+    gate.heard(200, _told(0, "1"))
+    clock.now = 10
+    gate.enter()
+    gate.heard(429, _told(0, "5"))
+    clock.now = 14.9
+    assert _passed(gate, 2) == 0
+    clock.now = 15
+    assert _passed(gate, 5) == 3
+
+
+def test_a_reset_without_a_limit_is_believed() -> None:
+    clock = Clock()
+    gate = Gate(clock)
+    gate.heard(200, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "9"})
+    clock.now = 9
+    assert _passed(gate, 3) == 1

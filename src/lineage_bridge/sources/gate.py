@@ -1,5 +1,6 @@
 """Where a system says how many calls it takes: all who ask it with one key wait here until it takes more."""
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -7,7 +8,7 @@ from collections.abc import Callable, Mapping
 from lineage_bridge.errors import SourceError
 
 LONGEST_WAIT_S = 90.0
-_LEFT, _RESET, _AFTER = "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after"
+_LIMIT, _LEFT, _RESET, _AFTER = "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after"
 
 
 class StoppedError(SourceError):
@@ -15,37 +16,54 @@ class StoppedError(SourceError):
 
 
 class Gate:
-    """Opens again when the system said it would: `X-RateLimit-Reset` and `Retry-After` are seconds from now. Safe in threads.
+    """Lets as many calls through as the system said it takes, then opens again when it said it would. Safe in threads.
 
-    `stop` ends all waiting.
+    `X-RateLimit-Reset` and `Retry-After` are seconds from now. `stop` ends all waiting.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.stop = threading.Event()
         self._clock, self._opens_at = clock, 0.0
+        self._most, self._left, self._length_s, self._renews_at = 0, math.inf, 0.0, math.inf
         self._changing = threading.Lock()
 
     def enter(self) -> None:
         """Wait until the system takes calls. Raises StoppedError."""
         while not self.stop.is_set():
-            left = self._opens_at - self._clock()
-            if left <= 0:
+            with self._changing:
+                wait_s = self._passing()
+            if wait_s <= 0:
                 return
-            self.stop.wait(left)
+            self.stop.wait(wait_s)
         raise StoppedError("stopped before it was asked")
 
+    def _passing(self) -> float:
+        """The seconds to wait; none: one call passes."""
+        now = self._clock()
+        if now < self._opens_at:
+            return self._opens_at - now
+        if now >= self._renews_at:
+            self._left, self._renews_at = self._most, now + self._length_s
+        if self._left < 1:
+            return self._renews_at - now
+        self._left -= 1
+        return 0.0
+
     def heard(self, status: int, headers: Mapping[str, str]) -> None:
-        """Take in what an answer says of the limit."""
-        spent = headers.get(_LEFT, "").strip() in ("0", "0.0")
-        if status != 429 and not spent:
-            return
-        waits = [wait for name in (_RESET, _AFTER) if (wait := _seconds(headers.get(name, ""))) is not None]
-        if waits:
-            with self._changing:
-                self._opens_at = max(self._opens_at, self._clock() + min(max(waits), LONGEST_WAIT_S))
+        """Take in what an answer says of the limit. Calls that are under way are counted already, so more than was counted never pass."""
+        reset, after, left = (_number(headers.get(name, "")) for name in (_RESET, _AFTER, _LEFT))
+        with self._changing:
+            now = self._clock()
+            if reset is not None and left is not None:
+                self._most = max(1, int(_number(headers.get(_LIMIT, "")) or max(self._most, left)))
+                self._length_s = max(self._length_s, min(reset, LONGEST_WAIT_S))
+                self._left, self._renews_at = min(self._left, left), min(self._renews_at, now + min(reset, LONGEST_WAIT_S))
+            if status == 429 and (waits := [wait for wait in (reset, after) if wait is not None]):
+                self._opens_at = max(self._opens_at, now + min(max(waits), LONGEST_WAIT_S))
+                self._renews_at = self._opens_at if self._most else self._renews_at
 
 
-def _seconds(text: str) -> float | None:
+def _number(text: str) -> float | None:
     try:
         return max(0.0, float(text))
     except ValueError:
