@@ -276,6 +276,16 @@ def test_groups_are_told_by_their_lag_where_they_cannot_be_listed(world: World):
     assert not world.poll(known=listed).events
 
 
+def test_they_tell_what_a_group_reads_of_which_its_cluster_tells_no_more_than_that_it_is_there(world: World):
+    world.api.lags("orders", "billing", 3)
+    world.api.lags("orders", "other", 3)
+    world.api.lags("orders", "deleted", 3)
+    groups: dict[str, frozenset[str]] = {"billing": frozenset(), "other": frozenset({"orders"})}
+    (event,) = [one for one in world.poll(known=Knowledge(clusters=(Cluster("lkc-1", SPACE, groups=groups),))).events if "job" in one]
+    assert (event["job"]["name"], [one["name"] for one in event["inputs"]]) == ("consumer-group/billing", ["orders"])
+    assert set(event["job"]["facets"]) == {"confluent_statistics"}
+
+
 def test_a_metric_that_fails_says_nothing_of_its_kind_and_the_rest_is_told(world: World):
     world.api.wrote("orders", "app")
     labels = {"resource.connector.id": "lcc-1"}

@@ -92,28 +92,36 @@ def _alive(
 def readers(
     telling: Telling, rows: Iterable[Row], before: Mapping[str, Mapping[str, list[str]]]
 ) -> tuple[list[Json], dict[str, dict[str, list[str]]]]:
-    """Groups that are known by their lag alone, since groups of their cluster cannot be listed: what they read, and how much is left.
+    """Groups of which the lag alone tells what they read, since their cluster does not, and how much is left.
 
     What was told is remembered by cluster and group: the topics.
     """
-    listed = {one.id for one in telling.around.clusters if one.groups}
+    listed = {one.id: one.groups for one in telling.around.clusters if one.groups}
+
+    def is_unknown(cluster: str, group: str) -> bool:
+        return cluster not in listed or listed[cluster].get(group) == frozenset()
+
     lags: dict[tuple[str, str], dict[str, float]] = {}
     for row in rows:
         cluster, group = row.labels[KAFKA], row.labels[GROUP]
         owned = (cluster, group) in telling.around.owners or is_internal(group)
         topic = telling.topic(cluster, row.labels[TOPIC])
-        if topic and group and not owned and cluster not in listed:
+        if topic and group and not owned and is_unknown(cluster, group):
             lag = lags.setdefault((cluster, group), {})
             lag[topic[1]] = lag.get(topic[1], 0) + row.value
     events: list[Json] = []
-    after = {cluster: {group: list(read) for group, read in groups.items()} for cluster, groups in before.items() if cluster not in listed}
+    after = {
+        cluster: {group: list(read) for group, read in groups.items() if is_unknown(cluster, group)} for cluster, groups in before.items()
+    }
     for (cluster, group), lag in sorted(lags.items()):
         job: DatasetName = telling.spaces[cluster], f"consumer-group/{group}"
         known = after.setdefault(cluster, {})
         read = sorted({topic for topic in {*lag, *known.get(group, ())} if telling.topic(cluster, topic)})
         facet = telling.facet("Job", job, {"lag": round(sum(lag.values()))})
         if read != known.get(group):
-            facets = {"jobType": OUT.job_type("STREAMING", "KAFKA", "CONSUMER_GROUP"), **({FACET: facet} if facet else {})}
+            facets = {FACET: facet} if facet else {}
+            if cluster not in listed:
+                facets["jobType"] = OUT.job_type("STREAMING", "KAFKA", "CONSUMER_GROUP")
             events.append(OUT.job_event(telling.now_us, job, job_facets=facets, inputs=[OUT.dataset((job[0], one)) for one in read]))
         elif facet:
             events.append(OUT.job_event(telling.now_us, job, job_facets={FACET: facet}))
