@@ -1,0 +1,82 @@
+"""Groups by the brokers' own protocol with the API key of the cluster: a real broker, told as a cluster of Confluent Cloud."""
+
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka import Producer
+from msgspec.structs import replace
+from tests.published import faults
+from tests.servers.broker import ADMIN, Kafka, password_of
+from tests.sources.confluent.polling import LKC, SPACE, Polling, polling
+from tests.sources.confluent.test_groups import Api, about
+from tests.sources.kafka.told import said
+
+from lineage_bridge.sources.confluent.groups import planes
+from lineage_bridge.sources.knowledge import NOTHING
+from lineage_bridge.sources.observer import Observation
+
+
+@pytest.fixture
+def cluster(kafka: Kafka, monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
+    monkeypatch.setenv("SECRET", password_of(ADMIN))
+    key = {"key": ADMIN, "secret": "${env:SECRET}"}
+    with polling(Api(), planes, NOTHING, kafka={LKC: key}, ca_file=str(kafka.tls.authority), timeout_s=30) as made:
+        (here,) = made.estate.kafka
+        made.estate = replace(made.estate, kafka=(replace(here, bootstrap=kafka.address("plain-ssl")),))
+        yield made
+
+
+def of(seen: Observation, group: str) -> list[str]:
+    return [told for told in said(seen.events) if f"/{group}:" in told]
+
+
+def test_groups_their_lag_and_who_writes_in_transactions(kafka: Kafka, cluster: Polling) -> None:
+    kafka.create_topics("cloud-orders", "cloud-bills")
+    kafka.produce("cloud-orders", [b"1", b"2", b"3"])
+    kafka.consume("cloud-orders", 3, "cloud-reader")
+    kafka.consume("cloud-orders", 3, "connect-lcc-cloud1")
+    kafka.produce("cloud-orders", [b"4", b"5"])
+    producer = Producer({**kafka.client_config(), "transactional.id": "cloud-writer"})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce("cloud-bills", b"bill")
+    producer.commit_transaction(30)
+    del producer  # one that outlives its broker complains of it
+    first = cluster.poll()
+    assert of(first, "cloud-reader") == ["COMPLETE consumer-group/cloud-reader: cloud-orders"]
+    assert of(first, "cloud-writer") == ["START producer/cloud-writer:  -> cloud-bills"]
+    assert not of(first, "connect-lcc-cloud1")
+    assert about(first, "cloud-reader")["job"]["namespace"] == SPACE
+    assert about(first, "cloud-reader")["run"]["facets"]["kafka_lag"]["topics"] == {"cloud-orders": 2}
+    assert not faults(first.events)
+    assert not cluster.server.asked  # by REST
+    known = cluster.known.clusters[0]
+    assert known.groups["connect-lcc-cloud1"] == {"cloud-orders"}
+    assert (known.read["cloud-reader", "cloud-orders"], known.ends["cloud-orders"]) == (3, 5)
+
+    kafka.consume("cloud-orders", 2, "cloud-reader")
+    second = cluster.poll()
+    assert of(second, "cloud-reader") == ["START consumer-group/cloud-reader: cloud-orders=2"]
+    admin = kafka.admin()
+    admin.delete_consumer_groups(["cloud-reader"])["cloud-reader"].result(30)
+    third = cluster.poll()
+    assert of(third, "cloud-reader") == ["ABORT consumer-group/cloud-reader: cloud-orders=2"]
+
+
+def test_what_the_brokers_told_stands_when_only_rest_is_left(kafka: Kafka, cluster: Polling) -> None:
+    kafka.create_topics("cloud-clicks")
+    kafka.produce("cloud-clicks", [b"1"])
+    kafka.consume("cloud-clicks", 1, "cloud-clicker")
+    cluster.poll()
+    before = cluster.snapshot
+    (here,) = cluster.estate.kafka
+    cluster.estate = replace(cluster.estate, kafka=(replace(here, bootstrap="127.0.0.1:1"),))
+    cluster.server.credentials = f"{ADMIN}:{password_of(ADMIN)}"
+    api = cluster.server.api
+    assert isinstance(api, Api)
+    api.states["cloud-clicker"] = "STABLE"
+    api.read["cloud-clicker"] = {"cloud-clicks": [1]}
+    seen = cluster.poll()
+    assert of(seen, "cloud-clicker") == ["START consumer-group/cloud-clicker: cloud-clicks=0"]
+    assert not [event for event in seen.events if event["eventType"] == "ABORT" and "producer" in event["job"]["name"]]
+    assert cluster.snapshot["producers"] == before["producers"]
