@@ -81,6 +81,7 @@ class Cloud:
     def __init__(self, estate: Json) -> None:
         self.estate, self.url = estate, ""
         self.secrets = frozenset(secrets(estate))
+        self.registries: dict[str, str] = {}
         self.limits = limits.Limits()
         self.asked: list[Asked] = []
         self.lock = threading.RLock()
@@ -218,9 +219,14 @@ def _spoiled(failure: Failure, request: Request, answered: Answer) -> Answer:
 
 
 @contextmanager
-def running(estate: Json | None = None, brokers: dict[str, str] | None = None) -> Iterator[Cloud]:
-    """The stand-in, running. `brokers`: ids of clusters to the real brokers (host:port) that play them."""
+def running(estate: Json | None = None, brokers: dict[str, str] | None = None, registries: dict[str, str] | None = None) -> Iterator[Cloud]:
+    """The stand-in, running.
+
+    `brokers`: ids of clusters to the real brokers (host:port) that play them. `registries`: ids of registries to the addresses of real
+    ones, which tell subjects and schemas; `registryrest.register` fills them.
+    """
     cloud = Cloud(estate or build())
+    cloud.registries.update(registries or {})
     for cluster in cloud.estate["kafka_clusters"]:
         if cluster["id"] in (brokers or {}):
             cluster["kafka_bootstrap_endpoint"] = f"SASL_SSL://{(brokers or {})[cluster['id']]}"

@@ -46,10 +46,10 @@ def _place(cluster: str, text: str) -> tuple[str, str]:
     return (other, topic) if slash and other.startswith("lkc-") else (cluster, text)
 
 
-def meaning(cluster: str, reads: str | list[str], writes: str | list[str], columns: str) -> Json:
+def meaning(cluster: str, reads: str, writes: str, columns: str) -> Json:
     """What a statement reads, writes, and the pairs of columns (cluster, topic, column): from, to."""
-    read = [_place(cluster, one) for one in (reads.split() if isinstance(reads, str) else reads)]
-    written = [_place(cluster, one) for one in (writes.split() if isinstance(writes, str) else writes)]
+    read = [_place(cluster, one) for one in reads.split()]
+    written = [_place(cluster, one) for one in writes.split()]
     pairs, out = [], []
     for told in columns.split():
         name, _, origins = told.partition("=")
@@ -117,10 +117,7 @@ def _statement(told: Json, topics: Topics, secrets: Secrets) -> Json:
         **told,
     }
     environment, phase, name = one["environment"], one["phase"], one["name"]
-    # The name of one topic has a space; only a set of statements has several sinks.
-    means = meaning(
-        one["cluster"], one["reads"], one["writes"] if one["kind"] == "STATEMENT_SET" else one["writes"] and [one["writes"]], one["columns"]
-    )
+    means = meaning(one["cluster"], one["reads"], one["writes"], one["columns"])
     add_written(topics, means)
     add_key_names(topics, means)
     cloud, _, region = one["region"].partition(".")

@@ -1,6 +1,7 @@
 """The stand-in of Confluent Cloud enforces the rules of Confluent Cloud."""
 
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +15,9 @@ from tests.confluent.cloud import FAILURES, Cloud, running
 from tests.confluent.estate import build, secrets
 from tests.confluent.floor import floor
 from tests.confluent.places import ANALYTICS, DEV, ORDERS, PAYMENTS, PROD, TEST, WEB
+from tests.confluent.registryrest import register
 from tests.confluent.words import Json
+from tests.servers.registry import Registry
 
 KAFKA = f"/kafka-rest/{ORDERS}/kafka/v3/clusters/{ORDERS}"
 CONNECTORS = f"/connect/v1/environments/{PROD}/clusters/{ORDERS}/connectors"
@@ -101,6 +104,7 @@ def test_the_estate_is_the_same_each_time_and_fits_together():
     used |= {(one["cluster"], one["display_name"]) for one in estate["tableflow_topics"]}
     assert used <= topics
     assert len(topics) == 400
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]{1,249}", name) for _, name in topics)
     by_subject: dict[tuple[str, str], set[str]] = {}
     for one in estate["subjects"]:
         by_subject.setdefault((one["registry"], one["subject"]), set()).add(one["schemaType"])
@@ -444,6 +448,23 @@ def test_a_real_broker_may_play_a_cluster():
         told = {one["id"]: one["spec"]["kafka_bootstrap_endpoint"] for one in asker.all("/cmk/v2/clusters", "cloud", environment=PROD)}
     assert told[ORDERS] == "SASL_SSL://127.0.0.1:19092"
     assert told[WEB].endswith("confluent.cloud:9092")
+
+
+def test_a_real_registry_may_tell_schemas(registry: Registry):
+    estate = build()
+    register(estate, "lsrc-s5tag2", registry.url)
+    with running(estate, registries={"lsrc-s5tag2": registry.url}) as cloud:
+        asker = Asker(cloud)
+
+        def get(path: str, **more: Any) -> Any:
+            return asker.get(f"/registry/lsrc-s5tag2{path}", "registry lsrc-s5tag2", **more).json()
+
+        assert get("/subjects/orders-value/versions") == [1, 2]
+        newest = get("/subjects/orders-value/versions/latest")
+        assert newest["schema"] == registry.newest("orders-value")["schema"]
+        listed = {(one["subject"], one["version"]): one["id"] for one in get("/schemas", params={"subjectPrefix": ":*:"})}
+        assert listed["orders-value", 2] == newest["id"]
+        assert get("/contexts") == [":.:"]
 
 
 def test_two_clusters_share_a_bootstrap_and_names_of_topics():
