@@ -130,12 +130,25 @@ def exporters(estate: Json, places: Places) -> Iterator[Edge]:
 
 
 def tableflow(estate: Json, places: Places) -> Iterator[Edge]:
-    """Topics to their tables, and these to each catalog that has them."""
+    """Topics to their tables, and these to each catalog that has them, with the value's columns and those of the key beside them."""
+    told = {(one["cluster"], one["topic_name"]): one for one in estate["topics"]}
     for one in estate["tableflow_topics"]:
+        known = told[one["cluster"], one["display_name"]]
+        columns = {path: path for path in _paths(known["columns"])}
+        columns |= {path: f"_key.{path}" for path in _paths(known["key_columns"]) if columns and path not in columns}
         topic, job = places.topic(one["cluster"], one["display_name"]), places.topic(one["cluster"], f"tableflow/{one['display_name']}")
         yield Edge("tableflow", "flow", topic, job, job)
+        yield from (Edge("tableflow", "column", (*topic, of), (*job, to), job) for to, of in columns.items())
         for table in one["means"]["tables"]:
             yield Edge("tableflow", "flow", job, _table(table), job)
+            yield from (Edge("tableflow", "column", (*job, to), (*_table(table), to), job) for to in columns)
+
+
+def _paths(columns: list[Json], lead: str = "") -> Iterator[str]:
+    """The dotted paths of columns that have none within."""
+    for one in columns:
+        path = f"{lead}{one['name']}"
+        yield from _paths(one["fields"], path + ".") if "fields" in one else [path]
 
 
 def _table(table: Json) -> Name:

@@ -53,6 +53,7 @@ links | $orders inventory | $warehouse prod.inventory | $warehouse cluster-link/
 links | kafka://lkc-x9ext1 partner.rates | $logistics partner.rates | $logistics cluster-link/partner-feed
 exporters | $registry clicks-value | confluent://env-a7n3t5/lsrc-a3nal4 :.prod:clicks-value | $registry schema-link/to-analytics
 tableflow | $orders orders | $orders tableflow/orders | $orders tableflow/orders
+tableflow | $orders orders : amount | $orders tableflow/orders : amount | $orders tableflow/orders
 tableflow | $orders tableflow/orders | arn:aws:glue:us-east-1:210987654321 table/lkc-p1ord7/orders | $orders tableflow/orders
 tableflow | $web tableflow/page_views | aws://us-east-1/web_lake page_views | $web tableflow/page_views
 tableflow | $web tableflow/clicks | unitycatalog://adb-8811223344.7.azuredatabricks.net acme.web.clicks | $web tableflow/clicks

@@ -274,11 +274,6 @@ def test_a_plugin_of_ones_own_is_asked_once_and_its_settings_are_not_told(plane:
     assert sum("custom-connector-plugins" in target for target in plane.server.asked) == 1
 
 
-def test_what_makes_data_up_is_an_input(plane: Polling, cloud: Cloud) -> None:
-    cloud.connectors = {"gen": connector({"connector.class": "DatagenSource", "quickstart": "USERS", "kafka.topic": "users"}, "source")}
-    assert edges(plane.poll()) == [f"inmemory:// datagen/users > {SPACE} users"]
-
-
 def test_an_owner_who_gets_a_name_is_told_once(plane: Polling) -> None:
     named, plane.around = plane.around, topics("shop.public.orders")
     plane.around = type(named)(plane.around.clusters, plane.around.schemas)

@@ -78,11 +78,11 @@ class Clients:
 
 
 def listed(http: Http, path: str, key: str = "id", **parameters: str) -> list[Mapping[str, Any]]:
-    """All entries of a listing, over its pages; of one whose `key` comes twice the last. Raises as `Http.get` does."""
+    """All entries of a listing, over its pages; of one whose `key` comes twice the last, all that have none. Raises as `Http.get` does."""
     found: list[Mapping[str, Any]] = []
     for page in http.pages(path, page_size=PAGE, **parameters):
         data = page.get("data") if isinstance(page, dict) else None
         if not isinstance(data, list):
             raise SourceError(f"GET {path} answered no list")
         found += [one for one in data if isinstance(one, dict)]
-    return list({str(one.get(key)): one for one in found}.values())
+    return list({str(one.get(key) or at): one for at, one in enumerate(found)}.values())

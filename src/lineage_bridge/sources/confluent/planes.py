@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from lineage_bridge.sources.confluent import connect, flink, groups, ksqldb, links, metrics, names, topics
+from lineage_bridge.sources.confluent import connect, flink, groups, ksqldb, links, metrics, names, tableflow, topics
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
 
 MODULES: tuple[Callable[[Around], Planes], ...] = (
@@ -12,6 +12,7 @@ MODULES: tuple[Callable[[Around], Planes], ...] = (
     connect.planes,
     links.planes,
     groups.planes,
+    tableflow.planes,
     metrics.planes,
     flink.planes,
 )

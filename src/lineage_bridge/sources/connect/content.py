@@ -51,7 +51,7 @@ def content_of(
 ) -> Content:
     """What a connection says. `space` is the namespace of its topics, `links` are further names of datasets outside.
 
-    `sources`: datasets outside are told with the systems that hold them, and so is what makes data up.
+    `sources`: datasets outside are told with the systems that hold them.
     """
     topics = {
         (space, use.name): _topic_facets(out, (space, use.name), around)
@@ -61,7 +61,7 @@ def content_of(
     outside = {
         named(one.dataset, around): _outside_facets(out, named(one.dataset, around), one.symlinks, links.get(one.dataset, ()), around)
         for one in connection.datasets
-        if sources or not one.synthetic
+        if not one.synthetic
     }
     for name, facets in outside.items() if sources else ():
         facets["dataSource"] = out.data_source(connection.connector.system or name[0], name[0])
