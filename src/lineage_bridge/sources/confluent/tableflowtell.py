@@ -21,7 +21,7 @@ from lineage_bridge.sources.confluent.tableflowread import (
     catalogs_of,
     table_of,
 )
-from lineage_bridge.sources.connect.content import leaves
+from lineage_bridge.sources.connect.backwards import leaves
 from lineage_bridge.sources.connect.generation import digest
 from lineage_bridge.sources.knowledge import KEY, VALUE, Knowledge, column_of
 
