@@ -379,6 +379,15 @@ class GraphReader(Protocol):
     def latest_run(self, job: Node, *, with_datasets: bool) -> RunRecord | None:
         """The newest run of a job, if asked the newest that named a dataset."""
 
+    def latest_runs(self, jobs: Iterable[Node], *, with_datasets: bool) -> dict[int, RunRecord]:
+        """Node id to the newest run, of many jobs, as far as they have one."""
+
+    def ran(self, jobs: Sequence[Node]) -> list[Node]:
+        """Those of these jobs, each standing for its group, of which a run was seen."""
+
+    def quiet(self) -> "Iterator[tuple[GraphReader, list[Node]]]":
+        """As heads: the jobs of which no run was seen, and the datasets that no job names or that tell their own lineage."""
+
     def runs(self, which: RunFilter) -> RunPage:
         """Runs by job, parent, state and time."""
 

@@ -26,6 +26,7 @@ from lineage_bridge.api import (
     spec,
     statistics,
     tasks,
+    views,
 )
 from lineage_bridge.api.guard import Guard
 from lineage_bridge.api.intake import Intake
@@ -55,6 +56,7 @@ def create_app(services: Services) -> FastAPI:
         lineage.routes(services),
         graph.routes(services),
         graphs.routes(services),
+        views.routes(services),
         questions.routes(services),
         aliases.routes(services, intake),
         changes.routes(services),

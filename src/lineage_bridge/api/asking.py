@@ -14,7 +14,9 @@ from lineage_bridge.api import position
 from lineage_bridge.api.answers import POSITION_HEADER
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, RequestError, StoreMissingError, UnavailableError
+from lineage_bridge.graph.identity import BRIDGE, STANDARD
 from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.naming.spelling import bridge_rank
 from lineage_bridge.openlineage.times import parse_time
 from lineage_bridge.ports import GraphReader
 
@@ -33,6 +35,10 @@ Namespace = Annotated[str, Query(description="Namespace, exactly"), Mended]
 NodeName = Annotated[str, Query(description="Name, exactly"), Mended]
 Style = Annotated[
     Literal["standard", "lineagebridge"], Query(description="How names are spelt: as the specification does, or LineageBridge")
+]
+AnyStyle = Annotated[
+    Literal["standard", "lineagebridge"] | None,
+    Query(description="How names are spelt; by itself as LineageBridge does if the question is, else as the specification does"),
 ]
 RunId = Annotated[str, Path(description="The run's id, as sent or as a UUID"), Mended]
 Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET)]
@@ -97,6 +103,11 @@ def demand(reader: GraphReader, kind: NodeKind, namespace: str, name: str) -> No
     word = kind.name.lower()
     hint = f"GET /api/v1/search?q=... finds names; GET /api/v1/lineage/{word}s lists them."
     raise NotFoundError(f"there is no {word} {name!r} in the namespace {namespace!r}", hint, near)
+
+
+def style_of(namespace: str, names: str | None) -> str:
+    """How an answer spells names: as it was asked to, else as the question's namespace does."""
+    return names or (BRIDGE if bridge_rank(namespace) == 0 else STANDARD)
 
 
 def time_argument(name: str, text: str | None) -> int | None:

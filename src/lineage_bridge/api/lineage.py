@@ -13,6 +13,7 @@ from lineage_bridge.answers.runs import RunRecord
 from lineage_bridge.api import position, wire
 from lineage_bridge.api.answers import answer, verbatim_list
 from lineage_bridge.api.asking import (
+    AnyStyle,
     Ended,
     Mended,
     Namespace,
@@ -23,6 +24,7 @@ from lineage_bridge.api.asking import (
     demand,
     page,
     reflecting,
+    style_of,
     time_argument,
     waiting,
 )
@@ -124,17 +126,18 @@ def _dataset_routes(router: APIRouter, services: Services) -> None:
         name: NodeName,
         direction: Direction = "upstream",
         depth: Depth = 5,
-        names: Style = "standard",
+        names: AnyStyle = None,
         at: AsOf = None,
         ended: Ended = False,
     ) -> Response:
         """What a dataset comes from, or what comes from it: one event for each job on the way, or dataset that tells it itself."""
+        style = style_of(namespace, names)
         now_us, at_us = services.clock_us(), time_argument("at", at)
         with services.graph() as reader:
             node = demand(reader, NodeKind.DATASET, namespace, name)
             walk = reader.walk(node, direction, depth, WalkLimits(), now_us=now_us, at_us=at_us, ended=ended)
-            told = _told_by_datasets(reader, walk, now_us, names, ended=ended)
-            return answer(_dataset_lineage(reader, walk, now_us, names, told), headers=reflecting(reader))
+            told = _told_by_datasets(reader, walk, now_us, style, ended=ended)
+            return answer(_dataset_lineage(reader, walk, now_us, style, told), headers=reflecting(reader))
 
 
 def _told_by_datasets(reader: GraphReader, walk: Walk, now_us: int, style: str, *, ended: bool) -> list[RunEvent]:

@@ -26,8 +26,7 @@ MOST_SPACES = 5_000
 _NODES = "SELECT id, kind FROM node WHERE kind IN ({}) ORDER BY namespace, name, kind"
 _FACETS = """SELECT c.node, c.key, f.text, c.rank, c.time FROM current_facet c JOIN facet f ON f.facet = c.facet
 WHERE c.node IN ({}) AND c.job = 0 AND f.deleted = 0"""
-_FIRSTS = "SELECT id, first FROM node WHERE id IN ({})"
-_SPOKEN = "SELECT job, max(last) FROM present WHERE job IN ({}) GROUP BY job"
+_SPOKEN = "SELECT id, first, (SELECT last FROM present p WHERE p.job = n.id ORDER BY last DESC LIMIT 1) FROM node n WHERE id IN ({})"
 _NAMED = """SELECT i.dataset, max(j.last) FROM shape_io i CROSS JOIN job_shape j ON j.shape = i.shape WHERE i.dataset IN ({})
 GROUP BY i.dataset"""
 _SPACES = """SELECT namespace FROM (WITH RECURSIVE space (namespace) AS (SELECT min(namespace) FROM node
@@ -45,6 +44,16 @@ JOIN node d ON d.id = f.{end} AND d.kind = 1
 WHERE NOT EXISTS (SELECT 1 FROM job_io i WHERE i.job = f.job AND i.dataset = f.{end} AND i.side = {side})"""
 _UNNAMED_PORTS = " UNION ".join(_UNNAMED.format(end=end, side=int(side)) for end, side in (("source", Side.INPUT), ("target", Side.OUTPUT)))
 """What a job's flows come from or lead to although the job never names it as its input or output."""
+_LOUD = """SELECT id FROM node n WHERE id IN ({}) AND CASE kind
+WHEN 2 THEN EXISTS (SELECT 1 FROM present p WHERE p.job = n.id AND p.origin = 1)
+ELSE EXISTS (SELECT 1 FROM job_io i WHERE i.dataset = n.id) END"""
+_QUIET = """SELECT id FROM node n WHERE CASE kind
+WHEN 2 THEN NOT EXISTS (SELECT 1 FROM present p WHERE p.job = n.id AND p.origin = 1)
+WHEN 1 THEN NOT EXISTS (SELECT 1 FROM job_io i WHERE i.dataset = n.id) OR EXISTS (SELECT 1 FROM current_facet c
+    JOIN facet f ON f.facet = c.facet WHERE c.node = n.id AND c.job = 0 AND c.key IN ('columnLineage', 'lineage') AND f.deleted = 0)
+ELSE 0 END ORDER BY namespace, name, kind"""
+_TELLING = """SELECT c.node FROM current_facet c JOIN facet f ON f.facet = c.facet JOIN node n ON n.id = c.node AND n.kind = 1
+WHERE c.node IN ({}) AND c.job = 0 AND c.key IN ('columnLineage', 'lineage') AND f.deleted = 0"""
 _RENAMES = "SELECT DISTINCT previous FROM lifecycle WHERE change = 'RENAME'"
 
 
@@ -54,27 +63,37 @@ class Inventory:
     def __init__(self, connection: sqlite3.Connection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
 
-    def heads(self, kinds: Sequence[NodeKind]) -> Iterator[list[Node]]:
-        """Every dataset and job of these kinds once, as the node that stands for all its names: portions, in the order of names."""
+    def heads(self, kinds: Sequence[NodeKind]) -> Iterator[tuple[Nodes, list[Node]]]:
+        """Every dataset and job of these kinds once, as the node that stands for all its names: portions, in the order of names.
+
+        Each portion comes with look-ups that know it and remember nothing of the others.
+        """
         rows = self.connection.execute(_NODES.format(marks(kinds)), list(map(int, kinds)))
         while some := [row[0] for row in rows.fetchmany(PORTION)]:
             nodes = Nodes(self.connection)
             nodes.load(some)
             found = nodes.canonical(some)
-            yield [nodes.by_id(id_) for id_ in some if found.get(id_, id_) == id_]
+            yield nodes, [nodes.by_id(id_) for id_ in some if found.get(id_, id_) == id_]
+
+    def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
+        """Node id to the node that stands for its group."""
+        wanted = {node.id: node for node in nodes}
+        found = self.nodes.canonical(wanted)
+        self.nodes.load(found.values())
+        return {id_: self.nodes.by_id(found[id_]) if id_ in found else node for id_, node in wanted.items()}
 
     def called(self, nodes: Iterable[Node]) -> dict[int, tuple[Node, Called]]:
         """Node id to the node that stands for its group, and what that is called."""
-        heads = {node.id: self.nodes.by_id(self.nodes.head(node.id)) for node in nodes}
+        heads = self.standing(nodes)
         found = {entry.node.id: entry.called for entry in self.entries(sorted(set(heads.values()), key=lambda node: node.id))}
         return {id_: (head, found[head.id]) for id_, head in heads.items()}
 
     def entries(self, heads: Sequence[Node]) -> list[Entry]:
         """What is known of these nodes, each of which stands for its group."""
-        members = {node.id: self.nodes.group(node)[1] for node in heads}
+        members = self._members(heads)
         every = sorted({member.id for some in members.values() for member in some})
-        facets, lasts = self._facets(every), self._lasts(every)
-        firsts: dict[int, int] = dict(self._rows(_FIRSTS, every))
+        facets, named = self._facets(every), dict(self._rows(_NAMED, every))
+        spoken = {id_: (first, last) for id_, first, last in self._rows(_SPOKEN, every)}
         spelt = self.nodes.spelt(heads, BRIDGE)
         return [
             Entry(
@@ -83,11 +102,40 @@ class Inventory:
                 members[node.id],
                 self._called(spelt[node.id], said := _newest(facets, members[node.id]), node.id),
                 {key: text for key, (_, _, text) in sorted(said.items())},
-                min(firsts.get(member.id, 0) for member in members[node.id]),
-                max((last for member in members[node.id] if (last := lasts.get(member.id)) is not None), default=None),
+                min(spoken[member.id][0] for member in members[node.id] if member.id in spoken),
+                max((last for member in members[node.id] for last in (spoken[member.id][1], named.get(member.id)) if last), default=None),
             )
             for node in heads
         ]
+
+    def quiet(self) -> Iterator[tuple[Nodes, list[Node]]]:
+        """As heads: the jobs of which no run was seen, and the datasets that no job names or that tell their own lineage."""
+        rows = self.connection.execute(_QUIET)
+        while some := [row[0] for row in rows.fetchmany(PORTION)]:
+            known = Inventory(self.connection, Nodes(self.connection))
+            heads = known.standing(known.nodes.by_id(id_) for id_ in some)
+            members = known._members(sorted(set(heads.values()), key=lambda node: node.id))
+            every = [member.id for names in members.values() for member in names]
+            loud, telling = ({row[0] for row in self._rows(sql, every)} for sql in (_LOUD, _TELLING))
+            found = []
+            for id_, head in heads.items():
+                names = [member.id for member in members[head.id]]
+                first = next(name for name in names if name not in loud or name in telling)
+                if id_ == first and (loud.isdisjoint(names) or not telling.isdisjoint(names)):
+                    found.append(head)
+            yield known.nodes, found
+
+    def ran(self, jobs: Sequence[Node]) -> list[Node]:
+        """Those of these jobs of which a run was seen."""
+        members = self._members(jobs)
+        loud = {row[0] for row in self._rows(_LOUD, [member.id for some in members.values() for member in some])}
+        return [job for job in jobs if any(member.id in loud for member in members[job.id])]
+
+    def _members(self, heads: Sequence[Node]) -> dict[int, tuple[Node, ...]]:
+        joined = self.nodes.identities.joined(node.id for node in heads)
+        ids = {id_: self.nodes.identities.members(group) for id_, group in joined.items()}
+        self.nodes.load(id_ for some in ids.values() for id_ in some)
+        return {node.id: tuple(map(self.nodes.by_id, ids[node.id])) if node.id in ids else (node,) for node in heads}
 
     def _called(self, named: Node, said: dict[str, tuple[int, int, str]], head: int) -> Called:
         facet = said.get("jobType")
@@ -100,13 +148,6 @@ class Inventory:
         found: dict[int, dict[str, tuple[int, int, str]]] = defaultdict(dict)
         for node, key, text, rank, time in self._rows(_FACETS, ids):
             found[node][key] = rank, time, text
-        return found
-
-    def _lasts(self, ids: list[int]) -> dict[int, int]:
-        """When a run or statement that speaks of a node spoke last."""
-        found: dict[int, int] = dict(self._rows(_NAMED, ids))
-        for node, last in self._rows(_SPOKEN, ids):
-            found[node] = max(last, found.get(node, last))
         return found
 
     def _rows(self, sql: str, ids: Iterable[int]) -> Iterator[Any]:

@@ -61,9 +61,9 @@ _ALL_TIME = 2**63 - 1
 class SqliteReader:
     """Implements ports.GraphReader over one connection, inside one read transaction."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, nodes: Nodes | None = None) -> None:
         self.connection = connection
-        self._nodes = Nodes(connection)
+        self._nodes = nodes or Nodes(connection)
         self._runs = Runs(connection, self._nodes)
 
     def position(self) -> dict[tuple[str, int], int]:
@@ -122,8 +122,8 @@ class SqliteReader:
 
     def heads(self, kinds: Sequence[NodeKind]) -> "Iterator[tuple[SqliteReader, list[Node]]]":
         """Every dataset and job of these kinds once, in portions, each with a reader that remembers nothing of the others."""
-        for some in Inventory(self.connection, self._nodes).heads(kinds):
-            yield SqliteReader(self.connection), some
+        for nodes, some in Inventory(self.connection, self._nodes).heads(kinds):
+            yield SqliteReader(self.connection, nodes), some
 
     def entries(self, heads: Sequence[Node]) -> list[Entry]:
         """What is known of nodes that stand for their groups."""
@@ -131,7 +131,7 @@ class SqliteReader:
 
     def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
         """Node id to the node that stands for its group."""
-        return {node.id: self._nodes.by_id(self._nodes.head(node.id)) for node in nodes}
+        return Inventory(self.connection, self._nodes).standing(nodes)
 
     def called(self, nodes: Iterable[Node]) -> dict[int, tuple[Node, Called]]:
         """Node id to the node that stands for its group, and what that is called."""
@@ -229,6 +229,19 @@ class SqliteReader:
     def latest_run(self, job: Node, *, with_datasets: bool) -> RunRecord | None:
         """The newest run of a job, if asked the newest that named a dataset."""
         return self._runs.latest(job.id, with_datasets=with_datasets)
+
+    def latest_runs(self, jobs: Iterable[Node], *, with_datasets: bool) -> dict[int, RunRecord]:
+        """Node id to the newest run, of many jobs."""
+        return self._runs.latest_of((job.id for job in jobs), with_datasets=with_datasets)
+
+    def ran(self, jobs: Sequence[Node]) -> list[Node]:
+        """Those of these jobs of which a run was seen."""
+        return Inventory(self.connection, self._nodes).ran(jobs)
+
+    def quiet(self) -> "Iterator[tuple[SqliteReader, list[Node]]]":
+        """As heads: the jobs of which no run was seen, and the datasets that no job names or that tell their own lineage."""
+        for nodes, some in Inventory(self.connection, self._nodes).quiet():
+            yield SqliteReader(self.connection, nodes), some
 
     def runs(self, which: RunFilter) -> RunPage:
         """Runs by job, parent, state and time."""

@@ -1,23 +1,37 @@
 """Runs as the store holds them, with the state their events amount to."""
 
 import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from lineage_bridge.answers.neighbourhood import Node
 from lineage_bridge.answers.runs import RunRecord
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs import HEARTBEAT_US, UNKNOWN, RunState, goes_on_unsure, run_state
+from lineage_bridge.store.chunks import batches, chunks, marks
 from lineage_bridge.store.nodes import Nodes
 from lineage_bridge.store.processing import Processings
 
-_RUN = """SELECT parent_run, parent_job, root_run, root_job, nominal_start, nominal_end, raw_id FROM run WHERE run = ? AND job = ?"""
+_RUN = """SELECT run, job, parent_run, parent_job, root_run, root_job, nominal_start, nominal_end, raw_id FROM run WHERE run IN ({})"""
 _NAMED = """SELECT parent_run, parent_job, max(parent_time) FROM (SELECT parent_run, parent_job, parent_time FROM run
 WHERE parent_run = :run LIMIT 1000) GROUP BY parent_job UNION ALL
 SELECT root_run, root_job, max(parent_time) FROM (SELECT root_run, root_job, parent_time FROM run
 WHERE root_run = :run AND root_run <> parent_run LIMIT 1000) GROUP BY root_job"""
 """The jobs that others give a run, and when they did last; from a thousand of those who do."""
 _EVENTS = "SELECT type, min(first), max(last) FROM run_event WHERE run = ? GROUP BY type"
-_NOTHING = (None,) * 7
+_EVENTS_OF = "SELECT run, type, min(first), max(last) FROM run_event WHERE run IN ({}) GROUP BY run, type"
+_SEEN = "SELECT subject, job, last FROM present WHERE subject IN ({})"
+_NAMED_IO = "SELECT DISTINCT run, job, side, dataset FROM run_io WHERE run IN ({})"
+_SHAPED_IO = """SELECT p.subject, p.job, i.side, i.dataset FROM present p JOIN shape_io i ON i.shape = p.shape
+WHERE p.subject IN ({}) AND p.origin <> 1"""
+_LATEST = """WITH wanted (job) AS (VALUES {}) SELECT DISTINCT w.job, p.last, p.subject FROM wanted w CROSS JOIN present p
+ON p.job = w.job AND p.subject = (SELECT subject FROM present n WHERE n.job = w.job AND n.origin = ? {}
+ORDER BY n.last DESC, n.subject DESC LIMIT 1)"""
+_NOTHING: tuple[Any, ...] = (None,) * 7
+RunKey = tuple[bytes, int]
+"""A run, and a job it was seen under."""
 _UNSEEN = RunState(UNKNOWN, None, None, False, False)
 
 
@@ -34,35 +48,68 @@ class Runs:
 
     def state(self, subject: bytes, job: int) -> RunState:
         """What the events of a run amount to."""
-        events = self.connection.execute(_EVENTS, (subject,)).fetchall()
+        return self._state(subject, job, self.connection.execute(_EVENTS, (subject,)).fetchall())
+
+    def _state(self, subject: bytes, job: int, events: list[tuple[str, int, int]]) -> RunState:
+        """What the events of a run amount to."""
         how = self.processing.of_job(job)
         unsure = how.streaming and goes_on_unsure(events)
         return run_state(events, how.streaming, self.processing.heartbeat(subject, job) if unsure else HEARTBEAT_US, retries=how.retries)
 
     def record(self, subject: bytes, job: int) -> RunRecord:
         """All there is to know of one run under one job that it was seen under."""
-        state = self.state(subject, job)
-        parent, parent_job, root, root_job, *nominal, raw_id = self.connection.execute(_RUN, (subject, job)).fetchone() or _NOTHING
-        seen = self.connection.execute("SELECT last FROM present WHERE subject = ? AND job = ?", (subject, job)).fetchone()
-        above, said = self._jobs(parent) if parent else [], self._node(parent_job)
-        differs = bool(above) and said not in above
+        return self.records([(subject, job)])[0]
+
+    def records(self, keys: Sequence[RunKey]) -> list[RunRecord]:
+        """The same of many, in their order."""
+        self.processing.meet({job for _, job in keys})
+        subjects = sorted({subject for subject, _ in keys})
+        said = {row[:2]: row[2:] for row in self._rows(_RUN, subjects)}
+        seen = {row[:2]: row[2] for row in self._rows(_SEEN, subjects)}
+        events: dict[bytes, list[tuple[str, int, int]]] = defaultdict(list)
+        for subject, *event in set(self._rows(_EVENTS_OF, subjects)):
+            events[subject].append((event[0], event[1], event[2]))
+        named = self._named(set(keys), subjects)
+        self.nodes.load({job for _, job in keys}.union(*named.values()))
+        return [self._record(key, said.get(key, _NOTHING), seen.get(key, 0), events[key[0]], named) for key in keys]
+
+    def _record(
+        self,
+        key: RunKey,
+        said: tuple[Any, ...],
+        last: int,
+        events: list[tuple[str, int, int]],
+        named: Mapping[tuple[bytes, int, int], set[int]],
+    ) -> RunRecord:
+        subject, job = key
+        parent, parent_job, root, root_job, *nominal, raw_id = said
+        above, other = self._jobs(parent) if parent else [], self._node(parent_job)
+        differs = bool(above) and other not in above
+        streaming = self.is_streaming(job)
         return RunRecord(
             run_id=str(UUID(bytes=subject)),
             raw_id=raw_id,
             job=self.nodes.by_id(job),
-            **state._asdict(),
-            last=seen[0] if seen else 0,
+            **self._state(subject, job, events)._asdict(),
+            last=last,
             parent_run_id=_uuid(parent),
-            parent_job=above[0] if differs else said,
-            inputs=self._named(subject, job, Side.INPUT),
-            outputs=self._named(subject, job, Side.OUTPUT),
-            streaming=self.is_streaming(job),
-            named_parent_job=said if differs else None,
+            parent_job=above[0] if differs else other,
+            inputs=self._in_order(named.get((*key, int(Side.INPUT)), ())),
+            outputs=self._in_order(named.get((*key, int(Side.OUTPUT)), ())),
+            streaming=streaming,
+            named_parent_job=other if differs else None,
             root_run_id=_uuid(root),
             root_job=self._node(root_job),
             nominal=(nominal[0], nominal[1]),
-            heartbeat_us=self.processing.heartbeat(subject, job) if self.is_streaming(job) else None,
+            heartbeat_us=self.processing.heartbeat(subject, job) if streaming else None,
         )
+
+    def _rows(self, sql: str, subjects: Sequence[bytes]) -> Iterator[tuple[Any, ...]]:
+        for some in batches(subjects):
+            yield from self.connection.execute(sql.format(marks(some)), some)
+
+    def _in_order(self, ids: Iterable[int]) -> tuple[Node, ...]:
+        return tuple(sorted(map(self.nodes.by_id, ids), key=lambda node: (node.namespace, node.name)))
 
     def _node(self, id_: int | None) -> Node | None:
         return None if id_ is None else self.nodes.by_id(id_)
@@ -86,38 +133,47 @@ class Runs:
             for job, last in sorted(named.items(), key=lambda pair: (pair[0].namespace, pair[0].name))
         ]
 
-    def _named(self, subject: bytes, job: int, side: Side) -> tuple[Node, ...]:
-        rows = self.connection.execute(
-            "SELECT DISTINCT dataset FROM run_io WHERE run = ? AND job = ? AND side = ?", (subject, job, int(side))
-        ).fetchall()
-        if not rows:
-            rows = self.connection.execute(
-                "SELECT i.dataset FROM present p JOIN shape_io i ON i.shape = p.shape WHERE p.subject = ? AND p.job = ? AND i.side = ? "
-                "AND p.origin <> 1",
-                (subject, job, int(side)),
-            ).fetchall()
-        return tuple(sorted((self.nodes.by_id(row[0]) for row in rows), key=lambda node: (node.namespace, node.name)))
+    def _named(self, keys: set[RunKey], subjects: Sequence[bytes]) -> dict[tuple[bytes, int, int], set[int]]:
+        """(run, job, side) to the datasets named there; of a statement, those of its shape."""
+        found: dict[tuple[bytes, int, int], set[int]] = defaultdict(set)
+        for subject, job, side, dataset in self._rows(_NAMED_IO, subjects):
+            found[subject, job, side].add(dataset)
+        told = frozenset(found)
+        rest = sorted({subject for subject, job in keys for side in (0, 1) if (subject, job, side) not in told})
+        for subject, job, side, dataset in self._rows(_SHAPED_IO, rest):
+            if (subject, job, side) not in told:
+                found[subject, job, side].add(dataset)
+        return found
 
     def latest(self, job: int, *, with_datasets: bool) -> RunRecord | None:
         """The run that tells how a job stands: of all its names those that promise heartbeats speak first, and of their runs the last.
 
         A design-time statement stands in where there is no run.
         """
-        shaped = "AND shape <> 0" if with_datasets else ""
-        names = self.nodes.members(job)
-        self.processing.meet(names)
+        return self.latest_of([job], with_datasets=with_datasets).get(job)
+
+    def latest_of(self, jobs: Iterable[int], *, with_datasets: bool) -> dict[int, RunRecord]:
+        """The same of many jobs, as far as they have a run or statement."""
+        names = {job: self.nodes.members(job) for job in jobs}
+        every = {name for some in names.values() for name in some}
+        self.processing.meet(every)
+        keys: dict[int, RunKey] = {}
         for origin in (1, 2):
-            found = []
-            for name in names:
-                row = self.connection.execute(
-                    f"SELECT last, subject FROM present WHERE job = ? AND origin = ? {shaped} ORDER BY last DESC, subject DESC LIMIT 1",
-                    (name, origin),
-                ).fetchone()
-                if row:
-                    found.append((self.processing.of_job(name).period_us is not None, *row, name))
-            if found:
-                return self.record(*max(found)[2:])
-        return None
+            rest = {job: some for job, some in names.items() if job not in keys}
+            last = self._last({name for some in rest.values() for name in some}, origin, with_datasets=with_datasets)
+            for job, some in rest.items():
+                found = [(self.processing.of_job(name).period_us is not None, *last[name], name) for name in some if name in last]
+                if found:
+                    keys[job] = max(found)[2:]
+        return dict(zip(keys, self.records(list(keys.values())), strict=True))
+
+    def _last(self, jobs: Iterable[int], origin: int, *, with_datasets: bool) -> dict[int, tuple[int, bytes]]:
+        """Job to when its newest run or statement spoke last, and which it is."""
+        found: dict[int, tuple[int, bytes]] = {}
+        for some in chunks(jobs):
+            sql = _LATEST.format(", ".join(["(?)"] * len(some)), "AND n.shape <> 0" if with_datasets else "")
+            found.update((job, (last, subject)) for job, last, subject in self.connection.execute(sql, (*some, origin)))
+        return found
 
     def find(self, run_id: str) -> list[RunRecord]:
         """The run of an id, as sent or as a UUID, under each of its jobs."""
