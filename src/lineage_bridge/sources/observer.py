@@ -87,6 +87,14 @@ class Observer(ABC, Generic[SettingsT]):
     def knowledge(self, snapshot: Snapshot) -> Knowledge:
         """What other sources may use of a snapshot. Pure."""
 
+    def stirred(self, before: Callable[[], Snapshot | None]) -> int:
+        """How many changes of the system it has noticed by itself since it was made; asked often between polls, it never waits.
+
+        `before` gives the last observation's snapshot. A source that notices nothing stays at 0, and is polled when it is due.
+        """
+        del before
+        return 0
+
     @abstractmethod
     def close(self) -> None:
         """Let go of connections."""

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from lineage_bridge.answers.sources import SourceRecord, UnseenRecord
-from lineage_bridge.errors import LineageBridgeError, UnavailableError
+from lineage_bridge.errors import ConfigError, LineageBridgeError, UnavailableError
 from lineage_bridge.openlineage.outgoing import encode
 from lineage_bridge.openlineage.times import SECOND_US
 from lineage_bridge.ports import Parcel, SourceBook
@@ -22,6 +22,7 @@ from lineage_bridge.sources import kinds
 from lineage_bridge.sources.known import Known, address_of, make
 from lineage_bridge.sources.observer import Observation, Observer, SameJob, SameSpace, Unseen
 from lineage_bridge.sources.settings import NO_SECRETS, Secrets, SourceSettings
+from lineage_bridge.sources.stir import Stir
 
 EVENTS, ALIASES = "/api/v1/lineage", "/api/v1/operations/alias"
 AT_ONCE = 4
@@ -52,6 +53,7 @@ class Poller:
         self._take = take
         self._made: dict[str, tuple[object, Observer[Any]]] = {}
         self._known = Known(sources, book, secrets)
+        self._stirs: dict[str, Stir] = {}
 
     def run(self, stop: threading.Event) -> None:
         """Poll and deliver until `stop`; polls under way are finished first. Raises what keeps the book from being read or written."""
@@ -63,6 +65,7 @@ class Poller:
                     break
                 running = {name: poll for name, poll in running.items() if not _ended(poll)}
                 for record in self._due(running):
+                    self._stirs.setdefault(record.name, Stir()).polled()
                     running[record.name] = pool.submit(self._in_turn, record)
             delivering.result()
         self._delivered(quiet=True)
@@ -103,13 +106,21 @@ class Poller:
         """The sources to be polled now. What others build upon is polled first, the first time."""
         now, every = self._clock_us(), [record for record in self._sources() if not record.state.paused]
         waiting = self._book.waiting() >= MOST_WAITING
-        due = [
-            record
-            for record in every
-            if not waiting and record.name not in running and (record.state.due_us is None or record.state.due_us <= now)
-        ]
+        idle = [record for record in every if not waiting and record.name not in running]
+        due = [record for record in idle if record.state.due_us is None or record.state.due_us <= now or self._is_stirred(record, now)]
         first = min((_rank(record) for record in every if not record.state.polls), default=len(kinds.MODULES))
         return [record for record in due if _rank(record) <= first]
+
+    def _is_stirred(self, record: SourceRecord, now_us: int) -> bool:
+        """Whether a source that was well has noticed changes since its last poll, and is quiet again."""
+        if not record.state.polls or record.state.failures:
+            return False
+        try:
+            observer = self._observer(record)
+        except ConfigError:
+            return False
+        changes = observer.stirred(lambda: self._known.before(record, observer))
+        return self._stirs.setdefault(record.name, Stir()).is_due(changes, now_us)
 
     def _observer(self, record: SourceRecord) -> Observer[Any]:
         made = self._made.get(record.name)

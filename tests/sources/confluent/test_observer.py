@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.sources.http import Reply, Request, Standin, standing
 
-from lineage_bridge.errors import SourceError
+from lineage_bridge.errors import ConfigError, SourceError
 from lineage_bridge.openlineage.outgoing import Outgoing
 from lineage_bridge.sources.confluent import observer as composite
 from lineage_bridge.sources.confluent.observer import FAILED, NOT_OBSERVED, OBSERVED, SKIPPED, ConfluentObserver, Outcome
@@ -253,3 +253,10 @@ def test_a_test_tries_every_plane(observer: ConfluentObserver, org: Org) -> None
     assert checks["environments"].works
     assert (checks["groups env-1/lkc-1"].works, checks["groups env-1/lkc-1"].told) == (False, "refused")
     assert checks["topics env-1/lkc-1"].works
+
+
+def test_a_secret_that_cannot_be_had_is_told_by_its_name(observer: ConfluentObserver, org: Org) -> None:
+    org.answers["topics env-1/lkc-1"] = ConfigError("the variable KAFKA_SECRET is not set")
+    outcomes = {step.key: step.outcome for step in observer.steps(None, NOTHING, NOW)}
+    assert outcomes["topics env-1/lkc-1"][1:3] == (FAILED, ("the variable KAFKA_SECRET is not set",))
+    assert outcomes["groups env-1/lkc-1"].state == OBSERVED

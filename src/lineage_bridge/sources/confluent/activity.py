@@ -40,7 +40,7 @@ def clients(
     """
     written: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
     for row in rows:
-        client, topic = row.labels.get(CLIENT, ""), telling.topic(row.labels[KAFKA], row.labels[TOPIC])
+        client, topic = row.labels.get(CLIENT, ""), telling.topics.of(row.labels[KAFKA], row.labels[TOPIC])
         if row.value > 0 and topic and client and not is_internal(client) and not any(fnmatchcase(client, one) for one in excluded):
             topics, principals = written.setdefault((row.labels[KAFKA], _MADE_UP.sub("", client) or client), (set(), set()))
             topics.add(topic[1])
@@ -62,7 +62,7 @@ def _alive(
     telling: Telling, cluster: str, name: str, was: State | None, topics: set[str], principals: set[str]
 ) -> tuple[Json, dict[str, Any]]:
     known = was or {"start": telling.now_us, "topics": (), "principals": (), "told": ""}
-    every = {topic for topic in {*known["topics"], *topics} if telling.topic(cluster, topic)}
+    every = {topic for topic in {*known["topics"], *topics} if telling.topics.of(cluster, topic)}
     who = sorted({*known["principals"], *principals})
     named = [telling.around.names.get(one, one) for one in who]
     now = digest([sorted(every), who, named])
@@ -105,7 +105,7 @@ def readers(
     for row in rows:
         cluster, group = row.labels[KAFKA], row.labels[GROUP]
         owned = (cluster, group) in telling.around.owners or is_internal(group)
-        topic = telling.topic(cluster, row.labels[TOPIC])
+        topic = telling.topics.of(cluster, row.labels[TOPIC])
         if topic and group and not owned and is_unknown(cluster, group):
             lag = lags.setdefault((cluster, group), {})
             lag[topic[1]] = lag.get(topic[1], 0) + row.value
@@ -116,7 +116,7 @@ def readers(
     for (cluster, group), lag in sorted(lags.items()):
         job: DatasetName = telling.spaces[cluster], f"consumer-group/{group}"
         known = after.setdefault(cluster, {})
-        read = sorted({topic for topic in {*lag, *known.get(group, ())} if telling.topic(cluster, topic)})
+        read = sorted({topic for topic in {*lag, *known.get(group, ())} if telling.topics.of(cluster, topic)})
         facet = telling.facet("Job", job, {"lag": round(sum(lag.values()))})
         if read != known.get(group):
             facets = {FACET: facet} if facet else {}

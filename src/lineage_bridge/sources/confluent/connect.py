@@ -94,7 +94,10 @@ class ConnectPlane(Plane[Answers]):
             self.cluster.space,
             self.classes,
         )
-        kept = {"asked": dict(fetched.asked), "custom": dict(fetched.custom)}
+        listed = fetched.connectors.listed or frozenset()
+        ids = {name: ident for name, ident in (before or {}).get("ids", {}).items() if name in listed}
+        ids |= {name: one.service.settings["connector.id"] for name, one in owned.items() if one.service}
+        kept = {"asked": dict(fetched.asked), "custom": dict(fetched.custom), "ids": ids}
         return replace(seen, snapshot={**seen.snapshot, **msgspec.to_builtins(kept)})
 
     def nothing(self) -> Answers:
@@ -102,8 +105,9 @@ class ConnectPlane(Plane[Answers]):
         return Answers(Fetched("", self.cluster.id, {}, frozenset()), {}, {})
 
     def know(self, snapshot: Snapshot) -> Knowledge:
-        """The consumer groups that are connectors'."""
-        return knowledge_of(snapshot)
+        """The consumer groups that are connectors', and their ids."""
+        jobs = {ident: (self.cluster.space, name) for name, ident in snapshot.get("ids", {}).items()}
+        return replace(knowledge_of(snapshot), jobs=jobs)
 
     def _http(self) -> Http:
         if self.settings.cloud is None:

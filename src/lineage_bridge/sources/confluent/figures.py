@@ -19,6 +19,21 @@ FACET = "confluent_statistics"
 FORGOTTEN_US = 7 * DAY_US
 
 
+class Topics:
+    """Topics of users: where topics are listed, one of these."""
+
+    def __init__(self, estate: Estate, around: Knowledge) -> None:
+        self.spaces = {one.id: one.space for one in estate.kafka}
+        self._listed = {one.id: one.topics for one in around.clusters if one.id in self.spaces and one.topics is not None}
+
+    def of(self, cluster: str, name: str) -> DatasetName | None:
+        """A topic's name in the graph."""
+        space, listed = self.spaces.get(cluster), self._listed.get(cluster)
+        if space is None or not name or purpose(name) in SYSTEM or (listed is not None and name not in listed):
+            return None
+        return space, name
+
+
 class Telling:
     """What telling of figures takes. `said`: what they were told of to when, and a digest; it is kept up to date.
 
@@ -29,16 +44,9 @@ class Telling:
         self, estate: Estate, around: Knowledge, during: Window, now_us: int, heartbeat_s: int, said: Mapping[str, list[Any]]
     ) -> None:
         self.around, self.during, self.now_us, self.heartbeat_s = around, during, now_us, heartbeat_s
-        self.spaces = {one.id: one.space for one in estate.kafka}
+        self.topics = Topics(estate, around)
+        self.spaces = self.topics.spaces
         self.said = {what: when for what, when in said.items() if now_us - when[0] < FORGOTTEN_US}
-        self._topics = {one.id: one.topics for one in around.clusters if one.id in self.spaces and one.topics is not None}
-
-    def topic(self, cluster: str, name: str) -> DatasetName | None:
-        """A user's topic: where topics are listed, one of these."""
-        space, listed = self.spaces.get(cluster), self._topics.get(cluster)
-        if space is None or not name or purpose(name) in SYSTEM or (listed is not None and name not in listed):
-            return None
-        return space, name
 
     def facet(self, kind: str, name: DatasetName, members: Mapping[str, int]) -> Json | None:
         """The facet, unless it was told within the hour or says nothing new. `kind` is Dataset or Job."""
@@ -52,7 +60,7 @@ class Telling:
 
 def of_topics(telling: Telling, rows: Mapping[str, list[Row]]) -> list[Json]:
     """The figures of topics, over all their clients."""
-    every = _summed(rows, lambda labels: telling.topic(labels[KAFKA], labels[TOPIC]))
+    every = _summed(rows, lambda labels: telling.topics.of(labels[KAFKA], labels[TOPIC]))
     facets = {name: telling.facet("Dataset", name, members) for name, members in every.items()}
     return [OUT.dataset_event(telling.now_us, name, {FACET: facet}) for name, facet in facets.items() if facet]
 

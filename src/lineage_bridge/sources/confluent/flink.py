@@ -98,14 +98,15 @@ class FlinkPlane(Plane[Answers]):
         return Answers()
 
     def know(self, snapshot: Snapshot) -> Knowledge:
-        """The columns that definitions declare."""
+        """The columns that definitions declare, and which jobs statements are."""
         schemas: dict[tuple[DatasetName, str], Schema] = {}
         for space, topics in snapshot["declared"].items():
             for topic, entry in topics.items():
                 for part in (KEY, VALUE):
                     if fields := tuple(SchemaField(*one) for one in entry[part]):
                         schemas[(space, topic), part] = Schema(fields, f"Flink table {topic}", rank=1)
-        return Knowledge(schemas=schemas)
+        jobs = {f"{self.scope}/{name}": (told["job"][0], told["job"][1]) for name, told in snapshot["statements"].items()}
+        return Knowledge(schemas=schemas, jobs=jobs)
 
     def _http(self) -> Http:
         if self.credential is None:

@@ -11,13 +11,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lineage_bridge.errors import SourceError
+from lineage_bridge.errors import ConfigError, SourceError
 from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.sources.confluent.audit import NAME as AUDIT_LOG
+from lineage_bridge.sources.confluent.audit import offsets_of
 from lineage_bridge.sources.confluent.cloud import Clients
 from lineage_bridge.sources.confluent.estate import Estate, discover
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around
 from lineage_bridge.sources.confluent.planes import planes_of
 from lineage_bridge.sources.confluent.settings import ALL, ConfluentSettings, Only
+from lineage_bridge.sources.confluent.watch import Watch
 from lineage_bridge.sources.http import Http
 from lineage_bridge.sources.knowledge import NOTHING, Knowledge, together
 from lineage_bridge.sources.observer import Check, Kind, Observation, Observer, SameJob, SameSpace, Snapshot, Unseen
@@ -63,6 +66,7 @@ class ConfluentObserver(Observer[ConfluentSettings]):
     def __init__(self, name: str, settings: ConfluentSettings) -> None:
         super().__init__(name, settings)
         self.clients = Clients(settings)
+        self._watch: Watch | None = None
 
     def test(self) -> Iterator[Check]:
         """Discovery, then each plane's own calls."""
@@ -120,8 +124,22 @@ class ConfluentObserver(Observer[ConfluentSettings]):
         planes = planes_of(self.planes_around(estate, ALL))
         return together(plane.know(snapshot["planes"][plane.key]) for plane in planes if plane.key in snapshot["planes"])
 
+    def stirred(self, before: Callable[[], Snapshot | None]) -> int:
+        """How many changes the audit log has told of since the last poll before it was asked first."""
+        audit_log = self.settings.audit_log
+        if audit_log is None or AUDIT_LOG in self.settings.off:
+            return 0
+        if self._watch is None:
+            snapshot = before()
+            if snapshot is None:
+                return 0
+            self._watch = Watch(self.settings, audit_log, offsets_of(snapshot["planes"]))
+        return self._watch.changes
+
     def close(self) -> None:
         """Let go of connections."""
+        if self._watch is not None:
+            self._watch.close()
         self.clients.close()
 
     def _narrowed(self, only: Only) -> Only:
@@ -219,7 +237,7 @@ class _Look:
                 continue
             try:
                 fetched = fetches.pop(plane.key).result()
-            except SourceError as error:
+            except (SourceError, ConfigError) as error:
                 yield self._lost(plane, FAILED, str(error))
             except Exception as error:  # the boundary: one plane's fault stops no other
                 log.exception("plane %s of source %s", plane.key, self.observer.name)
@@ -313,7 +331,7 @@ def _hear(told: Callable[[Outcome], None], key: str, ended: "Future[_Fetched]") 
 def _checked(plane: AnyPlane, fetch: "Future[_Fetched]") -> Check:
     try:
         seen = fetch.result().value
-    except SourceError as error:
+    except (SourceError, ConfigError) as error:
         return Check(plane.key, False, str(error), error.hint)
     unseen: tuple[Unseen, ...] = tuple(getattr(seen, "unseen", ()))
     return Check(plane.key, not unseen, "; ".join(f"{part.what}: {part.why}" for part in unseen) or "answered")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from lineage_bridge.sources.confluent import connect, flink, groups, ksqldb, links, metrics, names, tableflow, topics
+from lineage_bridge.sources.confluent import audit, connect, flink, groups, ksqldb, links, metrics, names, tableflow, topics
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
 
 MODULES: tuple[Callable[[Around], Planes], ...] = (
@@ -14,6 +14,7 @@ MODULES: tuple[Callable[[Around], Planes], ...] = (
     groups.planes,
     tableflow.planes,
     metrics.planes,
+    audit.planes,
     flink.planes,
 )
 

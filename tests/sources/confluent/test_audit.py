@@ -1,0 +1,411 @@
+"""The audit log: its events in the vendor's shapes, what comes of them, and polls that come early because of it, with a real broker."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.confluent.estate import build
+from tests.published import faults
+from tests.servers.broker import Kafka
+from tests.sources.http import Reply, Request, Standin, standing
+
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.sources.confluent.audit import AuditPlane, Changes, Heard, planes
+from lineage_bridge.sources.confluent.auditevents import ACCESS, CHANGES, Resource, read
+from lineage_bridge.sources.confluent.cloud import Clients
+from lineage_bridge.sources.confluent.estate import Estate, KafkaCluster, Registry
+from lineage_bridge.sources.confluent.plane import Around
+from lineage_bridge.sources.confluent.settings import ConfluentSettings
+from lineage_bridge.sources.desk import SourceDesk
+from lineage_bridge.sources.knowledge import NOTHING, VALUE, Cluster, Knowledge, Schema
+from lineage_bridge.sources.observer import Observation
+from lineage_bridge.sources.poller import Poller
+from lineage_bridge.store.control import Control
+from lineage_bridge.store.sourcebook import SourceBook
+
+Json = dict[str, Any]
+HOUR = 3_600_000_000
+NOW = 1_795_000_000_000_000
+ROOT = "crn://confluent.cloud/organization=o-1/environment=env-1"
+SPACE = "confluent://env-1/lkc-1"
+ESTATE = Estate(kafka=(KafkaCluster("lkc-1", "env-1", "one"),), registries=(Registry("lsrc-1", "env-1", ""),))
+KNOWN = Knowledge(
+    clusters=(Cluster("lkc-1", SPACE, topics=frozenset({"orders", "bills"})),),
+    schemas={((SPACE, "orders"), VALUE): Schema((), "orders-value version 3, id 17")},
+    names={"u-1": "Anna Kovacs", "sa-1": "order-service"},
+    jobs={"lcc-1": (SPACE, "orders-sink"), "env-1/aws.us-east-1/totals": (SPACE, "flink/totals")},
+)
+TOPIC = f"{ROOT}/cloud-cluster=lkc-1/kafka=lkc-1/topic=orders"
+CONNECTOR = f"{ROOT}/cloud-cluster=lkc-1/connector=lcc-1"
+NUMBERS = count()
+
+
+def event(method: str, subject: str, minute: float = 0, who: str = "u-1", kind: str = "io.confluent.cloud/request", **data: Any) -> bytes:
+    """An event as the vendor documents it: the resource in `subject`, the principal an object."""
+    principal = {"confluentUser" if who.startswith("u-") else "confluentServiceAccount": {"resourceId": who}}
+    told = {
+        "specversion": "1.0",
+        "id": f"{method} {subject} {minute}",
+        "source": "crn://confluent.cloud/",
+        "type": kind,
+        "subject": subject,
+        "time": format_time(NOW + round(minute * 60_000_000)),
+        "data": {"methodName": method, "authenticationInfo": {"principal": principal, "email": "anna@acme.example"}, **data},
+    }
+    return json.dumps(told).encode()
+
+
+def produced(client: str, minute: float = 0, *, granted: bool = True) -> bytes:
+    kind, allowed = "io.confluent.kafka.server/authorization", {"granted": granted, "operation": "Write"}
+    return event("kafka.Produce", TOPIC, minute, "sa-1", kind, request={"clientId": client}, authorizationInfo=allowed)
+
+
+def plane(**more: Any) -> AuditPlane:
+    settings = ConfluentSettings(cloud={"key": "K", "secret": "${env:CLOUD_SECRET}"}, timeout_s=20, **more)  # type: ignore[arg-type]
+    (made,) = planes(Around(ESTATE, ESTATE, Clients(settings), settings))
+    assert isinstance(made, AuditPlane)
+    return made
+
+
+def told(*values: bytes, before: Any = None, known: Knowledge = KNOWN, now: int = NOW) -> Observation:
+    changes = Changes((before or {}).get("resources", {}))
+    for value in values:
+        request = read(value)
+        if request is not None:
+            changes.take(request)
+    seen = plane().tell(Heard(changes, {"0": len(values)}), before, known, now)
+    assert not faults(seen.events)
+    return Observation(json.loads(json.dumps(seen.snapshot)), seen.events, seen.same, seen.unseen)
+
+
+def facets(seen: Observation) -> dict[str, Json]:
+    found = {}
+    for one in seen.events:
+        about = one.get("dataset") or one["job"]
+        found[about["name"]] = {key: value for key, value in about["facets"]["confluent_changes"].items() if key[0] != "_"}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("subject", "resource"),
+    [
+        (TOPIC, Resource("topic", "lkc-1", "orders", "env-1", "lkc-1")),
+        (CONNECTOR, Resource("connector", "lkc-1", "lcc-1", "env-1", "lkc-1")),
+        (f"{ROOT}/flink-region=AWS.us-east-1/statement=totals", Resource("statement", "env-1/aws.us-east-1", "totals", "env-1")),
+        (f"{ROOT}/schema-registry=lsrc-1/subject=orders-value", Resource("subject", "lsrc-1", "orders-value", "env-1")),
+        ("crn:///kafka=lkc-1/topic=a%2Fb", Resource("topic", "lkc-1", "a/b", "", "lkc-1")),
+        (f"{ROOT}/cloud-cluster=lkc-9", Resource("other", "", "", "env-1", "lkc-9")),
+    ],
+)
+def test_resources_are_told_by_their_crn(subject: str, resource: Resource):
+    request = read(event("CreateSomething", subject))
+    assert request is not None
+    assert request.resource == resource
+
+
+@pytest.mark.parametrize(
+    ("method", "kind", "data", "part"),
+    [
+        ("CreateConnector", "io.confluent.cloud/request", {}, CHANGES),
+        ("CreateOrUpdateConnector", "io.confluent.cloud/request", {"result": {"status": "SUCCESS"}}, CHANGES),
+        ("DeleteConnector", "io.confluent.cloud/request", {"result": {"status": "FAILURE"}}, ACCESS),
+        ("TableflowCreateTable", "io.confluent.cloud/request", {}, CHANGES),
+        ("kafka.IncrementalAlterConfigs", "io.confluent.kafka.server/request", {}, CHANGES),
+        ("kafka.CreateTopics", "io.confluent.kafka.server/authorization", {"authorizationInfo": {"granted": False}}, ACCESS),
+        ("schema-registry.RegisterSchema", "io.confluent.sg.server/request", {}, CHANGES),
+        ("EvolveSomething", "io.confluent.cloud/request", {"request": {"accessType": "MODIFICATION"}}, CHANGES),
+        ("kafka.Produce", "io.confluent.kafka.server/authorization", {"request": {"accessType": "MODIFICATION"}}, ACCESS),
+        ("kafka.AddPartitionsToTxn", "io.confluent.kafka.server/authorization", {}, ""),
+        ("GetConnector", "io.confluent.cloud/request", {"request": {"accessType": "READ_ONLY"}}, ""),
+        ("flink.Authenticate", "io.confluent.flink.server/authentication", {}, ""),
+    ],
+)
+def test_what_changes_is_told_by_the_method(method: str, kind: str, data: Json, part: str):
+    request = read(event(method, TOPIC, kind=kind, **data))
+    assert request is not None
+    assert request.part == part
+
+
+@pytest.mark.parametrize(
+    ("principal", "ident"),
+    [
+        ("User:sa-1", "sa-1"),
+        ("User:123456", "123456"),
+        ("anna@acme.example", ""),
+        ({"confluentUser": {"resourceId": "u-1"}}, "u-1"),
+        ({"externalAccount": {"subject": "x"}, "resourceId": "pool-1"}, "pool-1"),
+        (None, ""),
+    ],
+)
+def test_who_asked_is_an_id_and_never_an_address(principal: object, ident: str):
+    request = read(event("CreateConnector", CONNECTOR, authenticationInfo={"principal": principal}))
+    assert request is not None
+    assert request.principal == ident
+
+
+def test_the_prototypes_shape_is_read_too():
+    told_there = {
+        "id": "1",
+        "source": "crn://confluent.cloud/kafka=lkc-1",
+        "type": "io.confluent.kafka.server/authorization",
+        "time": "2026-11-18T10:00:00Z",
+        "data": {
+            "serviceName": "crn://confluent.cloud/kafka=lkc-1",
+            "methodName": "kafka.CreateTopics",
+            "resourceName": "crn://confluent.cloud/kafka=lkc-1/topic=orders",
+            "authenticationInfo": {"principal": "User:sa-1"},
+            "authorizationInfo": {"granted": True, "resourceType": "Topic", "resourceName": "orders"},
+            "request": {"correlation_id": "1", "client_id": "adminclient-1"},
+        },
+    }
+    request = read(json.dumps(told_there).encode())
+    assert request is not None
+    assert (request.resource.key, request.principal, request.client, request.part) == (
+        "topic lkc-1 orders",
+        "sa-1",
+        "adminclient-1",
+        CHANGES,
+    )
+
+
+WORDS = st.sampled_from(
+    [
+        "data",
+        "time",
+        "subject",
+        "methodName",
+        "resourceName",
+        "authorizationInfo",
+        "2026-01-01T00:00:00Z",
+        "crn://x/topic=a",
+        "principal",
+        "CreateX",
+    ]
+)
+TREES = st.recursive(
+    st.none() | st.booleans() | st.integers() | WORDS, lambda one: st.lists(one) | st.dictionaries(WORDS, one), max_leaves=12
+)
+
+
+@given(TREES | st.binary())
+def test_nothing_that_can_lie_in_the_topic_is_a_fault(value: Any):
+    read(value if isinstance(value, bytes) else json.dumps(value).encode())
+
+
+def test_who_changed_what_lies_on_what_was_changed():
+    seen = told(
+        event("CreateConnector", CONNECTOR, 1),
+        event("PauseConnector", CONNECTOR, 2, "sa-1"),
+        event("kafka.CreateTopics", TOPIC, 3, "u-9"),
+        event("CreateStatement", f"{ROOT}/flink-region=AWS.us-east-1/statement=totals", 4),
+        event("schema-registry.RegisterSchema", f"{ROOT}/schema-registry=lsrc-1/subject=orders-value", 5),
+        event("DeleteConnector", f"{ROOT}/cloud-cluster=lkc-1/connector=lcc-9", 6),
+    )
+    found = facets(seen)
+    assert {name: [one["method"] for one in facet["changes"]] for name, facet in found.items()} == {
+        "orders-sink": ["PauseConnector", "CreateConnector"],
+        "flink/totals": ["CreateStatement"],
+        "orders": ["schema-registry.RegisterSchema", "kafka.CreateTopics"],
+    }
+    first = found["orders-sink"]["changes"][1]
+    assert first == {
+        "time": format_time(NOW + 60_000_000),
+        "resource": "connector lcc-1",
+        "method": "CreateConnector",
+        "principal": "u-1",
+        "name": "Anna Kovacs",
+        "granted": True,
+    }
+    assert [one["resource"] for one in found["orders"]["changes"]] == ["subject orders-value", "topic orders"]
+    assert "@" not in json.dumps([seen.snapshot, seen.events])
+    assert not any("inputs" in one and (one["inputs"] or one["outputs"]) for one in seen.events)
+    assert not told(before=seen.snapshot).events
+    assert not told(event("CreateConnector", CONNECTOR, 1), before=seen.snapshot).events
+
+
+def test_who_was_checked_is_told_at_most_hourly():
+    first = told(produced("app"), produced("app", 1), produced("intruder", 2, granted=False))
+    assert [(one["client"], one["granted"]) for one in facets(first)["orders"]["access"]] == [("intruder", False), ("app", True)]
+    again = told(produced("app", 5), before=first.snapshot, now=NOW + 2 * HOUR)
+    assert not again.events
+    new = told(produced("other", 6), before=again.snapshot, now=NOW + HOUR // 2)
+    assert not new.events
+    late = told(before=new.snapshot, now=NOW + 2 * HOUR)
+    assert [one["client"] for one in facets(late)["orders"]["access"]] == ["other", "app", "intruder"]
+
+
+def test_what_becomes_known_later_is_told_then():
+    first = told(event("CreateConnector", CONNECTOR), known=NOTHING)
+    assert not first.events
+    assert list(facets(told(before=first.snapshot))) == ["orders-sink"]
+
+
+def test_lists_are_bounded():
+    seen = told(*(event("PauseConnector", CONNECTOR, at) for at in range(30)))
+    times = [one["time"] for one in facets(seen)["orders-sink"]["changes"]]
+    assert times == [format_time(NOW + at * 60_000_000) for at in range(29, 19, -1)]
+    many = told(*(event("kafka.CreateTopics", f"{TOPIC}-{at}", at) for at in range(1500)))
+    assert len(many.snapshot["resources"]) == 1000
+
+
+@given(st.permutations([event("PauseConnector", CONNECTOR, at) for at in range(12)] + [produced("a", at) for at in range(3)]))
+def test_the_order_of_events_does_not_matter(values: list[bytes]):
+    assert told(*values, *values[:3]).snapshot["resources"] == told(*sorted(values)).snapshot["resources"]
+
+
+def test_without_a_key_it_is_not_observed():
+    assert "audit_log" in plane().lacks()
+    assert not plane().tell(plane().nothing(), None, NOTHING, NOW).events
+
+
+# with a real broker as the audit log's cluster
+
+
+@pytest.fixture
+def log(kafka: Kafka) -> Callable[..., None]:
+    """Writes events to an audit log of the test's own."""
+    topic = f"audit-{next(NUMBERS)}"
+    kafka.create_topics(topic, partitions=3)
+
+    def write(*values: bytes) -> None:
+        producer = Producer(kafka.client_config())
+        for at, value in enumerate(values):
+            producer.produce(topic, value, partition=at % 3)
+        producer.flush()
+
+    write.topic = topic  # type: ignore[attr-defined]
+    return write
+
+
+def settings(kafka: Kafka, log: Any, **more: Any) -> Json:
+    way = {"bootstrap_servers": kafka.bootstrap, "security_protocol": "PLAINTEXT", "topic": log.topic}
+    return {"audit_log": {"key": "AUDIT", "secret": "${env:AUDIT_SECRET}", **way, **more}}
+
+
+def test_the_log_is_read_from_where_the_last_poll_stopped(kafka: Kafka, log: Callable[..., None]):
+    log(*(json.dumps(one).encode() for one in build()["audit_events"]), b"no json")
+    audit = plane(**settings(kafka, log))
+    now = time.time_ns() // 1000
+    first = audit.fetch(None, now)
+    assert [unseen.what for unseen in first.unseen] == ["older events"]
+    assert sum(first.offsets.values()) == len(build()["audit_events"]) + 1
+    kept = json.loads(json.dumps(audit.tell(first, None, KNOWN, now).snapshot))
+    assert not audit.fetch(kept, now).unseen
+    assert audit.fetch(kept, now).changes.of == first.changes.of
+    log(event("PauseConnector", CONNECTOR))
+    after = audit.fetch(kept, now)
+    assert after.changes.of.keys() - first.changes.of.keys() == {"connector lkc-1 lcc-1"}
+    assert sum(after.offsets.values()) == sum(first.offsets.values()) + 1
+
+
+def cloud(request: Request) -> Reply:
+    path = "/".join(request.parts)
+    if path == "org/v2/environments":
+        return Reply(200, {"data": [{"id": "env-1", "display_name": "one"}]})
+    return Reply(200, {"data": []})
+
+
+class World:
+    """A poller of one source, with an interval of an hour, and when it was polled."""
+
+    def __init__(self, folder: Path, url: str, told: Json) -> None:
+        self.book = SourceBook(Control(folder / "control.db"))
+        self.desk = SourceDesk({}, self.book)
+        quiet = [
+            "topics",
+            "metrics",
+            "names",
+            "connect",
+            "flink",
+            "ksqldb",
+            "groups",
+            "links",
+            "registry",
+            "catalog",
+            "schema-links",
+            "tableflow",
+        ]
+        here = {"url": url, "cloud": {"key": "K", "secret": "${env:CLOUD_SECRET}"}, "interval_s": 3600, "timeout_s": 3, "off": quiet}
+        self.desk.add("cloud", "confluent", {**here, **told}, replace=False)
+        self.stop = threading.Event()
+
+    def start(self) -> threading.Thread:
+        self.stop.clear()
+        poller = Poller(self.desk.records, self.book, lambda _: None, lambda: time.time_ns() // 1000)
+        thread = threading.Thread(target=poller.run, args=(self.stop,))
+        thread.start()
+        return thread
+
+    @property
+    def state(self) -> Any:
+        return self.desk.record("cloud").state
+
+    def until(self, polls: int, seconds: float = 40) -> None:
+        deadline = time.monotonic() + seconds
+        while self.state.polls < polls:
+            assert time.monotonic() < deadline, self.state
+            time.sleep(0.1)
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Standin]:
+    monkeypatch.setenv("CLOUD_SECRET", "s3cret")
+    monkeypatch.setenv("AUDIT_SECRET", "s3cret")
+    with standing(Standin(cloud, "K:s3cret")) as standin:
+        yield standin
+
+
+def test_a_change_that_the_log_tells_is_polled_for_soon_and_a_burst_once(
+    kafka: Kafka, log: Callable[..., None], served: Standin, tmp_path: Path
+):
+    world = World(tmp_path, served.url, {**settings(kafka, log), "environments": ["env-1"]})
+    thread = world.start()
+    try:
+        world.until(1)
+        log(
+            event("CreateConnector", f"{ROOT.replace('env-1', 'env-2')}/cloud-cluster=lkc-7/connector=lcc-7"),
+            event("GetConnector", CONNECTOR),
+        )
+        time.sleep(7)
+        assert world.state.polls == 1
+        for at in range(4):
+            log(event("PauseConnector", CONNECTOR, at), event("ResumeConnector", CONNECTOR, at))
+            time.sleep(0.5)
+        world.until(2)
+        time.sleep(7)
+        assert (world.state.polls, world.state.failures) == (2, 0)
+    finally:
+        world.stop.set()
+        thread.join()
+    log(event("DeleteConnector", CONNECTOR, 9))
+    thread = world.start()
+    try:
+        world.until(3)
+        snapshot = json.loads(world.book.snapshot("cloud") or b"")
+        assert sum(snapshot["planes"]["audit-log organization"]["offsets"].values()) == 11
+    finally:
+        world.stop.set()
+        thread.join()
+
+
+def test_a_log_that_cannot_be_read_is_unseen_and_changes_nothing_else(
+    kafka: Kafka, log: Callable[..., None], served: Standin, tmp_path: Path
+):
+    world = World(tmp_path, served.url, settings(kafka, log, bootstrap_servers="127.0.0.1:9"))
+    thread = world.start()
+    try:
+        world.until(1)
+        time.sleep(2)
+        assert (world.state.polls, world.state.failures) == (1, 0)
+        assert [(unseen.what, "127.0.0.1:9" in unseen.why) for unseen in world.state.unseen] == [("audit-log organization", True)]
+    finally:
+        world.stop.set()
+        thread.join()

@@ -1,0 +1,30 @@
+"""A burst of changes is one poll: after five quiet seconds, and a minute after the first at the latest."""
+
+from lineage_bridge.sources.stir import Stir
+
+SECOND = 1_000_000
+
+
+def polls(changes: dict[int, int], seconds: int) -> list[int]:
+    """The seconds at which a source is polled; `changes`: the second at which so many were noticed in all."""
+    stir, count, found = Stir(), 0, []
+    for second in range(seconds):
+        count = changes.get(second, count)
+        if stir.is_due(count, second * SECOND):
+            found.append(second)
+            stir.polled()
+    return found
+
+
+def test_a_burst_is_one_poll_once_it_is_quiet():
+    assert polls({}, 100) == []
+    assert polls({10: 1}, 100) == [15]
+    assert polls({10: 1, 12: 5, 16: 6, 60: 7}, 100) == [21, 65]
+
+
+def test_changes_without_an_end_are_polled_for_every_minute():
+    assert polls({second: second for second in range(10, 200)}, 200) == [70, 131, 192]
+
+
+def test_a_source_that_was_made_anew_counts_from_the_start():
+    assert polls({10: 5, 40: 0, 50: 1}, 100) == [15, 55]
