@@ -73,7 +73,9 @@ class Knowledge:
 
     `schemas`: (topic's dataset name, key or value) to the schema. `owners`: (cluster id, group) to the job whose group it is. `names`:
     ids of people, service accounts and keys to their names. `jobs`: ids of what runs, as its system has them, to the job that it is:
-    `lcc-..` of a connector, `env-../cloud.region/statement`, `lksqlc-../query`. `tags`: a dataset's name to what it is tagged with.
+    `lcc-..` of a connector, `env-../cloud.region/statement`, `lksqlc-../query`. `tags`: a dataset's name to what it is tagged with; in a
+    registry's namespace the names are those of schemas (`context:id`) and of what lies in them (`context:id:record.field`). `described`:
+    datasets that a catalog describes in words.
     """
 
     clusters: tuple[Cluster, ...] = ()
@@ -82,6 +84,7 @@ class Knowledge:
     names: Mapping[str, str] = field(default_factory=dict)
     jobs: Mapping[str, DatasetName] = field(default_factory=dict)
     tags: Mapping[DatasetName, frozenset[str]] = field(default_factory=dict)
+    described: frozenset[DatasetName] = frozenset()
 
     def cluster(self, id_or_server: str) -> Cluster | None:
         """The cluster of this id, or that one of these servers (`host:port`, separated by commas) is of."""
@@ -130,7 +133,8 @@ def together(known: Iterable[Knowledge]) -> Knowledge:
     tags: dict[DatasetName, frozenset[str]] = {}
     for dataset, tagged in (entry for one in every for entry in one.tags.items()):
         tags[dataset] = tags.get(dataset, frozenset()) | tagged
-    return Knowledge(tuple(clusters[name] for name in sorted(clusters)), schemas, owners, names, jobs, tags)
+    described = frozenset(name for one in every for name in one.described)
+    return Knowledge(tuple(clusters[name] for name in sorted(clusters)), schemas, owners, names, jobs, tags, described)
 
 
 def _rank(schema: Schema) -> tuple[int, str, str]:

@@ -221,7 +221,7 @@ class _Look:
             registered = self._is_registered(name)
             if is_typed and not registered:
                 facets["schema"] = TELLER.schema(fields_json(columns_of(keys, values)))
-            if table.comment:
+            if table.comment and name not in self.around.described:
                 facets["documentation"] = TELLER.documentation("Dataset", table.comment)
             was = self.before["declared"].get(name[0], {}).get(name[1], {"facets": [], "told": ""})
             told = _hash(facets)

@@ -149,7 +149,7 @@ def _table(environment: str, answer: Mapping[str, Any]) -> Statement:
         _time(metadata.get("created_at")),
         _time(metadata.get("updated_at")),
         "MATERIALIZED_TABLE",
-        schema=tuple(_column(one) for one in columns if str(one.get("kind") or "Physical").upper() == "PHYSICAL"),
+        schema=tuple(_field(one) for one in columns if str(one.get("kind") or "PHYSICAL").upper() == "PHYSICAL"),
         more={key: value for key, value in more.items() if value not in (None, [], {}, "")},
         written=str(status.get("creation_statement") or query),
     )
@@ -178,10 +178,6 @@ def _position(told: object) -> int | None:
     """The sum of the positions in partitions; those below 0 stand for the ends, and tell none."""
     found = [int(offset) for _, offset in _OFFSET.findall(str(told))]
     return sum(found) if found and min(found) >= 0 else None
-
-
-def _column(told: Mapping[str, Any]) -> SchemaField:
-    return SchemaField(name=str(told["name"]), type=str(told["type"]) if told.get("type") else None)
 
 
 def _field(told: Mapping[str, Any]) -> SchemaField:

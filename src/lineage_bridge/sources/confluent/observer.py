@@ -206,7 +206,7 @@ class _Look:
         around = self.observer.planes_around(self.estate, self.only)
         every = planes_of(around)
         keys = {plane.key for plane in every}
-        spaces = frozenset(one.space for one in self.estate.kafka)
+        spaces = frozenset([*(one.space for one in self.estate.kafka), *(one.space for one in self.estate.registries)])
         outside = _without(self.outside, spaces, frozenset(one.id for one in self.estate.kafka))
         gone = self._gone(keys)
         for plane in (*gone, *planes_of(self.observer.planes_around(self.estate, ALL))):
@@ -347,8 +347,14 @@ def _both(some: frozenset[str], others: frozenset[str]) -> frozenset[str]:
 def _without(known: Knowledge, spaces: frozenset[str], clusters: frozenset[str]) -> Knowledge:
     """Knowledge of others: what a poll before has told of these clusters is told anew."""
     schemas: Mapping[Any, Any] = {key: schema for key, schema in known.schemas.items() if key[0][0] not in spaces}
-    owners = {group: job for group, job in known.owners.items() if group[0] not in clusters}
-    return replace(known, clusters=tuple(one for one in known.clusters if one.id not in clusters), schemas=schemas, owners=owners)
+    return replace(
+        known,
+        clusters=tuple(one for one in known.clusters if one.id not in clusters),
+        schemas=schemas,
+        owners={group: job for group, job in known.owners.items() if group[0] not in clusters},
+        tags={name: tags for name, tags in known.tags.items() if name[0] not in spaces},
+        described=frozenset(name for name in known.described if name[0] not in spaces),
+    )
 
 
 KIND = Kind(

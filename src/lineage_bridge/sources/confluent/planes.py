@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from lineage_bridge.sources.confluent import audit, connect, flink, groups, ksqldb, links, metrics, names, tableflow, topics
+from lineage_bridge.sources.confluent import audit, connect, flink, groups, ksqldb, links, metrics, names, registry, tableflow, topics
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
 
 MODULES: tuple[Callable[[Around], Planes], ...] = (
@@ -16,6 +16,7 @@ MODULES: tuple[Callable[[Around], Planes], ...] = (
     metrics.planes,
     audit.planes,
     flink.planes,
+    registry.planes,
 )
 
 

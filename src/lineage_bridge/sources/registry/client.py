@@ -21,17 +21,17 @@ ASKED_AT_ONCE = 100
 """Of how many subjects compatibility and mode are asked at a poll, in turn; the compatibility of new ones is asked at once."""
 _EVERYWHERE = {"subjectPrefix": ":*:"}
 """All contexts, for registries that have them."""
-_HEADERS = {
+HEADERS = {
     "Accept": "application/vnd.schemaregistry.v1+json, application/json",
     "Confluent-Accept-Unknown-Properties": "true",
 }
 
 
 class RegistryClient:
-    """A registry of Confluent's API."""
+    """A registry of Confluent's API. `by_subject`: of how many subjects compatibility and mode are asked at a poll; 0: of none."""
 
-    def __init__(self, settings: RegistrySettings) -> None:
-        self.settings, self.http = settings, Http(settings, _HEADERS)
+    def __init__(self, settings: RegistrySettings, http: Http | None = None, by_subject: int = ASKED_AT_ONCE) -> None:
+        self.settings, self.http, self.by_subject = settings, http or Http(settings, HEADERS), by_subject
         self._lists_schemas = True
 
     def subjects(self, *, deleted: bool = False) -> list[str]:
@@ -185,7 +185,9 @@ class RegistryClient:
     ) -> tuple[str, str, dict[str, str], dict[str, str]]:
         level = self._setting("/config", "", "compatibilityLevel", unseen)
         mode = self._setting("/mode", "", "mode", unseen)
-        turns = max(1, -(-len(subjects) // ASKED_AT_ONCE))
+        if not self.by_subject:
+            return level or "", mode or "", {}, {}
+        turns = max(1, -(-len(subjects) // self.by_subject))
         in_turn = subjects[turn % turns :: turns]
         levels = self._each_setting("/config", "compatibilityLevel", sorted(new.union(in_turn)), unseen) if level is not None else {}
         modes = self._each_setting("/mode", "mode", in_turn, unseen) if mode is not None else {}

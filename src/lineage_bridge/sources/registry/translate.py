@@ -6,7 +6,7 @@ and `_key` with the fields of the keys; of a topic with records of several types
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -47,41 +47,94 @@ def subjects_in(snapshot: Snapshot | None) -> dict[str, Subject]:
     return {name: msgspec.convert(told, Subject) for name, told in (snapshot or {}).get("subjects", {}).items()}
 
 
+@dataclass(frozen=True)
+class Held:
+    """What a registry has, after a poll: the versions of each subject that are new, or the one that is known, and all tags."""
+
+    said: Answers
+    stages: Mapping[str, list[tuple[Subject, int | None]]]
+    catalog: list[Tagging]
+
+    @property
+    def subjects(self) -> dict[str, Subject]:
+        """The newest version of each subject."""
+        return {name: versions[-1][0] for name, versions in self.stages.items()}
+
+    @property
+    def unseen(self) -> list[Unseen]:
+        """What of it could not be had, or not be read."""
+        unread = [Unseen(f"subject {name}: fields", subject.why) for name, subject in sorted(self.subjects.items()) if subject.why]
+        return [*self.said.unseen, *unread]
+
+    @property
+    def snapshot(self) -> dict[str, Any]:
+        """What is to be remembered of it."""
+        subjects = {name: msgspec.to_builtins(subject) for name, subject in sorted(self.subjects.items())}
+        return {"catalog": self.catalog, "subjects": subjects, "level": self.said.level, "mode": self.said.mode}
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is told of the topics of a cluster. `topics` are to be remembered, `drift` are subjects and topics that have no other side."""
+
+    topics: dict[str, Any]
+    events: tuple[Json, ...] = ()
+    drift: tuple[list[str], list[str]] = ([], [])
+
+    @property
+    def snapshot(self) -> dict[str, Any]:
+        """What is to be remembered of it."""
+        return {"topics": self.topics, "drift": {"subjects": self.drift[0], "topics": self.drift[1]}}
+
+
+def held(said: Answers, before: Snapshot | None) -> Held:
+    """What a registry has, with what was known of it before."""
+    catalog = [Tagging(*one) for one in (before or {}).get("catalog", ())] if said.catalog is None else list(said.catalog)
+    return Held(said, _stages(said, subjects_in(before)), catalog)
+
+
 def translate(said: Answers, before: Snapshot | None, around: Knowledge, now_us: int, settings: RegistrySettings) -> Observation:
     """What is to be told of what was answered."""
-    stages = _stages(said, subjects_in(before))
-    subjects = {name: versions[-1][0] for name, versions in stages.items()}
-    catalog = [Tagging(*one) for one in (before or {}).get("catalog", ())] if said.catalog is None else list(said.catalog)
-    snapshot: dict[str, Any] = {
-        "catalog": catalog if settings.catalog else [],
-        "subjects": {name: msgspec.to_builtins(subject) for name, subject in sorted(subjects.items())},
-        "level": said.level,
-        "mode": said.mode,
-        "topics": {},
-        "drift": {"subjects": [], "topics": []},
-    }
-    unread = [Unseen(f"subject {name}: fields", subject.why) for name, subject in sorted(subjects.items()) if subject.why]
+    here = held(said, before)
+    told = before or {}
     cluster = around.cluster(settings.kafka) if settings.kafka else around.clusters[0] if len(around.clusters) == 1 else None
+    snapshot = {**here.snapshot, "catalog": here.catalog if settings.catalog else []}
     if cluster is None and not settings.kafka:
         why = f"{len(around.clusters)} Kafka clusters are known, not one; set `kafka` to a server of the one that the subjects are of"
-        snapshot["topics"] = (before or {}).get("topics", {})
-        return Observation(snapshot, unseen=(*said.unseen, *unread, Unseen("topics of the subjects", why)))
+        missed = (*here.unseen, Unseen("topics of the subjects", why))
+        return Observation({**snapshot, **Told(told.get("topics", {})).snapshot}, unseen=missed)
     namespace = cluster.namespace if cluster else around.namespace("", settings.kafka)
+    seen = of_cluster(here, namespace, cluster, told.get("topics", {}), now_us, settings, urlsplit(settings.url).netloc)
+    found = _found(seen.drift, len(here.subjects), cluster)
+    return Observation({**snapshot, **seen.snapshot}, seen.events, unseen=(*here.unseen, *found))
+
+
+def of_cluster(
+    here: Held,
+    namespace: str,
+    cluster: Cluster | None,
+    before: Mapping[str, Any],
+    now_us: int,
+    settings: RegistrySettings,
+    registry: str,
+    described: Collection[DatasetName] = (),
+) -> Told:
+    """What is told of the topics in a namespace; `before`: what had been told of each. `registry` is what the registry is called.
+
+    `described`: the datasets that another system describes in words, which then count.
+    """
+    subjects = here.subjects
     placed = places(subjects, cluster, settings.strategies)
-    told = _Telling(urlsplit(settings.url).netloc, said, (before or {}).get("topics", {}), now_us, _by_place(catalog, cluster))
+    telling = _Telling(registry, here.said, before, now_us, _by_place(here.catalog, cluster), described)
     events: list[Json] = []
-    for topic, here in sorted(_by_topic(placed).items()):
-        entry, more = told.topic((namespace, topic), here, stages)
-        snapshot["topics"][topic] = entry
+    topics: dict[str, Any] = {}
+    for topic, parts in sorted(_by_topic(placed).items()):
+        topics[topic], more = telling.topic((namespace, topic), parts, here.stages)
         events += more
-    for topic, entry in sorted(told.before.items()):
-        if topic not in snapshot["topics"] and (cluster is None or cluster.topics is None or topic in cluster.topics):
-            gone = dict.fromkeys(entry["keys"], TELLER.withdrawn())
-            events.append(TELLER.dataset_event(now_us, (entry["namespace"], topic), gone))
-    drift = _drift(subjects, placed, cluster, settings)
-    snapshot["drift"] = {"subjects": drift[0], "topics": drift[1]}
-    found = _found(drift, len(subjects), cluster)
-    return Observation(snapshot, tuple(events), unseen=(*said.unseen, *unread, *found))
+    for topic, entry in sorted(before.items()):
+        if topic not in topics and (cluster is None or cluster.topics is None or topic in cluster.topics):
+            events.append(telling.gone(topic, entry))
+    return Told(topics, tuple(events), _drift(subjects, placed, cluster, settings))
 
 
 def known(snapshot: Snapshot) -> Knowledge:
@@ -133,6 +186,16 @@ class _Telling:
     before: Mapping[str, Any]
     now_us: int
     catalog: Mapping[str, list[Tagging]]
+    described: Collection[DatasetName] = ()
+
+    def gone(self, topic: str, entry: Mapping[str, Any]) -> Json:
+        """What is told of a topic that no subject describes any more; what the catalog says of it stays."""
+        name = (entry["namespace"], topic)
+        keys = [key for key in entry["keys"] if key != "documentation" or name not in self.described]
+        facets = dict.fromkeys(keys, TELLER.withdrawn())
+        if "tags" in facets and topic in self.catalog:
+            facets["tags"] = TELLER.dataset_tags(catalog_tags(one.tag for one in self.catalog[topic]))
+        return TELLER.dataset_event(self.now_us, name, facets)
 
     def topic(
         self, name: DatasetName, here: list[tuple[str, Place]], stages: Mapping[str, list[tuple[Subject, int | None]]]
@@ -141,18 +204,19 @@ class _Telling:
         was = self.before.get(name[1])
         was = was if was and was["namespace"] == name[0] else None
         steps = list(self._steps(here, stages, is_new=was is None))
-        told = self._digest(steps[-1][1])
+        told = self._digest(name, steps[-1][1])
         if was and was["told"] == told:
             return was, []
-        facets = self._facets(steps[-1][1])
+        facets = self._facets(name, steps[-1][1])
         entry = {
             "namespace": name[0],
             "subjects": [[subject, place.part, place.strategy] for subject, place in here],
             "keys": sorted(facets),
             "told": told,
         }
-        withdrawn = dict.fromkeys(sorted(set(was["keys"]) - facets.keys()), TELLER.withdrawn()) if was else {}
-        older = [TELLER.dataset_event(at, name, self._facets(parts)) for at, parts in steps[:-1]]
+        ended = set(was["keys"]) - facets.keys() - ({"documentation"} if name in self.described else set()) if was else ()
+        withdrawn = dict.fromkeys(sorted(ended), TELLER.withdrawn())
+        older = [TELLER.dataset_event(at, name, self._facets(name, parts)) for at, parts in steps[:-1]]
         older += [TELLER.dataset_event(steps[-1][0], name, facets)] if steps[-1][0] < self.now_us else []
         return entry, [*older, TELLER.dataset_event(self.now_us, name, {**facets, **withdrawn})]
 
@@ -170,7 +234,7 @@ class _Telling:
             yield (at if is_new and at is not None else end - left), [_Part(one, place, now[one]) for one, place in here]
         yield end, [_Part(one, place, stages[one][-1][0]) for one, place in here]
 
-    def _digest(self, parts: list[_Part]) -> str:
+    def _digest(self, name: DatasetName, parts: list[_Part]) -> str:
         """What is told of a topic, in short: a version does not change, only what is said about it."""
         said = self.said
         told = [
@@ -178,9 +242,11 @@ class _Telling:
             for part in parts
         ]
         tagged = [tagging for part in parts for tagging in self._tagged(part)]
-        return hashlib.blake2b(json.dumps([self.registry, told, tagged]).encode(), digest_size=12).hexdigest()
+        return hashlib.blake2b(
+            json.dumps([self.registry, told, tagged, *(["described"] if name in self.described else [])]).encode(), digest_size=12
+        ).hexdigest()
 
-    def _facets(self, parts: list[_Part]) -> dict[str, Json]:
+    def _facets(self, name: DatasetName, parts: list[_Part]) -> dict[str, Json]:
         values = [part for part in parts if part.place.part == VALUE]
         keys = [part for part in parts if part.place.part == KEY]
         facets: dict[str, Json] = {}
@@ -188,7 +254,7 @@ class _Telling:
             facets["schema"] = TELLER.schema(fields_json(columns_of(_fields(keys, KEY), _fields(values, VALUE))))
         facets["version"] = TELLER.dataset_version("; ".join(part.version for part in (*values, *keys)))
         docs = [part.subject.doc for part in values if part.subject.doc]
-        if len(docs) == 1:
+        if len(docs) == 1 and name not in self.described:
             facets["documentation"] = TELLER.documentation("Dataset", docs[0])
         tags = [tag for group in (values, keys) for part in group for tag in _tags(part, part.subject.tags, alone=len(group) == 1)]
         known = {(tag.get("field"), tag["key"]) for tag in tags}
@@ -237,6 +303,11 @@ class _Telling:
             "deleted": subject.deleted,
         }
         return {**told, **{key: value for key, value in more.items() if value}}
+
+
+def catalog_tags(tags: Iterable[str]) -> list[Json]:
+    """Tags that the catalog has on a dataset, as their facet has them."""
+    return [{"key": tag, "value": "true", "source": "STREAM_CATALOG"} for tag in sorted(set(tags))]
 
 
 def _fields(parts: Iterable[_Part], part: str) -> tuple[SchemaField, ...]:

@@ -1,0 +1,155 @@
+"""A registry is its environment's: subjects describe topics in each cluster that has them."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.sources.http import Reply, Standin, standing
+from tests.sources.registry.confluent import Confluent
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.sources.confluent.cloud import Clients
+from lineage_bridge.sources.confluent.estate import Environment, Estate, KafkaCluster, Registry
+from lineage_bridge.sources.confluent.plane import Around
+from lineage_bridge.sources.confluent.registry import planes
+from lineage_bridge.sources.confluent.settings import ConfluentSettings, Credential
+from lineage_bridge.sources.knowledge import KEY, VALUE, Cluster, Knowledge
+from lineage_bridge.sources.observer import Observation
+
+NOW, MINUTE = 1_780_000_000_000_000, 60_000_000
+ONE, TWO, LSRC = "confluent://env-1/lkc-1", "confluent://env-1/lkc-2", "confluent://env-1/lsrc-1"
+TOPICS = {"lkc-1": ("orders", "clicks"), "lkc-2": ("orders", "audit")}
+SECRET = Credential(key="SR", secret="${env:SR_SECRET}")
+
+
+def record(*names: str, name: str = "Order", **more: Any) -> str:
+    return json.dumps(
+        {"type": "record", "name": name, "namespace": "acme", **more, "fields": [{"name": one, "type": "long"} for one in names]}
+    )
+
+
+class Polling:
+    """A registry that is polled again and again."""
+
+    def __init__(self, server: Standin, registry: Confluent) -> None:
+        self.server, self.registry, self.now_us, self.last = server, registry, NOW, None
+        self.topics: dict[str, tuple[str, ...] | None] = dict(TOPICS)
+        self.known: dict[str, Any] = {}
+        clusters = tuple(KafkaCluster(id_, "env-1", id_) for id_ in TOPICS)
+        self.estate = Estate("org-1", (Environment("env-1", "prod"),), clusters, (Registry("lsrc-1", "env-1", server.url),))
+        settings = ConfluentSettings(registry={"env-1": SECRET}, timeout_s=0.5)
+        (self.plane,) = planes(Around(self.estate, self.estate, Clients(settings), settings))
+
+    last: Observation | None
+
+    def poll(self) -> Observation:
+        clusters = tuple(
+            Cluster(id_, f"confluent://env-1/{id_}", topics=None if topics is None else frozenset(topics))
+            for id_, topics in self.topics.items()
+        )
+        before = json.loads(json.dumps(self.last.snapshot)) if self.last else None
+        fetched = self.plane.fetch(before, self.now_us)
+        self.last = self.plane.tell(fetched, before, Knowledge(clusters, **self.known), self.now_us)
+        self.now_us += MINUTE
+        return self.last
+
+    def told(self) -> dict[str, dict[str, Any]]:
+        """What the last event of each topic says."""
+        return {f"{one['dataset']['namespace']} {one['dataset']['name']}": one["dataset"]["facets"] for one in self.poll().events}
+
+
+@pytest.fixture
+def polling(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("SR_SECRET", "s3cret")
+    registry = Confluent()
+    with standing(Standin(registry, "SR:s3cret")) as server:
+        yield Polling(server, registry)
+
+
+def fields(facets: dict[str, Any]) -> list[str]:
+    return [field["name"] for field in facets["schema"]["fields"]]
+
+
+def test_a_subject_is_of_every_cluster_that_has_the_topic(polling: Polling) -> None:
+    polling.registry.register("orders-value", record("id"))
+    polling.registry.register("orders-key", '"string"')
+    polling.registry.register("audit-acme.Entry", record("at", name="Entry"))
+    polling.registry.register("ghost-value", record("x"))
+    told = polling.told()
+    assert {name: fields(facets) for name, facets in told.items()} == {
+        f"{ONE} orders": ["id", "_key"],
+        f"{TWO} orders": ["id", "_key"],
+        f"{TWO} audit": ["at"],
+    }
+    assert told[f"{ONE} orders"]["schema_registry"]["registry"] == "env-1/lsrc-1"
+    assert polling.last is not None
+    assert [unseen.what for unseen in polling.last.unseen] == ["subjects without a topic"]
+    known = polling.plane.know(json.loads(json.dumps(polling.last.snapshot)))
+    assert [field.name for field in known.fields((TWO, "orders"), VALUE)] == ["id"]
+    assert known.schemas[(ONE, "orders"), KEY].rank == 0
+    assert polling.told() == {}
+    polling.registry.register("orders-value", record("id", "amount"))
+    assert {name: fields(facets) for name, facets in polling.told().items()} == {
+        f"{ONE} orders": ["id", "amount", "_key"],
+        f"{TWO} orders": ["id", "amount", "_key"],
+    }
+
+
+def test_a_few_calls_tell_all_of_it(polling: Polling) -> None:
+    for number in range(40):
+        polling.registry.register(f"t{number}-value", record("id"))
+    polling.topics = {"lkc-1": tuple(f"t{number}" for number in range(40)), "lkc-2": ()}
+    assert len(polling.told()) == 40
+    assert len(polling.server.asked) <= 5
+    assert polling.told() == {}
+
+
+def test_a_cluster_whose_topics_are_not_known_gets_none(polling: Polling) -> None:
+    polling.registry.register("orders-value", record("id"))
+    polling.poll()
+    polling.topics["lkc-2"] = None
+    polling.registry.register("orders-value", record("id", "amount"))
+    assert list(polling.told()) == [f"{ONE} orders"]
+    assert polling.last is not None
+    assert [unseen.what for unseen in polling.last.unseen] == ["topics of lkc-2"]
+    polling.topics["lkc-2"] = ("orders",)
+    assert list(polling.told()) == [f"{TWO} orders"]
+
+
+def test_what_the_catalog_says_of_topics_and_columns(polling: Polling) -> None:
+    made = polling.registry.register("orders-value", record("id", "card", doc="Told by the schema"))
+    assert polling.told()[f"{ONE} orders"]["documentation"]["description"] == "Told by the schema"
+    polling.known = {
+        "tags": {(ONE, "orders"): frozenset(("gold",)), (LSRC, f".:{made.id}:acme.Order.card"): frozenset(("PCI",))},
+        "described": frozenset(((ONE, "orders"),)),
+    }
+    told = polling.told()
+    tags = {name: [(tag.get("field", ""), tag["key"]) for tag in facets["tags"]["tags"]] for name, facets in told.items()}
+    assert tags == {f"{ONE} orders": [("", "gold"), ("card", "PCI")], f"{TWO} orders": [("card", "PCI")]}
+    assert "documentation" not in told[f"{ONE} orders"]
+    assert polling.told() == {}
+    polling.registry.delete("orders-value")
+    told = polling.told()
+    assert [tag["key"] for tag in told[f"{ONE} orders"]["tags"]["tags"]] == ["gold"]
+    assert told[f"{TWO} orders"]["tags"]["_deleted"]
+    assert told[f"{ONE} orders"]["schema"]["_deleted"]
+
+
+@pytest.mark.parametrize("answer", [Reply(500, {}), Reply(403, {}), Reply(200, b"[{"), Reply(200, {"a": 1})])
+def test_a_listing_that_fails_takes_nothing_away(polling: Polling, answer: Reply) -> None:
+    polling.registry.register("orders-value", record("id"))
+    polling.poll()
+    polling.server.failing["/s"] = answer
+    with pytest.raises(SourceError):
+        polling.poll()
+
+
+def test_addresses_that_are_set() -> None:
+    settings = ConfluentSettings(registry={"*": SECRET}, registry_urls={"env-1": "http://a:1", "env-2": "http://b:2"})
+    estate = Estate("o", (Environment("env-1", "p"), Environment("env-2", "l")), (), (Registry("lsrc-1", "env-1", "http://listed"),))
+    made = list(planes(Around(estate, estate, Clients(settings), settings)))
+    assert [plane.key for plane in made] == ["registry env-1/lsrc-1", "registry env-2/registry"]
+    assert [plane.registry.url for plane in made] == ["http://a:1", "http://b:2"]  # type: ignore[attr-defined]  # of these planes
+    without = ConfluentSettings()
+    (plane,) = planes(Around(estate, estate, Clients(without), without))
+    assert plane.lacks() == "no API key of lsrc-1 is set"
