@@ -12,6 +12,7 @@ GROUPS = {
     "alias": ("list", "add", "veto", "lift", "load"),
     "quarantine": ("list", "show", "retry"),
     "demo": ("load", "remove"),
+    "task": ("list", "show", "cancel", "resume"),
     "secret": ("key", "set", "list", "remove", "rotate"),
 }
 LINES = [(name,) for name in COMMANDS] + [(group, name) for group, names in GROUPS.items() for name in names]

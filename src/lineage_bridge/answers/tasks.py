@@ -11,6 +11,8 @@ PENDING, RUNNING, COMPLETED, FAILED = "pending", "running", "completed", "failed
 STATUSES = (PENDING, RUNNING, COMPLETED, FAILED)
 SEEN = frozenset(("observed", "gone"))
 """States of a plane of which everything is known."""
+ASKED = "asked"
+"""The state of a plane that has answered, and is not told yet."""
 
 
 class Credential(NamedTuple):

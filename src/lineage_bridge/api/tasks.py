@@ -7,7 +7,7 @@ import msgspec
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from lineage_bridge.answers.tasks import Credential, ExtractOrder, PlaneRecord, TaskFilter, TaskRecord
+from lineage_bridge.answers.tasks import ASKED, Credential, ExtractOrder, PlaneRecord, TaskFilter, TaskRecord
 from lineage_bridge.api.answers import RefusedError, answer
 from lineage_bridge.api.asking import Offset, page
 from lineage_bridge.api.bodies import receive
@@ -188,7 +188,7 @@ def _item(task: TaskRecord) -> TaskItem:
         created_at=format_time(task.created_us),
         started_at=_moment(task.started_us),
         completed_at=_moment(task.ended_us),
-        progress=[*task.steps[:1], *(_words(plane) for plane in task.planes), *task.steps[1:]],
+        progress=[*task.steps[:1], *(_words(plane) for plane in task.planes if plane.state != ASKED), *task.steps[1:]],
         result=TaskResult(task.result.graph_id, task.result.node_count, task.result.edge_count) if task.result else None,
         error=task.error,
         hint=task.hint,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from lineage_bridge.answers.sources import SourceRecord, SourceState
-from lineage_bridge.answers.tasks import COMPLETED, FAILED, RUNNING, SEEN, GraphSize, PlaneRecord, TaskRecord
+from lineage_bridge.answers.tasks import ASKED, COMPLETED, FAILED, RUNNING, SEEN, GraphSize, PlaneRecord, TaskRecord
 from lineage_bridge.errors import RequestError
 from lineage_bridge.openlineage.outgoing import encode
 from lineage_bridge.openlineage.times import SECOND_US
@@ -109,7 +109,7 @@ class Extraction:
         return found
 
     def _hear(self, outcome: "Outcome") -> None:
-        self.asked[outcome.key] = msgspec.structs.replace(_plane(outcome), state="asked")
+        self.asked[outcome.key] = msgspec.structs.replace(_plane(outcome), state=ASKED)
 
     def _kept_apart(self, steps: "Iterator[Step]") -> "Iterator[Sequence[Step]]":
         """The steps that came while the ones before were kept. Raises StoppedError: then what came last is not kept."""

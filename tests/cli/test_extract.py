@@ -1,0 +1,317 @@
+"""Extractions and watching of a stand-in of Confluent Cloud, by commands and by the documented example; all but Spark is real."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.cli.conftest import COMMAND, Server, free_port
+from tests.confluent import changes
+from tests.confluent.cloud import Cloud, running
+from tests.confluent.places import DEV, STAGING
+
+from lineage_bridge.config import Paths
+
+TASKS = "/api/v1/tasks"
+SPACE = f"confluent://{STAGING}/{DEV}"
+END_TO_END = """
+import httpx
+import time
+
+client = httpx.Client(base_url="http://localhost:8000/api/v1")
+
+# 1. Extract lineage from Confluent Cloud
+print("1. Triggering extraction...")
+task = client.post("/tasks/extract", params={
+    "environment_ids": "env-26wn6m"
+}).json()
+task_id = task["task_id"]
+
+# 2. Poll for completion
+print(f"2. Waiting for task {task_id}...")
+while True:
+    status = client.get(f"/tasks/{task_id}").json()
+    if status["status"] == "completed":
+        graph_id = status["result"]["graph_id"]
+        print(f"   ✓ Extraction complete: {graph_id}")
+        break
+    elif status["status"] == "failed":
+        print(f"   ✗ Extraction failed: {status['error']}")
+        exit(1)
+    time.sleep(5)
+
+# 3. Get OpenLineage events (populates EventStore)
+print("3. Converting graph to OpenLineage events...")
+events = client.get("/graphs/enriched/view").json()
+print(f"   ✓ Generated {len(events.get('events', []))} events")
+
+# 4. Query dataset lineage
+print("4. Querying dataset lineage...")
+lineage = client.get("/lineage/datasets/lineage", params={
+    "namespace": "confluent://env-26wn6m/lkc-mjnq51",
+    "name": "lineage_bridge.orders_v2",
+    "direction": "both",
+    "depth": 5
+}).json()
+
+# 5. Display results
+print(f"\\n✓ Lineage for: {lineage['origin']['name']}")
+print(f"  Direction: {lineage['direction']}")
+print(f"  Datasets visited: {lineage['datasets_visited']}")
+print(f"  Jobs visited: {lineage['jobs_visited']}")
+print(f"\\n  Lineage chain:")
+
+for event in lineage['events']:
+    job = event['job']['name']
+    inputs = [i['name'] for i in event['inputs']]
+    outputs = [o['name'] for o in event['outputs']]
+    if inputs:
+        print(f"    {', '.join(inputs)} → [{job}] → {', '.join(outputs)}")
+    else:
+        print(f"    [{job}] → {', '.join(outputs)}")
+"""
+"""Seed 000's complete example, its indentation restored."""
+
+
+@dataclass
+class Installation:
+    """An API and a process that polls, over one data folder, beside a stand-in; what is told is folded in this process."""
+
+    cloud: Cloud
+    folder: Path
+    server: Server
+    processes: list["subprocess.Popen[bytes]"] = field(default_factory=list)
+
+    def start(self, *parts: str) -> None:
+        port = self.server.url.rpartition(":")[2]
+        environment = {
+            **os.environ,
+            **self.cloud.environment(),
+            "LINEAGE_BRIDGE_DATA_DIR": str(self.server.paths.data_dir),
+            "LINEAGE_BRIDGE_PORT": port,
+            "LINEAGE_BRIDGE_URL": self.server.url,
+        }
+        with (self.folder / "output").open("ab") as output:
+            self.processes += [
+                subprocess.Popen([*COMMAND, part], env=environment, stdout=output, stderr=subprocess.STDOUT) for part in parts
+            ]
+        self.wait(lambda: httpx.get(f"{self.server.url}/api/v1/health").is_success)
+
+    def wait(self, what: Any, patience_s: float = 60.0) -> Any:
+        until = time.monotonic() + patience_s
+        while True:
+            with contextlib.suppress(httpx.HTTPError):
+                if found := what():
+                    return found
+            assert time.monotonic() < until, what
+            time.sleep(0.1)
+
+    def get(self, path: str) -> Any:
+        return httpx.get(f"{self.server.url}/api/v1{path}", timeout=30).raise_for_status().json()
+
+    def command(self, *words: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [*COMMAND, *words, "--url", self.server.url],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={name: value for name, value in os.environ.items() if not name.startswith("LINEAGE_BRIDGE_")},
+        )
+
+    def running_task(self) -> str:
+        """The task that has told the topics, and waits for what is slow."""
+
+        def reached() -> str:
+            found = httpx.get(f"{self.server.url}{TASKS}", params={"status": "running"}).json()
+            told = {one["task_id"]: [plane["state"] for plane in one["planes"] if plane["plane"] == "topics"] for one in found}
+            return next((task for task, states in told.items() if states and set(states) == {"observed"}), "")
+
+        return str(self.wait(reached))
+
+
+@contextlib.contextmanager
+def installed(folder: Path, **settings: Any) -> Iterator[Installation]:
+    with running() as cloud:
+        found = Installation(cloud, folder, Server(f"http://127.0.0.1:{free_port()}", Paths(folder / "data")))
+        ending = threading.Event()
+
+        def fold() -> None:
+            while not ending.wait(0.5):
+                found.server.fold()
+
+        try:
+            found.start("api")
+            told = {**cloud.settings(), "groups_by": "rest", "environments": [STAGING], **settings}
+            order = {"name": "cloud", "kind": "confluent", "settings": told}
+            httpx.post(f"{found.server.url}/api/v1/sources", json=order).raise_for_status()
+            httpx.post(f"{found.server.url}/api/v1/sources/cloud/pause").raise_for_status()
+            found.start("observe")
+            folding = threading.Thread(target=fold)
+            folding.start()
+            yield found
+            ending.set()
+            folding.join()
+        finally:
+            ending.set()
+            for process in found.processes:
+                process.terminate()
+            for process in found.processes:
+                process.wait(40)
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """Paused before its first poll; without the planes that no real broker serves here."""
+    with installed(tmp_path_factory.mktemp("installation"), off=["metrics", "groups"]) as found:
+        yield found
+
+
+@pytest.fixture
+def healthy(installation: Installation) -> Iterator[Installation]:
+    yield installation
+    installation.cloud.heal()
+
+
+def test_the_documented_example_runs_as_it_is_printed(healthy: Installation, tmp_path: Path) -> None:
+    text = END_TO_END.replace("http://localhost:8000", healthy.server.url)
+    for printed, here in (("env-26wn6m", STAGING), ("lkc-mjnq51", DEV), ("lineage_bridge.orders_v2", "orders"), ("sleep(5)", "sleep(1)")):
+        assert printed in text
+        text = text.replace(printed, here)
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, cwd=tmp_path, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (graph,) = re.findall(r"✓ Extraction complete: (\S+)", done.stdout)
+    assert healthy.get(f"/graphs/{graph}")["stats"]["node_count"] > 50
+    assert "✓ Generated" in done.stdout
+    assert "✓ Lineage for: orders" in done.stdout
+    assert int(re.findall(r"Datasets visited: (\d+)", done.stdout)[0]) > 3
+    assert re.search(r"orders.* → \[orders-to-s3\] → .*topics/orders", done.stdout)
+
+
+def test_an_extraction_tells_each_plane_and_ends_with_what_is_unknown(call, healthy: Installation) -> None:
+    done = call("extract", "--env", STAGING, "--cluster", DEV, "--url", healthy.server.url)
+    assert re.search(r"^connect +1 +1 ", done.out, re.MULTILINE)
+    assert f"connect {STAGING}/{DEV}: observed" in done.err
+    assert re.search(r"^completed: \d+ events?; the graph has \d+ nodes and \d+ edges$", done.out, re.MULTILINE)
+    assert done.code == (3 if "unknown;" in done.out else 0)
+    healthy.cloud.fail("connect", "broken")
+    broken = call("extract", "--url", healthy.server.url)
+    assert broken.code == 3
+    assert re.search(rf"^connect +{STAGING}/{DEV} +failed +.*500", broken.out, re.MULTILINE)
+    said = json.loads(call("extract", "--off", "connect", "--json", "--url", healthy.server.url).out)
+    assert said["status"] == "completed"
+    assert "connect" not in {plane["plane"] for plane in said["planes"]}
+
+
+def test_an_extraction_that_can_say_nothing_fails(call, healthy: Installation) -> None:
+    wrong = {**healthy.cloud.settings(), "cloud": {"key": "WRONG", "secret": "${env:HOME}"}}
+    order = {"name": "wrong", "kind": "confluent", "settings": wrong}
+    httpx.post(f"{healthy.server.url}/api/v1/sources", json=order).raise_for_status()
+    try:
+        assert "cloud or wrong" in call("watch", "--url", healthy.server.url).err
+        several = call("extract", "--url", healthy.server.url)
+        assert (several.code, "cloud, wrong" in several.err) == (2, True)
+        done = call("extract", "--source", "wrong", "--url", healthy.server.url)
+        assert done.code == 1
+        assert "failed: " in done.out
+        assert "401" in done.out
+    finally:
+        httpx.delete(f"{healthy.server.url}/api/v1/sources/wrong").raise_for_status()
+
+
+def test_an_interrupt_cancels_and_the_task_goes_on_where_it_was(call, healthy: Installation) -> None:
+    healthy.cloud.fail("connect", "slow", 4)
+    command = healthy.command("extract")
+    task = healthy.running_task()
+    command.send_signal(signal.SIGINT)
+    said = command.communicate(timeout=40)[1]
+    assert command.returncode == 130
+    assert f"--resume {task}" in said
+    healthy.cloud.heal()
+    shown = call("task", "show", task, "--url", healthy.server.url).out
+    assert "failed: cancelled" in shown
+    assert task in call("task", "list", "--status", "failed", "--url", healthy.server.url).out
+    asked = len(healthy.cloud.asked)
+    done = call("extract", "--resume", task, "--url", healthy.server.url)
+    assert done.code in (0, 3)
+    assert "completed: " in done.out
+    assert not [one for one in healthy.cloud.asked[asked:] if one.target.endswith("/topics")], "topics were told before"
+    assert call("task", "resume", task, "--url", healthy.server.url).code == 2
+    assert call("extract", "--resume", task, "--env", "x", "--url", healthy.server.url).code == 2
+
+
+def test_a_task_is_cancelled_and_resumed_by_its_id(call, healthy: Installation) -> None:
+    healthy.cloud.fail("connect", "slow", 4)
+    command = healthy.command("extract")
+    task = healthy.running_task()
+    assert "is cancelled" in call("task", "cancel", task, "--url", healthy.server.url).out
+    said = command.communicate(timeout=40)[0]
+    assert command.returncode == 1
+    assert f"lineage-bridge extract --resume {task}" in said
+    healthy.cloud.heal()
+    assert call("task", "resume", task, "--url", healthy.server.url).code in (0, 3)
+    assert json.loads(call("task", "show", task, "--json", "--url", healthy.server.url).out)["status"] == "completed"
+
+
+def test_watching_has_it_polled_and_tells_what_changed(call, healthy: Installation) -> None:
+    assert call("extract", "--url", healthy.server.url).code in (0, 3)
+    command = healthy.command("watch", "--interval", "1", "--polls", "6")
+    healthy.wait(lambda: healthy.get("/sources/cloud")["polls"] > 0 and healthy.get("/sources/cloud")["state"] != "paused")
+    changes.add_topic(healthy.cloud.estate, DEV, "watched-topic")
+    healthy.cloud.fail("ksqldb", "broken")
+    healthy.cloud.fail("connect", "broken")
+    out, err = command.communicate(timeout=120)
+    assert command.returncode == 0
+    assert "cloud is polled every 1 s" in err
+    assert re.search(rf"^  \+ node dataset {SPACE} watched-topic$", out, re.MULTILINE)
+    assert re.search(rf"^  unknown: connect {STAGING}/{DEV}: .*500", out, re.MULTILINE)
+    assert len(re.findall(r"^\S+Z \d+ events?, took [\d.]+ s", out, re.MULTILINE)) == 6
+    source = healthy.get("/sources/cloud")
+    assert (source["settings"]["interval_s"], source["state"]) == (1.0, "partial")
+    call("source", "pause", "cloud", "--url", healthy.server.url)
+
+
+def test_no_secret_of_the_estate_is_anywhere(healthy: Installation) -> None:
+    texts = [path.read_bytes() for path in healthy.folder.rglob("*") if path.is_file()]
+    texts += [json.dumps(healthy.get(path)).encode() for path in ("/tasks", "/sources", "/graphs")]
+    assert sum(map(len, texts)) > 100_000
+    for secret in healthy.cloud.secrets:
+        assert not any(secret.encode() in text for text in texts), secret
+
+
+def test_a_kill_midway_is_told_and_what_comes_then_is_the_same_graph(call, installation: Installation, tmp_path: Path) -> None:
+    whole = _graph(installation)
+    with installed(tmp_path, off=["metrics", "groups"]) as killed:
+        killed.cloud.fail("connect", "slow", 4)
+        task = httpx.post(f"{killed.server.url}{TASKS}/extract").json()["task_id"]
+        assert killed.running_task() == task
+        api = killed.processes.pop(0)
+        api.send_signal(signal.SIGKILL)
+        assert api.wait(10) != 0
+        killed.cloud.heal()
+        killed.start("api")
+        told = killed.get(f"/tasks/{task}")
+        assert (told["status"], told["error"], told["resumable"]) == ("failed", "interrupted", True)
+        assert {"discovery", "topics"} <= {plane["plane"] for plane in told["planes"]}
+        assert call("extract", "--resume", task, "--url", killed.server.url).code in (0, 3)
+        changes.add_topic(killed.cloud.estate, DEV, "watched-topic")
+        assert call("extract", "--url", killed.server.url).code in (0, 3)
+        assert _graph(killed) == whole
+
+
+def _graph(installation: Installation) -> tuple[set[str], set[tuple[str, str, str]]]:
+    """All nodes and edges."""
+    (graph,) = installation.get("/graphs")
+    told = installation.get(f"/graphs/{graph['graph_id']}")
+    edges = {(edge["src_id"], edge["dst_id"], edge["edge_type"]) for edge in told["edges"]}
+    return {node["node_id"] for node in told["nodes"]}, edges
