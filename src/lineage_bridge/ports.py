@@ -22,7 +22,6 @@ from lineage_bridge.answers.tasks import ExtractOrder, TaskFilter, TaskRecord
 from lineage_bridge.graph.carried import Carried, FrameKind
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.ledger import Window
-from lineage_bridge.graph.nodeids import Called
 from lineage_bridge.graph.relations import Row
 
 LOG_SOURCE = "log"
@@ -317,8 +316,8 @@ class GraphReader(Protocol):
     def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
         """Node id to the node that stands for its group."""
 
-    def called(self, nodes: Iterable[Node]) -> dict[int, tuple[Node, Called]]:
-        """Node id to the node that stands for its group, and what that is called."""
+    def described(self, nodes: Iterable[Node]) -> dict[int, Entry]:
+        """Node id to what is known of its group."""
 
     def by_node_id(self, text: str) -> list[Node]:
         """The nodes that a node id may mean, each standing for its group: several where it leaves open which."""

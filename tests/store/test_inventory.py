@@ -39,7 +39,9 @@ def test_two_names_that_no_rule_joins_have_two_ids() -> None:
     with opened() as writer:
         apply(writer, APART)
         reader = SqliteReader(writer.connection)
-        called = {node.namespace: reader.called([node])[node.id][1].id for node in reader.nodes(NodeKind.DATASET, None, None, None, 0)}
+        called = {
+            node.namespace: reader.described([node])[node.id].called.id for node in reader.nodes(NodeKind.DATASET, None, None, None, 0)
+        }
     assert called == {
         DATABRICKS: "databricks:uc_table:dbc.example.com:a.b.c",
         UNITY: "databricks:uc_table:unitycatalog~3A//dbc.example.com:a.b.c",

@@ -9,11 +9,13 @@ from msgspec import UNSET, Raw
 from lineage_bridge.answers.inventory import Entry
 from lineage_bridge.answers.neighbourhood import Edge, Node, Port
 from lineage_bridge.api import wire
+from lineage_bridge.api.importing import IMPORTED, Kept, KeptEdge, kept
 from lineage_bridge.api.models import Name
 from lineage_bridge.api.models_graphs import LineageEdge, LineageNode
-from lineage_bridge.graph.nodeids import CATALOGS, Called, display_name, environment, qualified_name
+from lineage_bridge.graph.nodeids import CATALOGS, display_name, environment, qualified_name
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.ports import GraphReader
 
 Json = dict[str, Any]
 TRANSFORMING: Final = frozenset(("ksqldb_query", "flink_job", "streams_application", "spark_job", "dbt_job", "notebook", "catalog_query"))
@@ -26,7 +28,8 @@ _JSON = msgspec.json.Decoder()
 
 def lineage_node(entry: Entry, *, facets: bool = False) -> LineageNode:
     """A node; with `facets`, with all that is said of it."""
-    named, attributes = entry.named, _attributes(entry.facets)
+    stated = kept(entry.facets) or Kept()
+    named, attributes = entry.named, _object(stated.attributes) | _attributes(entry.facets)
     env, cluster = environment(named.namespace)
     return LineageNode(
         node_id=entry.called.id,
@@ -35,13 +38,13 @@ def lineage_node(entry: Entry, *, facets: bool = False) -> LineageNode:
         qualified_name=qualified_name(entry.called.id),
         display_name=display_name(entry.called.type, named.name),
         environment_id=env or _text(attributes, "environment_id"),
-        environment_name=_text(attributes, "environment_name"),
+        environment_name=_text(attributes, "environment_name") or stated.environment_name,
         cluster_id=cluster or _text(attributes, "cluster_id"),
-        cluster_name=_text(attributes, "cluster_name"),
+        cluster_name=_text(attributes, "cluster_name") or stated.cluster_name,
         catalog_type=CATALOGS.get(entry.called.system) if entry.called.type == "catalog_table" else None,
         attributes={key: value for key, value in attributes.items() if key not in _PLACES},
-        tags=_tags(entry.facets, attributes),
-        url=_text(attributes, "url") or _source(entry.facets),
+        tags=sorted({*_tags(entry.facets, attributes), *stated.tags}),
+        url=_text(attributes, "url") or _source(entry.facets) or stated.url,
         first_seen=format_time(entry.first),
         last_seen=None if entry.last is None else format_time(entry.last),
         id=wire.id_of(entry.node),
@@ -49,7 +52,7 @@ def lineage_node(entry: Entry, *, facets: bool = False) -> LineageNode:
         namespace=entry.node.namespace,
         name=entry.node.name,
         aliases=[Name(node.namespace, node.name) for node in entry.members if node != entry.node],
-        facets={key: Raw(text.encode()) for key, text in entry.facets.items()} if facets else UNSET,
+        facets={key: Raw(text.encode()) for key, text in entry.facets.items() if key != IMPORTED} if facets else UNSET,
     )
 
 
@@ -138,20 +141,52 @@ def port_links(ports: Iterable[Port], heads: Mapping[int, Node]) -> Iterator[Lin
         yield Link(dataset, job, port.side, port) if port.side == Side.INPUT else Link(job, dataset, port.side, port)
 
 
-def lineage_edge(link: Link, called: Mapping[int, Called]) -> LineageEdge:
-    """An edge, between nodes by their ids."""
-    src, dst = called[link.src.id], called[link.dst.id]
-    return LineageEdge(
-        src_id=src.id,
-        dst_id=dst.id,
-        edge_type=_edge_type(link.side, (src if link.side == Side.OUTPUT else dst).type),
-        confidence=link.confidence,
-        attributes={},
-        first_seen=None,
-        last_seen=None if link.last is None else format_time(link.last),
-        origin=link.origin.name.lower(),
-        label=link.label.value,
-    )
+class EdgeTeller:
+    """Tells of edges between nodes that are known: node id of each end to what is known of it."""
+
+    def __init__(self, entries: Mapping[int, Entry]) -> None:
+        self.entries = entries
+        self._kept: dict[int, Kept | None] = {}
+
+    def __call__(self, link: Link) -> LineageEdge:
+        """An edge, as an import stated it if nothing was observed."""
+        src, dst = self.entries[link.src.id], self.entries[link.dst.id]
+        stated = self._stated(link, src, dst) if link.origin == Origin.DECLARED else None
+        return LineageEdge(
+            src_id=src.called.id,
+            dst_id=dst.called.id,
+            edge_type=stated.type if stated else _edge_type(link.side, (src if link.side == Side.OUTPUT else dst).called.type),
+            confidence=stated.confidence if stated else link.confidence,
+            attributes=_object(stated.attributes) if stated else {},
+            first_seen=None,
+            last_seen=None if link.last is None else format_time(link.last),
+            origin=link.origin.name.lower(),
+            label=link.label.value,
+        )
+
+    def _stated(self, link: Link, src: Entry, dst: Entry) -> KeptEdge | None:
+        holder = src if link.side == Side.OUTPUT else dst
+        if holder.node.id not in self._kept:
+            self._kept[holder.node.id] = kept(holder.facets)
+        known = self._kept[holder.node.id]
+        return known.edge(_names(src), _names(dst)) if known else None
+
+
+def _names(entry: Entry) -> list[tuple[str, str]]:
+    return [(node.namespace, node.name) for node in (*entry.members, entry.named)]
+
+
+def with_columns(reader: GraphReader, tell: EdgeTeller, link: Link, edge: LineageEdge) -> LineageEdge:
+    """An edge from a job to what it writes, with what the job says of the columns."""
+    found = columns_of(reader, tell.entries[link.dst.id], tell.entries[link.src.id])
+    return msgspec.structs.replace(edge, facets={"columnLineage": Raw(found.encode())}) if found else edge
+
+
+def columns_of(reader: GraphReader, dataset: Entry, job: Entry) -> str | None:
+    """The text of what a job says of the columns of what it writes, under any name of the two."""
+    pairs = ((member, name) for member in dataset.members for name in job.members)
+    found = [text for pair in pairs if (text := reader.facets(*pair).get("columnLineage"))]
+    return found[-1] if found else None
 
 
 def _edge_type(side: Side | None, job_type: str) -> str:

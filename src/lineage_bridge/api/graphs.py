@@ -16,7 +16,7 @@ from lineage_bridge.answers.neighbourhood import Node, Walk, WalkLimits
 from lineage_bridge.api import position
 from lineage_bridge.api.answers import answer, streamed
 from lineage_bridge.api.asking import Mended, Offset, page, reflecting, waiting
-from lineage_bridge.api.graphnodes import Link, ends, lineage_edge, lineage_node, merged, port_links
+from lineage_bridge.api.graphnodes import EdgeTeller, Link, ends, lineage_node, merged, port_links, with_columns
 from lineage_bridge.api.hops import hops_of, is_direct
 from lineage_bridge.api.models import ErrorAnswer
 from lineage_bridge.api.models_graphs import (
@@ -35,6 +35,7 @@ from lineage_bridge.api.spec import answers
 from lineage_bridge.errors import AmbiguousError, NotFoundError
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.nodeids import CATALOG_TYPES, DATASET_TYPES, JOB_TYPES, SYSTEMS, parse
+from lineage_bridge.graph.relations import Side
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports import GraphReader
 
@@ -119,7 +120,7 @@ def _graph_routes(router: APIRouter, services: Services) -> None:
             yield b"{"
             yield from array("nodes", nodes(reader, _Which(), facets=True))
             yield b","
-            yield from array("edges", edges(reader, services.clock_us()))
+            yield from array("edges", edges(reader, services.clock_us(), facets=True))
             yield b"}"
 
         return stream(services, tell)
@@ -268,7 +269,7 @@ def demand(reader: GraphReader, node_id: str) -> Node:
         return found[0]
     if not found:
         raise _not_found(reader, node_id)
-    ids = sorted(called.id for _, called in reader.called(found[:20]).values())
+    ids = sorted(entry.called.id for entry in reader.described(found[:20]).values())
     names = [(node.namespace, node.name) for node in found[:20]]
     raise AmbiguousError(f"{node_id!r} may be {len(found)} nodes", f"Say which: {', '.join(ids)}.", names)
 
@@ -279,7 +280,7 @@ def _not_found(reader: GraphReader, node_id: str) -> NotFoundError:
         hint = "A node id is system:type:scope:name, such as confluent:kafka_topic:env-abc:lkc-123/orders."
         return NotFoundError(f"{node_id!r} is no node id", hint)
     near = reader.near(wanted.kind, *wanted.exact[0]) if wanted.exact else reader.near(wanted.kind, "", wanted.tiers[0][0][1])
-    ids = sorted(called.id for _, called in reader.called(near).values())
+    ids = sorted(entry.called.id for entry in reader.described(near).values())
     return NotFoundError(
         f"there is no node {node_id!r}",
         f"Close to it: {', '.join(ids)}." if ids else "GET .../nodes?search= finds nodes.",
@@ -306,11 +307,13 @@ def _port_ends(ports: Iterable[Any]) -> Iterator[Node]:
     return (end for port in ports for end in (port.job, port.dataset))
 
 
-def edges(reader: GraphReader, now_us: int) -> Iterator[LineageEdge]:
+def edges(reader: GraphReader, now_us: int, *, facets: bool = False) -> Iterator[LineageEdge]:
     """All edges: those of jobs in the order of their names, then those that lie directly between two nodes."""
     for known, links in all_links(reader, now_us):
-        called = {id_: name for id_, (_, name) in known.called(ends(links)).items()}
-        yield from (lineage_edge(link, called) for link in links)
+        tell = EdgeTeller(known.described(ends(links)))
+        for link in links:
+            edge = tell(link)
+            yield with_columns(known, tell, link, edge) if facets and link.side == Side.OUTPUT else edge
 
 
 def _edge_route(router: APIRouter, services: Services) -> None:
@@ -393,20 +396,20 @@ def _walk(reader: GraphReader, origin: Node, direction: str, hops: int, now_us: 
 def _hops(services: Services, reader: GraphReader, walk: Walk, hops: int) -> HopsAnswer:
     found = hops_of(reader, walk, hops)
     entries = {entry.node.id: entry for entry in reader.entries(found.nodes)}
-    called = {id_: entry.called for id_, entry in entries.items()}
+    tell = EdgeTeller(entries)
     origin = reader.standing([walk.origin])[walk.origin.id]
     around = [lineage_node(entry) for id_, entry in entries.items() if id_ != origin.id]
-    told = [lineage_edge(link, called) for link in found.links]
+    told = list(map(tell, found.links))
     return HopsAnswer(
         graph_id=services.graph_id,
-        origin=called[origin.id].id,
+        origin=entries[origin.id].called.id,
         direction=walk.direction,
         hops=hops,
         nodes=around,
         edges=told,
         node_count=len(around),
         edge_count=len(told),
-        distances={called[id_].id: distance for id_, distance in found.distances.items()},
+        distances={entries[id_].called.id: distance for id_, distance in found.distances.items()},
         truncated=walk.truncated,
         settling=reader.settling(),
         position=position.encode(reader.position()),

@@ -40,7 +40,8 @@ class LineageNode(Struct, frozen=True, omit_defaults=True):
 class LineageEdge(Struct, frozen=True, omit_defaults=True):
     """Data goes from one node to another: a dataset is read by a job, a job writes a dataset, or a dataset comes from another directly.
 
-    `confidence` (0 to 1) follows from `origin` (`observed`, `declared`, `inferred`), or was stated by an import.
+    `confidence` (0 to 1) follows from `origin` (`observed`, `declared`, `inferred`), or was stated by an import. `facets`, in an export, is
+    what the job says of the columns of what it writes.
     """
 
     src_id: str
@@ -52,6 +53,7 @@ class LineageEdge(Struct, frozen=True, omit_defaults=True):
     last_seen: str | None
     origin: str
     label: str
+    facets: dict[str, Raw] | UnsetType = UNSET
 
 
 class GraphSummary(Struct, frozen=True):
@@ -104,6 +106,64 @@ class Exported(Struct, frozen=True):
 
     nodes: list[LineageNode]
     edges: list[LineageEdge]
+
+
+class NodeIn(Struct, frozen=True):
+    """A node as an import brings it; more members are ignored."""
+
+    node_id: str
+    node_type: str | None = None
+    namespace: str | None = None
+    name: str | None = None
+    environment_id: str | None = None
+    environment_name: str | None = None
+    cluster_id: str | None = None
+    cluster_name: str | None = None
+    attributes: dict[str, Any] | None = None
+    tags: list[str] | None = None
+    url: str | None = None
+    first_seen: str | None = None
+    last_seen: str | None = None
+    aliases: list[dict[str, Any]] | None = None
+    facets: dict[str, Any] | None = None
+
+
+class EdgeIn(Struct, frozen=True):
+    """An edge as an import brings it; more members are ignored."""
+
+    src_id: str
+    dst_id: str
+    edge_type: str
+    confidence: float = 1.0
+    attributes: dict[str, Any] | None = None
+    facets: dict[str, Any] | None = None
+
+
+class GraphIn(Struct, frozen=True):
+    """What an import brings."""
+
+    nodes: list[NodeIn]
+    edges: list[EdgeIn] = []
+
+
+class SkippedItem(Struct, frozen=True, omit_defaults=True):
+    """A node or an edge that an import leaves out, and why."""
+
+    reason: str
+    node_id: Text = UNSET
+    src_id: Text = UNSET
+    dst_id: Text = UNSET
+    edge_type: Text = UNSET
+
+
+class ImportAnswer(Struct, frozen=True):
+    """An import is durable. `position` is where the graph has to be for answers to contain it."""
+
+    graph_id: str
+    nodes_imported: int
+    edges_imported: int
+    skipped: list[SkippedItem]
+    position: str
 
 
 class HopsAnswer(Struct, frozen=True):

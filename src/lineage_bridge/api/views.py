@@ -13,6 +13,7 @@ from lineage_bridge.answers.neighbourhood import Node
 from lineage_bridge.answers.runs import RunRecord
 from lineage_bridge.api import wire
 from lineage_bridge.api.asking import KINDS, Mended, Style, waiting
+from lineage_bridge.api.graphnodes import columns_of
 from lineage_bridge.api.graphs import array, stream
 from lineage_bridge.api.models import RunRef
 from lineage_bridge.api.models_graphs import View, ViewDataset, ViewEvent, ViewJob
@@ -182,10 +183,8 @@ class _Teller:
 
     def job(self, entry: Entry) -> ViewJob:
         """A job with its facets, its explicit lineage among them."""
-        name, said = self.names[entry.node.id], dict(entry.facets)
-        for member in entry.members:
-            said |= {key: text for key, text in self.reader.facets(member, member).items() if key in _LINEAGE}
-        return ViewJob(name.namespace, name.name, self.facets("job", said))
+        name = self.names[entry.node.id]
+        return ViewJob(name.namespace, name.name, self.facets("job", entry.facets))
 
     def inputs(self, nodes: Iterable[Node]) -> list[ViewDataset]:
         """Datasets that are read, in the order of their names."""
@@ -195,9 +194,8 @@ class _Teller:
         """Datasets that a job writes, with what it says of their columns."""
 
         def columns(dataset: Entry) -> dict[str, str]:
-            pairs = ((member, name) for member in dataset.members for name in job.members)
-            found = [text for pair in pairs if (text := self.reader.facets(*pair).get("columnLineage"))]
-            return {"columnLineage": found[-1]} if found else {}
+            found = columns_of(self.reader, dataset, job)
+            return {"columnLineage": found} if found else {}
 
         return self._datasets(nodes, columns)
 

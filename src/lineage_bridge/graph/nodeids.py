@@ -155,6 +155,12 @@ def display_name(type_: str, name: str) -> str:
     return name.removeprefix(_PREFIXES.get(type_, ""))
 
 
+def prefixed(type_: str, name: str) -> str:
+    """The name with what tells its type in Confluent's namespaces."""
+    start = _PREFIXES.get(type_, "")
+    return name if name.startswith(start) else start + name
+
+
 def environment(namespace: str) -> tuple[str | None, str | None]:
     """The ids of environment and cluster that a Confluent namespace names."""
     match = _CONFLUENT.fullmatch(namespace)

@@ -25,7 +25,7 @@ MOST_SPACES = 5_000
 """How many namespaces are looked through for a node id that names none."""
 _NODES = "SELECT id, kind FROM node WHERE kind IN ({}) ORDER BY namespace, name, kind"
 _FACETS = """SELECT c.node, c.key, f.text, c.rank, c.time FROM current_facet c JOIN facet f ON f.facet = c.facet
-WHERE c.node IN ({}) AND c.job = 0 AND f.deleted = 0"""
+WHERE c.node IN ({}) AND c.job IN (0, c.node) AND f.deleted = 0"""
 _SPOKEN = "SELECT id, first, (SELECT last FROM present p WHERE p.job = n.id ORDER BY last DESC LIMIT 1) FROM node n WHERE id IN ({})"
 _NAMED = """SELECT i.dataset, max(j.last) FROM shape_io i CROSS JOIN job_shape j ON j.shape = i.shape WHERE i.dataset IN ({})
 GROUP BY i.dataset"""
@@ -82,11 +82,11 @@ class Inventory:
         self.nodes.load(found.values())
         return {id_: self.nodes.by_id(found[id_]) if id_ in found else node for id_, node in wanted.items()}
 
-    def called(self, nodes: Iterable[Node]) -> dict[int, tuple[Node, Called]]:
-        """Node id to the node that stands for its group, and what that is called."""
+    def described(self, nodes: Iterable[Node]) -> dict[int, Entry]:
+        """Node id to what is known of its group."""
         heads = self.standing(nodes)
-        found = {entry.node.id: entry.called for entry in self.entries(sorted(set(heads.values()), key=lambda node: node.id))}
-        return {id_: (head, found[head.id]) for id_, head in heads.items()}
+        found = {entry.node.id: entry for entry in self.entries(sorted(set(heads.values()), key=lambda node: node.id))}
+        return {id_: found[head.id] for id_, head in heads.items()}
 
     def entries(self, heads: Sequence[Node]) -> list[Entry]:
         """What is known of these nodes, each of which stands for its group."""

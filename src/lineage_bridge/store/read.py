@@ -21,7 +21,6 @@ from lineage_bridge.answers.searching import SearchFilter, SearchPage
 from lineage_bridge.answers.statistics import StatisticsFilter, StatisticsPage
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.ledger import Window
-from lineage_bridge.graph.nodeids import Called
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.store.aliases import AliasList
 from lineage_bridge.store.diff import JobDiff, walks
@@ -133,9 +132,9 @@ class SqliteReader:
         """Node id to the node that stands for its group."""
         return Inventory(self.connection, self._nodes).standing(nodes)
 
-    def called(self, nodes: Iterable[Node]) -> dict[int, tuple[Node, Called]]:
-        """Node id to the node that stands for its group, and what that is called."""
-        return Inventory(self.connection, self._nodes).called(nodes)
+    def described(self, nodes: Iterable[Node]) -> dict[int, Entry]:
+        """Node id to what is known of its group."""
+        return Inventory(self.connection, self._nodes).described(nodes)
 
     def by_node_id(self, text: str) -> list[Node]:
         """The nodes that a node id may mean."""
