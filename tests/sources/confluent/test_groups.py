@@ -42,7 +42,7 @@ class Api:
                 return Reply(403, {"message": "not authorized"})
             case ("consumer-groups", name) if name in self.states:
                 return Reply(200, {"consumer_group_id": name, **_group(self.states[name])})
-            case ("consumer-groups", name, "lags") if self.has_lags:
+            case ("consumer-groups", name, "lags") if self.has_lags and name in self.states:
                 return _list(self._lags(name))
             case ("consumer-groups", name, "consumers"):
                 return _list({"consumer_id": f"{name}-0-x", "client_id": f"{name}-0", "instance_id": None} for _ in range(1))
@@ -57,8 +57,12 @@ class Api:
                 )
             case ("streams-groups",) if self.has_more:
                 return _list({"group_id": name, "state": "STABLE"} for name in self.streams)
-            case ("streams-groups", name, "subtopologies"):
+            case ("streams-groups", name, "subtopologies") if name in self.streams:
                 return _list({"subtopology_id": str(at), "source_topics": read} for at, read in enumerate(self.streams[name]))
+            case ("share-groups", name) if name in self.share:
+                return Reply(200, {"share_group_id": name, "state": self.share[name][0]})
+            case ("streams-groups", name) if name in self.streams:
+                return Reply(200, {"group_id": name, "state": "STABLE"})
         return Reply(404, {"error_code": 40403, "message": "no such call"})
 
     def _lags(self, name: str) -> Any:

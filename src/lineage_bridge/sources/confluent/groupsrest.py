@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from lineage_bridge.errors import MissingError, SourceError
-from lineage_bridge.sources.confluent.kafkarest import Rest
+from lineage_bridge.sources.confluent.kafkarest import Count, Offset, Rest, Text
 from lineage_bridge.sources.kafka.fetch import Failures
 from lineage_bridge.sources.kafka.seen import CLASSIC, CONSUMER, SHARE, STREAMS, Group, Member, Seen, Subtopology
 
@@ -26,7 +26,7 @@ _AnswerT = TypeVar("_AnswerT")
 
 
 class _Place(msgspec.Struct):
-    topic_name: str
+    topic_name: Text
 
 
 class _Group(msgspec.Struct):
@@ -51,19 +51,19 @@ class _Consumer(msgspec.Struct):
 
 
 class _Lag(msgspec.Struct):
-    topic_name: str
-    partition_id: int
+    topic_name: Text
+    partition_id: Count
     consumer_id: str | None = None
     client_id: str | None = None
-    current_offset: int | None = None
-    log_end_offset: int | None = None
+    current_offset: Offset | None = None
+    log_end_offset: Offset | None = None
 
 
 class _Part(msgspec.Struct):
-    source_topics: list[str]
-    repartition_source_topics: list[str] = []
-    repartition_sink_topics: list[str] = []
-    state_changelog_topics: list[str] = []
+    source_topics: list[Text]
+    repartition_source_topics: list[Text] = []
+    repartition_sink_topics: list[Text] = []
+    state_changelog_topics: list[Text] = []
 
     @property
     def told(self) -> Subtopology:
@@ -109,6 +109,8 @@ def _listed(rest: Rest) -> dict[str, Group]:
                 raise
             continue
         for one in told:
+            if not one.name:
+                raise SourceError(f"the list of {_FOLDERS[kind]} has one without a name")
             read = frozenset(place.topic_name for place in one.assigned_topic_partitions or ())
             mine = (one.type.lower() or kind) if kind == CLASSIC else kind
             found[one.name] = Group(mine, _spelt(one.state), assignor=one.partition_assignor or "", topics=read)

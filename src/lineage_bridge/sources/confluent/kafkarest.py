@@ -1,7 +1,7 @@
 """A Kafka cluster of Confluent Cloud by its REST API (v3), and what the planes of a cluster have in common."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -16,6 +16,12 @@ from lineage_bridge.sources.kafka.teller import Teller
 
 GROUPS, PRODUCERS, LINKS = "consumer-group/", "producer/", "cluster-link/"
 """What stands before the names of jobs on a cluster."""
+Text = Annotated[str, msgspec.Meta(min_length=1)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=200_000)]
+"""A number of partitions, or of one of them: no more than a cluster can have."""
+Offset = Annotated[int, msgspec.Meta(ge=-1, le=2**53)]
+Millis = Annotated[int, msgspec.Meta(ge=-1, le=253_402_300_799_999)]
+"""Milliseconds since 1970, before the year 10000."""
 _EntryT = TypeVar("_EntryT", bound=msgspec.Struct)
 _AnswerT = TypeVar("_AnswerT")
 

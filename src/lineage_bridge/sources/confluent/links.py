@@ -15,7 +15,7 @@ from lineage_bridge.errors import MissingError
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.outgoing import Json, Outgoing, run_id
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.sources.confluent.kafkarest import LINKS, ClusterPlane, of_each
+from lineage_bridge.sources.confluent.kafkarest import LINKS, ClusterPlane, Millis, Offset, Text, of_each
 from lineage_bridge.sources.kafka.teller import digest
 from lineage_bridge.sources.knowledge import Knowledge
 from lineage_bridge.sources.observer import Observation, Snapshot, Unseen
@@ -29,7 +29,7 @@ State = Mapping[str, Any]
 
 
 class _Link(msgspec.Struct):
-    link_name: str
+    link_name: Text
     link_id: str | None = None
     source_cluster_id: str | None = None
     remote_cluster_id: str | None = None
@@ -39,7 +39,7 @@ class _Link(msgspec.Struct):
 
 
 class _Lag(msgspec.Struct):
-    lag: int | None = None
+    lag: Offset | None = None
 
 
 class _Lags(msgspec.Struct):
@@ -47,11 +47,11 @@ class _Lags(msgspec.Struct):
 
 
 class _Mirror(msgspec.Struct):
-    link_name: str
-    mirror_topic_name: str
-    source_topic_name: str
+    link_name: Text
+    mirror_topic_name: Text
+    source_topic_name: Text
     mirror_status: str
-    state_time_ms: int | None = None
+    state_time_ms: Millis | None = None
     mirror_lags: _Lags | list[_Lag] | None = None
     mirror_topic_error: str | None = None
 

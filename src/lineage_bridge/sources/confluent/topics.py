@@ -8,7 +8,7 @@ import msgspec
 
 from lineage_bridge.errors import MissingError, SourceError
 from lineage_bridge.openlineage.outgoing import Json
-from lineage_bridge.sources.confluent.kafkarest import ClusterPlane, Rest, attempted, of_each
+from lineage_bridge.sources.confluent.kafkarest import ClusterPlane, Count, Rest, Text, attempted, of_each
 from lineage_bridge.sources.kafka.scope import is_data
 from lineage_bridge.sources.kafka.seen import Rule, Seen, Topic
 from lineage_bridge.sources.kafka.teller import OUT
@@ -20,10 +20,10 @@ _CONFIGURATIONS, _RIGHTS = "topics: configurations", "rights on topics"
 
 
 class _Topic(msgspec.Struct):
-    topic_name: str
+    topic_name: Text
     is_internal: bool = False
-    partitions_count: int = 0
-    replication_factor: int = 0
+    partitions_count: Count = 0
+    replication_factor: Count = 0
 
 
 class _Config(msgspec.Struct):
@@ -51,7 +51,7 @@ class _Acl(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Listed:
-    """The topics of a cluster. `hidden` are those that are listed no more, but that the cluster does not say are gone."""
+    """The topics of a cluster. `hidden` are those that are not told, but that the cluster does not say are gone."""
 
     seen: Seen
     hidden: frozenset[str] = frozenset()
@@ -86,7 +86,7 @@ class Topics(ClusterPlane[Listed]):
             rules=None if isinstance(rules, SourceError) else rules,
             unseen=tuple(unseen),
         )
-        return Listed(seen, frozenset(failed))
+        return Listed(seen, frozenset((*failed, *topics)) - (seen.topics or {}).keys())
 
     def tell(self, fetched: Listed, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
         """Topics that are new, that changed, or that are gone."""

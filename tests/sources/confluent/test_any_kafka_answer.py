@@ -1,0 +1,105 @@
+"""Whatever a cluster's REST API answers is read, or refused as a whole: nothing that was known is gone for what cannot be read."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.published import faults
+from tests.sources.confluent import test_groups, test_links, test_topics
+from tests.sources.confluent.polling import ENV, LKC, T0, topics
+from tests.sources.http import Api, Request
+
+from lineage_bridge.errors import MissingError, SourceError
+from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.sources.confluent import groups, links
+from lineage_bridge.sources.confluent import topics as topic_planes
+from lineage_bridge.sources.confluent.estate import Estate, KafkaCluster
+from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
+from lineage_bridge.sources.confluent.settings import ConfluentSettings
+
+CASES: dict[str, tuple[Callable[[Around], Planes], Callable[[], Api]]] = {
+    "topics": (topic_planes.planes, test_topics.Api),
+    "groups": (groups.planes, test_groups.Api),
+    "links": (links.planes, test_links.Api),
+}
+AROUND = topics("orders", "refunds", "bills", "totals-by-id-repartition", "totals-sums-changelog")
+_JUNK = st.sampled_from([None, True, -1, "", "x", [], [None], ["x"], {}, {"x": None}, [{"name": "x"}], 2**70, 2**40, 1.5])
+
+
+class Clients:
+    """Gives itself as the client of a cluster, and answers as `api` does; `changes`: the calls, by number, in whose answers junk lies."""
+
+    host = "cluster"
+
+    def __init__(self, api: Api, changes: Iterable[tuple[int, int, Any]] = ()) -> None:
+        self.api, self.changes, self.calls = api, list(changes), 0
+
+    def http(self, *_: object) -> "Clients":
+        return self
+
+    def get(self, path: str, **parameters: str) -> Any:
+        reply = self.api(Request("GET", tuple(path.strip("/").split("/")), parameters, None, {}))
+        if reply.status != 200:
+            raise MissingError(path) if reply.status == 404 else SourceError(path)
+        said = json.loads(json.dumps({"answer": reply.body}))
+        here = list(_places(said))
+        for call, at, junk in self.changes:
+            if call == self.calls:
+                container, key = here[at % len(here)]
+                container[key] = junk
+        self.calls += 1
+        return said["answer"]
+
+    def pages(self, path: str, **parameters: str) -> Iterator[Any]:
+        yield self.get(path, **parameters)
+
+    @staticmethod
+    def each(do: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        return [_attempted(do, item) for item in items]
+
+
+def _attempted(do: Callable[[Any], Any], item: Any) -> Any:
+    try:
+        return do(item)
+    except SourceError as error:
+        return error
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """All (container, key) within a JSON value."""
+    for key, inner in list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()):
+        yield value, key
+        yield from _places(inner)
+
+
+def plane_of(case: str, clients: Clients) -> AnyPlane:
+    planes, _ = CASES[case]
+    estate = Estate("org", kafka=(KafkaCluster(LKC, ENV, "orders", "Dedicated", url="https://cluster"),))
+    key = {"key": "KEY", "secret": "${env:SECRET}"}
+    settings = ConfluentSettings.model_validate({"kafka": {"*": key}, "groups_by": "rest"})
+    fake: Any = clients
+    (plane,) = planes(Around(estate, estate, fake, settings))
+    return plane
+
+
+@pytest.mark.parametrize("case", CASES)
+@given(changes=st.lists(st.tuples(st.integers(0, 8), st.integers(0, 500), _JUNK), min_size=1, max_size=3))
+def test_any_answer(case: str, changes: list[tuple[int, int, Any]]) -> None:
+    whole = plane_of(case, Clients(CASES[case][1]()))
+    before = whole.tell(whole.fetch(None, T0), None, AROUND, T0)
+    plane = plane_of(case, Clients(CASES[case][1](), changes))
+    try:
+        said = plane.fetch(before.snapshot, T0 + 1)
+    except SourceError:
+        return
+    for held in (None, json.loads(json.dumps(before.snapshot))):
+        seen = plane.tell(said, held, AROUND, T0 + 1)
+        assert all(encode(event) for event in seen.events)
+        assert not faults(seen.events)
+        plane.know(json.loads(json.dumps(seen.snapshot)))
+        assert plane.tell(said, held, AROUND, T0 + 1) == seen
+    for name in set(before.snapshot) & {"topics", "groups"}:
+        assert set(before.snapshot[name]) <= set(seen.snapshot[name])

@@ -1,0 +1,78 @@
+"""Clusters of an organization in the graph: a topic, its mirror in another cluster and who reads that are one walk."""
+
+from typing import Any
+
+import pytest
+from tests.api.support import Server
+from tests.sources.confluent import test_groups, test_links, test_topics
+from tests.sources.confluent.polling import SPACE, polling
+from tests.sources.http import Reply, Request
+
+from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.sources.confluent import groups, links, topics
+from lineage_bridge.sources.confluent.estate import Estate
+from lineage_bridge.sources.confluent.plane import Around, Planes
+from lineage_bridge.sources.knowledge import NOTHING, together
+
+THERE = "confluent://env-z9/lkc-source"
+
+
+class Api:
+    """All of a cluster."""
+
+    def __init__(self) -> None:
+        self.topics, self.links, self.groups = test_topics.Api(), test_links.Api(), test_groups.Api()
+        self.topics.topics = {"east.orders": 6, "east.bills": 1}
+        self.groups.read, self.groups.states = {"billing": {"east.orders": [90]}}, {"billing": "STABLE"}
+        self.groups.has_more = False
+
+    def __call__(self, request: Request) -> Reply:
+        answers = (part(request) for part in (self.topics, self.links, self.groups))
+        return next((reply for reply in answers if reply.status == 200), Reply(404, {}))
+
+
+def every(around: Around) -> Planes:
+    for planes in (topics.planes, links.planes, groups.planes):
+        yield from planes(around)
+
+
+def walked(graph: Server, space: str, name: str, direction: str) -> set[str]:
+    answer = graph.ask("/graph/neighbourhood", kind="dataset", namespace=space, name=name, direction=direction, depth=20)
+    return {node["name"] for node in answer["nodes"]}
+
+
+def test_a_topic_its_mirror_and_who_reads_it(graph: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET", "hunter2-in-clear")
+    key = {"kafka": {"*": {"key": "KEY", "secret": "${env:SECRET}"}}, "groups_by": "rest"}
+    api, snapshots = Api(), dict[str, Any]()
+    with polling(api, every, NOTHING, **key) as made:
+        whole = Estate(kafka=(*made.estate.kafka, test_links.OTHER))
+
+        def poll(minutes: int) -> list[bytes]:
+            told: list[bytes] = []
+            known = [NOTHING]
+            for plane in every(Around(made.estate, whole, made.clients, made.settings)):
+                now_us = made.now_us + minutes * 60_000_000
+                before = snapshots.get(plane.key)
+                seen = plane.tell(plane.fetch(before, now_us), before, together(known), now_us)
+                snapshots[plane.key] = seen.snapshot
+                known.append(plane.know(seen.snapshot))
+                told += map(encode, seen.events)
+            return told
+
+        first = poll(0)
+        graph.send(*first, *poll(5), *first)
+        assert walked(graph, THERE, "bills", "downstream") == {"bills", "cluster-link/east", "east.bills"}
+        assert walked(graph, SPACE, "east.orders", "upstream") == {"orders", "cluster-link/east", "east.orders"}
+        assert walked(graph, THERE, "orders", "downstream") == {"orders", "cluster-link/east", "east.orders", "consumer-group/billing"}
+        runs = graph.ask("/graph/runs", namespace=SPACE, name="cluster-link/east")["runs"]
+        assert [(run["state"], run["streaming"]) for run in runs] == [("RUNNING", True)]
+        del api.topics.topics["east.bills"]
+        del api.links.mirrors["east", "bills", "east.bills"]
+        graph.send(*poll(10))
+        assert [run["state"] for run in graph.ask("/graph/runs", namespace=SPACE, name="cluster-link/east")["runs"]] == [
+            "START",
+            "COMPLETE",
+        ]
+        assert walked(graph, THERE, "orders", "downstream") == {"orders", "cluster-link/east", "east.orders", "consumer-group/billing"}
+        assert walked(graph, THERE, "bills", "downstream") == {"bills", "cluster-link/east"}
