@@ -15,6 +15,7 @@ from lineage_bridge.sources.knowledge import NOTHING, Knowledge
 from lineage_bridge.sources.observer import SameJob
 
 KEY = {"kafka": {"*": {"key": "KEY", "secret": "${env:SECRET}"}}}
+MISSING = Reply(404, {"error_code": 40403, "message": "no such call"})
 ROOT = f"/kafka/v3/clusters/{LKC}"
 
 
@@ -34,36 +35,45 @@ class Api:
         self.has_lags = self.has_more = True
         self.hidden: set[str] = set()
 
-    def __call__(self, request: Request) -> Reply:  # noqa: PLR0911 - a return for each path
-        match request.parts[4:]:
-            case ("consumer-groups",):
+    def __call__(self, request: Request) -> Reply:
+        folder, *rest = request.parts[4:]
+        if folder == "consumer-groups":
+            return self._consumer_groups(tuple(rest))
+        return self._newer_groups(folder, tuple(rest)) if self.has_more and folder in ("share-groups", "streams-groups") else MISSING
+
+    def _consumer_groups(self, parts: tuple[str, ...]) -> Reply:
+        match parts:
+            case ():
                 return _list({"consumer_group_id": name, **_group(state)} for name, state in self.states.items() if name not in self.hidden)
-            case ("consumer-groups", name) if name in self.hidden:
+            case (name,) if name in self.hidden:
                 return Reply(403, {"message": "not authorized"})
-            case ("consumer-groups", name) if name in self.states:
+            case (name,) if name in self.states:
                 return Reply(200, {"consumer_group_id": name, **_group(self.states[name])})
-            case ("consumer-groups", name, "lags") if self.has_lags and name in self.states:
+            case (name, "lags") if self.has_lags and name in self.states:
                 return _list(self._lags(name))
-            case ("consumer-groups", name, "consumers"):
-                return _list({"consumer_id": f"{name}-0-x", "client_id": f"{name}-0", "instance_id": None} for _ in range(1))
-            case ("share-groups",) if self.has_more:
-                return _list(
-                    {
-                        "share_group_id": name,
-                        "state": state,
-                        "assigned_topic_partitions": [{"topic_name": one, "partition_id": 0} for one in read],
-                    }
-                    for name, (state, read) in self.share.items()
-                )
-            case ("streams-groups",) if self.has_more:
-                return _list({"group_id": name, "state": "STABLE"} for name in self.streams)
-            case ("streams-groups", name, "subtopologies") if name in self.streams:
+            case (name, "consumers"):
+                return _list([{"consumer_id": f"{name}-0-x", "client_id": f"{name}-0", "instance_id": None}])
+        return MISSING
+
+    def _newer_groups(self, folder: str, parts: tuple[str, ...]) -> Reply:
+        share: dict[str, Any] = {
+            name: {
+                "share_group_id": name,
+                "state": state,
+                "assigned_topic_partitions": [{"topic_name": one, "partition_id": 0} for one in read],
+            }
+            for name, (state, read) in self.share.items()
+        }
+        streams: dict[str, Any] = {name: {"group_id": name, "state": "STABLE"} for name in self.streams}
+        held = share if folder == "share-groups" else streams
+        match parts:
+            case ():
+                return _list(held.values())
+            case (name,) if name in held:
+                return Reply(200, held[name])
+            case (name, "subtopologies") if name in self.streams:
                 return _list({"subtopology_id": str(at), "source_topics": read} for at, read in enumerate(self.streams[name]))
-            case ("share-groups", name) if name in self.share:
-                return Reply(200, {"share_group_id": name, "state": self.share[name][0]})
-            case ("streams-groups", name) if name in self.streams:
-                return Reply(200, {"group_id": name, "state": "STABLE"})
-        return Reply(404, {"error_code": 40403, "message": "no such call"})
+        return MISSING
 
     def _lags(self, name: str) -> Any:
         awake = self.states[name] != "EMPTY"
