@@ -11,6 +11,7 @@ from tests.sources.http import Reply, Request
 
 from lineage_bridge.errors import BusyError, ForbiddenError, SourceError, UnreachableError
 from lineage_bridge.sources.confluent.connect import planes
+from lineage_bridge.sources.confluent.settings import ConfluentSettings
 from lineage_bridge.sources.poller import parcels
 
 PATH = f"/connect/v1/environments/{ENV}/clusters/{LKC}/connectors"
@@ -272,6 +273,21 @@ def test_a_plugin_of_ones_own_is_asked_once_and_its_settings_are_not_told(plane:
     assert [one["name"] for one in seen["inputs"]] == ["shop.public.users"]
     plane.poll()
     assert sum("custom-connector-plugins" in target for target in plane.server.asked) == 1
+
+
+def test_a_class_of_ones_own_is_known_by_a_mapping(plane: Polling, cloud: Cloud) -> None:
+    cloud.connectors = {"own": connector({**OWN, "acme.shop": "north"}, "sink")}
+    mapping = {
+        "classes": ["com.acme.AcmeSink"],
+        "direction": "sink",
+        "namespace": "acme://{acme.shop}",
+        "object": "{topic}",
+        "secrets": ["acme.pin"],
+    }
+    plane.settings = ConfluentSettings.model_validate({**plane.settings.model_dump(), "mappings": [mapping]})
+    seen = plane.poll()
+    assert f"{SPACE} shop.public.users > acme://north shop.public.users" in edges(seen)
+    assert seen.events[0]["run"]["facets"]["kafka_connect"]["config"]["acme.shop"] == "north"
 
 
 def test_an_owner_who_gets_a_name_is_told_once(plane: Polling) -> None:

@@ -262,6 +262,20 @@ def test_without_catalogs_or_accounts_what_was_known_of_them_stands(plane: Polli
     assert (said(seen), [one.what for one in seen.unseen]) == ([f"RUNNING {JOB}"], [what])
 
 
+def test_catalogs_that_could_not_be_listed_at_first_are_told_later_in_the_same_run(plane: Polling) -> None:
+    plane.server.failing = {CATALOGS: Reply(503, {}), ACCOUNTS: Reply(503, {})}
+    outputs = [len(plane.poll().events[0]["outputs"])]
+    del plane.server.failing[CATALOGS]
+    seen = plane.poll()
+    assert [one.what for one in seen.unseen] == ["accounts of catalogs"]
+    plane.server.failing = {}
+    for later in (seen, plane.poll()):
+        assert said(later) == [f"RUNNING {JOB}"]
+        outputs.append(len(later.events[0]["outputs"]))
+    assert outputs == [1, 3, 3]
+    assert plane.poll().events[0]["outputs"] == []
+
+
 def test_what_it_lacks_is_said_and_what_is_gone_with_its_cluster_ends(plane: Polling) -> None:
     plane.poll()
     assert said(plane.gone()) == [f"ABORT {JOB}"]

@@ -58,7 +58,7 @@ class ConnectPlane(Plane[Answers]):
 
     def __init__(self, around: Around, cluster: KafkaCluster) -> None:
         super().__init__(around, cluster.scope)
-        self.cluster, self.classes = cluster, catalogue()
+        self.cluster, self.classes = cluster, catalogue().with_mappings(self.settings.mappings)
         self.path = f"/connect/v1/environments/{cluster.environment}/clusters/{cluster.id}/connectors"
 
     def lacks(self) -> str:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from lineage_bridge.sources.connect.settings import Mappings
 from lineage_bridge.sources.settings import Secret, SourceSettings, Url
 
 EVERY = "*"
@@ -74,6 +75,7 @@ class ConfluentSettings(SourceSettings):
     environments: tuple[str, ...] = Field(default=(), description="ids of the environments to observe; empty: all")
     clusters: tuple[str, ...] = Field(default=(), description="ids of the Kafka clusters to observe; empty: all")
     off: Annotated[tuple[str, ...], AfterValidator(_planes)] = Field(default=(), description=f"planes to leave out: {', '.join(PLANES)}")
+    mappings: Mappings = Field(default=(), description="connector classes of one's own, as docs/connectors.md has them")
     metrics_hours: float = Field(default=1.0, gt=0, le=168, description="hours that metrics look back")
     exclude_clients: tuple[str, ...] = Field(default=(), description="globs of client ids that are told as no producers")
     at_once: int = Field(default=4, ge=1, le=64, description="most calls at the same time, in each plane")

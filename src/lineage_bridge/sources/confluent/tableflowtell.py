@@ -35,7 +35,7 @@ _WHOLE_KEY = "key"
 class Memory(msgspec.Struct, omit_defaults=True):
     """What was told of a topic. `number`: of its runs; `run`: the last one's id, empty if it had none; `state`: told of it last.
 
-    `shape`: fingerprint of the datasets, `said`: of all that was said of them.
+    `shape`: fingerprint of its formats and catalogs, `said`: of all that was said of them.
     """
 
     number: int = 0
@@ -69,8 +69,8 @@ _NOTHING_NEW = _Content({}, [], [])
 def goes_on(topic: Topic, memory: Memory, around: Around) -> Iterator[Json]:
     """What is to be told of a topic that has Tableflow; `memory` is brought up to date."""
     job, content = (around.space, f"tableflow/{topic.name}"), _content(topic, around)
-    names = [[one["namespace"], one["name"]] for one in (*content.inputs, *content.outputs)]
-    shape, said = digest([names, topic.formats]), digest([content.job_facets, content.inputs, content.outputs])
+    shape = digest([topic.formats, [one.integration for one in topic.catalogs or ()]])
+    said = digest([content.job_facets, content.inputs, content.outputs])
     is_new = said != memory.said
     if _begins(topic, memory, shape):
         if memory.state == RUNNING:
@@ -98,7 +98,7 @@ def is_gone(name: str, memory: Memory, space: str, now_us: int) -> Iterator[Json
 
 
 def _begins(topic: Topic, memory: Memory, shape: str) -> bool:
-    """Whether another run begins: the first, one of a Tableflow that was switched on again or has other tables, or one after an end.
+    """Whether another run begins: the first, one after an end, or one of a Tableflow with other formats or catalogs, or switched on again.
 
     One that was suspended when it was first seen has none.
     """

@@ -2,13 +2,25 @@
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field
 
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.sources.connect.catalogue import catalogue
 from lineage_bridge.sources.settings import HttpSettings, SourceSettings
+
+
+def _can_be_read(mappings: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+    try:
+        catalogue().with_mappings(mappings)
+    except ConfigError as error:
+        raise ValueError(f"{error} ({error.hint})") from error
+    return mappings
+
+
+Mappings = Annotated[tuple[dict[str, Any], ...], AfterValidator(_can_be_read)]
+"""Entries for the catalogue of connector classes."""
 
 
 class ConnectorSettings(SourceSettings):
@@ -18,22 +30,13 @@ class ConnectorSettings(SourceSettings):
     kafka: str = Field(default="", description="bootstrap servers of the connectors' Kafka cluster; empty: as other sources know it")
     include: tuple[str, ...] = Field(default=("*",), description="names of connectors to observe, with * and ?")
     exclude: tuple[str, ...] = Field(default=(), description="names of connectors to leave out, with * and ?")
-    mappings: tuple[dict[str, Any], ...] = Field(default=(), description="connector classes of one's own, as docs/connectors.md has them")
+    mappings: Mappings = Field(default=(), description="connector classes of one's own, as docs/connectors.md has them")
     smt_namespace: str = Field(default="fh-local", description="OPENLINEAGE_NAMESPACE of the workers, for OpenLineageLifecycleSmt")
     smt_bootstrap: str = Field(default="kafka-1:19092", description="BOOTSTRAP of the workers, for OpenLineageLifecycleSmt")
 
     def matters(self, connector: str) -> bool:
         """Whether a connector is to be observed."""
         return _matches(connector, self.include) and not _matches(connector, self.exclude)
-
-    @field_validator("mappings")
-    @classmethod
-    def _can_be_read(cls, mappings: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
-        try:
-            catalogue().with_mappings(mappings)
-        except ConfigError as error:
-            raise ValueError(f"{error} ({error.hint})") from error
-        return mappings
 
 
 class ConnectSettings(ConnectorSettings, HttpSettings):
