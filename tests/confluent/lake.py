@@ -75,7 +75,7 @@ def exporters(topics: Topics, secrets: Secrets) -> list[Json]:
         )
     pairs = [[[prod, subject], [there, f":.prod:{subject}"]] for subject in named]
     partners = [one["subject"] for one in topics.subjects if one["registry"] == prod and one["subject"].startswith(":.partners:")]
-    outside = "https://psrc-dr001.eu-west-1.aws.confluent.cloud"
+    outside = "https://psrc-dr001.eu-west-1.aws.confluent.example"
     return [
         {
             "registry": prod,

@@ -7,7 +7,7 @@ PROD, STAGING, ANALYTICS = "env-p9k2x7", "env-s4m8d1", "env-a7n3t5"
 ORDERS, PAYMENTS, WEB, LOGISTICS = "lkc-p1ord7", "lkc-p2pay4", "lkc-p3web9", "lkc-p4log2"
 DEV, TEST = "lkc-s1dev5", "lkc-s2tst8"
 WAREHOUSE, LAB = "lkc-a1dwh3", "lkc-a2lab6"
-SHARED = "pkc-4r087.us-west-2.aws.confluent.cloud"
+SHARED = "pkc-4r087.us-west-2.aws.confluent.example"
 FOREIGN = "lkc-x9ext1"
 """A cluster of another organization, the source of a link."""
 REGIONS = {
@@ -29,10 +29,28 @@ def environments() -> list[Json]:
 def kafka_clusters() -> list[Json]:
     """Clusters. `lag_offered`: whether the lag of groups is told by REST."""
     told = [
-        (ORDERS, PROD, "orders-prod", "Dedicated", "AWS", "us-east-1", "MULTI_ZONE", "lkc-p1ord7-6kx1q.us-east-1.aws.glb.confluent.cloud"),
-        (PAYMENTS, PROD, "payments prod", "Standard", "AWS", "eu-central-1", "MULTI_ZONE", "pkc-7prvp.eu-central-1.aws.confluent.cloud"),
-        (WEB, PROD, "web-events", "Freight", "AWS", "us-east-1", "HIGH", "lkc-p3web9-ap1f2.us-east-1.aws.glb.confluent.cloud"),
-        (LOGISTICS, PROD, "logistics", "Enterprise", "AWS", "eu-central-1", "HIGH", "lkc-p4log2.eu-central-1.aws.private.confluent.cloud"),
+        (
+            ORDERS,
+            PROD,
+            "orders-prod",
+            "Dedicated",
+            "AWS",
+            "us-east-1",
+            "MULTI_ZONE",
+            "lkc-p1ord7-6kx1q.us-east-1.aws.glb.confluent.example",
+        ),
+        (PAYMENTS, PROD, "payments prod", "Standard", "AWS", "eu-central-1", "MULTI_ZONE", "pkc-7prvp.eu-central-1.aws.confluent.example"),
+        (WEB, PROD, "web-events", "Freight", "AWS", "us-east-1", "HIGH", "lkc-p3web9-ap1f2.us-east-1.aws.glb.confluent.example"),
+        (
+            LOGISTICS,
+            PROD,
+            "logistics",
+            "Enterprise",
+            "AWS",
+            "eu-central-1",
+            "HIGH",
+            "lkc-p4log2.eu-central-1.aws.private.confluent.example",
+        ),
         (DEV, STAGING, "dev", "Basic", "AWS", "us-west-2", "SINGLE_ZONE", SHARED),
         (TEST, STAGING, "test", "Basic", "AWS", "us-west-2", "SINGLE_ZONE", SHARED),
         (
@@ -43,9 +61,9 @@ def kafka_clusters() -> list[Json]:
             "GCP",
             "us-central1",
             "SINGLE_ZONE",
-            "lkc-a1dwh3-g2m5z.us-central1.gcp.glb.confluent.cloud",
+            "lkc-a1dwh3-g2m5z.us-central1.gcp.glb.confluent.example",
         ),
-        (LAB, ANALYTICS, "lab", "Standard", "GCP", "us-central1", "SINGLE_ZONE", "pkc-lgk0v.us-central1.gcp.confluent.cloud"),
+        (LAB, ANALYTICS, "lab", "Standard", "GCP", "us-central1", "SINGLE_ZONE", "pkc-lgk0v.us-central1.gcp.confluent.example"),
     ]
     return [
         {

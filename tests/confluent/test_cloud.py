@@ -447,7 +447,7 @@ def test_a_real_broker_may_play_a_cluster():
         asker = Asker(cloud)
         told = {one["id"]: one["spec"]["kafka_bootstrap_endpoint"] for one in asker.all("/cmk/v2/clusters", "cloud", environment=PROD)}
     assert told[ORDERS] == "SASL_SSL://127.0.0.1:19092"
-    assert told[WEB].endswith("confluent.cloud:9092")
+    assert told[WEB].endswith("confluent.example:9092")
 
 
 def test_a_real_registry_may_tell_schemas(registry: Registry):
