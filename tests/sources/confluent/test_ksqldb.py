@@ -47,7 +47,7 @@ def test_queries_are_jobs_of_the_kafka_cluster_and_bear_the_ksqldb_clusters_id(p
     assert "columnLineage" in rich["facets"]
     assert start["job"]["facets"]["ksqldb_query"]["group"] == f"_confluent-ksql-{SERVICE}query_CSAS_RICH_3"
     links = [one for event in seen.events if "dataset" in event for one in event["dataset"]["facets"]["symlinks"]["identifiers"]]
-    assert {(one["namespace"], one["name"].rpartition("/")[0]) for one in links} == {(SPACE, f"ksqldb/{KSQL}")}
+    assert {(one["namespace"], one["name"]) for one in links} == {(f"ksqldb://{KSQL}", name) for name in ("ORDERS", "CUSTOMERS", "RICH")}
     assert plane.known.owners == {(LKC, f"_confluent-ksql-{SERVICE}query_CSAS_RICH_3"): (SPACE, QUERY)}
     assert len(plane.server.asked) == 2
 
@@ -110,5 +110,5 @@ def test_a_topic_is_followed_through_a_query(plane: Polling, graph: Server) -> N
         assert graph.client.post(path, content=body, headers={"Content-Type": "application/json"}).is_success
     graph.fold()
     walk = graph.ask("/graph/neighbourhood", namespace=SPACE, name="orders", direction="downstream", depth=2)
-    names = {(node["kind"], node["name"]) for node in walk["nodes"]}
-    assert {("job", QUERY), ("dataset", "rich-orders")} <= names
+    names = {(node["kind"], node["namespace"], node["name"]) for node in walk["nodes"]}
+    assert {("job", SPACE, QUERY), ("dataset", SPACE, "orders"), ("dataset", SPACE, "rich-orders")} <= names

@@ -12,7 +12,7 @@ from lineage_bridge.sources.knowledge import Knowledge
 from lineage_bridge.sources.ksqldb.answers import Answers
 from lineage_bridge.sources.ksqldb.observer import HEADERS, ask
 from lineage_bridge.sources.ksqldb.settings import KsqldbSettings
-from lineage_bridge.sources.ksqldb.translate import known, translate
+from lineage_bridge.sources.ksqldb.translate import Named, known, translate
 from lineage_bridge.sources.observer import Observation, Snapshot
 
 
@@ -43,9 +43,9 @@ class KsqldbPlane(Plane[Answers]):
 
     def tell(self, fetched: Answers, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
         """See Plane."""
-        settings = KsqldbSettings(url=self.settings.url, namespace=self.space, interval_s=self.settings.interval_s)
-        here = within(around, self.cluster.kafka, self.space)
-        return translate(fetched, before, here, now_us, settings, f"ksqldb/{self.cluster.id}/")
+        settings = KsqldbSettings(url=self.settings.url, interval_s=self.settings.interval_s)
+        named = Named(self.space, f"ksqldb://{self.cluster.id}", f"ksqldb/{self.cluster.id}/")
+        return translate(fetched, before, within(around, self.cluster.kafka, self.space), now_us, settings, named)
 
     def nothing(self) -> Answers:
         """See Plane."""

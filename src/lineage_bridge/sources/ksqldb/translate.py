@@ -26,16 +26,24 @@ RUNNING, PAUSED, ERROR, UNRESPONSIVE = "RUNNING", "PAUSED", "ERROR", "UNRESPONSI
 _NOTHING: Mapping[str, Any] = {"topics": {}, "queries": {}, "ended": {}}
 
 
+class Named(NamedTuple):
+    """How queries and streams are called: the namespaces of both, and what goes before the names of queries."""
+
+    queries: str
+    streams: str
+    lead: str = ""
+
+
 def translate(
-    said: Answers, before: Snapshot | None, around: Knowledge, now_us: int, settings: KsqldbSettings, lead: str = ""
+    said: Answers, before: Snapshot | None, around: Knowledge, now_us: int, settings: KsqldbSettings, named: Named | None = None
 ) -> Observation:
-    """What is to be told of what was answered. `lead` goes before the names of queries and streams, where others share their namespace."""
-    look = _Look(said, before or _NOTHING, around, now_us, settings, lead)
+    """What is to be told of what was answered. `named`: where it is not the server that names queries and streams."""
+    look = _Look(said, before or _NOTHING, around, now_us, settings, named or _named_by(settings))
     events = [*look.topics(), *look.queries()]
     snapshot = {
         "cluster": said.cluster,
-        "namespace": look.jobs,
-        "lead": lead,
+        "namespace": look.named.queries,
+        "lead": look.named.lead,
         "service": said.service,
         "topics": dict(sorted(look.told_topics.items())),
         "queries": dict(sorted(look.told_queries.items())),
@@ -43,6 +51,12 @@ def translate(
     }
     warned = [Unseen(f"warnings of {asked}", "; ".join(texts)) for asked, texts in sorted(said.warnings.items())]
     return Observation(snapshot, tuple(events), unseen=(*warned, *look.unseen))
+
+
+def _named_by(settings: KsqldbSettings) -> Named:
+    """The names of a server's own queries and streams."""
+    space = settings.namespace or f"ksqldb://{urlsplit(settings.url).netloc}"
+    return Named(space, space)
 
 
 def group_of(service: str, query: str) -> str:
@@ -80,11 +94,10 @@ class _Look:
     """One look at a server: what is told, and what is to be remembered."""
 
     def __init__(
-        self, said: Answers, before: Mapping[str, Any], around: Knowledge, now_us: int, settings: KsqldbSettings, lead: str
+        self, said: Answers, before: Mapping[str, Any], around: Knowledge, now_us: int, settings: KsqldbSettings, named: Named
     ) -> None:
-        self.said, self.before, self.around, self.now_us, self.settings, self.lead = said, before, around, now_us, settings, lead
+        self.said, self.before, self.around, self.now_us, self.settings, self.named = said, before, around, now_us, settings, named
         self.space = around.namespace(said.cluster, settings.kafka)
-        self.jobs = settings.namespace or f"ksqldb://{urlsplit(settings.url).netloc}"
         self.names = {name: (self.space, one.topic) for name, one in said.relations.items()}
         self.told_topics: dict[str, Any] = {}
         self.told_queries: dict[str, Any] = {}
@@ -99,9 +112,8 @@ class _Look:
             why = f"ksqlDB says that it is {said.status}: what it does not list may be there all the same"
             self.unseen.append(Unseen("state of the server", why))
 
-    def _named(self, name: str) -> DatasetName:
-        """The full name of a query or stream."""
-        return self.jobs, self.lead + name
+    def _job(self, query: str) -> DatasetName:
+        return self.named.queries, self.named.lead + query
 
     # topics
 
@@ -133,7 +145,7 @@ class _Look:
 
     def _facets(self, topic: str, here: list[Relation]) -> dict[str, Json]:
         facets: dict[str, Json] = {
-            "symlinks": TELLER.symlinks((self._named(one.name) for one in here), "TABLE"),
+            "symlinks": TELLER.symlinks(((self.named.streams, one.name) for one in here), "TABLE"),
             "ksqldb": TELLER.own("1-0-0", "KsqldbDatasetFacet", streams=[_stream(one) for one in here]),
         }
         if not self._is_registered(topic):
@@ -157,12 +169,12 @@ class _Look:
             elif name not in self.said.queries:
                 self.ended[name] = was["generation"] + 1
                 if was["state"] != ERROR:
-                    yield TELLER.run_event("ABORT", self.now_us, was["run"], self._named(name))
+                    yield TELLER.run_event("ABORT", self.now_us, was["run"], self._job(name))
         # Names that ksqlDB makes up do not come again.
         self.ended = {name: count for name, count in self.ended.items() if name in self.said.queries or not _is_made_up(name)}
 
     def _query(self, name: str, query: Query, was: Mapping[str, Any] | None) -> Iterator[Json]:
-        job, state = self._named(name), self._state(query)
+        job, state = self._job(name), self._state(query)
         if state is None:
             if was is not None:
                 self.told_queries[name] = was
@@ -175,7 +187,7 @@ class _Look:
             if was["state"] != ERROR:
                 yield TELLER.run_event("COMPLETE", self.now_us - 2, was["run"], job)
             was = None
-        run = str(run_id("ksqldb", self.said.service or self.jobs, name, _hash({"text": query.text}), generation))
+        run = str(run_id("ksqldb", self.said.service or self.named.queries, name, _hash({"text": query.text}), generation))
         health = {"state": state, "hosts": dict(sorted(query.hosts.items()))}
         counts, *amounts = counted(query, self.said, self._offsets(name), was["counts"] if was else None)
         entry = {
