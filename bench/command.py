@@ -15,11 +15,25 @@ import duckdb
 import psutil
 import pyspark
 
-from bench import aliases, estates, fold, freshness, http, hubs, processes, questions, search, sources, sql, walks
+from bench import aliases, confluent, estates, fold, freshness, http, hubs, processes, questions, search, sources, sql, walks
 from bench.meter import Result, calibrate
 from bench.tell import tell
 
-NAMES = ("fold", "http", "freshness", "walks", "estates", "questions", "search", "hubs", "aliases", "sources", "sql", "processes")
+NAMES = (
+    "fold",
+    "http",
+    "freshness",
+    "walks",
+    "estates",
+    "questions",
+    "search",
+    "hubs",
+    "aliases",
+    "sources",
+    "confluent",
+    "sql",
+    "processes",
+)
 SIZES = "10000,100000,1000000"
 QUICK_SIZES = "2000,10000"
 
@@ -58,6 +72,7 @@ def _runs(sizes: list[int], quick: bool) -> dict[str, Callable[[Path], Result]]:
         "hubs": lambda work: hubs.run(work, quick=quick),
         "aliases": lambda work: aliases.run(work, quick=quick),
         "sources": lambda work: sources.run(work, quick=quick),
+        "confluent": lambda work: confluent.run(work, quick=quick),
         "sql": lambda _: sql.run(quick=quick),
         "processes": processes.run,
     }

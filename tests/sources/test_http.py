@@ -10,7 +10,7 @@ import pytest
 import tenacity
 
 from lineage_bridge.errors import BusyError, ConfigError, ForbiddenError, MissingError, SourceError, UnreachableError
-from lineage_bridge.sources.http import TRIES, TRIES_WHEN_LIMITED, Http
+from lineage_bridge.sources.http import TRIES, TRIES_WHEN_LIMITED, Http, Trust
 from lineage_bridge.sources.settings import HttpSettings, reveal
 
 
@@ -206,3 +206,10 @@ def test_a_secret_of_the_keyring() -> None:
             reveal("${keyring:connect/you}")
     finally:
         keyring.set_keyring(before)
+
+
+def test_who_shares_trust_reads_it_once():
+    trust = Trust(HttpSettings(url="https://example.com"))
+    assert trust.context() is trust.context()
+    with pytest.raises(SourceError, match="a file of TLS cannot be used"):
+        Trust(HttpSettings(url="https://example.com", ca_file="/nowhere.pem")).context()

@@ -27,13 +27,39 @@ _ItemT = TypeVar("_ItemT")
 _ResultT = TypeVar("_ResultT")
 
 
+class Trust:
+    """Whom TLS trusts, and who we are: read once for all clients that share it, for that takes a while. Safe in threads."""
+
+    def __init__(self, settings: HttpSettings) -> None:
+        self._settings = settings
+        self._context: ssl.SSLContext | None = None
+        self._reading = threading.Lock()
+
+    def context(self) -> ssl.SSLContext:
+        """The context of connections. Raises SourceError."""
+        asked = self._settings
+        with self._reading:
+            if self._context is None:
+                try:
+                    trusted = ssl.create_default_context(cafile=asked.ca_file or None)
+                    if asked.client_cert_file:
+                        trusted.load_cert_chain(asked.client_cert_file, asked.client_key_file or None)
+                except OSError as error:
+                    told = f"a file of TLS cannot be used: {error}"
+                    raise SourceError(told, "ca_file, client_cert_file and client_key_file are PEM") from error
+                self._context = trusted
+            return self._context
+
+
 class Http:
     """Calls one system. Safe in several threads. `requests` counts what was sent. Who shares a limit with others shares their `gate`."""
 
-    def __init__(self, settings: HttpSettings, headers: dict[str, str] | None = None, gate: Gate | None = None) -> None:
+    def __init__(
+        self, settings: HttpSettings, headers: dict[str, str] | None = None, gate: Gate | None = None, trust: Trust | None = None
+    ) -> None:
         self.settings, self.requests, self.gate = settings, 0, gate or Gate()
         self.host = urlsplit(settings.url).netloc
-        self._headers = headers or {}
+        self._headers, self._trust = headers or {}, trust or Trust(settings)
         self._client: httpx.Client | None = None
         self._opening = threading.Lock()
         self._tagged: dict[str, tuple[str, Any]] = {}
@@ -147,21 +173,13 @@ class Http:
             auth = httpx.BasicAuth(asked.username, reveal(asked.password) if asked.password else "") if asked.username else None
             bearer = {"Authorization": f"Bearer {reveal(asked.token)}"} if asked.token else {}
             self._client = httpx.Client(
-                base_url=asked.url, auth=auth, headers={**self._headers, **bearer}, timeout=asked.timeout_s, verify=self._trusted()
+                base_url=asked.url,
+                auth=auth,
+                headers={**self._headers, **bearer},
+                timeout=asked.timeout_s,
+                verify=self._trust.context() if asked.url.startswith("https:") else False,  # redirects are not followed
             )
         return self._client
-
-    def _trusted(self) -> ssl.SSLContext | bool:
-        asked = self.settings
-        if not asked.url.startswith("https:"):
-            return True
-        try:
-            trusted = ssl.create_default_context(cafile=asked.ca_file or None)
-            if asked.client_cert_file:
-                trusted.load_cert_chain(asked.client_cert_file, asked.client_key_file or None)
-        except OSError as error:
-            raise SourceError(f"a file of TLS cannot be used: {error}", "ca_file, client_cert_file and client_key_file are PEM") from error
-        return trusted
 
     def _named(self, method: str, path: str) -> str:
         return f"{method} {path.partition('?')[0]} of {self.host}"

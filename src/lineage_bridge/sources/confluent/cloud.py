@@ -7,7 +7,7 @@ from typing import Any
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.confluent.settings import ConfluentSettings, Credential
 from lineage_bridge.sources.gate import Gate
-from lineage_bridge.sources.http import Http
+from lineage_bridge.sources.http import Http, Trust
 from lineage_bridge.sources.settings import HttpSettings
 
 PAGE = 100
@@ -21,6 +21,7 @@ class Clients:
         self.settings = settings
         self._gates: dict[tuple[str, str], Gate] = {}
         self._clients: dict[tuple[str, str, str], Http] = {}
+        self._trust: Trust | None = None
         self._making = threading.Lock()
         self._stop = threading.Event()
 
@@ -39,7 +40,9 @@ class Clients:
                 self._gates[gate] = Gate()
                 self._gates[gate].stop = self._stop
             if client not in self._clients:
-                self._clients[client] = Http(self.access(url, credential), headers, self._gates[gate])
+                access = self.access(url, credential)
+                self._trust = self._trust or Trust(access)
+                self._clients[client] = Http(access, headers, self._gates[gate], self._trust)
             return self._clients[client]
 
     def gate(self, credential: Credential, limit: str) -> Gate:

@@ -26,8 +26,8 @@ from lineage_bridge.sources.knowledge import NOTHING, Knowledge, together
 from lineage_bridge.sources.observer import Check, Kind, Observation, Observer, SameJob, SameSpace, Snapshot, Unseen
 
 DISCOVERY = "discovery"
-AT_ONCE = 16
-"""Planes that are asked at the same time."""
+AT_ONCE = 64
+"""Planes that are asked at the same time: most of them wait for the limits of their keys."""
 OBSERVED, PARTLY, FAILED, NOT_OBSERVED, SKIPPED, GONE = "observed", "partly", "failed", "not_observed", "skipped", "gone"
 log = logging.getLogger(__name__)
 

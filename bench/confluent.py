@@ -1,0 +1,141 @@
+"""confluent: what extracting an estate takes within the limits of calls, and whether memory grows over many polls of it."""
+
+import json
+import math
+import os
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+from tests.confluent.cloud import Cloud, running
+from tests.confluent.floor import floor
+
+from bench.meter import Result, alone
+from bench.tell import tell
+from lineage_bridge.sources.confluent.observer import ConfluentObserver
+from lineage_bridge.sources.confluent.settings import ConfluentSettings
+from lineage_bridge.sources.desk import SourceDesk
+from lineage_bridge.sources.knowledge import NOTHING
+from lineage_bridge.sources.poller import Poller, parcels
+from lineage_bridge.store.control import Control
+from lineage_bridge.store.sourcebook import SourceBook
+
+_INTERVAL_US = 300_000_000
+_WIDE = 1000.0
+"""So many times the limits: no call waits."""
+
+
+def run(work: Path, *, quick: bool = False) -> Result:
+    """The stand-in's estate, extracted within its limits, then polled unchanged without limits: heartbeats alone, and the memory held.
+
+    Brokers cannot be had, so groups are asked for by REST.
+    """
+    with running() as cloud:
+        settings, secrets = {**cloud.settings(), "groups_by": "rest"}, cloud.environment()
+        cloud.limits.on = True
+        tell("confluent: extracting the estate within its limits")
+        began = time.monotonic()
+        extraction = alone(_extract, settings, secrets)
+        out: Result = {"extraction": {**extraction, **_buckets(cloud, extraction["wall_s"])}}
+        out["extraction"]["started_after_s"] = round(min(one.at for one in cloud.asked) - began, 2)
+        cloud.limits.on, cloud.limits.scale = False, _WIDE
+        tell("confluent: polling it unchanged")
+        out["unchanged"] = alone(_polls, work / "polls.db", settings, secrets, (2, 5, 10) if quick else (20, 100, 200))
+    return out
+
+
+def _extract(settings: dict[str, Any], secrets: dict[str, str]) -> Result:
+    """A first look: each plane's calls, events and seconds of fetching, by kind; and all of it."""
+    os.environ.update(secrets)
+    observer = ConfluentObserver("bench", ConfluentSettings.model_validate(settings))
+    kinds: dict[str, dict[str, Any]] = defaultdict(lambda: {"scopes": 0, "requests": 0, "events": 0, "longest_s": 0.0, "states": set()})
+    size, cpu, began = 0, time.process_time(), time.monotonic()
+    for step in observer.steps(None, NOTHING, time.time_ns() // 1000):
+        outcome, kind = step.outcome, kinds[step.key.partition(" ")[0]]
+        kind["scopes"] += 1
+        kind["requests"] += outcome.requests
+        kind["events"] += outcome.events
+        kind["longest_s"] = max(kind["longest_s"], round(outcome.took_us / 1e6, 2))
+        kind["states"].add(outcome.state)
+        size += sum(len(body) for _, body in parcels(step.observation))
+    wall = time.monotonic() - began
+    observer.close()
+    planes = {name: {**kind, "states": sorted(kind["states"])} for name, kind in kinds.items()}
+    return {"wall_s": round(wall, 2), "cpu_s": round(time.process_time() - cpu, 2), "parcel_bytes": size, "planes": planes}
+
+
+def _buckets(cloud: Cloud, wall_s: float) -> Result:
+    """What each limit counted, beside the least that it could have counted; and the whole beside its slowest part."""
+    least = floor(cloud.estate)
+    names = dict(_keys(cloud))
+    asked: dict[str, list[float]] = defaultdict(list)
+    refused: dict[str, int] = defaultdict(int)
+    for one in cloud.asked:
+        bucket = "metrics" if one.plane == "metrics" else names.get(one.key, one.key)
+        asked[bucket].append(one.at)
+        refused[bucket] += one.status == 429
+    buckets = {}
+    for name, (calls, seconds) in sorted(least.items()):
+        at = asked.pop(name, [])
+        taken = max(at) - min(at) if at else 0.0
+        told = {"requests": len(at), "refused": refused[name], "least_requests": calls, "floor_s": seconds, "taken_s": round(taken, 2)}
+        buckets[name] = {**told, "ratio": round(taken / seconds, 2) if seconds else None}
+    longest = max(seconds for _, seconds in least.values())
+    return {
+        "buckets": buckets,
+        "others": {name: len(at) for name, at in asked.items()},
+        "floor_s": longest,
+        "ratio": _ratio(wall_s, longest),
+    }
+
+
+def _ratio(taken: float, least: float) -> float:
+    return round(taken / least, 2) if least else math.inf
+
+
+def _keys(cloud: Cloud) -> Iterator[tuple[str, str]]:
+    """Each key, and the name of what its limit counts."""
+    for name, held in cloud.estate["credentials"].items():
+        if "key" in held:
+            yield held["key"], name
+        else:
+            yield from ((one["key"], f"{name} {ident}") for ident, one in held.items())
+
+
+def _polls(path: Path, settings: dict[str, Any], secrets: dict[str, str], counts: tuple[int, ...]) -> Result:
+    """The memory held after so many polls, and what the last one told."""
+    os.environ.update(secrets)
+    book = SourceBook(Control(path))
+    desk = SourceDesk({}, book)
+    told: list[Any] = []
+    clock = [time.time_ns() // 1000]
+    poller = Poller(desk.records, book, lambda parcel: told.extend(_events(parcel.path, parcel.body)), lambda: clock[0])
+    desk.add("bench", "confluent", settings, replace=False)
+    process, cpu, began = psutil.Process(), time.process_time(), time.monotonic()
+    held: dict[str, int] = {}
+    for number in range(1, counts[-1] + 1):
+        told.clear()
+        poller.poll(desk.record("bench"))
+        poller.deliver()
+        clock[0] += _INTERVAL_US
+        if number in counts:
+            held[str(number)] = round(process.memory_info().rss / 2**20)
+            tell(f"confluent: {number} polls, {held[str(number)]} MB")
+    state = desk.record("bench").state
+    if state.failures:
+        raise RuntimeError(state.error)
+    return {
+        "polls": counts[-1],
+        "rss_mb": held,
+        "cpu_s_per_poll": round((time.process_time() - cpu) / counts[-1], 2),
+        "wall_s_per_poll": round((time.monotonic() - began) / counts[-1], 2),
+        "snapshot_bytes": len(book.snapshot("bench") or b""),
+        "last_events": sorted({event.get("eventType", "none") for event in told}),
+    }
+
+
+def _events(path: str, body: bytes) -> list[Any]:
+    return json.loads(body) if path.endswith("/lineage") else []

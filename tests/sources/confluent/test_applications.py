@@ -1,0 +1,130 @@
+"""The estate's applications and accounts: what the metrics and the audit log tell of it, no more and no less; and each way to fail."""
+
+import json
+import time
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+from tests.confluent.cloud import Cloud, running
+from tests.confluent.expected import expected
+from tests.published import faults
+from tests.servers.broker import Kafka
+from tests.sources.confluent.graph import Graph, differences, exported
+
+from lineage_bridge.sources.confluent.observer import FAILED, OBSERVED, ConfluentObserver, Step
+from lineage_bridge.sources.confluent.settings import PLANES, ConfluentSettings
+from lineage_bridge.sources.knowledge import NOTHING
+from lineage_bridge.sources.observer import Observation, Snapshot
+
+T0 = 1_795_000_000_000_000
+MINUTE = 60_000_000
+MINE = {"discovery", "names", "topics", "connect", "metrics"}
+NUMBERS = count()
+
+
+@pytest.fixture
+def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
+    with running() as standin:
+        standin.limits.scale = 1000.0
+        for name, secret in standin.environment().items():
+            monkeypatch.setenv(name, secret)
+        yield standin
+
+
+class Look:
+    """An observer of the estate, with some planes; `steps` are those of the last look."""
+
+    def __init__(self, cloud: Cloud, planes: set[str], **more: Any) -> None:
+        off = [name for name in PLANES if name not in planes]
+        settings = ConfluentSettings.model_validate({**cloud.settings(), "timeout_s": 1, "off": off, **more})
+        self.observer = ConfluentObserver("cloud", settings)
+        self.snapshot: Snapshot | None = None
+        self.steps: dict[str, Step] = {}
+
+    def look(self, minutes: int = 0) -> Observation:
+        around = self.observer.knowledge(self.snapshot) if self.snapshot else NOTHING
+        steps = list(self.observer.steps(self.snapshot, around, T0 + minutes * MINUTE))
+        self.steps = {step.key: step for step in steps}
+        events = tuple(event for step in steps for event in step.observation.events)
+        assert not faults(events)
+        self.snapshot = json.loads(json.dumps(steps[-1].observation.snapshot))
+        return Observation(self.snapshot or {}, events)
+
+    def told(self, key: str) -> list[dict[str, Any]]:
+        return list(self.steps[key].observation.events)
+
+
+def test_every_application_that_writes_is_found_and_no_other(cloud: Cloud):
+    look = Look(cloud, MINE)
+    first = look.look()
+    assert {step.outcome.state for step in look.steps.values()} == {OBSERVED}
+    assert differences(Graph(exported(first)), expected(cloud.estate), ["producers"]) == {"missing": [], "extra": []}
+    owners = {
+        event["job"]["name"]: event["job"]["facets"]["ownership"]["owners"][0]["name"]
+        for event in look.told("metrics organization")
+        if "ownership" in event.get("job", {}).get("facets", {})
+    }
+    assert owners["producer/order-service"] == "order-service"
+    assert owners["producer/console-producer"] == "Boris Lund"
+    counted = {name for event in look.told("metrics organization") if (name := event.get("job", {}).get("name", "")) and "/" not in name}
+    running_ = {one["name"] for one in cloud.estate["connectors"] if one["state"] == "RUNNING"}
+    assert running_ <= counted | {"ledger-writer"}
+    again = look.look(5)
+    assert {event.get("eventType") for event in again.events} == {"RUNNING"}
+    assert not any(secret in json.dumps([first.snapshot, first.events, again.snapshot]) for secret in cloud.secrets)
+    assert not any(user["email"] in json.dumps([first.snapshot, first.events]) for user in cloud.estate["users"])
+
+
+@pytest.mark.parametrize("how", ["broken", "slow", "refused", "half", "truncated", "gone"])
+def test_planes_that_fail_take_nothing_away(cloud: Cloud, how: str):
+    look = Look(cloud, {"names", "metrics"})
+    look.look()
+    before = look.snapshot or {}
+    for where in ("/v2/metrics", "/iam"):
+        cloud.fail(where, how, 2.0)
+    failed = look.look(5)
+    assert {event.get("eventType") for event in failed.events} <= {"RUNNING"}
+    for key in ("metrics organization", "names organization"):
+        outcome = look.steps[key].outcome
+        if how != "half":  # one page tells all: there is no second one that could fail
+            assert outcome.state == FAILED
+            assert outcome.why
+            assert (failed.snapshot["planes"][key], bool(failed.snapshot["unseen"][key])) == (before["planes"][key], True)
+    cloud.heal()
+    assert {event.get("eventType") for event in look.look(10).events} == {"RUNNING"}
+    assert {step.outcome.state for step in look.steps.values()} == {OBSERVED}
+
+
+def test_the_audit_log_of_the_estate_is_told_where_it_belongs(cloud: Cloud, kafka: Kafka, monkeypatch: pytest.MonkeyPatch):
+    topic = f"estate-audit-{next(NUMBERS)}"
+    kafka.create_topics(topic, partitions=2)
+    producer = Producer(kafka.client_config())
+    for at, event in enumerate(cloud.estate["audit_events"]):
+        producer.produce(topic, json.dumps(event), partition=at % 2, timestamp=T0 // 1000)
+    producer.flush()
+    monkeypatch.setenv("AUDIT", "secret")
+    log = {"bootstrap_servers": kafka.bootstrap, "security_protocol": "PLAINTEXT", "topic": topic, "key": "K", "secret": "${env:AUDIT}"}
+    look = Look(cloud, {"names", "topics", "connect", "flink", "audit-log"}, audit_log=log, timeout_s=20)
+    began = time.monotonic()
+    look.look()
+    assert time.monotonic() - began < 60
+    told = {}
+    for event in look.told("audit-log organization"):
+        about = event.get("dataset") or event["job"]
+        facet = about["facets"]["confluent_changes"]
+        told[about["name"]] = [[(one["method"], one.get("name", "")) for one in facet[part]] for part in ("changes", "access")]
+    connectors = [one["name"] for one in cloud.estate["connectors"][:3]]
+    assert told[connectors[0]][0] == [
+        ("ResumeConnector", "Boris Lund"),
+        ("PauseConnector", "Boris Lund"),
+        ("CreateConnector", "Anna Kovacs"),
+    ]
+    assert told[connectors[1]] == [[("CreateConnector", "Anna Kovacs")], []]
+    assert told["cards"] == [[], [("kafka.Produce", "nobody")]]
+    assert told["order_audit"] == [[], [("kafka.Fetch", "lineage-admin")]]
+    assert {name for name in told if name.startswith("flink/")} == {f"flink/{one['name']}" for one in cloud.estate["statements"][:2]}
+    assert {event.get("eventType") for event in look.look(5).events} == {"RUNNING"}
+    assert not look.told("audit-log organization")
