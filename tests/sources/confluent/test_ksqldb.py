@@ -46,8 +46,14 @@ def test_queries_are_jobs_of_the_kafka_cluster_and_bear_the_ksqldb_clusters_id(p
     assert (rich["namespace"], rich["name"]) == (SPACE, "rich-orders")
     assert "columnLineage" in rich["facets"]
     assert start["job"]["facets"]["ksqldb_query"]["group"] == f"_confluent-ksql-{SERVICE}query_CSAS_RICH_3"
-    links = [one for event in seen.events if "dataset" in event for one in event["dataset"]["facets"]["symlinks"]["identifiers"]]
-    assert {(one["namespace"], one["name"]) for one in links} == {(f"ksqldb://{KSQL}", name) for name in ("ORDERS", "CUSTOMERS", "RICH")}
+    links = {
+        (event["dataset"]["namespace"], event["dataset"]["name"]): event["dataset"]["facets"]["symlinks"]["identifiers"]
+        for event in seen.events
+        if "dataset" in event
+    }
+    streams = {"ORDERS": "orders", "CUSTOMERS": "customers", "RICH": "rich-orders"}
+    told = {name: [{"namespace": SPACE, "name": topic, "type": "TABLE"}] for name, topic in streams.items()}
+    assert links == {(f"ksqldb://{KSQL}", name): topics for name, topics in told.items()}
     assert plane.known.owners == {(LKC, f"_confluent-ksql-{SERVICE}query_CSAS_RICH_3"): (SPACE, QUERY)}
     assert len(plane.server.asked) == 2
 
@@ -56,6 +62,36 @@ def test_a_second_poll_of_what_is_as_it_was_is_heartbeats(plane: Polling) -> Non
     first, second = plane.poll(), plane.poll()
     assert states(second) == [("RUNNING", SPACE, QUERY)]
     assert [event["run"]["runId"] for event in second.events] == [event["run"]["runId"] for event in first.events if "run" in event]
+
+
+def test_a_stream_that_is_dropped_takes_back_what_it_said(plane: Polling, ksql: Ksql) -> None:
+    plane.poll()
+    ksql.relations = [one for one in ksql.relations if one.name != "CUSTOMERS"]
+    for relation in ksql.relations:
+        relation.topic = "other" if relation.name == "ORDERS" else relation.topic
+    told = [event["dataset"] for event in plane.poll().events if "dataset" in event]
+    facets = {(one["namespace"], one["name"]): one["facets"] for one in told}
+    assert facets.pop((SPACE, "other")).keys() == {"schema"}, "no registry tells it"
+    dropped, moved = (facets.pop((f"ksqldb://{KSQL}", name)) for name in ("CUSTOMERS", "ORDERS"))
+    assert all(facet["_deleted"] for facet in dropped.values())
+    assert dropped.keys() == {"symlinks", "ksqldb"}
+    assert moved["symlinks"]["identifiers"][0]["name"] == "other"
+    assert not facets
+    assert [event for event in plane.poll().events if "dataset" in event] == []
+
+
+def test_streams_of_two_clusters_are_names_of_one_topic(plane: Polling, graph: Server) -> None:
+    first = plane.estate.ksqldb[0]
+    graph.parts.now_us = T0
+    for id_ in (KSQL, "lksqlc-z9"):
+        plane.estate, plane.snapshot = replace(plane.estate, ksqldb=(replace(first, id=id_),)), None
+        for path, body in parcels(plane.poll()):
+            assert graph.client.post(path, content=body, headers={"Content-Type": "application/json"}).is_success
+    graph.fold()
+    for id_ in (KSQL, "lksqlc-z9"):
+        walk = graph.ask("/graph/neighbourhood", namespace=f"ksqldb://{id_}", name="ORDERS", direction="downstream", depth=1)
+        jobs = {node["name"] for node in walk["nodes"] if node["kind"] == "job"}
+        assert jobs == {"ksqldb/lksqlc-z9/CSAS_RICH_3", QUERY}
 
 
 def test_two_clusters_of_one_kafka_cluster_are_apart(plane: Polling) -> None:

@@ -44,7 +44,7 @@ class KsqldbPlane(Plane[Answers]):
     def tell(self, fetched: Answers, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
         """See Plane."""
         settings = KsqldbSettings(url=self.settings.url, interval_s=self.settings.interval_s)
-        named = Named(self.space, f"ksqldb://{self.cluster.id}", f"ksqldb/{self.cluster.id}/")
+        named = Named(self.space, f"ksqldb://{self.cluster.id}", f"ksqldb/{self.cluster.id}/", alone=False)
         return translate(fetched, before, within(around, self.cluster.kafka, self.space), now_us, settings, named)
 
     def nothing(self) -> Answers:

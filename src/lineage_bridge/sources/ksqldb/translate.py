@@ -27,11 +27,16 @@ _NOTHING: Mapping[str, Any] = {"topics": {}, "queries": {}, "ended": {}}
 
 
 class Named(NamedTuple):
-    """How queries and streams are called: the namespaces of both, and what goes before the names of queries."""
+    """How queries and streams are called: the namespaces of both, and what goes before the names of queries.
+
+    `alone`: no other server tells of the same topics. Otherwise each stream says of itself what it is, for a topic would only say what
+    the last server has told.
+    """
 
     queries: str
     streams: str
     lead: str = ""
+    alone: bool = True
 
 
 def translate(
@@ -39,13 +44,14 @@ def translate(
 ) -> Observation:
     """What is to be told of what was answered. `named`: where it is not the server that names queries and streams."""
     look = _Look(said, before or _NOTHING, around, now_us, settings, named or _named_by(settings))
-    events = [*look.topics(), *look.queries()]
+    events = [*look.topics(), *look.streams(), *look.queries()]
     snapshot = {
         "cluster": said.cluster,
         "namespace": look.named.queries,
         "lead": look.named.lead,
         "service": said.service,
         "topics": dict(sorted(look.told_topics.items())),
+        "streams": dict(sorted(look.told_streams.items())),
         "queries": dict(sorted(look.told_queries.items())),
         "ended": dict(sorted(look.ended.items())),
     }
@@ -100,6 +106,7 @@ class _Look:
         self.space = around.namespace(said.cluster, settings.kafka)
         self.names = {name: (self.space, one.topic) for name, one in said.relations.items()}
         self.told_topics: dict[str, Any] = {}
+        self.told_streams: dict[str, str] = {}
         self.told_queries: dict[str, Any] = {}
         self.ended: dict[str, int] = dict(before["ended"])
         self.unseen: list[Unseen] = []
@@ -135,19 +142,34 @@ class _Look:
             was = self.before["topics"].get(topic)
             now = self.told_topics[topic]
             if was is None or any(was[key] != now[key] for key in ("told", "namespace")) or now["schema"] not in ("", was["schema"]):
-                yield TELLER.dataset_event(self.now_us, (self.space, topic), facets)
+                yield from self._told((self.space, topic), facets)
         for topic, was in sorted(self.before["topics"].items()):
             if topic not in by_topic and not self.is_whole:
                 self.told_topics[topic] = was
             elif topic not in by_topic:
                 gone = {key: TELLER.withdrawn() for key in was["facets"] if key != "schema" or not self._is_registered(topic)}
-                yield TELLER.dataset_event(self.now_us, (was["namespace"], topic), gone)
+                yield from self._told((was["namespace"], topic), gone)
+
+    def streams(self) -> Iterator[Json]:
+        """What is new of streams and tables that say of themselves what they are."""
+        before = self.before.get("streams", {})
+        for name, one in sorted(self.said.relations.items()) if not self.named.alone else ():
+            facets = _names_of([(self.space, one.topic)], [one])
+            self.told_streams[name] = _hash(facets)
+            if before.get(name) != self.told_streams[name]:
+                yield from self._told((self.named.streams, name), facets)
+        for name in sorted(before.keys() - self.told_streams.keys()):
+            if not self.is_whole:
+                self.told_streams[name] = before[name]
+            else:
+                yield from self._told((self.named.streams, name), dict.fromkeys(("symlinks", "ksqldb"), TELLER.withdrawn()))
+
+    def _told(self, name: DatasetName, facets: Mapping[str, Json]) -> Iterator[Json]:
+        if facets:
+            yield TELLER.dataset_event(self.now_us, name, facets)
 
     def _facets(self, topic: str, here: list[Relation]) -> dict[str, Json]:
-        facets: dict[str, Json] = {
-            "symlinks": TELLER.symlinks(((self.named.streams, one.name) for one in here), "TABLE"),
-            "ksqldb": TELLER.own("1-0-0", "KsqldbDatasetFacet", streams=[_stream(one) for one in here]),
-        }
+        facets = _names_of([(self.named.streams, one.name) for one in here], here) if self.named.alone else {}
         if not self._is_registered(topic):
             facets["schema"] = TELLER.schema(fields_json(columns_of(*_declared(here))))
         return facets
@@ -294,6 +316,14 @@ class _Look:
             facets = {"columnLineage": TELLER.column_lineage(into, deciding)} if into or deciding else {}
             outputs.append(TELLER.dataset(topic, facets))
         return _Content(run, job, [TELLER.dataset(topic) for topic in sorted(read)], outputs)
+
+
+def _names_of(others: list[DatasetName], here: list[Relation]) -> dict[str, Json]:
+    """The facets of a topic or stream that say what it is otherwise."""
+    return {
+        "symlinks": TELLER.symlinks(others, "TABLE"),
+        "ksqldb": TELLER.own("1-0-0", "KsqldbDatasetFacet", streams=[_stream(one) for one in here]),
+    }
 
 
 def _with(side: list[Json], key: str, statistics: Mapping[str, Json]) -> list[Json]:
