@@ -148,6 +148,20 @@ def test_a_dedicated_cluster_tells_who_reads_what_and_how_far_they_are(cluster: 
     assert known.ends == {"orders": 200, "refunds": 100}
 
 
+def test_what_more_is_known_of_a_group_is_told(cluster: Polling, api: Api):
+    topics, cluster.around = cluster.around, NOTHING
+    assert said([about(cluster.poll(), "totals")]) == ["START consumer-group/totals: orders"]
+    cluster.around = topics
+    api.share["picking"] = ("STABLE", ["orders", "refunds"])
+    seen = cluster.poll()
+    assert said([about(seen, "totals")]) == [
+        "RUNNING consumer-group/totals: orders totals-by-id-repartition -> totals-by-id-repartition totals-sums-changelog"
+    ]
+    assert said([about(seen, "picking")]) == ["RUNNING consumer-group/picking: orders refunds"]
+    assert "kafka_group" in about(seen, "picking")["run"]["facets"]
+    assert not about(cluster.poll(), "totals")["job"]["facets"]
+
+
 def test_groups_of_connectors_and_queries_are_not_asked_for_more(cluster: Polling):
     cluster.poll()
     assert [one.partition(LKC)[2] for one in cluster.server.asked] == [

@@ -155,7 +155,8 @@ class _Group:
         return self._event(kind, whole=False)
 
     def _digest(self) -> str:
-        if self.group.members is None and self.before.get("told"):
+        described = self.group.members is not None or self.group.topics or self.group.topology
+        if not described and self.before.get("told"):
             return str(self.before["told"])  # its description could not be had this time: that is nothing new
         return digest([self.reads, self.outputs, self._facet()])
 
