@@ -17,6 +17,8 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> dict:
     monkeypatch.setitem(kinds.MODULES, "scripted", scripted.__name__)
     scripted.SCRIPTS.clear()
     scripted.SEEN.clear()
+    scripted.NOTICED.clear()
+    scripted.CLOSED.clear()
     return scripted.SCRIPTS
 
 

@@ -1,6 +1,6 @@
 """A source whose every observation is written down, to test what is done with observations."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pydantic import Field
@@ -16,6 +16,10 @@ SCRIPTS: dict[str, list[Any]] = {}
 """Address to what happens at each poll, the last one for ever: an error, or (events, same, unseen)."""
 SEEN: dict[str, list[tuple[Any, Knowledge]]] = {}
 """Address to what each poll was given."""
+NOTICED: dict[str, int] = {}
+"""Address to how many changes the source has noticed by itself."""
+CLOSED: list[str] = []
+"""Addresses of observers that were closed."""
 
 
 class Settings(SourceSettings):
@@ -46,9 +50,14 @@ class Scripted(Observer[Settings]):
     def knowledge(self, snapshot: Snapshot) -> Knowledge:
         return Knowledge((Cluster(str(snapshot["poll"]), f"kafka://{self.settings.system}:9092"),))
 
+    def stirred(self, before: Callable[[], Snapshot | None]) -> int:
+        noticed = NOTICED.get(self.settings.system, 0)
+        assert before() is not None
+        return noticed
+
     def close(self) -> None:
-        pass
+        CLOSED.append(self.settings.system)
 
 
 KIND = Kind(Settings, Scripted, "a script")
-__all__ = ["KIND", "SCRIPTS", "SEEN", "SameJob", "SameSpace", "Unseen"]
+__all__ = ["CLOSED", "KIND", "NOTICED", "SCRIPTS", "SEEN", "SameJob", "SameSpace", "Unseen"]

@@ -280,3 +280,36 @@ def test_a_test_tells_each_step_and_what_failed(world: World):
         ("reach", True, ""),
         ("reach", False, "mind the step"),
     ]
+
+
+def due(world: World) -> list[str]:
+    return [record.name for record in world.poller._due({})]
+
+
+def test_a_source_that_notices_changes_is_polled_early_unless_it_fails(world: World, scripts: dict):
+    scripts["a"] = [(["x"], (), ()), UnreachableError("away")]
+    for name in ("one", "filed"):
+        world.poll(name)
+    assert due(world) == []
+    scripted.NOTICED["a"] = 3
+    assert due(world) == []
+    world.now += 4 * SECOND
+    assert due(world) == []
+    world.now += 1 * SECOND
+    assert due(world) == ["one"]
+    world.poll("one")
+    world.now += 1 * SECOND
+    assert due(world) == []
+
+
+def test_who_is_polled_no_more_is_let_go(world: World, scripts: dict):
+    scripts["a"] = [(["x"], (), ())]
+    for name in ("one", "filed"):
+        world.poll(name)
+    assert due(world) == []
+    scripted.CLOSED.clear()
+    assert due(world) == []
+    assert not scripted.CLOSED
+    world.desk.pause("one", paused=True)
+    assert due(world) == []
+    assert scripted.CLOSED == ["a"]

@@ -6,7 +6,7 @@ same bytes, and counts once.
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -105,11 +105,18 @@ class Poller:
     def _due(self, running: Mapping[str, object]) -> list[SourceRecord]:
         """The sources to be polled now. What others build upon is polled first, the first time."""
         now, every = self._clock_us(), [record for record in self._sources() if not record.state.paused]
+        self._let_go({record.name for record in every} | running.keys())
         waiting = self._book.waiting() >= MOST_WAITING
         idle = [record for record in every if not waiting and record.name not in running]
         due = [record for record in idle if record.state.due_us is None or record.state.due_us <= now or self._is_stirred(record, now)]
         first = min((_rank(record) for record in every if not record.state.polls), default=len(kinds.MODULES))
         return [record for record in due if _rank(record) <= first]
+
+    def _let_go(self, needed: Collection[str]) -> None:
+        """Close the observers of sources that are polled no more: some watch their systems all the time."""
+        for name in self._made.keys() - needed:
+            self._made.pop(name)[1].close()
+            self._stirs.pop(name, None)
 
     def _is_stirred(self, record: SourceRecord, now_us: int) -> bool:
         """Whether a source that was well has noticed changes since its last poll, and is quiet again."""
