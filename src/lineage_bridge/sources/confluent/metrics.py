@@ -51,11 +51,12 @@ METRICS = (*TOPICS.values(), *CONNECTORS.values(), *STATEMENTS.values(), LAG)
 
 
 class Figures(NamedTuple):
-    """What was asked for: the rows of each metric that was answered. `connectors`: ids to the jobs that they are."""
+    """What was asked for: the rows of each metric that was answered, those that `failed`. `connectors`: ids to the jobs that they are."""
 
     during: Window
     rows: Mapping[Metric, list[Row]]
     connectors: Mapping[str, DatasetName]
+    failed: frozenset[Metric] = frozenset()
     unseen: tuple[Unseen, ...] = ()
 
 
@@ -96,7 +97,7 @@ class Metrics(Plane[Figures]):
             raise next(iter(failed.values()))
         unseen += [Unseen(metric.name, str(error)) for metric, error in failed.items()]
         rows = {metric: answer for metric, answer in answers.items() if not isinstance(answer, SourceError)}
-        return Figures(during, rows, connectors, tuple(unseen))
+        return Figures(during, rows, connectors, frozenset(failed), tuple(unseen))
 
     def tell(self, fetched: Figures, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
         """Figures at most hourly, producers and their heartbeats, and who reads what where groups cannot be seen."""
@@ -108,9 +109,9 @@ class Metrics(Plane[Figures]):
             telling, rows.get(TOPICS["received_bytes"], []), was.get("producers", {}), self.settings.exclude_clients
         )
         told, read = readers(telling, rows.get(LAG, []), was.get("readers", {}))
-        events += told + of_topics(telling, _complete(TOPICS, rows))
-        events += of_jobs(telling, _complete(CONNECTORS, rows), lambda labels: connectors.get(labels[CONNECTOR]))
-        events += of_jobs(telling, _complete(STATEMENTS, rows), lambda labels: around.jobs.get(_statement(self.around.estate, labels)))
+        events += told + of_topics(telling, _together(TOPICS, fetched))
+        events += of_jobs(telling, _together(CONNECTORS, fetched), lambda labels: connectors.get(labels[CONNECTOR]))
+        events += of_jobs(telling, _together(STATEMENTS, fetched), lambda labels: around.jobs.get(_statement(self.around.estate, labels)))
         snapshot = {"connectors": connectors, "producers": producers, "readers": read, "said": telling.said}
         return Observation(snapshot, tuple(events), unseen=fetched.unseen)
 
@@ -150,9 +151,11 @@ def planes(around: Around) -> Planes:
     yield Metrics(around, ORGANIZATION)
 
 
-def _complete(metrics: Mapping[str, Metric], rows: Mapping[Metric, list[Row]]) -> dict[str, list[Row]]:
-    """The rows by what they count; nothing unless all of them were answered: figures are told together."""
-    return {name: rows[metric] for name, metric in metrics.items()} if all(metric in rows for metric in metrics.values()) else {}
+def _together(metrics: Mapping[str, Metric], fetched: Figures) -> dict[str, list[Row]]:
+    """The rows by what they count. Figures are told together: nothing, if one of them failed."""
+    if fetched.failed & set(metrics.values()):
+        return {}
+    return {name: fetched.rows[metric] for name, metric in metrics.items() if metric in fetched.rows}
 
 
 def _statement(estate: Estate, labels: Mapping[str, str]) -> str:
