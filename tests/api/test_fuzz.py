@@ -10,9 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.api.support import LINEAGE, Server, running
-from tests.events import design_events, run_events
+from tests.events import KEY, design_events, run_events
 
 from lineage_bridge.graph.carried import FrameKind
+from lineage_bridge.graph.ids import graph_id
 
 _json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(st.characters(), max_size=8),
@@ -94,6 +95,11 @@ def test_every_body_has_an_answer_and_is_kept(shared: Server, sent: tuple[bytes,
             "/graph/neighbourhood?namespace={}&name={}&columns=1",
             "/graph/runs?namespace={}&name={}",
             "/graph/runs/{}{}",
+            "/graphs/" + graph_id(KEY) + "/nodes/{}{}",
+            "/graphs/" + graph_id(KEY) + "/query/upstream/confluent:kafka_topic:{}:{}",
+            "/graphs/" + graph_id(KEY) + "/query/downstream/aws:glue_table:{}:{}",
+            "/graphs/" + graph_id(KEY) + "/nodes?search={}&env_id={}",
+            "/graphs/enriched/view?systems={}&names={}",
             "/search?q={}&kind={}",
             "/search?q={} {}",
             "/quarantine?code={}&limit={}",

@@ -70,6 +70,8 @@ _INTEGRATIONS: Final = {
     ("KAFKA", "CONSUMER_GROUP"): "consumer_group",
     ("KAFKA", "STREAMS_APPLICATION"): "streams_application",
     ("KAFKA", "PRODUCER"): "producer",
+    ("CONFLUENT", "CLUSTER_LINK"): "cluster_link",
+    ("CONFLUENT", "TABLEFLOW"): "tableflow_sync",
     ("SPARK", ""): "spark_job",
     ("AIRFLOW", ""): "airflow_task",
     ("DBT", ""): "dbt_job",
