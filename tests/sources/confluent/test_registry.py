@@ -135,6 +135,14 @@ def test_what_the_catalog_says_of_topics_and_columns(polling: Polling) -> None:
     assert told[f"{ONE} orders"]["schema"]["_deleted"]
 
 
+def test_of_two_contexts_the_default_one_describes_the_topic(polling: Polling) -> None:
+    polling.registry.register(":.partners:orders-value", record("partner", name="PartnerOrder"))
+    polling.registry.register("orders-value", record("id"))
+    assert {name: fields(facets) for name, facets in polling.told().items()} == {f"{ONE} orders": ["id"], f"{TWO} orders": ["id"]}
+    polling.registry.delete("orders-value")
+    assert {fields(facets)[0] for facets in polling.told().values()} == {"partner"}
+
+
 @pytest.mark.parametrize("answer", [Reply(500, {}), Reply(403, {}), Reply(200, b"[{"), Reply(200, {"a": 1})])
 def test_a_listing_that_fails_takes_nothing_away(polling: Polling, answer: Reply) -> None:
     polling.registry.register("orders-value", record("id"))

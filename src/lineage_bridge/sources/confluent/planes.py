@@ -2,7 +2,21 @@
 
 from collections.abc import Callable
 
-from lineage_bridge.sources.confluent import audit, connect, flink, groups, ksqldb, links, metrics, names, registry, tableflow, topics
+from lineage_bridge.sources.confluent import (
+    audit,
+    catalog,
+    connect,
+    flink,
+    groups,
+    ksqldb,
+    links,
+    metrics,
+    names,
+    registry,
+    schemalinks,
+    tableflow,
+    topics,
+)
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
 
 MODULES: tuple[Callable[[Around], Planes], ...] = (
@@ -17,6 +31,8 @@ MODULES: tuple[Callable[[Around], Planes], ...] = (
     audit.planes,
     flink.planes,
     registry.planes,
+    catalog.planes,
+    schemalinks.planes,
 )
 
 

@@ -37,6 +37,11 @@ def registry_lacks(around: Around, registry: Registry) -> str:
     return "" if registry.url else f"the address of {registry.id} is not told; set registry_urls"
 
 
+def poll_of(now_us: int, interval_s: float) -> int:
+    """Which poll this is, for what is asked in turn: a number that grows by one from poll to poll."""
+    return int(now_us / 1_000_000 / interval_s)
+
+
 class RegistryPlane(Plane[Answers]):
     """The registry of an environment."""
 
@@ -58,10 +63,9 @@ class RegistryPlane(Plane[Answers]):
 
     def fetch(self, before: Snapshot | None, now_us: int) -> Answers:
         """All schemas in one listing, and what they refer to."""
-        del now_us
         http = registry_http(self.around, self.registry, self.key)
         client = RegistryClient(self._settings(), http, _BY_SUBJECT if before else 0)
-        return client.look(subjects_in(before), int(before["turn"]) + 1 if before else 0)
+        return client.look(subjects_in(before), poll_of(now_us, self.settings.interval_s))
 
     def tell(self, fetched: Answers, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
         """What is new of topics, cluster by cluster."""
@@ -90,7 +94,6 @@ class RegistryPlane(Plane[Answers]):
         snapshot = {
             **here.snapshot,
             "catalog": [],
-            "turn": int(before["turn"]) + 1 if before else 0,
             "clusters": {id_: one.snapshot for id_, one in told.items()},
         }
         events = [event for one in told.values() for event in one.events]

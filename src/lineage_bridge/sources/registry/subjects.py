@@ -177,7 +177,8 @@ def places(subjects: Mapping[str, Subject], cluster: Cluster | None, strategies:
     for subject in sorted(subjects, key=lambda name: (context_of(name)[0], name)):
         context = context_of(subject)[0]
         place = _place(subject, subjects[subject], cluster, strategies)
-        mine = place is not None and taken.setdefault((place, subjects[subject].record), context) == context
+        record = subjects[subject].record if place and place.strategy != TOPIC else ""
+        mine = place is not None and taken.setdefault((place, record), context) == context
         found[subject] = (place,) if place and mine else ()
     named = {(place.topic, place.part) for place, _ in taken}
     for part, ids in sorted(cluster.sampled.items()) if cluster else ():

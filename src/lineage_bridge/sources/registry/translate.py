@@ -194,7 +194,7 @@ class _Telling:
         keys = [key for key in entry["keys"] if key != "documentation" or name not in self.described]
         facets = dict.fromkeys(keys, TELLER.withdrawn())
         if "tags" in facets and topic in self.catalog:
-            facets["tags"] = TELLER.dataset_tags(catalog_tags(one.tag for one in self.catalog[topic]))
+            facets["tags"] = TELLER.dataset_tags(catalog_tags(self._of_topic(topic)))
         return TELLER.dataset_event(self.now_us, name, facets)
 
     def topic(
@@ -241,7 +241,7 @@ class _Telling:
             (*part.place, part.version, part.subject.level or said.level, part.subject.mode or said.mode, part.subject.deleted)
             for part in parts
         ]
-        tagged = [tagging for part in parts for tagging in self._tagged(part)]
+        tagged = [*self._of_topic(name[1]), *(tagging for part in parts for tagging in self._tagged(part))]
         return hashlib.blake2b(
             json.dumps([self.registry, told, tagged, *(["described"] if name in self.described else [])]).encode(), digest_size=12
         ).hexdigest()
@@ -265,6 +265,7 @@ class _Telling:
             for tag in _tags(part, self._tagged(part), alone=len(group) == 1)
             if (tag.get("field"), tag["key"]) not in known
         ]
+        more += [tag for tag in catalog_tags(self._of_topic(name[1])) if (None, tag["key"]) not in known]
         more.sort(key=lambda tag: (str(tag.get("field", "")), str(tag["key"])))
         if tags or more:
             facets["tags"] = TELLER.dataset_tags([*tags, *more])
@@ -272,13 +273,16 @@ class _Telling:
         facets["schema_registry"] = TELLER.own("1-0-0", "SchemaRegistryDatasetFacet", registry=self.registry, subjects=told)
         return facets
 
+    def _of_topic(self, topic: str) -> list[str]:
+        """The tags that the catalog has on a topic itself."""
+        return sorted({tagging.tag for tagging in self.catalog.get(topic, ())})
+
     def _tagged(self, part: _Part) -> list[Tagged]:
-        """The tags that the catalog has on a topic and on the schema of a part of it, by the paths of fields."""
+        """The tags that the catalog has on the schema of a part of a topic, by the paths of fields."""
         schema = f"{context_of(part.name)[0] or '.'}:{part.subject.id}"
-        found = {("", tagging.tag) for tagging in self.catalog.get(part.place.topic, ())} if part.place.part == VALUE else set()
+        found: set[Tagged] = set()
         for tagging in self.catalog.get(schema, ()):
-            record = part.subject.record
-            found.add((tagging.path.removeprefix(record).lstrip("."), tagging.tag))
+            found.add((_below(tagging.path, part.subject.record), tagging.tag))
         return sorted(found)
 
     def _subject(self, part: _Part) -> Json:
@@ -303,6 +307,12 @@ class _Telling:
             "deleted": subject.deleted,
         }
         return {**told, **{key: value for key, value in more.items() if value}}
+
+
+def _below(path: str, record: str) -> str:
+    """The path of a field in its record, by its full name in the catalog, which may tell more of the record's place."""
+    _, found, rest = f".{path}.".partition(f".{record}.")
+    return rest.rstrip(".") if record and found else path
 
 
 def catalog_tags(tags: Iterable[str]) -> list[Json]:

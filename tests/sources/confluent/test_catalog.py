@@ -1,0 +1,181 @@
+"""The Stream Catalog: what it says of topics, when it is told anew, and what a failure leaves."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.confluent.cloud import Cloud, running
+from tests.confluent.places import ANALYTICS, ORDERS, PAYMENTS, PROD
+from tests.published import faults
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.sources.confluent.catalog import CatalogPlane, planes
+from lineage_bridge.sources.confluent.cloud import Clients
+from lineage_bridge.sources.confluent.estate import Environment, Estate, KafkaCluster, Registry
+from lineage_bridge.sources.confluent.plane import Around
+from lineage_bridge.sources.confluent.settings import ConfluentSettings
+from lineage_bridge.sources.knowledge import NOTHING
+from lineage_bridge.sources.observer import Observation
+
+NOW, POLL_US = 1_795_000_000_000_000, 300_000_000
+SPACE, LSRC = f"confluent://{PROD}/{ORDERS}", "lsrc-p7rod1"
+
+
+class Polling:
+    """The catalogs of the estate, polled again and again."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.cloud, self.now_us = cloud, NOW
+        told = cloud.estate
+        estate = Estate(
+            "org",
+            tuple(Environment(one["id"], one["display_name"], one["stream_governance_config"]["package"]) for one in told["environments"]),
+            tuple(KafkaCluster(one["id"], one["environment"], one["display_name"]) for one in told["kafka_clusters"]),
+            tuple(Registry(one["id"], one["environment"], f"{cloud.url}/registry/{one['id']}") for one in told["schema_registries"]),
+        )
+        self.around = Around(
+            estate, estate, Clients(ConfluentSettings()), ConfluentSettings.model_validate({**cloud.settings(), "timeout_s": 1})
+        )
+        self.around = Around(estate, estate, Clients(self.around.settings), self.around.settings)
+        self.last: dict[str, Observation] = {}
+
+    def plane(self, environment: str = PROD) -> CatalogPlane:
+        (found,) = (one for one in planes(self.around) if one.scope.startswith(environment))
+        assert isinstance(found, CatalogPlane)
+        return found
+
+    def poll(self, environment: str = PROD) -> Observation:
+        plane, last = self.plane(environment), self.last.get(environment)
+        before = json.loads(json.dumps(last.snapshot)) if last else None
+        self.last[environment] = plane.tell(plane.fetch(before, self.now_us), before, NOTHING, self.now_us)
+        self.now_us += POLL_US
+        assert not faults(self.last[environment].events)
+        return self.last[environment]
+
+    def told(self, environment: str = PROD) -> dict[str, Json]:
+        return {event["dataset"]["name"]: event["dataset"]["facets"] for event in self.poll(environment).events}
+
+    def entity(self, name: str) -> Json:
+        (found,) = (
+            one for one in self.cloud.estate["catalog"]["entities"] if one["attributes"]["name"] == name and one["registry"] == LSRC
+        )
+        told: Json = found
+        return told
+
+
+@pytest.fixture
+def polling(monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
+    with running() as cloud:
+        for name, secret in cloud.environment().items():
+            monkeypatch.setenv(name, secret)
+        yield Polling(cloud)
+
+
+def test_what_is_said_of_topics(polling: Polling) -> None:
+    told = polling.told()
+    assert sorted(told) == ["cards", "clicks", "customers", "high-value-orders", "orders", "orders.v2", "payments", "users"]
+    orders = told["orders"]
+    assert [tag["key"] for tag in orders["tags"]["tags"]] == ["gold", "production"]
+    assert orders["ownership"]["owners"][0]["name"] == "order team"
+    assert orders["documentation"]["description"] == "All orders, as they are placed"
+    assert orders["confluent_business_metadata"]["metadata"] == {"DataDomain": {"domain": "sales", "steward": "Anna Kovacs"}}
+    assert "@" not in json.dumps([polling.last[PROD].events, polling.last[PROD].snapshot])
+    assert set(polling.told(ANALYTICS)) == {"orders_fact", "customers_dim"}
+    snapshot = polling.last[PROD].snapshot
+    assert polling.told() == {}
+    assert polling.last[PROD].snapshot == snapshot
+
+
+def test_what_others_know_of_it(polling: Polling) -> None:
+    polling.poll()
+    known = polling.plane().know(json.loads(json.dumps(polling.last[PROD].snapshot)))
+    assert known.tags[(f"confluent://{PROD}/{PAYMENTS}", "cards")] == {"PCI", "PII"}
+    subject = next(one for one in polling.cloud.estate["subjects"] if one["subject"] == "users-value" and one["registry"] == LSRC)
+    assert known.tags[(f"confluent://{PROD}/{LSRC}", f".:{subject['id']}:com.acme.UsersValue.email")] == {"PII"}
+    assert (SPACE, "orders") in known.described
+    assert (SPACE, "customers") not in known.described
+
+
+def test_only_what_changed_is_told_and_removal_is(polling: Polling) -> None:
+    polling.poll()
+    polling.entity("orders")["attributes"]["owner"] = "sales team"
+    polling.entity("payments")["businessMetadata"] = {}
+    polling.entity("customers")["classificationNames"] = []
+    told = polling.told()
+    assert {name: sorted(facets) for name, facets in told.items()} == {
+        "orders": ["ownership"],
+        "payments": ["confluent_business_metadata"],
+        "customers": ["tags"],
+    }
+    assert told["customers"]["tags"]["_deleted"]
+    assert told["payments"]["confluent_business_metadata"]["_deleted"]
+    entities = polling.cloud.estate["catalog"]["entities"]
+    entities.remove(polling.entity("cards"))
+    topics = polling.cloud.estate["topics"]
+    topics[:] = [one for one in topics if one["topic_name"] != "cards"]
+    assert {name: sorted(facets) for name, facets in polling.told().items()} == {"cards": ["ownership", "tags"]}
+
+
+def test_a_part_that_fails_keeps_what_was_told(polling: Polling) -> None:
+    polling.poll()
+    name = f"{LSRC}%3A{ORDERS}%3Aorders"
+    del name
+    polling.cloud.fail(f"/registry/{LSRC}/catalog/v1/entity", "broken")
+    seen = polling.poll()
+    assert not seen.events
+    assert len(seen.unseen) == 8
+    polling.cloud.heal()
+    polling.cloud.fail(f"/registry/{LSRC}/catalog/v1/types", "refused")
+    seen = polling.poll()
+    assert not seen.events
+    assert [unseen.what for unseen in seen.unseen] == ["business metadata"]
+
+
+@pytest.mark.parametrize("how", ["broken", "slow", "refused", "truncated", "html", "gone"])
+def test_a_catalog_that_fails_takes_nothing_away(polling: Polling, how: str) -> None:
+    polling.poll()
+    polling.cloud.fail(f"catalog {LSRC}", how, 1.5)
+    with pytest.raises(SourceError):
+        polling.poll()
+
+
+def test_a_package_without_a_catalog(polling: Polling) -> None:
+    seen = polling.poll("env-s4m8d1")
+    assert not seen.events
+    (unseen,) = seen.unseen
+    assert "the package ESSENTIALS of env-s4m8d1 does not give it" in unseen.why
+    bare = Around(
+        Estate("o", (Environment("env-1", "p"),), (), (Registry("lsrc-1", "env-1", "http://r"),)),
+        Estate("o", (Environment("env-1", "p"),)),
+        polling.around.clients,
+        polling.around.settings,
+    )
+    (plane,) = planes(bare)
+    assert plane.lacks() == "the environment has no package of Stream Governance, so no catalog"
+
+
+def test_connectors_and_an_owner_that_is_an_address(polling: Polling) -> None:
+    attributes: dict[str, Any] = {
+        "name": "orders-sink",
+        "qualifiedName": f"{LSRC}:{ORDERS}:lcc-1",
+        "owner": "crew",
+        "description": "Copies",
+    }
+    entity = {
+        "registry": LSRC,
+        "typeName": "cn_connector",
+        "attributes": attributes,
+        "classificationNames": ["gold"],
+        "businessMetadata": {},
+    }
+    polling.cloud.estate["catalog"]["entities"].append(entity)
+    polling.entity("orders")["attributes"]["owner"] = "anna@acme.example"
+    events = polling.poll().events
+    (job,) = (event["job"] for event in events if "job" in event)
+    assert (job["namespace"], job["name"]) == (SPACE, "orders-sink")
+    assert [tag["key"] for tag in job["facets"]["tags"]["tags"]] == ["gold"]
+    assert job["facets"]["confluent_business_metadata"]["owner"] == "crew"
+    (orders,) = (event["dataset"] for event in events if event.get("dataset", {}).get("name") == "orders")
+    assert "ownership" not in orders["facets"]

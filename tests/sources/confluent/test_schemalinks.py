@@ -1,0 +1,137 @@
+"""Schema links: what exporters copy, and their lives."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from tests.confluent.cloud import Cloud, running
+from tests.confluent.estate import secrets
+from tests.confluent.expected import expected
+from tests.confluent.places import PROD
+from tests.published import faults
+from tests.sources.confluent.graph import Graph, differences, exported
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.sources.confluent.cloud import Clients
+from lineage_bridge.sources.confluent.estate import Environment, Estate, Registry
+from lineage_bridge.sources.confluent.plane import AnyPlane, Around
+from lineage_bridge.sources.confluent.schemalinks import planes, renamed
+from lineage_bridge.sources.confluent.settings import ConfluentSettings
+from lineage_bridge.sources.knowledge import NOTHING
+from lineage_bridge.sources.observer import Observation
+
+NOW, POLL_US = 1_795_000_000_000_000, 300_000_000
+LSRC = "lsrc-p7rod1"
+
+
+class Polling:
+    """The exporters of production's registry, polled again and again."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.cloud, self.now_us = cloud, NOW
+        told = cloud.estate
+        estate = Estate(
+            "org",
+            tuple(Environment(one["id"], one["display_name"]) for one in told["environments"]),
+            (),
+            tuple(Registry(one["id"], one["environment"], f"{cloud.url}/registry/{one['id']}") for one in told["schema_registries"]),
+        )
+        settings = ConfluentSettings.model_validate({**cloud.settings(), "timeout_s": 1})
+        self.planes: list[AnyPlane] = list(planes(Around(estate, estate, Clients(settings), settings)))
+        self.last: Observation | None = None
+
+    def poll(self) -> Observation:
+        (plane,) = (one for one in self.planes if one.scope.startswith(PROD))
+        before = json.loads(json.dumps(self.last.snapshot)) if self.last else None
+        self.last = plane.tell(plane.fetch(before, self.now_us), before, NOTHING, self.now_us)
+        self.now_us += POLL_US
+        assert not faults(self.last.events)
+        return self.last
+
+    def states(self) -> list[str]:
+        return [f"{event['eventType']} {event['job']['name'].removeprefix('schema-link/')}" for event in self.poll().events]
+
+    def exporter(self, name: str) -> Json:
+        found: Json = next(one for one in self.cloud.estate["exporters"] if one["name"] == name)
+        return found
+
+
+@pytest.fixture
+def polling(monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
+    with running() as cloud:
+        for name, secret in cloud.environment().items():
+            monkeypatch.setenv(name, secret)
+        yield Polling(cloud)
+
+
+def test_what_exporters_copy(polling: Polling) -> None:
+    seen = polling.poll()
+    assert differences(Graph(exported(seen)), expected(polling.cloud.estate), ["exporters"]) == {"missing": [], "extra": []}
+    assert not [secret for secret in secrets(polling.cloud.estate) if secret in json.dumps([seen.events, seen.snapshot])]
+    assert not seen.unseen
+    snapshot = seen.snapshot
+    again = polling.poll()
+    assert [(event["eventType"], list(event["job"]["facets"])) for event in again.events] == [("RUNNING", [])]
+    assert again.snapshot == json.loads(json.dumps(snapshot))
+
+
+def test_the_life_of_an_exporter(polling: Polling) -> None:
+    one = polling.exporter("to-analytics")
+    polling.cloud.estate["exporters"] = [one]
+    assert polling.states() == ["START to-analytics", "RUNNING to-analytics"]
+    lives = []
+    for state in ("STARTING", "PAUSED", "PAUSED", "RUNNING", "ERROR", "ERROR"):
+        one["state"] = state
+        lives.append(polling.states())
+    assert lives == [
+        ["RUNNING to-analytics"],
+        ["ABORT to-analytics"],
+        [],
+        ["START to-analytics", "RUNNING to-analytics"],
+        ["FAIL to-analytics"],
+        [],
+    ]
+    one["state"] = "RUNNING"
+    assert polling.states() == ["START to-analytics", "RUNNING to-analytics"]
+    one["subjects"] = ["orders-value"]
+    assert polling.states() == ["COMPLETE to-analytics", "START to-analytics", "RUNNING to-analytics"]
+    polling.cloud.estate["exporters"] = []
+    assert polling.states() == ["ABORT to-analytics"]
+    assert polling.states() == []
+
+
+@pytest.mark.parametrize("how", ["broken", "refused", "truncated", "gone"])
+def test_a_list_that_fails_ends_nothing(polling: Polling, how: str) -> None:
+    polling.poll()
+    polling.cloud.fail(f"/registry/{LSRC}/exporters", how)
+    with pytest.raises(SourceError):
+        polling.poll()
+
+
+def test_an_exporter_that_cannot_be_asked_is_not_gone(polling: Polling) -> None:
+    polling.poll()
+    polling.cloud.fail(f"/registry/{LSRC}/exporters/to-analytics", "broken")
+    seen = polling.poll()
+    assert not seen.events
+    assert [unseen.what for unseen in seen.unseen] == ["exporter to-analytics"]
+    polling.cloud.heal()
+    polling.cloud.fail(f"/registry/{LSRC}/subjects", "broken")
+    seen = polling.poll()
+    assert [event["job"]["name"] for event in seen.events] == ["schema-link/to-analytics"]
+    assert [unseen.what for unseen in seen.unseen] == ["subjects of exporters"]
+
+
+@pytest.mark.parametrize(
+    ("subject", "kind", "context", "rename", "called"),
+    [
+        ("orders-value", "CUSTOM", ".prod", "${subject}", ":.prod:orders-value"),
+        ("orders-value", "CUSTOM", "prod", "dr-${subject}", ":.prod:dr-orders-value"),
+        (":.eu:orders-value", "CUSTOM", "prod", "${subject}", ":.prod.eu:orders-value"),
+        (":.eu:orders-value", "NONE", "", "dr-${subject}", ":.eu:dr-orders-value"),
+        ("orders-value", "DEFAULT", ".", "${subject}", "orders-value"),
+        ("orders-value", "AUTO", "", "${subject}", "orders-value"),
+    ],
+)
+def test_names_in_the_destination(subject: str, kind: str, context: str, rename: str, called: str) -> None:
+    assert renamed(subject, kind, context, rename) == called
