@@ -35,10 +35,8 @@ class Polling:
             tuple(KafkaCluster(one["id"], one["environment"], one["display_name"]) for one in told["kafka_clusters"]),
             tuple(Registry(one["id"], one["environment"], f"{cloud.url}/registry/{one['id']}") for one in told["schema_registries"]),
         )
-        self.around = Around(
-            estate, estate, Clients(ConfluentSettings()), ConfluentSettings.model_validate({**cloud.settings(), "timeout_s": 1})
-        )
-        self.around = Around(estate, estate, Clients(self.around.settings), self.around.settings)
+        settings = ConfluentSettings.model_validate({**cloud.settings(), "timeout_s": 1})
+        self.around = Around(estate, estate, Clients(settings), settings)
         self.last: dict[str, Observation] = {}
 
     def plane(self, environment: str = PROD) -> CatalogPlane:
@@ -120,8 +118,6 @@ def test_only_what_changed_is_told_and_removal_is(polling: Polling) -> None:
 
 def test_a_part_that_fails_keeps_what_was_told(polling: Polling) -> None:
     polling.poll()
-    name = f"{LSRC}%3A{ORDERS}%3Aorders"
-    del name
     polling.cloud.fail(f"/registry/{LSRC}/catalog/v1/entity", "broken")
     seen = polling.poll()
     assert not seen.events
