@@ -30,7 +30,7 @@ class Plane(ABC, Generic[FetchedT]):
     name: ClassVar[str]
     """Which plane: one of settings.PLANES."""
     stage: ClassVar[int]
-    """When it is told, after lesser stages: 0 names and tags, 1 topics, 2 registries, 3 SQL, 4 connectors, 5 the rest, 6 figures and changes."""
+    """When it is told, after lesser: 0 names and tags, 1 topics, 2 registries, 3 SQL, 4 connectors, 5 the rest, 6 figures and changes."""
 
     def __init__(self, around: Around, scope: str) -> None:
         self.around, self.scope = around, scope
