@@ -29,7 +29,7 @@ class Verdict(NamedTuple):
 
 
 class Limits:
-    """Counts calls. Off, all pass and are counted all the same. `scale`: that many times as many calls may pass."""
+    """Counts calls. Off, all pass, each as if it were the first. `scale`: that many times as many calls may pass."""
 
     def __init__(self) -> None:
         self.on, self.scale = False, 1.0
@@ -47,4 +47,4 @@ class Limits:
             passes = count < most or not self.on
             self._windows[counted_by] = (began, count + passes)
         reset = max(1, math.ceil(began + length - now))
-        return Verdict(passes, most, max(0, most - count - 1), reset)
+        return Verdict(passes, most, max(0, most - count - 1) if self.on else most - 1, reset)

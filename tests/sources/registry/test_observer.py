@@ -215,6 +215,21 @@ def test_what_a_test_of_the_source_tells(registry: Confluent, server: Standin, p
     assert by_step["mode"].told.startswith("this registry does not have it")
 
 
+def test_settings_that_cannot_be_had_stay_as_they_were(registry: Confluent, server: Standin, polling: Polling) -> None:
+    registry.register("orders-value", record("a"))
+    registry.levels[""] = "FULL"
+    first = polling.poll()
+    for path in ("/config", "/mode"):
+        server.failing[path] = Reply(403, {"error_code": 40301, "message": "User is denied operation Read"})
+    seen = polling.poll()
+    assert (seen.events, {unseen.what for unseen in seen.unseen} >= {"config of the registry", "mode of the registry"}) == ((), True)
+    server.failing.clear()
+    assert polling.poll().events == ()
+    (event,) = first.events
+    facets: Any = event["dataset"]["facets"]
+    assert facets["schema_registry"]["subjects"][0]["compatibility"] == "FULL"
+
+
 def test_an_address_that_is_none_of_a_registry(server: Standin, polling: Polling) -> None:
     server.failing["/"] = Reply(200, {"version": "4.3.1"})
     with pytest.raises(SourceError, match="no list"):

@@ -45,8 +45,8 @@ class Answers:
 
     `listed`: all subjects there are, without those nobody asked for. `new`: their versions that were not known, oldest first; the last
     is the newest now. `texts`: the versions that new ones refer to, directly or not. `levels`, `modes`: compatibility and mode of those
-    subjects that were asked for, empty for one without its own; `level`, `mode`: of those. `deleted`: the subjects that are softly
-    deleted. `catalog`: all tags of the stream catalog, None if it was not asked or did not answer.
+    subjects that were asked for, empty for one without its own; `level`, `mode`: of those, None if it did not answer. `deleted`: the
+    subjects that are softly deleted. `catalog`: all tags of the stream catalog, None if it was not asked or did not answer.
     """
 
     listed: frozenset[str]
@@ -54,8 +54,8 @@ class Answers:
     texts: Mapping[tuple[str, int], Registered] = field(default_factory=dict)
     levels: Mapping[str, str] = field(default_factory=dict)
     modes: Mapping[str, str] = field(default_factory=dict)
-    level: str = ""
-    mode: str = ""
+    level: str | None = ""
+    mode: str | None = ""
     deleted: frozenset[str] = frozenset()
     catalog: tuple[Tagging, ...] | None = None
     unseen: tuple[Unseen, ...] = ()

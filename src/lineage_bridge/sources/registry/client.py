@@ -182,34 +182,38 @@ class RegistryClient:
 
     def _configured(
         self, subjects: list[str], new: set[str], turn: int, unseen: list[Unseen]
-    ) -> tuple[str, str, dict[str, str], dict[str, str]]:
-        level = self._setting("/config", "", "compatibilityLevel", unseen)
-        mode = self._setting("/mode", "", "mode", unseen)
+    ) -> tuple[str | None, str | None, dict[str, str], dict[str, str]]:
+        level, has_levels = self._general("/config", "compatibilityLevel", unseen)
+        mode, has_modes = self._general("/mode", "mode", unseen)
         if not self.by_subject:
             return level or "", mode or "", {}, {}
         turns = max(1, -(-len(subjects) // self.by_subject))
         in_turn = subjects[turn % turns :: turns]
-        levels = self._each_setting("/config", "compatibilityLevel", sorted(new.union(in_turn)), unseen) if level is not None else {}
-        modes = self._each_setting("/mode", "mode", in_turn, unseen) if mode is not None else {}
-        return level or "", mode or "", levels, modes
+        levels = self._each_setting("/config", "compatibilityLevel", sorted(new.union(in_turn)), unseen) if has_levels else {}
+        modes = self._each_setting("/mode", "mode", in_turn, unseen) if has_modes else {}
+        return level, mode, levels, modes
+
+    def _general(self, path: str, member: str, unseen: list[Unseen]) -> tuple[str | None, bool]:
+        """The setting of all subjects that have none of their own, None if it could not be had; and whether subjects may have one."""
+        try:
+            said = self._setting(path, "", member)
+        except SourceError as error:
+            unseen.append(Unseen(f"{path[1:]} of the registry", str(error)))
+            return None, False
+        return said or "", said is not None
 
     def _each_setting(self, path: str, member: str, subjects: list[str], unseen: list[Unseen]) -> dict[str, str]:
-        answers = self.http.each(lambda name: self._setting(path, f"/{_in_path(name)}", member, None), subjects)
+        answers = self.http.each(lambda name: self._setting(path, f"/{_in_path(name)}", member), subjects)
         failed = [error for error in answers if isinstance(error, SourceError)]
         if failed:
             unseen.append(Unseen(f"{path[1:]} of subjects", f"{len(failed)} of {len(subjects)}: {failed[0]}"))
         return {name: said or "" for name, said in zip(subjects, answers, strict=True) if not isinstance(said, SourceError)}
 
-    def _setting(self, path: str, below: str, member: str, unseen: list[Unseen] | None) -> str | None:
-        """A setting; None where there is none. With `unseen`, a failure is told there."""
+    def _setting(self, path: str, below: str, member: str) -> str | None:
+        """A setting; None where there is none. Raises SourceError."""
         try:
             said = self.http.get(path + below)
         except MissingError:
-            return None
-        except SourceError as error:
-            if unseen is None:
-                raise
-            unseen.append(Unseen(f"{path[1:]} of the registry", str(error)))
             return None
         return str(said.get(member) or "") if isinstance(said, dict) else None
 

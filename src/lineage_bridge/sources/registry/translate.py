@@ -4,6 +4,7 @@ A topic's schema is told as a dataset's, which stands before what its writers an
 and `_key` with the fields of the keys; of a topic with records of several types, a column for each type.
 """
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -89,8 +90,11 @@ class Told:
 
 def held(said: Answers, before: Snapshot | None) -> Held:
     """What a registry has, with what was known of it before."""
-    catalog = [Tagging(*one) for one in (before or {}).get("catalog", ())] if said.catalog is None else list(said.catalog)
-    return Held(said, _stages(said, subjects_in(before)), catalog)
+    told = before or {}
+    catalog = [Tagging(*one) for one in told.get("catalog", ())] if said.catalog is None else list(said.catalog)
+    level = told.get("level", "") if said.level is None else said.level
+    mode = told.get("mode", "") if said.mode is None else said.mode
+    return Held(dataclasses.replace(said, level=level, mode=mode), _stages(said, subjects_in(before)), catalog)
 
 
 def translate(said: Answers, before: Snapshot | None, around: Knowledge, now_us: int, settings: RegistrySettings) -> Observation:
