@@ -76,13 +76,14 @@ class Asked(NamedTuple):
 
 
 class Cloud:
-    """The stand-in's state. `estate` may be changed between and while calls; `limits.on` turns limits on."""
+    """The stand-in's state. `estate` may be changed between and while calls; `limits.on` turns limits on. `clock` gives seconds."""
 
     def __init__(self, estate: Json) -> None:
         self.estate, self.url = estate, ""
         self.secrets = frozenset(secrets(estate))
         self.registries: dict[str, str] = {}
-        self.limits = limits.Limits()
+        self.clock: Callable[[], float] = time.monotonic
+        self.limits = limits.Limits(self._now)
         self.asked: list[Asked] = []
         self.lock = threading.RLock()
         self._failures: list[Failure] = []
@@ -102,7 +103,10 @@ class Cloud:
 
     def later(self, seconds: float, change: Callable[[Json], None]) -> None:
         """Changes the estate with the first call after so many seconds."""
-        self._later.append((time.monotonic() + seconds, change))
+        self._later.append((self.clock() + seconds, change))
+
+    def _now(self) -> float:
+        return self.clock()
 
     @property
     def counts(self) -> Counter[tuple[str, str]]:
@@ -129,7 +133,7 @@ class Cloud:
     def handle(self, method: str, target: str, headers: dict[str, str], body: Any, client: str) -> Answer:
         """What a call is answered, by all rules; it is counted."""
         with self.lock:
-            due = [one for one in self._later if one[0] <= time.monotonic()]
+            due = [one for one in self._later if one[0] <= self.clock()]
             self._later = [one for one in self._later if one not in due]
             for _, change in due:
                 change(self.estate)

@@ -2,7 +2,7 @@
 
 import math
 import threading
-import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 METRICS = (60, 60.0)
@@ -31,7 +31,8 @@ class Verdict(NamedTuple):
 class Limits:
     """Counts calls. Off, all pass, each as if it were the first. `scale`: that many times as many calls may pass."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
         self.on, self.scale = False, 1.0
         self._windows: dict[str, tuple[float, int]] = {}
         self._lock = threading.Lock()
@@ -39,7 +40,7 @@ class Limits:
     def ask(self, counted_by: str, limit: tuple[int, float]) -> Verdict:
         """One more call; a window begins with the first call after the last window's end."""
         most, length = max(1, int(limit[0] * self.scale)), limit[1]
-        now = time.monotonic()
+        now = self._clock()
         with self._lock:
             began, count = self._windows.get(counted_by, (now, 0))
             if now - began >= length:
