@@ -7,7 +7,7 @@ from typing import Any
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.confluent import groupsrest
-from lineage_bridge.sources.confluent.kafkarest import ClusterPlane, of_each
+from lineage_bridge.sources.confluent.kafkarest import ClusterPlane, for_each_cluster
 from lineage_bridge.sources.kafka import look, translate
 from lineage_bridge.sources.kafka.groupevents import Around, group_events
 from lineage_bridge.sources.kafka.producerevents import producer_events
@@ -121,7 +121,7 @@ class Groups(ClusterPlane[Looked]):
         return Knowledge((Cluster(self.cluster.id, self.cluster.space, self.servers, groups=reads, ends=snapshot["ends"], read=read),))
 
 
-planes = of_each(Groups)
+planes = for_each_cluster(Groups)
 
 
 def _with_topics(seen: Seen, known: frozenset[str]) -> Seen:

@@ -3,9 +3,7 @@
 It tells offsets on dedicated clusters only, and nowhere who writes in transactions.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
-from urllib.parse import quote
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -22,7 +20,6 @@ _OFFSETS, _MEMBERS, _TOPOLOGIES, _GONE = (
     "groups: topologies",
     "groups: those that are listed no more",
 )
-_AnswerT = TypeVar("_AnswerT")
 
 
 class _Place(msgspec.Struct):
@@ -81,12 +78,12 @@ def look(rest: Rest, cluster: str, before: Mapping[str, str], is_asked: Callable
     readers = sorted(name for name, group in groups.items() if group.kind in (CLASSIC, CONSUMER) and is_asked(name))
     lags: dict[str, list[_Lag]] = {}
     if has_lags:
-        lags = _of_each(rest, readers, lambda name: rest.listed(_Lag, "consumer-groups", name, "lags"), _OFFSETS, failures)
+        lags = rest.of_each(readers, lambda name: rest.listed(_Lag, "consumer-groups", name, "lags"), _OFFSETS, failures)
         groups |= {name: groups[name]._replace(members=_readers(groups[name], told)) for name, told in lags.items()}
     else:
         groups |= _with_members(rest, {name: groups[name] for name in readers}, failures)
     streams = sorted(name for name, group in groups.items() if group.kind == STREAMS)
-    parts = _of_each(rest, streams, lambda name: rest.listed(_Part, "streams-groups", name, "subtopologies"), _TOPOLOGIES, failures)
+    parts = rest.of_each(streams, lambda name: rest.listed(_Part, "streams-groups", name, "subtopologies"), _TOPOLOGIES, failures)
     groups |= {name: groups[name]._replace(topology=tuple(one.told for one in told)) for name, told in parts.items()}
     return Seen(
         cluster,
@@ -122,21 +119,10 @@ def _spelt(state: str) -> str:
     return "".join(part.title() for part in state.split("_"))
 
 
-def _of_each(rest: Rest, names: Sequence[str], ask: Callable[[str], _AnswerT], what: str, failures: Failures) -> dict[str, _AnswerT]:
-    """What is answered about each group; one that fails is left out."""
-    found: dict[str, _AnswerT] = {}
-    for name, answer in zip(names, rest.http.each(ask, names), strict=True):
-        if isinstance(answer, SourceError):
-            failures.part(what, str(answer).replace(quote(name, safe=""), "..."), name)
-        else:
-            found[name] = answer
-    return found
-
-
 def _with_members(rest: Rest, groups: Mapping[str, Group], failures: Failures) -> dict[str, Group]:
     """The groups with their members, whose topics are not told."""
     awake = [name for name, group in groups.items() if group.state not in ASLEEP]
-    members = _of_each(rest, awake, lambda name: rest.listed(_Consumer, "consumer-groups", name, "consumers"), _MEMBERS, failures)
+    members = rest.of_each(awake, lambda name: rest.listed(_Consumer, "consumer-groups", name, "consumers"), _MEMBERS, failures)
     if groups:
         failures.whole(_OFFSETS, "REST tells them on dedicated clusters only, and so what groups read")
     found = {name: group._replace(members=()) for name, group in groups.items() if group.state in ASLEEP}
@@ -174,4 +160,4 @@ def _gone(rest: Rest, missed: Mapping[str, str], failures: Failures) -> frozense
         except MissingError:
             return True
 
-    return frozenset(name for name, gone in _of_each(rest, sorted(missed), is_gone, _GONE, failures).items() if gone)
+    return frozenset(name for name, gone in rest.of_each(sorted(missed), is_gone, _GONE, failures).items() if gone)

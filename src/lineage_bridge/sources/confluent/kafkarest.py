@@ -1,17 +1,17 @@
 """A Kafka cluster of Confluent Cloud by its REST API (v3), and what the planes of a cluster have in common."""
 
-from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Annotated, TypeVar
 from urllib.parse import quote
 
 import msgspec
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.confluent.cloud import Clients
 from lineage_bridge.sources.confluent.estate import KafkaCluster
-from lineage_bridge.sources.confluent.plane import Around, FetchedT, Plane, Planes
+from lineage_bridge.sources.confluent.plane import AnyPlane, Around, FetchedT, Plane, Planes
 from lineage_bridge.sources.confluent.settings import Credential
 from lineage_bridge.sources.http import Http
+from lineage_bridge.sources.kafka.fetch import Failures
 from lineage_bridge.sources.kafka.teller import Teller
 
 GROUPS, PRODUCERS, LINKS = "consumer-group/", "producer/", "cluster-link/"
@@ -49,6 +49,16 @@ class Rest:
             found += [_converted(one, kind, path) for one in data]
         return found
 
+    def of_each(self, names: Sequence[str], ask: Callable[[str], _AnswerT], what: str, failures: Failures) -> dict[str, _AnswerT]:
+        """What `ask` gives of each name; one that fails is left out, and told as a part of `what`."""
+        found: dict[str, _AnswerT] = {}
+        for name, answer in zip(names, self.http.each(ask, names), strict=True):
+            if isinstance(answer, SourceError):
+                failures.part(what, str(answer).replace(quote(name, safe=""), "..."), name)
+            else:
+                found[name] = answer
+        return found
+
     def _path(self, parts: tuple[str, ...]) -> str:
         return "/".join((self._root, *(quote(part, safe="") for part in parts)))
 
@@ -58,14 +68,6 @@ def _converted(said: object, kind: type[_EntryT], path: str) -> _EntryT:
         return msgspec.convert(said, kind, strict=False)
     except msgspec.ValidationError as error:
         raise SourceError(f"GET {path} answered what cannot be read: {error}") from error
-
-
-def attempted(ask: Callable[[], _AnswerT]) -> _AnswerT | SourceError:
-    """What `ask` gives, or the error it raised."""
-    try:
-        return ask()
-    except SourceError as error:
-        return error
 
 
 class ClusterPlane(Plane[FetchedT]):
@@ -94,8 +96,7 @@ class ClusterPlane(Plane[FetchedT]):
 
     def rest(self) -> Rest:
         """What asks the cluster. Raises SourceError."""
-        clients: Clients = self.clients
-        return Rest(clients.http(self.key, self.cluster.url, self.credential, "kafka"), self.cluster.id)
+        return Rest(self.clients.http(self.key, self.cluster.url, self.credential, "kafka"), self.cluster.id)
 
     def teller(self, now_us: int) -> Teller:
         """Tells of the cluster at a time."""
@@ -108,7 +109,7 @@ class ClusterPlane(Plane[FetchedT]):
         return frozenset() if not server or server in self.around.whole.shared_bootstraps else frozenset((server,))
 
 
-def of_each(make: Callable[[Around, KafkaCluster], Any]) -> Callable[[Around], Planes]:
+def for_each_cluster(make: Callable[[Around, KafkaCluster], AnyPlane]) -> Callable[[Around], Planes]:
     """A plane for each Kafka cluster."""
 
     def planes(around: Around) -> Planes:

@@ -15,7 +15,7 @@ from lineage_bridge.errors import MissingError
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.outgoing import Json, Outgoing, run_id
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.sources.confluent.kafkarest import LINKS, ClusterPlane, Millis, Offset, Text, of_each
+from lineage_bridge.sources.confluent.kafkarest import LINKS, ClusterPlane, Millis, Offset, Text, for_each_cluster
 from lineage_bridge.sources.kafka.teller import digest
 from lineage_bridge.sources.knowledge import Knowledge
 from lineage_bridge.sources.observer import Observation, Snapshot, Unseen
@@ -123,7 +123,7 @@ class Links(ClusterPlane[Linked]):
         return Linked(())
 
 
-planes = of_each(Links)
+planes = for_each_cluster(Links)
 
 
 class _Telling:

@@ -1,14 +1,15 @@
 """Topics of each Kafka cluster: what they are, how they are set up, who may use them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from lineage_bridge.errors import MissingError, SourceError
 from lineage_bridge.openlineage.outgoing import Json
-from lineage_bridge.sources.confluent.kafkarest import ClusterPlane, Count, Rest, Text, attempted, of_each
+from lineage_bridge.sources.confluent.kafkarest import ClusterPlane, Count, Rest, Text, for_each_cluster
+from lineage_bridge.sources.kafka.fetch import Failures
 from lineage_bridge.sources.kafka.scope import is_data
 from lineage_bridge.sources.kafka.seen import Rule, Seen, Topic
 from lineage_bridge.sources.kafka.teller import OUT
@@ -16,7 +17,8 @@ from lineage_bridge.sources.kafka.topicevents import More, topic_events
 from lineage_bridge.sources.knowledge import Cluster, Knowledge
 from lineage_bridge.sources.observer import Observation, Snapshot, Unseen
 
-_CONFIGURATIONS, _RIGHTS = "topics: configurations", "rights on topics"
+_CONFIGURATIONS, _RIGHTS, _GONE = "topics: configurations", "rights on topics", "topics: those that are listed no more"
+_AnswerT = TypeVar("_AnswerT")
 
 
 class _Topic(msgspec.Struct):
@@ -70,23 +72,23 @@ class Topics(ClusterPlane[Listed]):
     def fetch(self, before: Snapshot | None, now_us: int) -> Listed:
         """Three calls, and one for each topic that is listed no more. Raises SourceError if topics cannot be listed."""
         del now_us
-        rest = self.rest()
+        rest, failures = self.rest(), Failures()
         topics = _topics(rest)
-        configs, rules = attempted(lambda: _configs(rest)), attempted(lambda: _rules(rest))
         missed = sorted(set((before or {}).get("topics", ())) - set(topics))
-        sought = dict(zip(missed, rest.http.each(lambda name: _sought(rest, name), missed), strict=True))
-        failed = {name: why for name, why in sought.items() if isinstance(why, SourceError)}
-        unseen = [Unseen(f"topic {name}", str(why)) for name, why in failed.items()]
-        unseen += [Unseen(what, str(why)) for what, why in ((_CONFIGURATIONS, configs), (_RIGHTS, rules)) if isinstance(why, SourceError)]
-        topics |= {name: found for name, found in sought.items() if isinstance(found, Topic)}
+        sought = rest.of_each(missed, lambda name: _sought(rest, name), _GONE, failures)
+        gone = {name for name, found in sought.items() if found is None}
+        topics |= {name: found for name, found in sought.items() if found is not None}
+        told = {name: topic for name, topic in topics.items() if is_data(name, topic.internal)}
+        configs = _attempted(_CONFIGURATIONS, lambda: _configs(rest), failures)
+        rules = _attempted(_RIGHTS, lambda: _rules(rest), failures)
         seen = Seen(
             self.cluster.id,
-            topics={name: topic for name, topic in topics.items() if is_data(name, topic.internal)},
-            configs={} if isinstance(configs, SourceError) else {name: configs.get(name, {}) for name in topics},
-            rules=None if isinstance(rules, SourceError) else rules,
-            unseen=tuple(unseen),
+            topics=told,
+            configs={} if configs is None else {name: configs.get(name, {}) for name in told},
+            rules=rules,
+            unseen=failures.told(),
         )
-        return Listed(seen, frozenset((*failed, *topics)) - (seen.topics or {}).keys())
+        return Listed(seen, frozenset({*missed, *topics} - gone - told.keys()))
 
     def tell(self, fetched: Listed, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
         """Topics that are new, that changed, or that are gone."""
@@ -127,7 +129,16 @@ class Topics(ClusterPlane[Listed]):
         return of
 
 
-planes = of_each(Topics)
+planes = for_each_cluster(Topics)
+
+
+def _attempted(what: str, ask: Callable[[], _AnswerT], failures: Failures) -> _AnswerT | None:
+    """What `ask` gives; None if it fails."""
+    try:
+        return ask()
+    except SourceError as error:
+        failures.whole(what, error)
+        return None
 
 
 def _topics(rest: Rest) -> dict[str, Topic]:
