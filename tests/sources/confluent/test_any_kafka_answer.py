@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.published import faults
 from tests.sources.confluent import test_groups, test_links, test_topics
@@ -79,13 +79,14 @@ def plane_of(case: str, clients: Clients) -> AnyPlane:
     planes, _ = CASES[case]
     estate = Estate("org", kafka=(KafkaCluster(LKC, ENV, "orders", "Dedicated", url="https://cluster"),))
     key = {"key": "KEY", "secret": "${env:SECRET}"}
-    settings = ConfluentSettings.model_validate({"kafka": {"*": key}, "groups_by": "rest"})
+    told = ConfluentSettings.model_validate({"kafka": {"*": key}, "groups_by": "rest"})
     fake: Any = clients
-    (plane,) = planes(Around(estate, estate, fake, settings))
+    (plane,) = planes(Around(estate, estate, fake, told))
     return plane
 
 
 @pytest.mark.parametrize("case", CASES)
+@settings(deadline=None)
 @given(changes=st.lists(st.tuples(st.integers(0, 8), st.integers(0, 500), _JUNK), min_size=1, max_size=3))
 def test_any_answer(case: str, changes: list[tuple[int, int, Any]]) -> None:
     whole = plane_of(case, Clients(CASES[case][1]()))
