@@ -107,6 +107,10 @@ def test_the_audit_log_of_the_estate_is_told_where_it_belongs(cloud: Cloud, kafk
     producer.flush()
     monkeypatch.setenv("AUDIT", "secret")
     log = {"bootstrap_servers": kafka.bootstrap, "security_protocol": "PLAINTEXT", "topic": topic, "key": "K", "secret": "${env:AUDIT}"}
+    checked = [
+        (check.step, check.works) for check in Look(cloud, {"names", "metrics", "audit-log"}, audit_log=log, timeout_s=20).observer.test()
+    ]
+    assert checked[1:] == [("names organization", True), ("audit-log organization", True), ("metrics organization", True)]
     look = Look(cloud, {"names", "topics", "connect", "flink", "audit-log"}, audit_log=log, timeout_s=20)
     began = time.monotonic()
     look.look()

@@ -106,8 +106,6 @@ class AuditPlane(Plane[Heard]):
             tail.begin({int(number): offset for number, offset in was.get("offsets", {}).items()}, since_ms)
             part = tail.to_end(take, MOST)
         unseen = [Unseen(f"partition {number}", "records were deleted before they were read") for number in part.gone]
-        if before is None:
-            unseen.append(Unseen("older events", f"the first poll reads the last hour, from {format_time(since_ms * 1000)} on"))
         if not part.is_whole:
             unseen.append(Unseen("newest events", f"there are more than {MOST} since the last poll; the next one goes on"))
         return Heard(changes, {str(number): offset for number, offset in sorted(part.offsets.items())}, tuple(unseen))
@@ -132,7 +130,9 @@ class AuditPlane(Plane[Heard]):
                 events.append(OUT.dataset_event(now_us, name, facets))
             elif facets:
                 events.append(OUT.job_event(now_us, name, job_facets=facets))
-        return Observation({"offsets": dict(fetched.offsets), "resources": resources, "said": said}, tuple(events), unseen=fetched.unseen)
+        older = Unseen("older events", f"the first poll reads the last hour, from {format_time(now_us - FIRST_MS * 1000)} on")
+        snapshot = {"offsets": dict(fetched.offsets), "resources": resources, "said": said}
+        return Observation(snapshot, tuple(events), unseen=(*fetched.unseen, *([older] if before is None else ())))
 
     def nothing(self) -> Heard:
         """Nobody did anything."""

@@ -79,9 +79,9 @@ class ConfluentObserver(Observer[ConfluentSettings]):
         yield Check("environments", True, told)
         for part in unseen:
             yield Check(part.what, False, part.why)
-        planes = planes_of(self.planes_around(estate, ALL))
+        planes, now_us = planes_of(self.planes_around(estate, ALL)), time.time_ns() // 1000
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="plane") as pool:
-            for plane, fetch in [(plane, pool.submit(_fetch, plane, None, 0)) for plane in planes]:
+            for plane, fetch in [(plane, pool.submit(_fetch, plane, None, now_us)) for plane in planes]:
                 yield _checked(plane, fetch)
 
     def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
