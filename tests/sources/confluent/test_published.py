@@ -1,0 +1,60 @@
+"""Every facet of our own that an extraction of the whole estate tells is as it is published."""
+
+from collections import defaultdict
+
+import pytest
+from tests.confluent.cloud import running
+from tests.published import facets, faults
+from tests.sources.confluent.polling import MINUTE_US, T0
+
+from lineage_bridge.openlineage.outgoing import OWN_FACETS
+from lineage_bridge.sources.confluent.observer import ConfluentObserver
+from lineage_bridge.sources.confluent.settings import ConfluentSettings
+from lineage_bridge.sources.knowledge import NOTHING
+
+SPACE = "confluent://env-p9k2x7/lkc-p1ord7"
+
+
+def test_every_facet_that_an_extraction_tells_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    with running() as cloud:
+        for name, secret in cloud.environment().items():
+            monkeypatch.setenv(name, secret)
+        observer = ConfluentObserver("cc", ConfluentSettings.model_validate({**cloud.settings(), "groups_by": "rest"}))
+        first = observer.observe(None, NOTHING, T0)
+        second = observer.observe(first.snapshot, NOTHING, T0 + 5 * MINUTE_US)
+        observer.close()
+    events = [*first.events, *second.events]
+    assert not faults(events)
+    told: dict[str, int] = defaultdict(int)
+    for key, facet in (entry for event in events for entry in facets(event)):
+        told[key] += facet["_schemaURL"].startswith(OWN_FACETS)
+    assert {key for key, count in told.items() if count} == {
+        "confluent_business_metadata",
+        "confluent_cluster_link",
+        "confluent_connector",
+        "confluent_flink_statement",
+        "confluent_kafka",
+        "confluent_mirror",
+        "confluent_mirror_lag",
+        "confluent_producer",
+        "confluent_schema_link",
+        "confluent_statistics",
+        "confluent_tableflow",
+        "kafka_connect",
+        "kafka_connect_health",
+        "kafka_group",
+        "kafka_lag",
+        "kafka_topic",
+        "ksqldb",
+        "ksqldb_query",
+        "ksqldb_state",
+        "ksqldb_window",
+        "schema_registry",
+    }
+    (orders,) = [one["dataset"] for one in first.events if _is_topic(one, "orders")]
+    assert orders["facets"]["confluent_kafka"]["tags"] == ["gold", "production"]
+
+
+def _is_topic(event: dict, name: str) -> bool:
+    dataset = event.get("dataset", {})
+    return (dataset.get("namespace"), dataset.get("name")) == (SPACE, name) and "confluent_kafka" in dataset["facets"]
