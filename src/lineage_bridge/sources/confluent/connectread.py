@@ -6,16 +6,18 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lineage_bridge.openlineage.outgoing import Json, Outgoing
-from lineage_bridge.sources.connect.catalogue import Catalogue
+from lineage_bridge.sources.connect.catalogue import Catalogue, catalogue
 from lineage_bridge.sources.connect.client import read_connector
 from lineage_bridge.sources.connect.evidence import sums_of
-from lineage_bridge.sources.connect.family import SINK
+from lineage_bridge.sources.connect.family import SINK, SOURCE
 from lineage_bridge.sources.connect.generation import fingerprint, plugins_of
 from lineage_bridge.sources.connect.mskread import plugins_used
 from lineage_bridge.sources.connect.seen import FAILED, RUNNING, Detail, Part, Plugin, Seen, Service
 
 TELLER = Outgoing("https://lineagebridge.dev/sources/confluent")
 CUSTOM = "confluent.custom.plugin.id"
+_NO_CLASS = "unknown"
+"""The class of a connector that tells none."""
 _FAILED = frozenset((FAILED, "USER_ACTIONABLE_ERROR"))
 _AGAIN_US = {"sink": 900_000_000, "source": 3_600_000_000}
 """After how long offsets are asked again: a sink's are rows, a source's only name what it reads."""
@@ -57,21 +59,22 @@ def read_managed(name: str, entry: object, place: Place, custom: Mapping[str, Cu
         return None
     config = {key: value for key, value in seen.config.items() if not _is_masked(value)}
     plugin = custom.get(config.get(CUSTOM, ""))
-    if plugin is not None and plugin.plugin_class:
-        config.setdefault("connector.class", plugin.plugin_class)
+    if not config.get("connector.class", "").strip():
+        config["connector.class"] = (plugin.plugin_class if plugin else "") or config.get(CUSTOM, "") or _NO_CLASS
+    direction = seen.direction if seen.direction in (SOURCE, SINK) else catalogue().find(config).direction
     service = Service(
         servers="",
         version="",
         settings={"connector.id": ident},
         facts={"connectorId": ident},
-        job=_facets(config, seen.direction, place, ident, plugin),
+        job=_facets(config, direction, place, ident, plugin),
         group=f"connect-{ident}",
         sources=True,
     )
     status = entry["status"]
-    messages = {task.get("id"): str(task.get("msg") or "") for task in status.get("tasks") or () if isinstance(task, dict)}
-    tasks = {number: _part(part, messages.get(number, "")) for number, part in seen.tasks.items()}
-    return seen._replace(config=config, part=_part(seen.part, _errors(status)), tasks=tasks, service=service)
+    messages = {str(task.get("id")): str(task.get("msg") or "") for task in _list(status.get("tasks")) if isinstance(task, dict)}
+    tasks = {number: _part(part, messages.get(str(number), "")) for number, part in seen.tasks.items()}
+    return seen._replace(config=config, direction=direction, part=_part(seen.part, _errors(status)), tasks=tasks, service=service)
 
 
 def read_custom(entries: Iterable[Mapping[str, Any]]) -> dict[str, Custom]:
@@ -81,7 +84,7 @@ def read_custom(entries: Iterable[Mapping[str, Any]]) -> dict[str, Custom]:
             str(one.get("display_name") or ""),
             str(one.get("connector_class") or ""),
             str(one.get("description") or ""),
-            tuple(sorted(map(str, one.get("sensitive_config_properties") or ()))),
+            tuple(sorted(map(str, _list(one.get("sensitive_config_properties"))))),
         )
         for one in entries
         if one.get("id")
@@ -91,8 +94,8 @@ def read_custom(entries: Iterable[Mapping[str, Any]]) -> dict[str, Custom]:
 def plugins_told(connectors: Iterable[Seen], classes: Catalogue, custom: Mapping[str, Custom]) -> dict[str, Plugin]:
     """The plugins whose secrets are known: Confluent's own, for the service masks them; of a user's, as of MSK Connect's."""
     every = list(connectors)
-    own = [one for one in every if CUSTOM in one.config]
-    told = {name: Plugin(name, "", ()) for one in every if CUSTOM not in one.config for name in plugins_of(one.config).values()}
+    own = [one for one in every if _is_users(one)]
+    told = {name: Plugin(name, "", ()) for one in every if not _is_users(one) for name in plugins_of(one.config).values()}
     for name, plugin in plugins_used(own, classes).items():
         secrets = {key for one in own if one.config.get("connector.class") == name for key in _secrets(one, custom)}
         told[name] = plugin._replace(passwords=tuple(sorted({*(plugin.passwords or ()), *secrets})))
@@ -157,6 +160,16 @@ def _errors(status: Mapping[str, Any]) -> str:
     """What the service says of a connector beside a trace."""
     told = status.get("override_message") or (status.get("connector") or {}).get("msg") or ""
     return str(told)
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _is_users(one: Seen) -> bool:
+    """Whether a connector is of a plugin that a user has uploaded: Confluent's own classes have short names there, without a package."""
+    named = one.config.get("connector.class", "")
+    return CUSTOM in one.config or "." in named or named == _NO_CLASS
 
 
 def _is_masked(value: str) -> bool:

@@ -86,7 +86,7 @@ def catalogs_of(topic: Topic, integrations: Mapping[str, Integration]) -> list[t
     """The catalogs that a topic's table is told to: those of which the service says so, if the table has the format that they take."""
     told = sorted(integrations) if topic.catalogs is None else [one.integration for one in topic.catalogs]
     known = [(ident, integrations[ident]) for ident in dict.fromkeys(told) if ident in integrations]
-    return [(ident, one) for ident, one in known if FORMATS.get(one.kind, "") in topic.formats]
+    return [(ident, one) for ident, one in known if FORMATS.get(one.kind) in topic.formats]
 
 
 def table_of(topic: str, catalog: Integration, where: Where) -> DatasetName | None:
@@ -113,13 +113,13 @@ def _topic(entry: Mapping[str, Any]) -> Topic:
     spec, status = _dict(entry.get("spec")), _dict(entry.get("status"))
     phase = str(status.get("phase") or "")
     stopped = bool(spec.get("suspended")) or phase == "SUSPENDED"
-    told = status.get("catalog_sync_statuses")
-    catalogs = None if told is None else tuple(_sync(one) for one in told if isinstance(one, dict) and one.get("catalog_integration_id"))
-    failing = (one for one in status.get("failing_table_formats") or () if isinstance(one, dict))
+    told = [one for one in _list(status.get("catalog_sync_statuses")) if isinstance(one, dict) and one.get("catalog_integration_id")]
+    catalogs = None if status.get("catalog_sync_statuses") is None else tuple(map(_sync, told))
+    failing = (one for one in _list(status.get("failing_table_formats")) if isinstance(one, dict))
     storage = {key: str(value) for key, value in _dict(spec.get("storage")).items() if key in _PLACES and value}
     return Topic(
         str(spec.get("topic_name") or spec.get("display_name") or ""),
-        tuple(sorted(map(str, spec.get("table_formats") or ()))),
+        tuple(sorted(map(str, _list(spec.get("table_formats"))))),
         SUSPENDED if stopped else FAILED if phase == "FAILED" else RUNNING,
         phase,
         catalogs,
@@ -155,6 +155,10 @@ def _integration(spec: Mapping[str, Any]) -> Integration:
         first("custom_database", "database_name", "custom_schema", "custom_namespace", "namespace"),
         first("provider_integration_id"),
     )
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _dict(value: object) -> Mapping[str, Any]:

@@ -64,7 +64,8 @@ def sums_of(one: Seen, detail: Detail, cluster: Cluster | None) -> dict[str, int
         return {topic: total for (reader, topic), total in cluster.read.items() if reader == group} if cluster else {}
     sums: dict[str, int] = {}
     for entry in detail.offsets:
-        topic, at = entry["partition"].get("kafka_topic"), (entry.get("offset") or {}).get("kafka_offset")
+        offset = entry.get("offset")
+        topic, at = entry["partition"].get("kafka_topic"), offset.get("kafka_offset") if isinstance(offset, dict) else None
         if isinstance(topic, str) and isinstance(at, int):
             sums[topic] = sums.get(topic, 0) + at
     return sums

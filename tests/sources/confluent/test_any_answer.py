@@ -1,0 +1,67 @@
+"""Whatever the service answers of connectors and Tableflow is read, or refused, as a whole or in part."""
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.sources.confluent import test_connect, test_tableflow
+from tests.sources.confluent.polling import SECRET, Polling, polling, topics
+from tests.sources.http import Reply, Request
+from tests.sources.ksqldb.test_any_answer import places
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.sources.confluent import connect, tableflow
+
+JUNK = st.sampled_from([None, True, -1, "", "x", [], [None], ["x"], {}, {"x": None}, {"id": {}}, [{"name": "x"}], 2**70, 1.5])
+
+
+def connectors() -> test_connect.Cloud:
+    made = test_connect.Cloud()
+    made.connectors["own"] = test_connect.connector(test_connect.OWN, "sink", "FAILED", "FAILED RUNNING", trace="no", msg="none")
+    return made
+
+
+class Changing:
+    """A service whose answers are changed at some places, counted over all of them."""
+
+    def __init__(self, api: Callable[[Request], Reply]) -> None:
+        self.api = api
+        self.changes: list[tuple[int, Any]] = []
+
+    def __call__(self, request: Request) -> Reply:
+        body = copy.deepcopy(self.api(request).body)
+        here = [place for place in places(body) if place[1] not in ("metadata", "next")]
+        for at, junk in self.changes if here else ():
+            container, key = here[at % len(here)]
+            container[key] = junk
+        return Reply(200, body)
+
+
+@pytest.fixture(params=["connect", "tableflow"])
+def changing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Changing, Polling]]:
+    monkeypatch.setenv("SECRET", SECRET)
+    is_connect = request.param == "connect"
+    api = Changing(connectors() if is_connect else test_tableflow.Tableflow())
+    with polling(api, connect.planes if is_connect else tableflow.planes, topics("shop.orders", "shop.public.orders")) as made:
+        yield api, made
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 500), JUNK), min_size=1, max_size=2))
+def test_any_answer(changing: tuple[Changing, Polling], changes: list[tuple[int, Any]]) -> None:
+    api, plane = changing
+    plane.snapshot, api.changes = None, []
+    plane.poll()
+    api.changes = changes
+    try:
+        seen = plane.poll()
+    except SourceError:
+        return
+    assert all(encode(event) for event in seen.events)
+    assert plane.known is not None
+    assert {event.get("eventType") for event in plane.poll().events} <= {"RUNNING", "START", "FAIL"}, "a failure may be told a poll later"
+    assert {event.get("eventType") for event in plane.poll().events} <= {"RUNNING"}
