@@ -16,7 +16,9 @@ from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.outgoing import encode
 from lineage_bridge.sources.confluent import connect, tableflow
 
-JUNK = st.sampled_from([None, True, -1, "", "x", [], [None], ["x"], {}, {"x": None}, {"id": {}}, [{"name": "x"}], 2**70, 1.5])
+JUNK: st.SearchStrategy[Any] = st.sampled_from(
+    [None, True, -1, "", "x", [], [None], ["x"], {}, {"x": None}, {"id": {}}, [{"name": "x"}], 2**70, 1.5]
+)
 
 
 def connectors() -> test_connect.Cloud:
