@@ -1,0 +1,106 @@
+"""LineageBridge beside the stand-in of Confluent Cloud: a real API and a real process that polls; what is told is folded in the test."""
+
+import contextlib
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from lineage_bridge.config import Paths
+from tests.cli.conftest import COMMAND, Server, free_port
+from tests.confluent.cloud import Cloud, running
+from tests.confluent.places import STAGING
+
+TASKS = "/api/v1/tasks"
+
+
+@dataclass
+class Installation:
+    """An API and a process that polls, over one data folder, beside a stand-in; what is told is folded in this process."""
+
+    cloud: Cloud
+    folder: Path
+    server: Server
+    processes: list["subprocess.Popen[bytes]"] = field(default_factory=list)
+
+    def start(self, *parts: str) -> None:
+        port = self.server.url.rpartition(":")[2]
+        environment = {
+            **os.environ,
+            **self.cloud.environment(),
+            "LINEAGE_BRIDGE_DATA_DIR": str(self.server.paths.data_dir),
+            "LINEAGE_BRIDGE_PORT": port,
+            "LINEAGE_BRIDGE_URL": self.server.url,
+        }
+        with (self.folder / "output").open("ab") as output:
+            self.processes += [
+                subprocess.Popen([*COMMAND, part], env=environment, stdout=output, stderr=subprocess.STDOUT) for part in parts
+            ]
+        self.wait(lambda: httpx.get(f"{self.server.url}/api/v1/health").is_success)
+
+    def wait(self, what: Any, patience_s: float = 60.0) -> Any:
+        until = time.monotonic() + patience_s
+        while True:
+            with contextlib.suppress(httpx.HTTPError):
+                if found := what():
+                    return found
+            assert time.monotonic() < until, what
+            time.sleep(0.1)
+
+    def get(self, path: str) -> Any:
+        return httpx.get(f"{self.server.url}/api/v1{path}", timeout=30).raise_for_status().json()
+
+    def command(self, *words: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [*COMMAND, *words, "--url", self.server.url],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={name: value for name, value in os.environ.items() if not name.startswith("LINEAGE_BRIDGE_")},
+        )
+
+    def running_task(self) -> str:
+        """The task that has told the topics, and waits for what is slow."""
+
+        def reached() -> str:
+            found = httpx.get(f"{self.server.url}{TASKS}", params={"status": "running"}).json()
+            told = {one["task_id"]: [plane["state"] for plane in one["planes"] if plane["plane"] == "topics"] for one in found}
+            return next((task for task, states in told.items() if states and set(states) == {"observed"}), "")
+
+        return str(self.wait(reached))
+
+
+@contextlib.contextmanager
+def installed(folder: Path, **settings: Any) -> Iterator[Installation]:
+    with running() as cloud:
+        found = Installation(cloud, folder, Server(f"http://127.0.0.1:{free_port()}", Paths(folder / "data")))
+        ending = threading.Event()
+
+        def fold() -> None:
+            while not ending.wait(0.5):
+                found.server.fold()
+
+        try:
+            found.start("api")
+            told = {**cloud.settings(), "groups_by": "rest", "environments": [STAGING], **settings}
+            order = {"name": "cloud", "kind": "confluent", "settings": told}
+            httpx.post(f"{found.server.url}/api/v1/sources", json=order, timeout=60).raise_for_status()
+            httpx.post(f"{found.server.url}/api/v1/sources/cloud/pause", timeout=60).raise_for_status()
+            found.start("observe")
+            folding = threading.Thread(target=fold)
+            folding.start()
+            yield found
+            ending.set()
+            folding.join()
+        finally:
+            ending.set()
+            for process in found.processes:
+                process.terminate()
+            for process in found.processes:
+                process.wait(40)
