@@ -46,7 +46,7 @@ def extracted(client: httpx.Client, task_id: str) -> dict[str, Any]:
 
 def lineage(client: httpx.Client, namespace: str, name: str, direction: str, depth: int) -> dict[str, Any]:
     """An answer of the dataset lineage call, which has the printed shape."""
-    asked = {"namespace": namespace, "name": name, "direction": direction, "depth": depth}
+    asked: dict[str, str | int] = {"namespace": namespace, "name": name, "direction": direction, "depth": depth}
     found: dict[str, Any] = client.get("/lineage/datasets/lineage", params=asked).raise_for_status().json()
     assert {key: found[key] for key in ("origin", "direction", "depth")} == {
         "origin": {"namespace": namespace, "name": name},
