@@ -53,6 +53,7 @@ PLANES = {
     "tableflow": Plane("tableflow", tableflowrest.answer, "tableflow"),
     "v2": Plane("metrics", metricsrest.answer, limit=limits.METRICS),
 }
+PAGES = ("half", "circle")
 FAILURES = ("broken", "slow", "refused", "half", "circle", "truncated", "html", "limited", "gone")
 
 
@@ -93,7 +94,7 @@ class Cloud:
 
     def fail(self, where: str, how: str, slow_s: float = 5.0) -> None:
         """From now on calls fail: broken (500), slow, refused (403), half (the first page is whole, the next is a 500), circle (a page
-        leads to itself), truncated, html (200), limited (429 for ever), gone (404)."""
+        leads to itself; both make pages short), truncated, html (200), limited (429 for ever), gone (404)."""
         assert how in FAILURES, how
         self._failures.append(Failure(where, how, slow_s))
 
@@ -170,7 +171,8 @@ class Cloud:
         if not verdict.passes or (failure and failure.how == "limited"):
             answered = error(429, "Too many requests.", name)
             return answered._replace(headers={**verdict.headers, "Retry-After": verdict.headers["X-RateLimit-Reset"]})
-        answered = self._allowed(plane, name, parts, credential) or self._failing(failure, request) or self._answered(plane, request)
+        asked = _in_small_pages(request) if failure and failure.how in PAGES else request
+        answered = self._allowed(plane, name, parts, credential) or self._failing(failure, request) or self._answered(plane, asked)
         if failure:
             answered = _spoiled(failure, request, answered)
         return answered._replace(headers={**verdict.headers, **answered.headers})
@@ -203,6 +205,13 @@ class Cloud:
         with self.lock:
             answered = plane.answer(self, request)
             return answered if isinstance(answered.body, bytes) else answered._replace(body=json.dumps(answered.body).encode())
+
+
+def _in_small_pages(request: Request) -> Request:
+    """The request with the shortest page that its list takes: there may always be less on a page than was asked for."""
+    body = {**request.body, "limit": 1} if isinstance(request.body, dict) and "limit" in request.body else request.body
+    short = {"limit": ["1"]} if "limit" in request.query else {"page_size": ["1"]}
+    return request._replace(query={**request.query, **short}, body=body)
 
 
 def _spoiled(failure: Failure, request: Request, answered: Answer) -> Answer:

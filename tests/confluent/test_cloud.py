@@ -421,6 +421,17 @@ def test_a_list_may_break_off_or_go_in_a_circle(own: Asker):
     following = own.get("/iam/v2/api-keys").json()["metadata"]["next"]
     assert own.get(following).json()["metadata"]["next"] == following
     assert own.get("/iam/v2/users").json()["metadata"].get("next") is None
+    own.cloud.fail("flink", "half")
+    page = own.get(statements(PROD, "aws.us-east-1"), f"flink {PROD}", params={"page_size": 100}).json()
+    assert len(page["data"]) == 1
+    assert own.get(page["metadata"]["next"], f"flink {PROD}").status_code == 500
+    own.cloud.fail("registry", "half")
+    who = "registry lsrc-p7rod1"
+    assert len(own.get("/registry/lsrc-p7rod1/schemas", who, params={"limit": 500}).json()) == 1
+    assert own.get("/registry/lsrc-p7rod1/schemas", who, params={"limit": 500, "offset": 1}).status_code == 500
+    own.cloud.fail("metrics", "half")
+    token = own.query().json()["meta"]["pagination"]["next_page_token"]
+    assert own.client.post("/v2/metrics/cloud/query", params={"page_token": token}, auth=own.auth("metrics"), json=QUERY).status_code == 500
 
 
 def test_what_changes_is_told_at_once_or_later(own: Asker):
