@@ -173,7 +173,7 @@ def _check_key(paths: Paths, key: bytes) -> None:
 def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAPI]":
     """The API over the log, which it alone writes, and the graph. Raises LogLockedError when another process writes the log."""
     from lineage_bridge.api.app import create_app  # noqa: PLC0415  # loads the web server
-    from lineage_bridge.api.graphs import stats  # noqa: PLC0415  # of the same part
+    from lineage_bridge.api.graphwhole import stats  # noqa: PLC0415  # of the same part
     from lineage_bridge.api.services import HEALTHY, LOOPBACK, Disk, Services  # noqa: PLC0415  # of the same part
 
     paths = settings.paths

@@ -119,6 +119,11 @@ def test_every_event_of_a_view_is_accepted_as_it_stands_and_changes_no_view(
         for event in (*found["events"], *found["statements"]):
             sent(server, event)
         assert all(set(event) >= {"run", "job", "inputs", "outputs", "eventTime", "schemaURL"} for event in found["events"])
+        whole = server.ask(f"/graphs/{server.services.graph_id}")
+        counts = {key: count for key, count in server.ask("/graphs")[0].items() if key.endswith("_count")}
+        assert counts.items() <= whole["stats"].items()
+        assert len({(edge["src_id"], edge["dst_id"], edge["edge_type"]) for edge in whole["edges"]}) == whole["stats"]["edge_count"]
+        assert {edge[end] for edge in whole["edges"] for end in ("src_id", "dst_id")} <= {node["node_id"] for node in whole["nodes"]}
         server.fold()
         again = view(server)
         assert [event["job"]["name"] for event in again["events"]] == [event["job"]["name"] for event in found["events"]]

@@ -14,7 +14,7 @@ from lineage_bridge.answers.runs import RunRecord
 from lineage_bridge.api import wire
 from lineage_bridge.api.asking import KINDS, Mended, Style, waiting
 from lineage_bridge.api.graphnodes import columns_of
-from lineage_bridge.api.graphs import array, stream
+from lineage_bridge.api.graphwhole import array, stream
 from lineage_bridge.api.models import RunRef
 from lineage_bridge.api.models_graphs import View, ViewDataset, ViewEvent, ViewJob
 from lineage_bridge.api.services import Services

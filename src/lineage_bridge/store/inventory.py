@@ -44,6 +44,7 @@ JOIN node d ON d.id = f.{end} AND d.kind = 1
 WHERE NOT EXISTS (SELECT 1 FROM job_io i WHERE i.job = f.job AND i.dataset = f.{end} AND i.side = {side})"""
 _UNNAMED_PORTS = " UNION ".join(_UNNAMED.format(end=end, side=int(side)) for end, side in (("source", Side.INPUT), ("target", Side.OUTPUT)))
 """What a job's flows come from or lead to although the job never names it as its input or output."""
+_UNSPOKEN = 0, None
 _LOUD = """SELECT id FROM node n WHERE id IN ({}) AND CASE kind
 WHEN 2 THEN EXISTS (SELECT 1 FROM present p WHERE p.job = n.id AND p.origin = 1)
 ELSE EXISTS (SELECT 1 FROM job_io i WHERE i.dataset = n.id) END"""
@@ -102,8 +103,11 @@ class Inventory:
                 members[node.id],
                 self._called(spelt[node.id], said := _newest(facets, members[node.id]), node.id),
                 {key: text for key, (_, _, text) in sorted(said.items())},
-                min(spoken[member.id][0] for member in members[node.id] if member.id in spoken),
-                max((last for member in members[node.id] for last in (spoken[member.id][1], named.get(member.id)) if last), default=None),
+                min((spoken[member.id][0] for member in members[node.id] if member.id in spoken), default=0),
+                max(
+                    (last for member in members[node.id] for last in (spoken.get(member.id, _UNSPOKEN)[1], named.get(member.id)) if last),
+                    default=None,
+                ),
             )
             for node in heads
         ]
