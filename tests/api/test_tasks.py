@@ -50,6 +50,7 @@ class Hand:
             assert time.monotonic() < until, told
             if bring:
                 self.deliver()
+            if bring and told["progress"][-1:] == ["waiting for the graph"]:
                 self.server.fold()
             time.sleep(0.02)
         return told
@@ -104,7 +105,9 @@ def test_an_extraction_without_a_body_is_followed_to_its_end(hand: Hand) -> None
 def test_the_answer_comes_only_when_the_graph_holds_all(hand: Hand) -> None:
     task = hand.post()["task_id"]
     hand.waits("delivering", task)
-    assert hand.get(task)["status"] == "running"
+    time.sleep(0.3)
+    told = hand.get(task)
+    assert (told["status"], "waiting for the graph" in told["progress"]) == ("running", False)
     hand.deliver()
     hand.waits("waiting for the graph", task)
     time.sleep(0.3)
@@ -122,19 +125,19 @@ def test_a_second_extraction_begins_where_the_first_ended(hand: Hand, script: st
     assert hand.server.ask("/sources/cloud")["polls"] == 2
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
-        {"params": {"environment_ids": ["env-1", "env-2"], "cluster_ids": "lkc-1"}},
-        {"params": {"environment_ids": "env-2, env-1", "cluster_ids": "lkc-1"}},
-        {"json": {"environment_ids": ["env-1", "env-2"], "cluster_ids": ["lkc-1"]}},
-        {"params": {"environment_ids": "env-1,env-2"}, "json": {"environment_ids": ["env-2", "env-1"], "cluster_ids": ["lkc-1"]}},
-    ],
-)
-def test_filters_come_by_query_or_body(hand: Hand, script: stepwise.Script, told: dict) -> None:
-    done = hand.extract(**told)
-    assert script.looks[0]["only"][:2] == ({"env-1", "env-2"}, {"lkc-1"})
-    assert done["params"]["environment_ids"] == ["env-1", "env-2"]
+FILTERS: list[dict[str, Any]] = [
+    {"params": {"environment_ids": ["env-1", "env-2"], "cluster_ids": "lkc-1"}},
+    {"params": {"environment_ids": "env-2, env-1", "cluster_ids": "lkc-1"}},
+    {"json": {"environment_ids": ["env-1", "env-2"], "cluster_ids": ["lkc-1"]}},
+    {"params": {"environment_ids": "env-1,env-2"}, "json": {"environment_ids": ["env-2", "env-1"], "cluster_ids": ["lkc-1"]}},
+]
+
+
+def test_filters_come_by_query_or_body(hand: Hand, script: stepwise.Script) -> None:
+    for number, told in enumerate(FILTERS):
+        done = hand.extract(**told)
+        assert script.looks[number]["only"][:2] == ({"env-1", "env-2"}, {"lkc-1"})
+        assert done["params"]["environment_ids"] == ["env-1", "env-2"]
 
 
 def test_switches_leave_planes_out_of_this_extraction_only(hand: Hand, script: stepwise.Script) -> None:
@@ -215,27 +218,27 @@ def test_credentials_of_a_request_are_used_and_never_come_back(
         assert b"hush-" not in files
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b'{"cloud_credentials": {"api_key": "CK", "api_secret": "hush"}',
-        b'{"cloud_credentials": "hush"}',
-        b'{"cloud_credentials": {"api_key": "CK", "api_secret": ["hush"]}}',
-        b'{"cloud_credentials": {"api_key": "CK", "api_secrets": "hush"}}',
-        b'{"cloud_credentials": {"api_key": "", "api_secret": "hush"}}',
-        b'{"cluster_credentials": {"lkc-1": {"api_key": 5, "api_secret": "hush"}}}',
-        b'{"unheard": "hush"}',
-        b'{"sr_endpoints": {"env-1": "https://u:hush@h"}}',
-        b'{"metrics_lookback_hours": -1, "cloud_credentials": {"api_key": "CK", "api_secret": "hush"}}',
-        b'{"off": ["unheard"]}',
-        b'["hush"]',
-        b"hush",
-    ],
-)
-def test_what_cannot_be_is_refused_and_not_repeated(hand: Hand, body: bytes) -> None:
-    answer = hand.server.client.post(f"{TASKS}/extract", content=body)
-    assert answer.status_code == 422
-    assert "hush" not in answer.text
+WRONG = [
+    b'{"cloud_credentials": {"api_key": "CK", "api_secret": "hush"}',
+    b'{"cloud_credentials": "hush"}',
+    b'{"cloud_credentials": {"api_key": "CK", "api_secret": ["hush"]}}',
+    b'{"cloud_credentials": {"api_key": "CK", "api_secrets": "hush"}}',
+    b'{"cloud_credentials": {"api_key": "", "api_secret": "hush"}}',
+    b'{"cluster_credentials": {"lkc-1": {"api_key": 5, "api_secret": "hush"}}}',
+    b'{"unheard": "hush"}',
+    b'{"sr_endpoints": {"env-1": "https://u:hush@h"}}',
+    b'{"metrics_lookback_hours": -1, "cloud_credentials": {"api_key": "CK", "api_secret": "hush"}}',
+    b'{"off": ["unheard"]}',
+    b'["hush"]',
+    b"hush",
+]
+
+
+def test_what_cannot_be_is_refused_and_not_repeated(hand: Hand) -> None:
+    for body in WRONG:
+        answer = hand.server.client.post(f"{TASKS}/extract", content=body)
+        assert answer.status_code == 422, body
+        assert "hush" not in answer.text
     assert hand.server.client.get(TASKS).json() == []
 
 
@@ -287,7 +290,7 @@ def test_a_running_task_is_cancelled_and_goes_on_where_it_was(hand: Hand, script
 def test_one_task_at_a_time_for_a_source_and_the_next_waits(hand: Hand, script: stepwise.Script) -> None:
     hand.server.sources.add("other", "confluent", {"cloud": CLOUD}, replace=False)
     script.planes[1].gate = threading.Event()
-    first, second, third = (hand.post(params={"source": "cloud"})["task_id"] for _ in range(3))
+    first, second, third, *more = (hand.post(params={"source": "cloud"})["task_id"] for _ in range(6))
     assert script.reached.wait(10)
     time.sleep(0.3)
     assert [hand.get(task)["status"] for task in (first, second, third)] == ["running", "pending", "pending"]
@@ -297,9 +300,11 @@ def test_one_task_at_a_time_for_a_source_and_the_next_waits(hand: Hand, script: 
     while len(script.looks) < 2 and time.monotonic() < until:
         time.sleep(0.02)
     assert hand.get(other)["status"] == "running"
+    for task in more:
+        hand.server.client.delete(f"{TASKS}/{task}")
     script.planes[1].gate.set()
     assert [hand.ended(task)["status"] for task in (first, third, other)] == ["completed"] * 3
-    assert [task["task_id"] for task in hand.server.client.get(TASKS).json()] == [other, third, second, first]
+    assert [task["task_id"] for task in hand.server.client.get(TASKS).json()] == [other, *reversed(more), third, second, first]
     assert len(script.looks) == 3
 
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.confluent.estate import KafkaCluster, Registry
 from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
+from lineage_bridge.sources.confluent.settings import EVERY
 from lineage_bridge.sources.http import Http
 from lineage_bridge.sources.knowledge import Cluster, Knowledge, together
 from lineage_bridge.sources.observer import Observation, Snapshot, Unseen
@@ -136,11 +137,15 @@ class RegistryPlane(Plane[Answers]):
 
 
 def registries(around: Around) -> list[Registry]:
-    """All registries, with the addresses that are set of them; those that are not listed go by `registry`."""
-    urls, listed = around.settings.registry_urls, {one.environment for one in around.estate.registries}
-    found = [replace(one, url=urls.get(one.environment, one.url)) for one in around.estate.registries]
-    there = [one.id for one in around.estate.environments if one.id in urls and one.id not in listed]
-    return [*found, *(Registry("registry", environment, urls[environment]) for environment in there)]
+    """All registries, with the addresses that are set of them; those that are not listed go by `registry`.
+
+    The address that is set for all is that of a registry without one, or of the only environment's.
+    """
+    urls, estate = around.settings.registry_urls, around.estate
+    listed, common = {one.environment for one in estate.registries}, urls.get(EVERY, "")
+    found = [replace(one, url=urls.get(one.environment) or one.url or common) for one in estate.registries]
+    set_ = {one.id: urls.get(one.id) or (common if len(estate.environments) == 1 else "") for one in estate.environments}
+    return [*found, *(Registry("registry", id_, url) for id_, url in set_.items() if url and id_ not in listed)]
 
 
 def planes(around: Around) -> Planes:

@@ -1,0 +1,148 @@
+"""Extractions that end in the middle: what was kept is whole, and what comes after makes it complete, each thing told once."""
+
+import json
+import time
+from collections import Counter
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sources import stepwise
+from tests.sources.stepwise import Plane
+
+from lineage_bridge.answers.tasks import FAILED, PENDING, Credential, ExtractOrder, GraphSize, TaskFilter, TaskRecord
+from lineage_bridge.sources import kinds
+from lineage_bridge.sources.desk import SourceDesk
+from lineage_bridge.sources.extraction import World
+from lineage_bridge.sources.known import Known
+from lineage_bridge.sources.orders import fill
+from lineage_bridge.sources.settings import Secrets
+from lineage_bridge.sources.tasks import TaskDesk
+from lineage_bridge.sources.turns import Turns
+from lineage_bridge.store import taskbook
+from lineage_bridge.store.control import Control
+from lineage_bridge.store.sourcebook import SourceBook
+from lineage_bridge.store.taskbook import TaskBook
+
+PLANES = [f"plane-{number} env-1" for number in range(6)]
+
+
+class KilledError(BaseException):
+    """The process is no more."""
+
+
+class Mortal(TaskBook):
+    """A book whose process is killed at some write: before it is done, or right after."""
+
+    def __init__(self, control: Control, left: int, *, after: bool) -> None:
+        super().__init__(control)
+        self.left, self.after, self.killed = left, after, False
+
+    def _live(self, write: Any) -> Any:
+        self.left -= 1
+        if self.left >= 0:
+            return write()
+        if self.left == -1 and self.after:
+            write()
+        self.killed = True
+        raise KilledError
+
+    def write(self, task: TaskRecord) -> None:
+        self._live(lambda: super(Mortal, self).write(task))
+
+    def keep(self, *args: Any, **named: Any) -> bool:
+        return bool(self._live(lambda: super(Mortal, self).keep(*args, **named)))
+
+
+def desk_of(folder: Path, book: TaskBook) -> TaskDesk:
+    states = SourceBook(Control(folder / "control.db"))
+    sources = SourceDesk({"cloud": {"kind": "confluent", "cloud": {"key": "k", "secret": "${env:HOME}"}}}, states)
+    secrets, ids = Secrets(), count(len(book.records(TaskFilter())))
+    world = World(
+        book,
+        states,
+        Known(sources.records, states, secrets),
+        secrets,
+        Turns(folder / "observing").take,
+        lambda: 1_795_000_000_000_000,
+        lambda: 0,
+        lambda _: True,
+        lambda: GraphSize("g", 0, 0),
+    )
+    return TaskDesk(sources, world, lambda: str(next(ids)))
+
+
+def ended(desk: TaskDesk, folder: Path, task: str, told: Counter[str], mortal: Mortal | None = None) -> TaskRecord:
+    """A task when it has ended, or its process has; what is delivered meanwhile is counted."""
+    states, until = SourceBook(Control(folder / "control.db")), time.monotonic() + 20
+    while not (found := desk.record(task)).ended and not (mortal and mortal.killed):
+        assert time.monotonic() < until, found
+        for parcel in states.parcels(100):
+            told.update(event["job"]["name"] for event in json.loads(parcel.body))
+            states.delivered(parcel.number)
+        time.sleep(0.005)
+    return found
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> stepwise.Script:
+    monkeypatch.setitem(kinds.MODULES, "confluent", stepwise.__name__)
+    made = stepwise.Script([Plane(key, (f"job {key}",)) for key in PLANES])
+    monkeypatch.setattr(stepwise, "SCRIPT", made)
+    return made
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("after", [False, True])
+def test_killed_at_any_write_and_resumed_each_plane_is_told_once(script: stepwise.Script, tmp_path: Path, after: bool) -> None:
+    whole = Counter(f"job {key}" for key in PLANES)
+    for left in count():
+        folder, told = tmp_path / str(left), Counter[str]()
+        mortal = Mortal(Control(folder / "control.db"), left, after=after)
+        desk = desk_of(folder, mortal)
+        task = desk.extract(ExtractOrder()).id
+        done = ended(desk, folder, task, told, mortal)
+        desk.close()
+        if not mortal.killed:
+            break
+        desk = desk_of(folder, TaskBook(Control(folder / "control.db")))
+        found = desk.record(task)
+        if found.status == FAILED:
+            assert (found.error, found.resumable) == ("interrupted", True)
+            desk.resume(task, ExtractOrder())
+            found = ended(desk, folder, task, told)
+        desk.close()
+        assert found.status == "completed"
+        assert told == whole, (left, script.looks)
+        kept = json.loads(SourceBook(Control(folder / "control.db")).snapshot("cloud") or b"{}")
+        assert (kept["told"], sorted(kept["planes"])) == (6, PLANES)
+    assert left > 4
+    assert (done.status, told) == ("completed", whole)
+
+
+def test_the_oldest_that_have_ended_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(taskbook, "MOST_KEPT", 3)
+    book = TaskBook(Control(tmp_path / "control.db"))
+    for number in range(6):
+        book.add(TaskRecord(str(number), "extract", "s", PENDING if number == 1 else FAILED, number))
+    assert [task.id for task in book.records(TaskFilter())] == ["5", "4", "3", "1"]
+
+
+def test_nothing_that_holds_a_credential_shows_it() -> None:
+    order = ExtractOrder(credentials={("kafka", "lkc-1"): Credential("KEY", "hush")})
+    desk = SourceDesk({"cloud": {"kind": "confluent", "cloud": {"key": "k", "secret": "${env:HOME}"}}}, _no_book())
+    filled = fill(desk.record("cloud"), order)
+    assert filled.given
+    assert "hush" not in f"{order} {order.credentials} {filled} {filled.record} {Secrets(given=filled.given)}"
+
+
+def _no_book() -> Any:
+    class Empty:
+        def states(self) -> dict[str, Any]:
+            return {}
+
+        def written(self) -> dict[str, Any]:
+            return {}
+
+    return Empty()
