@@ -240,7 +240,7 @@ def _searched(http: Http, kinds: tuple[str, ...]) -> list[Mapping[str, Any]]:
             page = []
         if not isinstance(page, list) or not all(isinstance(one, Mapping) for one in page):
             raise SourceError(f"GET {_PATH}/search/basic answered no list")
-        new = {str((one.get("attributes") or {}).get("qualifiedName")): one for one in page if one.get("status", "ACTIVE") == "ACTIVE"}
+        new = {str(_attributes(one).get("qualifiedName")): one for one in page if one.get("status", "ACTIVE") == "ACTIVE"}
         is_over = len(page) < PAGE or not new.keys() - found.keys()
         found.update(new)
         if is_over:
@@ -250,12 +250,12 @@ def _searched(http: Http, kinds: tuple[str, ...]) -> list[Mapping[str, Any]]:
 
 def _entity(told: Mapping[str, Any]) -> Entity | None:
     """An entity by its name `registry:cluster:name`; None for one whose name tells no cluster. An owner's address is not kept."""
-    attributes = told.get("attributes") or {}
+    attributes = _attributes(told)
     place = str(attributes.get("qualifiedName") or "")
     cluster = next((part for part in place.split(":") if part.startswith("lkc-")), "")
     name = str(attributes.get("name") or "") or place.rpartition(":")[2]
     owner = str(attributes.get("owner") or "")
-    tags = tuple(sorted({str(tag) for tag in told.get("classificationNames") or ()}))
+    tags = _classified(told)
     text = mask_text(str(attributes.get("description") or ""))
     kind = str(told.get("typeName") or "")
     return Entity(kind, place, cluster, name, tags, "" if "@" in owner else owner, text) if cluster and name else None
@@ -264,10 +264,19 @@ def _entity(told: Mapping[str, Any]) -> Entity | None:
 def _tags_of(entities: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Names of schemas and of what is in them (`context:id:record.field`) to their tags."""
     for one in entities:
-        place = str((one.get("attributes") or {}).get("qualifiedName") or "")
-        tags = tuple(sorted({str(tag) for tag in one.get("classificationNames") or ()}))
+        place, tags = str(_attributes(one).get("qualifiedName") or ""), _classified(one)
         if tags and place.count(":") >= 2:
             yield place.partition(":")[2], tags
+
+
+def _attributes(entity: Mapping[str, Any]) -> Mapping[str, Any]:
+    told = entity.get("attributes")
+    return told if isinstance(told, Mapping) else {}
+
+
+def _classified(entity: Mapping[str, Any]) -> tuple[str, ...]:
+    told = entity.get("classificationNames")
+    return tuple(sorted({str(tag) for tag in told})) if isinstance(told, list) else ()
 
 
 def _path_of(entity: Entity) -> str:

@@ -17,6 +17,18 @@ ENDED = {COMPLETED: "COMPLETE", FAILED: "FAIL", STOPPED: "ABORT"}
 """Phases after which a statement does nothing more, unless it is resumed, to what is told of its run then."""
 WAITING = frozenset(("STOPPING", "DELETING"))
 STATEMENT, MATERIALIZED_TABLE = "STATEMENT", "MATERIALIZED_TABLE"
+_TYPES: Mapping[str, type] = {
+    "stopped": bool,
+    "labels": dict,
+    "append_only": bool,
+    "upsert_columns": list,
+    "connections": list,
+    "network": str,
+    "scaling": str,
+    "warnings": list,
+    "table_version": int,
+}
+"""What is told of a statement as it is."""
 _OFFSET = re.compile(r"partition:(\d+),offset:(-?\d+)")
 
 
@@ -111,7 +123,7 @@ def _statement(answer: Mapping[str, Any]) -> Statement:
         bool(traits.get("is_bounded")) or str(spec.get("execution_mode") or "").upper() == "BATCH",
         tuple(_field(one) for one in (traits.get("schema") or {}).get("columns") or ()),
         {str(topic): _position(told) for topic, told in sorted((status.get("latest_offsets") or {}).items())},
-        {key: value for key, value in more.items() if value not in (None, [], {}, "")},
+        _told(more),
     )
 
 
@@ -150,7 +162,7 @@ def _table(environment: str, answer: Mapping[str, Any]) -> Statement:
         _time(metadata.get("updated_at")),
         "MATERIALIZED_TABLE",
         schema=tuple(_field(one) for one in columns if str(one.get("kind") or "PHYSICAL").upper() == "PHYSICAL"),
-        more={key: value for key, value in more.items() if value not in (None, [], {}, "")},
+        more=_told(more),
         written=str(status.get("creation_statement") or query),
     )
 
@@ -167,6 +179,11 @@ def failure_of(answer: object) -> Failure | None:
 def quoted(name: str) -> str:
     """A part of a name, quoted."""
     return f"`{name.replace('`', '``')}`"
+
+
+def _told(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Members that are told, of the types that they have."""
+    return {key: value for key, value in members.items() if value not in (None, [], {}, "") and isinstance(value, _TYPES[key])}
 
 
 def _time(told: object) -> int | None:

@@ -1,5 +1,6 @@
 """What statements of Confluent's Flink do, each with what those before it defined. Pure."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -20,6 +21,8 @@ from lineage_bridge.sql.splitting import split
 from lineage_bridge.sql.tokens import TokenError, tokens
 
 _DEFINES = {"CREATE", "ALTER", "DROP"}
+_MAY_DEFINE = re.compile("|".join(sorted(_DEFINES)), re.IGNORECASE)
+"""Most texts have none of these words, so their first one is not looked for."""
 _HEAD = 5
 """Words within which a statement says what it makes: CREATE OR REPLACE TEMPORARY VIEW."""
 
@@ -63,7 +66,7 @@ class _Said:
 
 def defines(text: str) -> bool:
     """Whether a statement may define something."""
-    return not _first(text, 1).isdisjoint(_DEFINES)
+    return _MAY_DEFINE.search(text) is not None and not _first(text, 1).isdisjoint(_DEFINES)
 
 
 def _first(text: str, count: int) -> set[str]:
@@ -81,7 +84,7 @@ def definition_of(statement: Statement) -> Definition:
 
 def makes(text: str, *kinds: str) -> bool:
     """Whether a statement makes one of these: MATERIALIZED, VIEW, MODEL."""
-    return _first(text, 1) == {"CREATE"} and not _first(text, _HEAD).isdisjoint(kinds)
+    return defines(text) and _first(text, 1) == {"CREATE"} and not _first(text, _HEAD).isdisjoint(kinds)
 
 
 class Reader:

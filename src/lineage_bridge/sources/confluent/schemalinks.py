@@ -92,7 +92,8 @@ class SchemaLinks(Plane[Exported]):
         return Exported(found, frozenset(told.keys() - seen.keys()), tuple(unseen))
 
     def _exporter(self, name: str, info: Mapping[str, Any], status: Mapping[str, Any], subjects: Iterable[str]) -> Exporter:
-        address = str((info.get("config") or {}).get("schema.registry.url") or "").split(",")[0].rstrip("/")
+        config = info.get("config")
+        address = str(config.get("schema.registry.url") or "").split(",")[0].rstrip("/") if isinstance(config, Mapping) else ""
         known = next((one for one in registries(replace(self.around, estate=self.around.whole)) if one.url and one.url == address), None)
         kind, context = str(info.get("contextType") or ""), str(info.get("context") or "")
         rename, patterns = str(info.get("subjectRenameFormat") or "${subject}"), _patterns(info)

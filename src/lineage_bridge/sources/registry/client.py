@@ -36,7 +36,7 @@ class RegistryClient:
 
     def subjects(self, *, deleted: bool = False) -> list[str]:
         """All subjects that are asked for, sorted."""
-        listed = self._pages("/subjects", {**_EVERYWHERE, **({"deleted": "true"} if deleted else {})}, lambda name: name)
+        listed = self._pages("/subjects", {**_EVERYWHERE, **({"deleted": "true"} if deleted else {})}, _name)
         return sorted(name for name in listed if self._wanted(name))
 
     def look(self, known: Mapping[str, Subject], turn: int) -> Answers:
@@ -239,6 +239,12 @@ def _taggings(kind: str, entity: Mapping[str, Any]) -> Iterator[Tagging]:
     if len(parts) > 2:
         for tag in entity.get("classificationNames") or ():
             yield Tagging(kind, ":".join(parts[1:3]), parts[3] if len(parts) > 3 else "", str(tag))
+
+
+def _name(subject: object) -> str:
+    if not isinstance(subject, str):
+        raise TypeError("a subject's name is text")
+    return subject
 
 
 def _in_path(subject: str) -> str:

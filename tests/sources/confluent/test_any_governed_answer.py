@@ -1,0 +1,100 @@
+"""Whatever Flink, a catalog or a registry answers, it is read or refused; no answer is a fault of ours."""
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.confluent.estate import build
+from tests.published import faults
+from tests.sources.confluent.flinkapi import of_estate
+from tests.sources.confluent.test_flink import KEY_OF_FLINK, NOW, WHOLE
+from tests.sources.http import Reply, Request, Standin, standing
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.sources.confluent import catalog, flink, registry, schemalinks
+from lineage_bridge.sources.confluent.cloud import Clients
+from lineage_bridge.sources.confluent.estate import Environment, Estate, KafkaCluster, Registry
+from lineage_bridge.sources.confluent.flinkanswers import failure_of, statement_of, table_of
+from lineage_bridge.sources.confluent.plane import Around
+from lineage_bridge.sources.confluent.settings import ConfluentSettings
+from lineage_bridge.sources.knowledge import NOTHING
+
+VALUES = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "x", "CREATE VIEW v AS", "lsrc-1:lkc-1:t", "RUNNING"])
+ANY = st.recursive(
+    VALUES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "type", "data"]), inner), max_leaves=6
+)
+STATEMENTS = list(of_estate(build(), "env-p9k2x7", "aws", "us-east-1").statements.values())[:6]
+TABLES = list(of_estate(build(), "env-p9k2x7", "aws", "us-east-1").tables.values())
+ENTITY = {
+    "typeName": "kafka_topic",
+    "attributes": {"name": "t", "qualifiedName": "lsrc-1:lkc-1:t", "owner": "o", "description": "d"},
+    "classificationNames": ["PII"],
+    "status": "ACTIVE",
+}
+EXPORTER = {"name": "e", "subjects": ["a", "b*"], "contextType": "NONE", "context": "", "config": {"schema.registry.url": "http://r"}}
+
+
+@st.composite
+def changed(draw: st.DrawFn, told: Any) -> Any:
+    """A value of JSON in which something else stands somewhere."""
+    made = json.loads(json.dumps(told))
+    places = list(_places(made))
+    if not places or draw(st.integers(0, 9)) == 0:
+        return draw(ANY)
+    holder, key = draw(st.sampled_from(places))
+    holder[key] = draw(ANY)
+    return made
+
+
+def _places(value: Any) -> Any:
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield value, key
+        yield from _places(inner)
+
+
+@settings(deadline=None)
+@given(st.sampled_from(STATEMENTS).flatmap(changed), st.sampled_from(TABLES).flatmap(changed), ANY)
+def test_any_statement(statement: Any, table: Any, failure: Any) -> None:
+    asked = ConfluentSettings(flink={"*": KEY_OF_FLINK})
+    (plane,) = flink.planes(Around(WHOLE, WHOLE, Clients(asked), asked))
+    try:
+        answers = flink.Answers((statement_of(statement),), (table_of("env-1", table),))
+    except SourceError:
+        return
+    failure_of(failure)
+    first = plane.tell(answers, None, NOTHING, NOW)
+    before = json.loads(json.dumps(first.snapshot))
+    second = plane.tell(answers, before, NOTHING, NOW + 1)
+    assert not faults([*first.events, *second.events])
+    plane.know(before)
+
+
+@settings(deadline=None)
+@given(changed([ENTITY]), changed([{"typeName": "Domain", "attributes": {"a": "b"}}]), changed(["e"]), changed(EXPORTER), ANY)
+def test_any_answer_of_a_registry(entities: Any, business: Any, names: Any, exporter: Any, status: Any) -> None:
+    def api(request: Request) -> Reply:
+        parts = request.parts
+        if parts[:3] == ("catalog", "v1", "search"):
+            return Reply(200, {"entities": entities} if request.query.get("type") == "kafka_topic" else status)
+        if parts[0] == "exporters":
+            return Reply(200, names if len(parts) == 1 else status if parts[-1] == "status" else exporter)
+        return Reply(200, business if parts[0] == "catalog" else entities)
+
+    with standing(Standin(api)) as server:
+        estate = Estate(
+            "o",
+            (Environment("env-1", "p", "ADVANCED"),),
+            (KafkaCluster("lkc-1", "env-1", "c"),),
+            (Registry("lsrc-1", "env-1", server.url),),
+        )
+        asked = ConfluentSettings(registry={"*": KEY_OF_FLINK.model_copy(update={"secret": "${env:HOME}"})})
+        around = Around(estate, estate, Clients(asked), asked)
+        for module in (catalog, registry, schemalinks):
+            (plane,) = module.planes(around)
+            try:
+                fetched = plane.fetch(None, NOW)
+            except SourceError:
+                continue
+            seen = plane.tell(fetched, None, NOTHING, NOW)
+            plane.know(json.loads(json.dumps(seen.snapshot)))
