@@ -15,7 +15,7 @@ from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.confluent import catalog, flink, registry, schemalinks
 from lineage_bridge.sources.confluent.cloud import Clients
 from lineage_bridge.sources.confluent.estate import Environment, Estate, KafkaCluster, Registry
-from lineage_bridge.sources.confluent.flinkanswers import failure_of, statement_of, table_of
+from lineage_bridge.sources.confluent.flinkanswers import Answers, failure_of, statement_of, table_of
 from lineage_bridge.sources.confluent.plane import Around
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 from lineage_bridge.sources.knowledge import NOTHING
@@ -59,7 +59,7 @@ def test_any_statement(statement: Any, table: Any, failure: Any) -> None:
     asked = ConfluentSettings(flink={"*": KEY_OF_FLINK})
     (plane,) = flink.planes(Around(WHOLE, WHOLE, Clients(asked), asked))
     try:
-        answers = flink.Answers((statement_of(statement),), (table_of("env-1", table),))
+        answers = Answers((statement_of(statement),), (table_of("env-1", table),))
     except SourceError:
         return
     failure_of(failure)
