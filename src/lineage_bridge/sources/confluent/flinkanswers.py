@@ -107,7 +107,7 @@ def _statement(answer: Mapping[str, Any]) -> Statement:
         "warnings": status.get("warnings"),
     }
     return Statement(
-        str(answer["name"]),
+        _named(answer),
         str(metadata.get("uid") or metadata.get("created_at") or ""),
         str(spec["statement"]),
         STATEMENT,
@@ -138,7 +138,7 @@ def table_of(environment: str, answer: Mapping[str, Any]) -> Statement:
 
 def _table(environment: str, answer: Mapping[str, Any]) -> Statement:
     spec, status, metadata = answer["spec"], answer.get("status") or {}, answer.get("metadata") or {}
-    options, cluster, name = spec.get("session_options") or {}, str(spec["kafka_cluster_id"]), str(answer["name"])
+    options, cluster, name = spec.get("session_options") or {}, str(spec["kafka_cluster_id"]), _named(answer)
     query = str(spec["query"]).strip().rstrip(";")
     more = {
         "stopped": spec.get("stopped"),
@@ -179,6 +179,13 @@ def failure_of(answer: object) -> Failure | None:
 def quoted(name: str) -> str:
     """A part of a name, quoted."""
     return f"`{name.replace('`', '``')}`"
+
+
+def _named(answer: Mapping[str, Any]) -> str:
+    name = answer["name"]
+    if not isinstance(name, str) or not name:
+        raise ValueError("without a name")
+    return name
 
 
 def _told(members: Mapping[str, Any]) -> dict[str, Any]:
