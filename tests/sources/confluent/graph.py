@@ -11,7 +11,7 @@ from tests.events import T0, frames_of
 from tests.store.test_apply import apply, opened, settle
 
 from lineage_bridge.openlineage.outgoing import encode
-from lineage_bridge.sources.observer import Observation
+from lineage_bridge.sources.observer import Observation, Snapshot
 from lineage_bridge.sources.poller import parcels
 from lineage_bridge.store.export import Export
 
@@ -43,7 +43,7 @@ def _added(body: bytes) -> bytes:
 
 
 class Graph:
-    """The edges of exported lines, and the names that they go by."""
+    """The edges of exported lines, the datasets and jobs, and the names that they go by."""
 
     def __init__(self, lines: Iterable[bytes]) -> None:
         self._lines: dict[str, list[Line]] = defaultdict(list)
@@ -51,15 +51,18 @@ class Graph:
             self._lines[line["type"]].append(line)
         self._canonical = {_name(line["node"]): _name(line["canonical"]) for line in self._lines["alias"] if line["entity"] == "dataset"}
         self.edges = set(self._flows()) | set(self._columns())
+        self.nodes = {(type_, *_name(line)) for type_ in ("dataset", "job") for line in self._lines[type_]}
         told = {(edge.job, end) for edge in self.edges if edge.what == "flow" for end in (edge.source, edge.target)}
         self.edges |= {edge for edge in self._ports() if (edge.job, edge.source or edge.target) not in told}
 
     def spelt(self, edge: Edge) -> Edge:
         """An edge between the names that the graph goes by."""
-        return edge._replace(source=self._spelt(edge.source), target=self._spelt(edge.target))
+        source, target = ((*self.name(end[:2]), *end[2:]) if end else None for end in (edge.source, edge.target))
+        return edge._replace(source=source, target=target)
 
-    def _spelt(self, end: Name | Column | None) -> Name | Column | None:
-        return end and (*self._canonical.get(end[:2], end[:2]), *end[2:])
+    def name(self, dataset: Name) -> Name:
+        """The name that a dataset goes by."""
+        return self._canonical.get(dataset, dataset)
 
     def _flows(self) -> Iterator[Edge]:
         for line in self._lines["flow"]:
@@ -85,7 +88,12 @@ def _name(told: Line) -> Name:
 
 def _edge(what: str, source: Name | Column | None, target: Name | Column | None, line: Line) -> Edge:
     job = _name(line["job"])
-    return Edge(SYSTEMS.get(job[1].partition("/")[0], "connect"), what, source, target, job)
+    return Edge(system(job[1]), what, source, target, job)
+
+
+def system(job: str) -> str:
+    """The system that tells of a job, by its name."""
+    return SYSTEMS.get(job.partition("/")[0], "connect")
 
 
 def differences(graph: Graph, expected: Iterable[Edge], systems: Iterable[str]) -> dict[str, list[str]]:
@@ -103,3 +111,19 @@ def _by_job(edge: Edge) -> tuple[str, str]:
 def _told(edge: Edge) -> str:
     source, target = (" ".join(end) if end else "-" for end in (edge.source, edge.target))
     return f"{edge.system} {' '.join(edge.job)}: {edge.what} {source} -> {target}"
+
+
+def under_way(lines: list[bytes]) -> list[bytes]:
+    """Lines, where a run that goes on is no other than one that has only started."""
+    return [line.replace(b'"state":"START"', b'"state":"RUNNING"') for line in lines]
+
+
+def kept(snapshot: Snapshot) -> Any:
+    """A snapshot as the poller keeps it, without what each poll counts: when producers were last seen, and whose turn it is."""
+    return _steady(json.loads(json.dumps(snapshot)))
+
+
+def _steady(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _steady(inner) for key, inner in value.items() if key not in ("alive", "turn")}
+    return value

@@ -1,0 +1,101 @@
+"""The whole estate of the stand-in, observed and folded: every edge that is expected is there, and none that is not."""
+
+import json
+import logging
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+
+import pytest
+from tests.confluent.cloud import Cloud
+from tests.confluent.estate import secrets
+from tests.confluent.expected import SYSTEMS, expected
+from tests.sources.confluent.graph import Graph, differences, exported, kept, under_way
+
+from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.sources.confluent.observer import ConfluentObserver
+from lineage_bridge.sources.confluent.settings import ConfluentSettings
+from lineage_bridge.sources.knowledge import NOTHING
+from lineage_bridge.sources.observer import Observation
+
+NOW, POLL_US = 1_795_000_000_000_000, 300_000_000
+SHOWN = 20
+SYSTEM_OF = {"connectors": "connect"}
+
+
+@pytest.fixture(scope="module")
+def observer(cloud: Cloud) -> Iterator[ConfluentObserver]:
+    settings = {**cloud.settings(), "groups_by": "rest"}
+    made = ConfluentObserver("cc", ConfluentSettings.model_validate(settings))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def first(observer: ConfluentObserver) -> tuple[Observation, str]:
+    """The first poll, and what was logged at it."""
+    logged: list[str] = []
+
+    class Keeping(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            logged.append(self.format(record))
+
+    handler, root = Keeping(), logging.getLogger()
+    before = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    try:
+        return observer.observe(None, NOTHING, NOW), "\n".join(logged)
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(before)
+
+
+@pytest.fixture(scope="module")
+def lines(first: tuple[Observation, str]) -> list[bytes]:
+    return exported(first[0])
+
+
+@pytest.mark.parametrize("system", [system.__name__ for system in SYSTEMS])
+def test_every_edge_that_is_expected_is_there_and_none_that_is_not(cloud: Cloud, lines: list[bytes], system: str) -> None:
+    found = differences(Graph(lines), expected(cloud.estate), [SYSTEM_OF.get(system, system)])
+    told = [f"{word} {len(edges)}, such as:\n" + "\n".join(edges[:SHOWN]) for word, edges in found.items() if edges]
+    assert not told, "\n".join(told)
+
+
+def test_topics_go_by_their_own_names(cloud: Cloud, lines: list[bytes]) -> None:
+    graph = Graph(lines)
+    told = {(f"confluent://{cluster['environment']}/{cluster['id']}", cluster["id"]) for cluster in cloud.estate["kafka_clusters"]}
+    named = [(namespace, one["topic_name"]) for namespace, id_ in told for one in cloud.estate["topics"] if one["cluster"] == id_]
+    assert [(name, graph.name(name)) for name in named if graph.name(name)[1] != name[1]] == []
+
+
+def test_of_an_estate_that_did_not_change_only_heartbeats_are_told(observer: ConfluentObserver, first: tuple[Observation, str]) -> None:
+    seen, snapshot = first[0], json.loads(json.dumps(first[0].snapshot))
+    again = observer.observe(snapshot, NOTHING, NOW + POLL_US)
+    assert Counter(event.get("eventType", "dataset") for event in again.events).keys() == {"RUNNING"}
+    assert (again.same, again.unseen) == ((), seen.unseen)
+    third = observer.observe(json.loads(json.dumps(again.snapshot)), NOTHING, NOW + 2 * POLL_US)
+    assert kept(third.snapshot) == kept(again.snapshot)
+    begun = {event["run"]["runId"] for event in seen.events if "run" in event}
+    assert {event["run"]["runId"] for event in again.events} <= begun
+
+
+def test_no_secret_is_told_kept_or_logged(cloud: Cloud, first: tuple[Observation, str]) -> None:
+    seen, logged = first
+    assert logged
+    places = {"events": b"\n".join(map(encode, seen.events)).decode(), "snapshot": json.dumps(seen.snapshot), "log": logged}
+    places |= {"unseen": str(seen.unseen), "same": str(seen.same)}
+    every = secrets(cloud.estate)
+    assert len(every) > 100
+    assert [(place, secret) for place, text in places.items() for secret in every if secret in text] == []
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_an_extraction_that_was_killed_and_started_again_gives_the_same_graph(
+    observer: ConfluentObserver, first: tuple[Observation, str], lines: list[bytes], share: float
+) -> None:
+    planes = len(first[0].snapshot["planes"])
+    told = [step.observation for step in islice(observer.steps(None, NOTHING, NOW), int(share * planes))]
+    rest = observer.observe(json.loads(json.dumps(told[-1].snapshot)), NOTHING, NOW)
+    assert under_way(exported(*told, rest)) == under_way(lines)
