@@ -1,7 +1,6 @@
 """Node ids: a name's id gives the name back; types come of facets, names and namespaces."""
 
 import json
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -82,9 +81,19 @@ def test_the_type_of_a_job(namespace: str, name: str, facet: str | None, type_: 
     assert job_type(namespace, name, facet) == type_
 
 
-def test_the_type_of_a_dataset() -> None:
-    names: list[tuple[str, Any]] = [(dataset_type(space, "x"), space) for space in ("postgres://h:1", "kafka://h:1", "confluent://e/lkc-1")]
-    assert [type_ for type_, _ in names] == ["external_dataset", "kafka_topic", "kafka_topic"]
+@pytest.mark.parametrize(
+    ("namespace", "type_"),
+    [
+        ("postgres://h:1", "external_dataset"),
+        ("kafka://h:1", "kafka_topic"),
+        ("confluent://e/lkc-1", "kafka_topic"),
+        ("aws://us-east-1/sales", "catalog_table"),
+        ("arn:aws:glue:us-east-1:42", "catalog_table"),
+        ("arn:aws:dynamodb:us-east-1:42", "external_dataset"),
+    ],
+)
+def test_the_type_of_a_dataset(namespace: str, type_: str) -> None:
+    assert dataset_type(namespace, "x") == type_
 
 
 def test_an_id_without_its_cluster_or_with_an_environment_in_the_place_of_the_workspace_says_where_to_look() -> None:

@@ -110,7 +110,7 @@ def system_of(namespace: str) -> str:
 def dataset_type(namespace: str, name: str) -> str:
     """The type of a dataset."""
     system = system_of(namespace)
-    if system in CATALOGS:
+    if system in CATALOGS and (namespace.startswith("arn:aws:glue:") or not namespace.startswith("arn:")):
         return CATALOG
     if system == CONFLUENT and namespace.startswith("confluent://"):
         return SCHEMA if re.search(r"/lsrc-[^/]*\Z", namespace) else TABLEFLOW if name.startswith(_PREFIXES[TABLEFLOW]) else TOPIC
