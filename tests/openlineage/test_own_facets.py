@@ -1,5 +1,6 @@
 """The schemas of our own facets, as they are published."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,10 @@ import pytest
 from jsonschema import Draft202012Validator
 from tests.published import faults, schemas
 
-from lineage_bridge.openlineage.outgoing import Outgoing
+from lineage_bridge import sources
+from lineage_bridge.openlineage.outgoing import OWN_FACETS, Outgoing
 
+SOURCES = Path(sources.__path__[0])
 DOCS = Path(__file__).parents[2] / "docs"
 OUT = Outgoing("https://example.com/test")
 
@@ -23,6 +26,13 @@ def test_each_is_a_schema_of_one_facet_that_the_documents_name(url: str, schema:
     assert said == {"$ref": f"#/$defs/{name}"}
     assert schema["$defs"][name]["description"]
     assert any(f"`{key}`" in path.read_text() for path in DOCS.glob("*.md"))
+
+
+def test_every_facet_of_ours_is_published() -> None:
+    written = re.compile(r"\bown\(\s*\"([\d-]+)\",\s*\"(\w+)\"")
+    used = {f"{OWN_FACETS}{version}/{name}.json" for path in SOURCES.rglob("*.py") for version, name in written.findall(path.read_text())}
+    assert len(used) > 10
+    assert used <= {url for url, _ in schemas()}
 
 
 def test_what_differs_from_a_schema_is_found() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.published import faults
 from tests.sources.flink.orders import DDL, FAILED, FINISHED, GEN, NOW_US, ORDERS, SCRIPT, START_MS, TOPICS, count, overview, tell_orders
 from tests.sources.flink.stand import Stand, recorded
 
@@ -27,7 +28,9 @@ def bare(value: Any) -> Any:
 def look(stand: Stand, before: Snapshot | None = None, now_us: int = NOW_US, **settings: Any) -> Observation:
     observer = FlinkObserver("flink", FlinkSettings(url=stand.url, namespace=NAMESPACE, **settings))
     try:
-        return observer.observe(before, NOTHING, now_us)
+        seen = observer.observe(before, NOTHING, now_us)
+        assert not faults(seen.events)
+        return seen
     finally:
         observer.close()
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+from tests.published import faults
+
 from lineage_bridge.sources.kafka.seen import Seen
 from lineage_bridge.sources.kafka.settings import KafkaSettings
 from lineage_bridge.sources.kafka.translate import translate
@@ -16,7 +18,9 @@ SETTINGS = KafkaSettings(bootstrap_servers="broker:9092")
 
 def poll(seen: Seen, before: Snapshot | None = None, minutes: float = 0, around: Knowledge = NOTHING, **settings: Any) -> Observation:
     asked = SETTINGS.model_copy(update=settings) if settings else SETTINGS
-    return translate(asked, seen, before, around, T0 + round(minutes * MINUTE_US))
+    told = translate(asked, seen, before, around, T0 + round(minutes * MINUTE_US))
+    assert not faults(told.events)
+    return told
 
 
 def said(events: Iterable[Any]) -> list[str]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.events import T0
+from tests.published import faults
 from tests.sources.ksqldb.server import HOST, OTHER_HOST, Ksql, Query, Relation, column, shop
 
 from lineage_bridge.errors import SourceError
@@ -33,6 +34,7 @@ class Polling:
         before = json.loads(json.dumps(self.last.snapshot)) if self.last else None
         said = parse(self.server.info(), self.server.entities())
         self.last = translate(said, before, self.around, self.now_us, self.settings)
+        assert not faults(self.last.events)
         self.now_us += MINUTE
         return self.last
 

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from tests.events import T0
+from tests.published import faults
 
 from lineage_bridge.openlineage.outgoing import Json
 from lineage_bridge.sources.knowledge import KEY, NOTHING, VALUE, Cluster, Knowledge
@@ -43,7 +44,9 @@ def answers(*registered: Registered, listed: tuple[str, ...] = (), **more: Any) 
 def look(said: Answers, knows: Knowledge, before: Observation | None = None, now_us: int = T0, **settings: Any) -> Observation:
     """An observation, by way of JSON, as the poller keeps snapshots."""
     snapshot = json.loads(json.dumps(before.snapshot)) if before else None
-    return translate(said, snapshot, knows, now_us, RegistrySettings(url="http://r:8081", **settings))
+    seen = translate(said, snapshot, knows, now_us, RegistrySettings(url="http://r:8081", **settings))
+    assert not faults(seen.events)
+    return seen
 
 
 def facets(event: Json) -> dict[str, Any]:
