@@ -11,6 +11,7 @@ from tests.published import faults
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.confluent.catalog import CatalogPlane, planes
 from lineage_bridge.sources.confluent.cloud import Clients
 from lineage_bridge.sources.confluent.estate import Environment, Estate, KafkaCluster, Registry
@@ -80,6 +81,8 @@ def test_what_is_said_of_topics(polling: Polling) -> None:
     assert orders["documentation"]["description"] == "All orders, as they are placed"
     assert orders["confluent_business_metadata"]["metadata"] == {"DataDomain": {"domain": "sales", "steward": "Anna Kovacs"}}
     assert "@" not in json.dumps([polling.last[PROD].events, polling.last[PROD].snapshot])
+    # What schemas tell of the same topics at this poll, with these tags and more, is told after it.
+    assert {event["eventTime"] for event in polling.last[PROD].events} == {format_time(NOW - 1)}
     assert set(polling.told(ANALYTICS)) == {"orders_fact", "customers_dim"}
     snapshot = polling.last[PROD].snapshot
     assert polling.told() == {}
