@@ -179,6 +179,8 @@ def test_views_are_their_sources_wherever_they_are_used(polling: Polling) -> Non
     polling.api.submit("later", "INSERT INTO sink2 SELECT big_id FROM big", at=3)
     seen = polling.poll()
     assert columns(told(seen, "later")) == {"sink2.big_id": ["orders.id"]}
+    polling.api.submit("still", "INSERT INTO sink4 SELECT big_id FROM big", at=3)
+    assert columns(told(polling.poll(), "still")) == {"sink4.big_id": ["orders.id"]}
     polling.api.submit("drop", "DROP VIEW big", "COMPLETED", at=4)
     polling.poll()
     del polling.api.statements["drop"]
