@@ -58,6 +58,11 @@ class RegistryPlane(Plane[Answers]):
         """The clusters of the environment that are observed."""
         return [one for one in self.around.estate.kafka if one.environment == self.registry.environment]
 
+    @property
+    def _alone_here(self) -> bool:
+        """Whether the environment has no more than one cluster, so that its subjects can be of no other's topics."""
+        return sum(one.environment == self.registry.environment for one in self.around.whole.kafka) <= 1
+
     def lacks(self) -> str:
         """A key and an address."""
         return registry_lacks(self.around, self.registry)
@@ -77,7 +82,7 @@ class RegistryPlane(Plane[Answers]):
         for one in self.clusters:
             cluster = around.cluster(one.id)
             topics: Mapping[str, Any] = was.get(one.id, {}).get("topics", {})
-            if (cluster is None or cluster.topics is None) and len(self.clusters) > 1 and fetched.listed:
+            if (cluster is None or cluster.topics is None) and not self._alone_here and fetched.listed:
                 unseen.append(Unseen(f"topics of {one.id}", "its topics are not known, so nothing tells which subjects are of them"))
                 told[one.id] = Told(dict(topics))
                 continue
