@@ -116,7 +116,7 @@ def whole(observer: ConfluentObserver, first: Observation) -> Graph:
     return Graph(exported(first, Polls(observer, first, first).again(first, NOW)))
 
 
-@pytest.mark.parametrize("plane", sorted(PLACES.keys() - {"topics"}))
+@pytest.mark.parametrize("plane", sorted(PLACES.keys() - {"topics", "registry"}))
 def test_a_plane_that_could_not_be_had_at_first_is_told_once_it_is_there(
     cloud: Cloud, observer: ConfluentObserver, first: Observation, whole: Graph, plane: str
 ) -> None:
