@@ -2,6 +2,7 @@
 
 import json
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -300,6 +301,21 @@ def test_a_source_that_notices_changes_is_polled_early_unless_it_fails(world: Wo
     world.poll("one")
     world.now += 1 * SECOND
     assert due(world) == []
+
+
+def test_a_change_noticed_while_another_looks_is_not_forgotten(world: World, scripts: dict):
+    scripts["a"] = [(["x"], (), ())]
+    mine = [True]
+    world.poller = Poller(world.desk.records, world.book, world.take, lambda: world.now, take=lambda _: nullcontext(mine[0]))
+    for name in ("one", "filed"):
+        world.poll(name)
+    scripted.NOTICED["a"] = 1
+    assert due(world) == []
+    world.now += 5 * SECOND
+    for mine[0], left in ((False, ["one"]), (True, [])):
+        assert due(world) == ["one"]
+        world.poller._in_turn(world.desk.record("one"))
+        assert due(world) == left
 
 
 def test_who_is_polled_no_more_is_let_go(world: World, scripts: dict):

@@ -31,5 +31,22 @@ def test_a_script_is_read_as_the_book_says(case: Case) -> None:
     assert all(any(line == at[0] and column in (0, at[1]) for at in places) for line, column in case.positions), places
 
 
+@pytest.mark.parametrize("dialect", ["flink", "confluent-flink", "ksqldb"])
+@pytest.mark.parametrize(
+    ("expression", "columns"),
+    [
+        ("EXTRACT(DAY FROM ordered)", {"ordered"}),
+        ("EXTRACT(EPOCH FROM o.ordered)", {"ordered"}),
+        ("TIMESTAMPDIFF(HOUR, ordered, paid)", {"ordered", "paid"}),
+        ("TIMESTAMPADD(MINUTE, late, ordered)", {"late", "ordered"}),
+        ("TIMESTAMPADD(late, ordered, ordered)", {"late", "ordered"}),
+        ("CONCAT(`day`, `hour`)", {"day", "hour"}),
+    ],
+)
+def test_a_unit_of_time_is_no_column_of_a_table_of_unknown_columns(expression: str, columns: set[str], dialect: str) -> None:
+    found = lineage_of(f"INSERT INTO sums SELECT {expression} AS x FROM orders o;", dialect)
+    assert {flow.in_column.lower() for flow in found.columns} == columns
+
+
 def _speaks_of(told: Influence, edge: tuple[str, str, str, str]) -> bool:
     return (told.in_table, told.in_column, told.out_table) == edge[:3] and edge[3] in told.kinds

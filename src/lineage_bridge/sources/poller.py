@@ -65,7 +65,6 @@ class Poller:
                     break
                 running = {name: poll for name, poll in running.items() if not _ended(poll)}
                 for record in self._due(running):
-                    self._stirs.setdefault(record.name, Stir()).polled()
                     running[record.name] = pool.submit(self._in_turn, record)
             delivering.result()
         self._delivered(quiet=True)
@@ -100,6 +99,7 @@ class Poller:
         with self._take(record.name) as mine:
             polls = record.state.polls
             if mine and any(now.name == record.name and now.state.polls == polls for now in self._sources()):
+                self._stirs.setdefault(record.name, Stir()).polled()
                 self.poll(record)
 
     def _due(self, running: Mapping[str, object]) -> list[SourceRecord]:

@@ -8,7 +8,7 @@ from functools import singledispatchmethod
 from sqlglot import exp
 
 from lineage_bridge.sql.catalog import Catalog, Table
-from lineage_bridge.sql.functions import AGGREGATES, CONDITIONALS, IDENTITIES, MOMENTS, RANKS
+from lineage_bridge.sql.functions import AGGREGATES, CONDITIONALS, IDENTITIES, MEASURED, MOMENTS, RANKS, UNITS
 from lineage_bridge.sql.names import Name, written
 from lineage_bridge.sql.plain import Query
 from lineage_bridge.sql.relations import Relation, Scope
@@ -63,8 +63,10 @@ class Expressions(ABC):
     @singledispatchmethod
     def value(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Value:
         """The value of an expression. Where nothing else is known of one, its parts are transformed."""
-        inside = node.expressions if isinstance(node, exp.Anonymous) else node.iter_expressions()
+        inside = node.expressions if isinstance(node, exp.Anonymous) else list(node.iter_expressions())
         name = _function_name(node)
+        if name in MEASURED and inside and _is_unit(inside[0], name):
+            inside = inside[1:]
         if name in RANKS:
             return NOTHING
         if name in CONDITIONALS and len(node.expressions) > 1:
@@ -166,6 +168,11 @@ class Expressions(ABC):
         if path[0].upper() not in MOMENTS:
             self.fault(f"no table here has a column {written(path)}", node)
         return NOTHING
+
+
+def _is_unit(node: exp.Expr, function: str) -> bool:
+    """Whether a first argument is the unit that a function measures in, and no column of that name."""
+    return isinstance(node, exp.Column) and len(node.parts) == 1 and (function == "EXTRACT" or node.name.upper() in UNITS)
 
 
 def _function_name(node: exp.Expr) -> str:

@@ -38,6 +38,9 @@ MOMENTS = UNITS | words(
 )
 """Names that are no columns but the time of the query, a unit of time or the type of a literal."""
 
+MEASURED = words("DATEADD DATESUB EXTRACT TIMEADD TIMESTAMPADD TIMESTAMPDIFF TIMESTAMPSUB TIMESUB")
+"""Functions whose first argument may be a unit of time, or the field of a time."""
+
 IDENTITIES = words("AS_VALUE")
 """Functions whose value is their argument's."""
 

@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.sources.connect.lifecycles import LIVES, Life
 
+from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.connect.catalogue import catalogue
 from lineage_bridge.sources.connect.seen import Fetched, Part, Plugin, Seen
 from lineage_bridge.sources.connect.settings import ConnectSettings
 from lineage_bridge.sources.connect.translate import observed
-from lineage_bridge.sources.knowledge import NOTHING
+from lineage_bridge.sources.knowledge import NOTHING, Knowledge, Schema
 from lineage_bridge.sources.observer import Unseen
 
 SETTINGS = ConnectSettings(url="http://worker:8083", kafka="broker:9092")
@@ -120,3 +121,21 @@ def test_every_run_starts_once_and_ends_at_most_once_and_no_two_of_a_job_go_on_a
         gone = {job for job in alive if job.partition(".")[0] not in sees}
         assert not gone or not lists, "what a whole listing does not have has ended"
         assert {job for job in alive if sees.get(job.partition(".")[0], "").startswith("STOPPED")} == set()
+
+
+def test_what_becomes_known_of_a_connector_that_has_failed_is_told_and_starts_nothing() -> None:
+    name = "io.confluent.connect.jdbc.JdbcSinkConnector"
+    config = {"connector.class": name, "topics": "orders", "connection.url": "jdbc:postgresql://db/shop"}
+    seen = Fetched(
+        "4.3.1", "cluster", {"sink": Seen("sink", config, "sink", part("FAILED"), {})}, frozenset(["sink"]), {}, {name: Plugin(name)}
+    )
+    known = Knowledge(schemas={(("kafka://broker:9092", "orders"), "value"): Schema((SchemaField(name="id", type="int"),))})
+    before, kinds = None, []
+    for number, around in enumerate((NOTHING, NOTHING, known, known)):
+        told = observed(seen, before, around, T0 + number * MINUTE_US, SETTINGS, NAMESPACE, catalogue())
+        before = told.snapshot
+        kinds.append([event["eventType"] for event in told.events])
+        if event := next((event for event in told.events if event["eventType"] == "OTHER"), None):
+            (entry,) = event["job"]["facets"]["lineage"]["entries"]
+            assert entry["fields"]["id"]["inputs"][0]["field"] == "id"
+    assert kinds == [["START", "FAIL"], [], ["OTHER"], []]

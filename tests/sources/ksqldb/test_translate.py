@@ -122,7 +122,14 @@ def test_streams_and_tables_are_names_of_topics() -> None:
     }
     schemas = known(seen.snapshot).schemas
     assert schemas[(SPACE, "orders"), KEY] == Schema((SchemaField(name="", type="BIGINT"),), "ksqlDB stream ORDERS", 1)
-    assert [field.name for field in schemas[(SPACE, "orders"), VALUE].fields] == ["CUSTOMER", "AMOUNT"]
+    assert ((SPACE, "orders"), VALUE) not in schemas, "ksqlDB wrote them in capitals: what fields are called there it does not tell"
+    assert [field.name for field in schemas[(SPACE, "rich-orders"), VALUE].fields] == ["GROSS", "CITY"]
+
+
+def test_names_that_somebody_quoted_are_those_of_the_fields() -> None:
+    server = shop()
+    server.relations[0].fields = [column("orderId", "STRING")]
+    assert [field.name for field in known(Polling(server).poll().snapshot).schemas[(SPACE, "orders"), VALUE].fields] == ["orderId"]
 
 
 def test_nested_columns_and_keys_of_several_columns() -> None:

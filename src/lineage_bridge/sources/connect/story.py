@@ -63,8 +63,9 @@ class Story:
         if self.memory.told == ALIVE:
             event = self._fails(one, facets, content, counts) if one.failed else self._moves(facets, content, counts)
             return [event, *self._tasks(one)]
-        again = one.failed and self.memory.failure != _failure(one)
-        return [*([self._fails(one, facets, content, counts)] if again else []), *self._tasks(one)]
+        if one.failed and self.memory.failure != _failure(one):
+            return [self._fails(one, facets, content, counts), *self._tasks(one)]
+        return [*self._learnt(content), *self._tasks(one)]
 
     def is_gone(self) -> list[Json]:
         """What is to be told of a connector that was deleted."""
@@ -92,6 +93,11 @@ class Story:
         self.memory.told, self.memory.failure = TOLD_FAILED, _failure(one)
         error = {"errorMessage": self._error(one.failures[0][1])}
         return self._event("FAIL", {**self._new_facets(facets), **error}, self._counted(content, counts))
+
+    def _learnt(self, content: Content) -> list[Json]:
+        """What has become known of the datasets of a run that has failed: that changes nothing of its state."""
+        said = self._new_content(content, {})
+        return [self._event("OTHER", datasets=said)] if any(said) else []
 
     def _stopped(self, facets: Mapping[str, Json], content: Content, counts: Mapping[str, int]) -> list[Json]:
         if not self.memory.number and not self.memory.facets:

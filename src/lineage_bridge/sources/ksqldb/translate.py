@@ -71,11 +71,15 @@ def group_of(service: str, query: str) -> str:
 
 
 def known(snapshot: Snapshot) -> Knowledge:
-    """The schemas that streams declare, and whose the consumer groups are."""
+    """The schemas that streams declare, and whose the consumer groups are.
+
+    ksqlDB writes names that are not quoted in capitals: of topics that no query of it writes, these do not tell what fields are called.
+    """
     schemas: dict[tuple[DatasetName, str], Schema] = {}
     for topic, entry in snapshot["topics"].items():
         for part in (KEY, VALUE):
-            if fields := tuple(map(_unpacked, entry[part])):
+            fields = tuple(map(_unpacked, entry[part]))
+            if fields and (entry.get("written", True) or not any(field.name.isupper() for field in fields)):
                 schemas[(entry["namespace"], topic), part] = Schema(fields, entry["version"], rank=1)
     jobs, lead, cluster, service = snapshot["namespace"], snapshot.get("lead", ""), snapshot["cluster"], snapshot["service"]
     owners = {(cluster, group_of(service, query)): (jobs, lead + query) for query in snapshot["queries"]}
@@ -135,6 +139,7 @@ class _Look:
                 KEY: list(map(_packed, keys)),
                 VALUE: list(map(_packed, values)),
                 "version": "; ".join(f"ksqlDB {one.kind.lower()} {one.name}" for one in here),
+                "written": any(one.writers for one in here),
                 "facets": sorted(facets),
                 "told": _hash({key: facet for key, facet in facets.items() if key != "schema"}),
                 "schema": _hash(facets["schema"]) if "schema" in facets else "",
