@@ -31,13 +31,13 @@ def record(*names: str, name: str = "Order", **more: Any) -> str:
 class Polling:
     """A registry that is polled again and again."""
 
-    def __init__(self, server: Standin, registry: Confluent) -> None:
+    def __init__(self, server: Standin, registry: Confluent, **told: Any) -> None:
         self.server, self.registry, self.now_us, self.last = server, registry, NOW, None
         self.topics: dict[str, tuple[str, ...] | None] = dict(TOPICS)
         self.known: dict[str, Any] = {}
         clusters = tuple(KafkaCluster(id_, "env-1", id_) for id_ in TOPICS)
         self.estate = Estate("org-1", (Environment("env-1", "prod"),), clusters, (Registry("lsrc-1", "env-1", server.url),))
-        settings = ConfluentSettings(registry={"env-1": SECRET}, timeout_s=0.5)
+        settings = ConfluentSettings(registry={"env-1": SECRET}, timeout_s=0.5, **told)
         (self.plane,) = planes(Around(self.estate, self.estate, Clients(settings), settings))
 
     last: Observation | None
@@ -133,6 +133,14 @@ def test_what_the_catalog_says_of_topics_and_columns(polling: Polling) -> None:
     assert [tag["key"] for tag in told[f"{ONE} orders"]["tags"]["tags"]] == ["gold"]
     assert told[f"{TWO} orders"]["tags"]["_deleted"]
     assert told[f"{ONE} orders"]["schema"]["_deleted"]
+
+
+def test_a_subject_that_is_named_as_its_record_is_of_the_topic_that_is_set(polling: Polling) -> None:
+    polling.registry.register("acme.Alert", record("level", name="Alert"))
+    assert f"{TWO} audit" not in polling.told()
+    told = Polling(polling.server, polling.registry, strategies={"acme.*": "audit"}).told()
+    assert [field["name"] for field in told[f"{TWO} audit"]["schema"]["fields"]] == ["level"]
+    assert f"{ONE} audit" not in told
 
 
 def test_of_two_contexts_the_default_one_describes_the_topic(polling: Polling) -> None:

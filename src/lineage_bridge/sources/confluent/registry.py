@@ -116,7 +116,7 @@ class RegistryPlane(Plane[Answers]):
         return together(known({"subjects": subjects, "topics": one["topics"]}) for one in snapshot["clusters"].values())
 
     def _settings(self) -> RegistrySettings:
-        return RegistrySettings(url=self.registry.url or "http://registry")
+        return RegistrySettings(url=self.registry.url or "http://registry", strategies=self.settings.strategies)
 
     def _tags(self, around: Knowledge) -> list[Tagging]:
         """The tags of the catalog on schemas of this registry, and on topics of its environment."""
@@ -137,7 +137,7 @@ class RegistryPlane(Plane[Answers]):
             alone &= set(one.drift[0])
         if not alone:
             return []
-        why = f"no cluster of {self.registry.environment} has such topics, or the names do not tell them"
+        why = f"no cluster of {self.registry.environment} has such topics, or the names do not tell them; set `strategies`"
         return [Unseen("subjects without a topic", f"{len(alone)} of {len(subjects)}: {', '.join(sorted(alone)[:10])}: {why}")]
 
 

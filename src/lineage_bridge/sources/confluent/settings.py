@@ -63,6 +63,10 @@ class ConfluentSettings(SourceSettings):
         default_factory=dict, description="API keys of Schema Registries, by lsrc-.. or env-..; * for all others"
     )
     registry_urls: dict[str, Url] = Field(default_factory=dict, description="addresses of registries, by env-.., where they are not listed")
+    strategies: dict[str, str] = Field(
+        default_factory=dict,
+        description="pattern of subjects to the topic of their records (orders, orders#key), where the name tells none",
+    )
     flink: dict[str, Credential] = Field(
         default_factory=dict, description="API keys of Flink, by env-../cloud.region, env-.. or cloud.region; * for all others"
     )
