@@ -5,7 +5,7 @@ Versions are those of OpenLineage 1.53; each method takes what its facet's JSON 
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 import msgspec
@@ -47,6 +47,20 @@ def _field_json(field: SchemaField, position: int) -> Json:
     if field.fields:
         said["fields"] = [_field_json(inner, place) for place, inner in enumerate(field.fields, start=1)]
     return said
+
+
+class Content(NamedTuple):
+    """What is said of a run where it is told in full."""
+
+    run_facets: dict[str, Json]
+    job_facets: dict[str, Json]
+    inputs: list[Json]
+    outputs: list[Json]
+
+    def bare(self) -> "Content":
+        """The names of its datasets alone."""
+        inputs, outputs = ([{key: one[key] for key in ("namespace", "name")} for one in side] for side in (self.inputs, self.outputs))
+        return Content({}, {}, inputs, outputs)
 
 
 class Outgoing:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json, Outgoing, encode, fields_json, run_id
+from lineage_bridge.openlineage.outgoing import Content, Json, Outgoing, encode, fields_json, run_id
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.confluent.estate import Estate
 from lineage_bridge.sources.confluent.flinkanswers import ENDED, FAILED, PENDING, STOPPED, WAITING, WORKING, Failure, Statement
@@ -29,20 +29,6 @@ class Place(NamedTuple):
     environment: str
     region: str
     period_s: int
-
-
-class _Content(NamedTuple):
-    """What is said of a statement where it is told in full."""
-
-    run_facets: dict[str, Json]
-    job_facets: dict[str, Json]
-    inputs: list[Json]
-    outputs: list[Json]
-
-    def bare(self) -> "_Content":
-        """The names alone."""
-        inputs, outputs = ([{key: one[key] for key in ("namespace", "name")} for one in side] for side in (self.inputs, self.outputs))
-        return _Content({}, {}, inputs, outputs)
 
 
 def job_of(statement: Statement, place: Place, whole: Estate) -> DatasetName:
@@ -109,7 +95,7 @@ class Life:
         }
         state = self._state(statement, entry["models"])
         entry["state"] = _hash(state)
-        bare = _Content({}, {}, *([{"namespace": space, "name": name} for space, name in side] for side in entry["sides"]))
+        bare = Content({}, {}, *([{"namespace": space, "name": name} for space, name in side] for side in entry["sides"]))
         if begun is None:
             told = content or bare
             since = self.now_us - 2 if resumed else min(statement.created_us or self.now_us - 2, self.now_us - 2)
@@ -129,7 +115,7 @@ class Life:
         events.append(TELLER.run_event(kind, at_us, run, job, **told._asdict()))
         return entry, events
 
-    def _content(self, statement: Statement, meaning: Meaning) -> _Content:
+    def _content(self, statement: Statement, meaning: Meaning) -> Content:
         processing = "BATCH" if statement.bounded or not meaning.inputs else "STREAMING"
         job: dict[str, Json] = {
             "jobType": TELLER.job_type(processing, "FLINK", statement.kind, self.place.period_s),
@@ -148,7 +134,7 @@ class Life:
             TELLER.dataset(name, {**self._schema(statement, meaning, name), **column_lineage(entries.get(name), TELLER)})
             for name in meaning.outputs
         ]
-        return _Content(run, job, [TELLER.dataset(name) for name in meaning.inputs], outputs)
+        return Content(run, job, [TELLER.dataset(name) for name in meaning.inputs], outputs)
 
     def _schema(self, statement: Statement, meaning: Meaning, output: DatasetName) -> Mapping[str, Json]:
         """The columns of an only output, where no registry tells them."""

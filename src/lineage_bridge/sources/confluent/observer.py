@@ -21,6 +21,7 @@ from lineage_bridge.sources.confluent.plane import AnyPlane, Around
 from lineage_bridge.sources.confluent.planes import planes_of
 from lineage_bridge.sources.confluent.settings import ALL, ConfluentSettings, Only
 from lineage_bridge.sources.confluent.watch import Watch
+from lineage_bridge.sources.gate import StoppedError
 from lineage_bridge.sources.http import Http
 from lineage_bridge.sources.knowledge import NOTHING, Knowledge, together
 from lineage_bridge.sources.observer import Check, Kind, Observation, Observer, SameJob, SameSpace, Snapshot, Unseen
@@ -237,6 +238,8 @@ class _Look:
                 continue
             try:
                 fetched = fetches.pop(plane.key).result()
+            except StoppedError:
+                yield Step(plane.key, Outcome(plane.key, SKIPPED), self._so_far())
             except (SourceError, ConfigError) as error:
                 yield self._lost(plane, FAILED, str(error))
             except Exception as error:  # the boundary: one plane's fault stops no other
@@ -278,6 +281,10 @@ class _Look:
         self.unseen.pop(key, None)
         if unseen:
             self.unseen[key] = [list(part) for part in unseen]
+        return replace(self._so_far(), events=tuple(events), same=tuple(same))
+
+    def _so_far(self) -> Observation:
+        """The snapshot, and what is unseen, as they stand."""
         snapshot = {
             "estate": msgspec.to_builtins(self.estate),
             "planes": dict(self.snapshots),
@@ -285,7 +292,7 @@ class _Look:
             "same": list(self.same),
         }
         every = tuple(Unseen(*part) for _, parts in sorted(self.unseen.items()) for part in parts)
-        return Observation(snapshot, tuple(events), tuple(same), every)
+        return Observation(snapshot, unseen=every)
 
     def _requests(self, plane: AnyPlane) -> int:
         return self.observer.clients.requests.get(plane.key, 0) - self.sent.get(plane.key, 0)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json, Outgoing, encode, fields_json, run_id
+from lineage_bridge.openlineage.outgoing import Content, Json, Outgoing, encode, fields_json, run_id
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.knowledge import KEY, VALUE, Knowledge, Schema, columns_of
 from lineage_bridge.sources.ksqldb.answers import Answers, Query, Relation
@@ -84,20 +84,6 @@ def known(snapshot: Snapshot) -> Knowledge:
     jobs, lead, cluster, service = snapshot["namespace"], snapshot.get("lead", ""), snapshot["cluster"], snapshot["service"]
     owners = {(cluster, group_of(service, query)): (jobs, lead + query) for query in snapshot["queries"]}
     return Knowledge(schemas=schemas, owners=owners)
-
-
-class _Content(NamedTuple):
-    """What is said of a query where it is told in full."""
-
-    run_facets: dict[str, Json]
-    job_facets: dict[str, Json]
-    inputs: list[Json]
-    outputs: list[Json]
-
-    def bare(self) -> "_Content":
-        """The names alone."""
-        inputs, outputs = ([{key: one[key] for key in ("namespace", "name")} for one in side] for side in (self.inputs, self.outputs))
-        return _Content({}, {}, inputs, outputs)
 
 
 class _Look:
@@ -241,7 +227,7 @@ class _Look:
         query: Query,
         was: Mapping[str, Any],
         entry: Mapping[str, Any],
-        content: "_Content",
+        content: Content,
         health: Mapping[str, Any],
         amounts: list[dict[str, Json]],
     ) -> Json:
@@ -284,7 +270,7 @@ class _Look:
             facets["errorMessage"] = TELLER.error_message("the query is in state ERROR; ksqlDB does not say why", "")
         return facets
 
-    def _content(self, name: str, query: Query) -> "_Content":
+    def _content(self, name: str, query: Query) -> Content:
         """What a query does."""
         said, group = self.said, group_of(self.said.service, name)
         topology = topics_of(query.topology, group)
@@ -320,7 +306,7 @@ class _Look:
             into, deciding = columns_into(sinks[0], found, said.relations, self.names, self.around) if sinks else ({}, [])
             facets = {"columnLineage": TELLER.column_lineage(into, deciding)} if into or deciding else {}
             outputs.append(TELLER.dataset(topic, facets))
-        return _Content(run, job, [TELLER.dataset(topic) for topic in sorted(read)], outputs)
+        return Content(run, job, [TELLER.dataset(topic) for topic in sorted(read)], outputs)
 
 
 def _names_of(others: list[DatasetName], here: list[Relation]) -> dict[str, Json]:
