@@ -27,7 +27,7 @@ bench: ## print speeds as JSON
 	@$(IN_DEV) .venv/bin/python -m bench $(ARGS)
 
 jars: ## fetch the Java archives the tests of real producers need, into the user's cache
-	@$(IN_RUN) .venv/bin/python -m lineage_bridge.pipeline.jars agent
+	@$(IN_DEV) .venv/bin/python -m tools.jars agent
 
 servers: ## fetch what the tests' servers are made of, into the user's cache
 	@$(IN_DEV) .venv/bin/python -m tests.servers

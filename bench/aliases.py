@@ -8,12 +8,12 @@ from bench.generator import BASE_US
 from bench.meter import Result, alone, calibrate, quantiles
 from bench.synthetic import JOBS, NAMESPACE, Folder
 from bench.tell import tell
-from lineage_bridge.answers.neighbourhood import Node, WalkLimits
-from lineage_bridge.graph.carried import Carried, FrameKind
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.ids import NodeKind, event_id
+from lineage_bridge.graph.log_record import Carried, FrameKind
+from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.ports import LOG_SOURCE, Batch, Budget
-from lineage_bridge.store.read import ReaderPool
+from lineage_bridge.store.query.reader import ReaderPool
 
 DATASETS = 20_000
 OTHER = "bench://other"

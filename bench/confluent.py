@@ -15,13 +15,13 @@ from tests.confluent.floor import floor
 
 from bench.meter import Result, alone
 from bench.tell import tell
+from lineage_bridge.sources.common.shared_metadata import NOTHING
 from lineage_bridge.sources.confluent.observer import ConfluentObserver
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
-from lineage_bridge.sources.desk import SourceDesk
-from lineage_bridge.sources.knowledge import NOTHING
-from lineage_bridge.sources.poller import Poller, parcels
-from lineage_bridge.store.control import Control
-from lineage_bridge.store.sourcebook import SourceBook
+from lineage_bridge.sources.runtime.poller import Poller, parcels
+from lineage_bridge.sources.runtime.service import SourceDesk
+from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.sources import SourceBook
 
 _INTERVAL_US = 300_000_000
 _WIDE = 1000.0

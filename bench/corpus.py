@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.generator import Corpus, generate
-from lineage_bridge.graph.carried import FrameKind
+from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.ids import event_id
-from lineage_bridge.log.writer import LogWriter
+from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.ports import Frame
 
 SUBMIT_FRAMES = 1000

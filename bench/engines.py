@@ -14,16 +14,16 @@ from pyspark.sql.streaming.query import StreamingQuery
 from bench.corpus import append_corpus
 from bench.meter import Clock, Result, cpu_by_kind, per_event
 from lineage_bridge.config import load_settings
-from lineage_bridge.graph.carried import Carried
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.eventlog.writer import LogWriter
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.graph.relations import RELATIONS
-from lineage_bridge.log.reader import LogReader
-from lineage_bridge.log.writer import LogWriter
 from lineage_bridge.pipeline.serve import Limits, Serve, warm_up
 from lineage_bridge.pipeline.session import start_session
 from lineage_bridge.ports import LOG_SOURCE, Batch, Budget
-from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.write.apply import GraphWriter
 
 KEY = b"benchmark key of 32 bytes length"
 DERIVED = ("present", "job_shape", "job_io", "flow", "hub", "job_statement", "statement", "current_facet")

@@ -12,10 +12,10 @@ from uuid import UUID
 from bench.meter import Result, alone, calibrate, quantiles
 from bench.synthetic import JOBS, NAMESPACE, Folder
 from bench.tell import tell
-from lineage_bridge.answers.neighbourhood import WalkLimits
 from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.store.read import ReaderPool
+from lineage_bridge.store.query.reader import ReaderPool
 
 COMPONENT = 50
 DAYS = 3

@@ -8,10 +8,10 @@ from random import Random
 from bench.meter import Result, alone, calibrate, quantiles
 from bench.synthetic import NAMESPACE, Folder, complete
 from bench.tell import tell
-from lineage_bridge.answers.neighbourhood import Node, WalkLimits
-from lineage_bridge.answers.questions import TraceOptions
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.store.read import ReaderPool, SqliteReader
+from lineage_bridge.model.graph import Node, WalkLimits
+from lineage_bridge.model.lineage import TraceOptions
+from lineage_bridge.store.query.reader import ReaderPool, SqliteReader
 
 COLUMNS = 30
 LAYERS = 13

@@ -9,9 +9,9 @@ from random import Random
 from bench.meter import Result, alone, calibrate, quantiles
 from bench.synthetic import Folder, complete
 from bench.tell import tell
-from lineage_bridge.answers.searching import SearchFilter
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.store.read import ReaderPool
+from lineage_bridge.model.search import SearchFilter
+from lineage_bridge.store.query.reader import ReaderPool
 
 _WORDS = ("order", "customer", "payment", "invoice", "session", "click", "stock", "price", "shipment", "refund", "account", "ledger")
 _PER_JOB = 40

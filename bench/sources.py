@@ -17,11 +17,11 @@ from bench import worker
 from bench.meter import Clock, Result, alone
 from bench.tell import tell
 from lineage_bridge.ports import Parcel
-from lineage_bridge.sources.desk import SourceDesk
-from lineage_bridge.sources.kafka.wire import Wire
-from lineage_bridge.sources.poller import Poller
-from lineage_bridge.store.control import Control
-from lineage_bridge.store.sourcebook import SourceBook
+from lineage_bridge.sources.common.kafka.protocol.wire import Wire
+from lineage_bridge.sources.runtime.poller import Poller
+from lineage_bridge.sources.runtime.service import SourceDesk
+from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.sources import SourceBook
 
 CHANGED = 10
 _UNCHANGED = 3

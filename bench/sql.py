@@ -8,7 +8,7 @@ from bench.meter import Clock, Result, alone
 from bench.tell import tell
 from lineage_bridge.sql.reading import lineage_of
 from lineage_bridge.sql.script import FLINK
-from lineage_bridge.sql.tokens import TokenError, tokens
+from lineage_bridge.sql.text.tokens import TokenError, tokens
 
 _TABLE = (
     "CREATE TABLE t{0} (id BIGINT, customer_id BIGINT, amount DECIMAL(10, 2), note STRING, at TIMESTAMP(3), WATERMARK FOR at AS at)"

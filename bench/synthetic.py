@@ -7,12 +7,12 @@ from uuid import UUID
 
 from bench.engines import KEY
 from bench.generator import BASE_US
-from lineage_bridge.graph.carried import Carried, FrameKind
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.ids import event_id
+from lineage_bridge.graph.log_record import Carried, FrameKind
 from lineage_bridge.ports import LOG_SOURCE, Batch, Budget
-from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.write.apply import GraphWriter
 
 NAMESPACE = "bench://made"
 JOBS = "bench"

@@ -9,9 +9,9 @@ from bench.generator import BASE_US
 from bench.meter import Result, alone, calibrate, quantiles
 from bench.synthetic import NAMESPACE, Folder, complete
 from bench.tell import tell
-from lineage_bridge.answers.neighbourhood import Node, WalkLimits
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.store.read import ReaderPool
+from lineage_bridge.model.graph import Node, WalkLimits
+from lineage_bridge.store.query.reader import ReaderPool
 
 DEPTHS = (1, 2, 3, 5, 10, 20)
 FLOWS_PER_JOB = 20

@@ -5,8 +5,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lineage_bridge.graph.carried import Carried, FrameKind
 from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.graph.log_record import Carried, FrameKind
 from tests.events import RUNS, T0, dataset, erase, facet, frame, run_event
 
 NAMES = [

@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lineage_bridge.graph.carried import Carried, FrameKind
 from lineage_bridge.graph.ids import DAY_US, event_id
+from lineage_bridge.graph.log_record import Carried, FrameKind
 from lineage_bridge.openlineage.times import format_time
 
 KEY = b"a key for tests"

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from lineage_bridge.graph.carried import FrameKind
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.openlineage.times import parse_time
 from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.export import Export
-from lineage_bridge.store.verify import verify
+from lineage_bridge.store.derive.verify import verify
+from lineage_bridge.store.whole.export import Export
+from lineage_bridge.store.write.apply import GraphWriter
 from tests.api.support import running
 from tests.events import KEY, frame
 

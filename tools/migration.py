@@ -1,4 +1,4 @@
-"""Writes the newest migration of the graph store anew from the tables the code speaks of (store/schema.py).
+"""Writes the newest migration of the graph store anew from the tables the code speaks of (store/schema/tables.py).
 
 What the store holds is computed from the event log, so a change of its tables empties it, and the pipeline folds the log again.
 """
@@ -11,8 +11,8 @@ from alembic.autogenerate import produce_migrations, render_python_code
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine
 
-from lineage_bridge.store.schema import METADATA, SQLITE_SEARCH
-from lineage_bridge.store.sqlite import VERSION
+from lineage_bridge.store.schema.sqlite import VERSION
+from lineage_bridge.store.schema.tables import METADATA, SQLITE_SEARCH
 
 VERSIONS = Path("src/lineage_bridge/store/migrations/versions")
 HEAD = '''"""The tables of the graph store, filled by folding the log again."""
@@ -20,7 +20,7 @@ HEAD = '''"""The tables of the graph store, filled by folding the log again."""
 import sqlalchemy as sa
 from alembic import op
 
-from lineage_bridge.store.migrations.emptied import drop_everything
+from lineage_bridge.store.schema.migrations.emptied import drop_everything
 
 revision = "{version}"
 down_revision = "{before}"

@@ -7,22 +7,22 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from lineage_bridge.answers.analysis import EstateTable, FindingsSummary
-from lineage_bridge.answers.differences import Between, ChangePage, DriftPage, GraphDiff
-from lineage_bridge.answers.events import EventFilter, EventRecord, QuarantineRecord
-from lineage_bridge.answers.history import AliasFilter, AliasRecord, FacetHistory, LifeEntry, SchemaHistory
-from lineage_bridge.answers.inventory import Entry
-from lineage_bridge.answers.neighbourhood import Edge, Node, Port, Walk, WalkLimits
-from lineage_bridge.answers.questions import Impact, Ledger, Paths, Trace, TraceOptions
-from lineage_bridge.answers.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
-from lineage_bridge.answers.searching import SearchFilter, SearchPage
-from lineage_bridge.answers.sources import KindRecord, SourceCheck, SourceRecord, SourceState
-from lineage_bridge.answers.statistics import StatisticsFilter, StatisticsPage
-from lineage_bridge.answers.tasks import ExtractOrder, TaskFilter, TaskRecord
-from lineage_bridge.graph.carried import Carried, FrameKind
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.ledger import Window
+from lineage_bridge.graph.log_record import Carried, FrameKind
 from lineage_bridge.graph.relations import Row
+from lineage_bridge.graph.runs.ledger import Window
+from lineage_bridge.model.analysis import EstateTable, FindingsSummary
+from lineage_bridge.model.differences import Between, ChangePage, DriftPage, GraphDiff
+from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineRecord
+from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
+from lineage_bridge.model.history import AliasFilter, AliasRecord, FacetHistory, LifeEntry, SchemaHistory
+from lineage_bridge.model.inventory import Entry
+from lineage_bridge.model.lineage import Impact, Ledger, Paths, Trace, TraceOptions
+from lineage_bridge.model.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
+from lineage_bridge.model.search import SearchFilter, SearchPage
+from lineage_bridge.model.sources import KindRecord, SourceCheck, SourceRecord, SourceState
+from lineage_bridge.model.statistics import StatisticsFilter, StatisticsPage
+from lineage_bridge.model.tasks import ExtractOrder, TaskFilter, TaskRecord
 
 LOG_SOURCE = "log"
 """The name of the embedded event log as a source of frames."""

@@ -25,43 +25,43 @@ from typing import TYPE_CHECKING, Any
 import platformdirs
 from filelock import FileLock, Timeout
 
-from lineage_bridge.answers.tasks import GraphSize
 from lineage_bridge.config import SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE, Paths, Settings
+from lineage_bridge.demo.events import run_ids
 from lineage_bridge.errors import RequestError, StoreError, StoreMissingError, UnavailableError
-from lineage_bridge.graph.facts import Names
+from lineage_bridge.eventlog.disk import Disk as LogDisk
+from lineage_bridge.eventlog.disk import LocalDisk
+from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.eventlog.writer import LogWriter
+from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.ids import DAY_US, NodeKind, graph_id, node_id
-from lineage_bridge.log.disk import Disk as LogDisk
-from lineage_bridge.log.disk import LocalDisk
-from lineage_bridge.log.reader import LogReader
-from lineage_bridge.log.writer import LogWriter
+from lineage_bridge.model.tasks import GraphSize
 from lineage_bridge.ports import LOG_SOURCE, Counted, GraphReader, GraphStore
+from lineage_bridge.sources.common.settings import Secrets
 from lineage_bridge.sources.confluent.environment import in_environment
-from lineage_bridge.sources.delivery import Delivery
-from lineage_bridge.sources.desk import SourceDesk
-from lineage_bridge.sources.extraction import World
-from lineage_bridge.sources.known import Known
-from lineage_bridge.sources.poller import Poller
-from lineage_bridge.sources.sealed import SealedFile
-from lineage_bridge.sources.settings import Secrets
-from lineage_bridge.sources.tasks import TaskDesk
-from lineage_bridge.sources.turns import Turns
-from lineage_bridge.store import rebuild
-from lineage_bridge.store.analysis import Findings, write_findings
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.asof import folded_again
-from lineage_bridge.store.control import Control
-from lineage_bridge.store.estate import Estate
-from lineage_bridge.store.export import Export
-from lineage_bridge.store.read import ReaderPool
-from lineage_bridge.store.sourcebook import SourceBook
-from lineage_bridge.store.taskbook import TaskBook
-from lineage_bridge.store.verify import Difference, verify
-from lineage_bridge.story.events import run_ids
+from lineage_bridge.sources.runtime.extraction import World
+from lineage_bridge.sources.runtime.metadata_cache import Known
+from lineage_bridge.sources.runtime.outbox import Delivery
+from lineage_bridge.sources.runtime.poller import Poller
+from lineage_bridge.sources.runtime.sealed_secrets import SealedFile
+from lineage_bridge.sources.runtime.service import SourceDesk
+from lineage_bridge.sources.runtime.source_locks import Turns
+from lineage_bridge.sources.runtime.tasks import TaskDesk
+from lineage_bridge.store.derive.verify import Difference, verify
+from lineage_bridge.store.query.reader import ReaderPool
+from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.sources import SourceBook
+from lineage_bridge.store.state.tasks import TaskBook
+from lineage_bridge.store.whole.analysis import Findings, write_findings
+from lineage_bridge.store.whole.export import Export
+from lineage_bridge.store.whole.tables import Estate
+from lineage_bridge.store.write import rebuild
+from lineage_bridge.store.write.apply import GraphWriter
+from lineage_bridge.store.write.asof import folded_again
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from lineage_bridge.api.models_graphs import GraphStats
+    from lineage_bridge.api.schemas.graphs import GraphStats
 
 DRAIN_S = 10
 BACKLOG = 512
@@ -173,7 +173,7 @@ def _check_key(paths: Paths, key: bytes) -> None:
 def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAPI]":
     """The API over the log, which it alone writes, and the graph. Raises LogLockedError when another process writes the log."""
     from lineage_bridge.api.app import create_app  # noqa: PLC0415  # loads the web server
-    from lineage_bridge.api.graphwhole import stats  # noqa: PLC0415  # of the same part
+    from lineage_bridge.api.routes.graphs.whole_graph import stats  # noqa: PLC0415  # of the same part
     from lineage_bridge.api.services import HEALTHY, LOOPBACK, Disk, Services  # noqa: PLC0415  # of the same part
 
     paths = settings.paths
@@ -373,7 +373,7 @@ def graph(settings: Settings) -> Iterator[GraphReader]:
 
 @contextmanager
 def export_lines(settings: Settings, at_us: int | None, only: frozenset[str], *, demo: bool) -> Iterator[Iterator[bytes]]:
-    """The graph as lines (store/export.py), now or as of a time in UTC microseconds, with or without what the demo says."""
+    """The graph as lines (store/whole/export.py), now or as of a time in UTC microseconds, with or without what the demo says."""
     kept = control(settings)
     without = frozenset() if demo else frozenset(run for edition in kept.editions() for run in run_ids(edition))
     with readers(settings.paths) as pool, pool.reader() as reader, ExitStack() as stack:
@@ -384,7 +384,7 @@ def export_lines(settings: Settings, at_us: int | None, only: frozenset[str], *,
 
 
 def differences(settings: Settings, told: Callable[[str], None] = lambda _: None) -> list[Difference]:
-    """Each derived table of the graph, compared with what the facts say (store/verify.py). `told` hears of each step."""
+    """Each derived table of the graph, compared with what the facts say (store/derive/verify.py). `told` hears of each step."""
     with readers(settings.paths) as pool, pool.reader() as reader:
         return list(verify(reader.connection, Names(control(settings).key()), told))
 

@@ -5,8 +5,8 @@ import pytest
 from tests.api.support import Server, running
 from tests.events import KEY
 
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.store.write.apply import GraphWriter
 
 
 @pytest.fixture(scope="session")

@@ -13,28 +13,28 @@ from typing import Any
 from starlette.testclient import TestClient
 from tests.events import KEY, T0
 
-from lineage_bridge.answers.tasks import GraphSize
 from lineage_bridge.api.app import create_app
 from lineage_bridge.api.services import Disk, Services
 from lineage_bridge.errors import StoreMissingError
-from lineage_bridge.graph.carried import Carried
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.eventlog.writer import LogWriter
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.ids import DAY_US, graph_id
-from lineage_bridge.log.reader import LogReader
-from lineage_bridge.log.writer import LogWriter
+from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.model.tasks import GraphSize
 from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Frame
-from lineage_bridge.sources.desk import SourceDesk
-from lineage_bridge.sources.extraction import World
-from lineage_bridge.sources.known import Known
-from lineage_bridge.sources.settings import Secrets
-from lineage_bridge.sources.tasks import TaskDesk
-from lineage_bridge.sources.turns import Turns
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.control import Control
-from lineage_bridge.store.read import ReaderPool
-from lineage_bridge.store.sourcebook import SourceBook
-from lineage_bridge.store.taskbook import TaskBook
+from lineage_bridge.sources.common.settings import Secrets
+from lineage_bridge.sources.runtime.extraction import World
+from lineage_bridge.sources.runtime.metadata_cache import Known
+from lineage_bridge.sources.runtime.service import SourceDesk
+from lineage_bridge.sources.runtime.source_locks import Turns
+from lineage_bridge.sources.runtime.tasks import TaskDesk
+from lineage_bridge.store.query.reader import ReaderPool
+from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.sources import SourceBook
+from lineage_bridge.store.state.tasks import TaskBook
+from lineage_bridge.store.write.apply import GraphWriter
 
 NOW = T0 + DAY_US
 URL = "http://127.0.0.1:8000"

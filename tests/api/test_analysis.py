@@ -5,12 +5,12 @@ from dataclasses import replace
 from starlette.testclient import TestClient
 from tests.api.support import NOW, URL, Server
 
-from lineage_bridge.answers.analysis import Analysis, NodeMeasure
-from lineage_bridge.answers.neighbourhood import Node
 from lineage_bridge.api.app import create_app
-from lineage_bridge.api.position import decode
+from lineage_bridge.api.position_tokens import decode
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.store.analysis import Findings, write_findings
+from lineage_bridge.model.analysis import Analysis, NodeMeasure
+from lineage_bridge.model.graph import Node
+from lineage_bridge.store.whole.analysis import Findings, write_findings
 
 
 def test_before_an_analysis_there_is_none(server: Server) -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.api.support import LINEAGE, Server, running
 from tests.events import KEY, design_events, run_events
 
-from lineage_bridge.graph.carried import FrameKind
 from lineage_bridge.graph.ids import graph_id
+from lineage_bridge.graph.log_record import FrameKind
 
 _json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(st.characters(), max_size=8),

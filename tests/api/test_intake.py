@@ -9,11 +9,11 @@ from tests.api.support import LINEAGE, FailingLog, Server, changed
 from tests.events import facet, run_event
 from tests.verdicts import ACCEPTED, BAD, EVENT, REJECTED, named
 
-from lineage_bridge.api import position
+from lineage_bridge.api import position_tokens
 from lineage_bridge.api.bodies import SAMPLE_BYTES, Body, cut
 from lineage_bridge.errors import LogError, LogFullError, UnavailableError
-from lineage_bridge.graph.carried import FrameKind
 from lineage_bridge.graph.ids import event_id
+from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.openlineage.verdict import MAX_BYTES
 
 OTHER = run_event(job="other")
@@ -282,13 +282,13 @@ def test_overload_of_a_real_log_is_503(server: Server) -> None:
 
 def test_a_position_covers_what_was_sent(server: Server) -> None:
     server.client.post(LINEAGE, content=OTHER)
-    sent = position.decode(server.client.post(LINEAGE, content=EVENT).json()["position"])
+    sent = position_tokens.decode(server.client.post(LINEAGE, content=EVENT).json()["position"])
     server.fold()
     with server.pool.reader() as reader:
-        assert position.covers(reader.position(), sent)
+        assert position_tokens.covers(reader.position(), sent)
     *_, (place, _) = server.frames.read(0, server.frames.durable_end())
-    assert not position.covers({("log", 0): place}, sent)
-    assert not position.covers({}, sent)
+    assert not position_tokens.covers({("log", 0): place}, sent)
+    assert not position_tokens.covers({}, sent)
 
 
 @pytest.mark.parametrize("path", ["", "/batch", "/events"])

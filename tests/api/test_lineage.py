@@ -8,8 +8,8 @@ import pytest
 from tests.api.support import LINEAGE, Server
 from tests.events import RUNS, T0, columns, dataset, dataset_event, erase, facet, job_event, run_event, schema
 
-from lineage_bridge.graph.carried import FrameKind
 from lineage_bridge.graph.ids import DAY_US, event_id
+from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.openlineage.verdict import Clean, judge
 from lineage_bridge.ports import Frame

@@ -2,8 +2,8 @@ import pytest
 from tests.api.support import LINEAGE, NOW, Server, changed
 from tests.events import run_event
 
-from lineage_bridge.graph.carried import FrameKind
 from lineage_bridge.graph.ids import event_id
+from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports import Frame
 

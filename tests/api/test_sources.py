@@ -5,11 +5,11 @@ from tests.api.support import NOW, Server
 from tests.sources import scripted
 
 from lineage_bridge.errors import UnreachableError
-from lineage_bridge.sources import kinds
-from lineage_bridge.sources.observer import Unseen
-from lineage_bridge.sources.poller import Poller
-from lineage_bridge.store.control import Control
-from lineage_bridge.store.sourcebook import SourceBook
+from lineage_bridge.sources.common.observer import Unseen
+from lineage_bridge.sources.runtime import kinds
+from lineage_bridge.sources.runtime.poller import Poller
+from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.sources import SourceBook
 
 SOURCES = "/api/v1/sources"
 

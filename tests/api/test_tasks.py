@@ -14,8 +14,8 @@ from tests.sources.stepwise import Plane
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.times import SECOND_US, format_time
-from lineage_bridge.sources import kinds
-from lineage_bridge.sources.poller import Poller
+from lineage_bridge.sources.runtime import kinds
+from lineage_bridge.sources.runtime.poller import Poller
 
 TASKS = "/api/v1/tasks"
 CLOUD = {"key": "CLOUDKEY", "secret": "${env:CLOUD_SECRET}"}

@@ -14,13 +14,13 @@ import pytest
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.main import run
 from lineage_bridge.config import Paths
-from lineage_bridge.graph.carried import Carried
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import flat, fold_frames
-from lineage_bridge.log.reader import LogReader
+from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.ports import LOG_SOURCE, Batch, Budget
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.control import Control
+from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.write.apply import GraphWriter
 
 COMMAND = (sys.executable, "-m", "lineage_bridge.cli.main")
 

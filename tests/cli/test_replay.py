@@ -13,15 +13,15 @@ from tests.events import T0, dataset, run_event
 from tests.serving import bare_environment
 
 from lineage_bridge.config import Paths
-from lineage_bridge.graph.carried import Carried, FrameKind
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.eventlog.writer import LogWriter
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.ids import event_id
-from lineage_bridge.log.reader import LogReader
-from lineage_bridge.log.writer import LogWriter
+from lineage_bridge.graph.log_record import Carried, FrameKind
 from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Frame
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.control import Control
+from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.write.apply import GraphWriter
 
 EVENTS = [run_event(job=f"j{n}", time_us=T0 + n, inputs=[dataset(f"d{n}")], outputs=[dataset(f"d{n + 1}")]) for n in range(20)]
 

@@ -18,10 +18,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lineage_bridge.config import load_settings
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.log.disk import LocalDisk
+from lineage_bridge.eventlog.disk import LocalDisk
+from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, GraphStore
-from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.wiring import listen, run_pipeline, serve_api
 
 MARK = "durable"

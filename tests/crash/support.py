@@ -24,16 +24,16 @@ from tests.cli.conftest import free_port
 from tests.events import columns, dataset, job_event, run_event, schema
 from typing_extensions import Self
 
-from lineage_bridge.api.position import decode
+from lineage_bridge.api.position_tokens import decode
 from lineage_bridge.config import Settings
-from lineage_bridge.graph.carried import Carried
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.graph.relations import BY_NAME
-from lineage_bridge.log.reader import LogReader
 from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Frame
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.export import Export
+from lineage_bridge.store.whole.export import Export
+from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.wiring import control, differences, now_us
 
 PROCESSES = Path(__file__).with_name("processes.py")

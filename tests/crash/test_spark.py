@@ -11,7 +11,7 @@ from tests.crash.support import STREAM, all_told, audit_events, producing, until
 from tests.events import dataset, run_event
 from tests.serving import START_S, Served
 
-from lineage_bridge.api.position import decode
+from lineage_bridge.api.position_tokens import decode
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.wiring import readers
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lineage_bridge.graph.claims import Claim, agreed, claims
+from lineage_bridge.graph.identity.claims import Claim, agreed, claims
 
 B1, B2 = "kafka://b1.example.com:9092", "kafka://b2.example.com:9092"
 PKC = "kafka://pkc-abc.eu-west-1.aws.confluent.cloud:9092"

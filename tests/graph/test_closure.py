@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lineage_bridge.graph import closure
-from lineage_bridge.graph.closure import condense, downstream_counts
+from lineage_bridge.graph.analysis import closure
+from lineage_bridge.graph.analysis.closure import condense, downstream_counts
 
 graphs = st.integers(1, 12).flatmap(
     lambda n: st.tuples(

@@ -8,10 +8,10 @@ from tests.quirks import LACKING, ROWS, missing
 from tests.quirks.disorder import alike, arriving, batches, masked, seeds, told_once
 from tests.quirks.telling import Row
 
-from lineage_bridge.graph.carried import Carried
-from lineage_bridge.graph.derive import Derived, derive
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import Tables, empty_tables, fold_frames, merge_tables
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import Tables, empty_tables, fold_frames, merge_tables
+from lineage_bridge.graph.flows.derive import Derived, derive
+from lineage_bridge.graph.log_record import Carried
 
 NAMES = Names(KEY)
 A_TEST = 10

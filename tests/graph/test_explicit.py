@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from tests.events import KEY, RUNS, T0, dataset, dataset_event, facet, frames_of, job_event, run_event
 
-from lineage_bridge.graph.derive import Derived, derive
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import fold_frames
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import fold_frames
+from lineage_bridge.graph.flows.derive import Derived, derive
 from lineage_bridge.graph.relations import Evidence, Origin
-from lineage_bridge.graph.statements import read_meaning
+from lineage_bridge.graph.statements.lineage_sets import read_meaning
 from lineage_bridge.openlineage.verdict import Clean, Repaired, judge
 
 NAMES = Names(KEY)

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.events import KEY, carried, dataset, facet, frames_of, run_event
 
-from lineage_bridge.graph.carried import Carried
-from lineage_bridge.graph.derive import derive
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import empty_tables, fold_frames, merge_tables, without_erased
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import empty_tables, fold_frames, merge_tables, without_erased
+from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.ids import event_id
+from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.graph.relations import RELATIONS, Law, Row
 
 NAMES = Names(KEY)

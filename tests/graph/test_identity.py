@@ -9,11 +9,11 @@ from tests.aliases import operator as frame_of
 from tests.aliases import said, spaces, word, worlds
 from tests.events import KEY, dataset, facet, frames_of, run_event
 
-from lineage_bridge.graph.carried import Carried
-from lineage_bridge.graph.derive import derive
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import fold_frames, merge_tables, without_erased
-from lineage_bridge.graph.identity import symlinks
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import fold_frames, merge_tables, without_erased
+from lineage_bridge.graph.flows.derive import derive
+from lineage_bridge.graph.identity.steps import symlinks
+from lineage_bridge.graph.log_record import Carried
 
 NAMES = Names(KEY)
 Name = tuple[str, str]

@@ -1,7 +1,7 @@
 """Labels of edges."""
 
+from lineage_bridge.graph.flows.labels import Label, best, freshness, is_superseded, side_label, worst
 from lineage_bridge.graph.ids import DAY_US
-from lineage_bridge.graph.labels import Label, best, freshness, is_superseded, side_label, worst
 
 NOW = 1_000 * DAY_US
 

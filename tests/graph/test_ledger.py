@@ -2,7 +2,7 @@
 
 import pytest
 
-from lineage_bridge.graph.ledger import Change, Passed, Window, change, ledger
+from lineage_bridge.graph.runs.ledger import Change, Passed, Window, change, ledger
 
 NOTHING = Passed(0, None, None)
 

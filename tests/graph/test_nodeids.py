@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lineage_bridge.graph.identity.node_ids import STATED, called, dataset_type, job_type, parse, spelt_out
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.nodeids import STATED, called, dataset_type, job_type, parse, spelt_out
 
 CASES = [
     ("confluent://env-abc/lkc-123", "orders", "confluent:kafka_topic:env-abc:lkc-123/orders"),

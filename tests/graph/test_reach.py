@@ -5,7 +5,7 @@ from itertools import islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage_bridge.graph.reach import MOST_PATHS, adjacency, components, reach, simple_paths
+from lineage_bridge.graph.analysis.reach import MOST_PATHS, adjacency, components, reach, simple_paths
 
 PAIRS = st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=24)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lineage_bridge.graph.runs import HEARTBEAT_US, run_state
+from lineage_bridge.graph.runs.state import HEARTBEAT_US, run_state
 
 S = 1_000_000
 

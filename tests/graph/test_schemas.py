@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage_bridge.graph.schemas import SETTLING_US, Mention, current, diff, history, paths, schema_version
+from lineage_bridge.graph.contents.schema_versions import SETTLING_US, Mention, current, diff, history, paths, schema_version
 from lineage_bridge.openlineage.facets import SchemaField
 
 MINUTE = 60_000_000

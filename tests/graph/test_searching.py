@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.events import facet
 
-from lineage_bridge.graph.searching import FIELDS, MAX_TEXT, matching_lines, plain, search_text
+from lineage_bridge.graph.contents.search_terms import FIELDS, MAX_TEXT, matching_lines, plain, search_text
 
 
 def told(**facets: Any) -> dict[str, str]:

@@ -5,10 +5,10 @@ from typing import Any
 
 from tests.events import KEY, columns, facet
 
-from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.flows.shapes import HUB_PAIRS, NO_SHAPE, Expansion, expand, make_shape
 from lineage_bridge.graph.relations import Evidence, Origin, Side
-from lineage_bridge.graph.shapes import HUB_PAIRS, NO_SHAPE, Expansion, expand, make_shape
-from lineage_bridge.graph.statements import OWN, Meaning, read_meaning
+from lineage_bridge.graph.statements.lineage_sets import OWN, Meaning, read_meaning
 
 NAMES = Names(KEY)
 A, B, C, D = (NAMES.dataset("ns", name) for name in "abcd")

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from tests.events import KEY, RUNS, T0, columns, dataset, facet, frames_of, run_event
 
-from lineage_bridge.graph.derive import derive
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import fold_frames
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import fold_frames
+from lineage_bridge.graph.flows.derive import derive
 
 NAMES = Names(KEY)
 MINUTE = 60_000_000

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage_bridge.graph.statistics import Amount, Counting, Sample, buckets, counting, increments, per_second, total
+from lineage_bridge.graph.runs.statistics import Amount, Counting, Sample, buckets, counting, increments, per_second, total
 
 ALWAYS = -(2**62), 2**62
 _values = st.integers(1, 1000)

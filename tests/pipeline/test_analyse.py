@@ -10,16 +10,16 @@ from pyspark.sql import SparkSession
 from tests.events import T0, dataset, dataset_event, facet, frames_of, job_event, run_event
 from tests.store.test_apply import apply, opened
 
-from lineage_bridge.answers.analysis import Analysis, EstateTable, NodeMeasure, Touched
-from lineage_bridge.answers.neighbourhood import Node
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.relations import Side
+from lineage_bridge.model.analysis import Analysis, EstateTable, NodeMeasure, Touched
+from lineage_bridge.model.graph import Node
 from lineage_bridge.pipeline.analyse import analyse, write_estate
-from lineage_bridge.store.analysis import Findings, write_findings
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.estate import Estate
-from lineage_bridge.store.identity import Identities
+from lineage_bridge.store.identity.groups import Identities
+from lineage_bridge.store.whole.analysis import Findings, write_findings
+from lineage_bridge.store.whole.tables import Estate
+from lineage_bridge.store.write.apply import GraphWriter
 
 pytestmark = pytest.mark.spark
 

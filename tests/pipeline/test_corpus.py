@@ -12,15 +12,15 @@ from tests.pipeline.test_serve import Pipeline
 from tests.quirks.disorder import ARRIVAL, arriving, masked, told_once
 from tests.store.tables import tables_of
 
-from lineage_bridge.graph.carried import FrameKind
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.pipeline.replay import Chunk
 from lineage_bridge.pipeline.serve import Limits
 from lineage_bridge.ports import Batch, Budget, Frame
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.export import Export
-from lineage_bridge.store.verify import verify
+from lineage_bridge.store.derive.verify import verify
+from lineage_bridge.store.whole.export import Export
+from lineage_bridge.store.write.apply import GraphWriter
 
 pytestmark = pytest.mark.spark
 

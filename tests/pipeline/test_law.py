@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from tests.events import KEY, carried
 
-from lineage_bridge.graph.carried import Carried
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.graph.relations import RELATIONS, Column, Law, Relation, Row, Type, upsert_sql
 from lineage_bridge.pipeline.law import merge_rows, rows_of, schema_of
 

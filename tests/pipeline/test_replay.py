@@ -10,13 +10,13 @@ from tests.events import KEY, RUNS, dataset, erase, run_event
 from tests.pipeline.test_serve import Pipeline, as_frame, sample_events
 from tests.store.tables import tables_of
 
-from lineage_bridge.graph.carried import FrameKind
-from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.pipeline.replay import Chunk, Progress, replay
 from lineage_bridge.pipeline.serve import Limits
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.rebuild import open_fresh
-from lineage_bridge.store.verify import verify
+from lineage_bridge.store.derive.verify import verify
+from lineage_bridge.store.write.apply import GraphWriter
+from lineage_bridge.store.write.rebuild import open_fresh
 
 pytestmark = pytest.mark.spark
 

@@ -19,18 +19,18 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from tests.events import KEY, T0, carried, dataset, erase, run_event
 
-from lineage_bridge.graph.carried import Carried, FrameKind
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.eventlog.writer import LogWriter
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.ids import DAY_US, event_id
-from lineage_bridge.log.reader import LogReader
-from lineage_bridge.log.writer import LogWriter
+from lineage_bridge.graph.log_record import Carried, FrameKind
 from lineage_bridge.pipeline.fold import collect, fold
 from lineage_bridge.pipeline.schemas import FRAMES
 from lineage_bridge.pipeline.serve import Limits, Serve
 from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Frame, GraphStore
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.export import Export
+from lineage_bridge.store.whole.export import Export
+from lineage_bridge.store.write.apply import GraphWriter
 
 pytestmark = pytest.mark.spark
 

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from tests.producers.support import Around, Column, Flow, Name, Port, kept_aside, name_of, names_of
 from tests.serving import Served, bare_environment
-
-from lineage_bridge.pipeline.jars import default_cache, fetch, ivy_for
+from tools.jars import default_cache, fetch, ivy_for
 
 pytestmark = [pytest.mark.spark, pytest.mark.servers]
 

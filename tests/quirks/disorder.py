@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 
 from hypothesis import settings
 
-from lineage_bridge.graph.carried import Carried, FrameKind
 from lineage_bridge.graph.ids import DAY_US, event_id
+from lineage_bridge.graph.log_record import Carried, FrameKind
 from lineage_bridge.graph.relations import Row
 from lineage_bridge.openlineage.redaction import mask
 from tests.events import T0

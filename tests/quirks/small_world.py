@@ -5,8 +5,8 @@ import random
 from functools import cache
 from typing import Any
 
-from lineage_bridge.graph.carried import Carried, FrameKind
 from lineage_bridge.graph.ids import DAY_US, event_id
+from lineage_bridge.graph.log_record import Carried, FrameKind
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.times import format_time
 from tests.events import RUNS, T0, erase

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+from tools.jars import ivy_for
 
-from lineage_bridge.pipeline.jars import ivy_for
 from tests.serving import bare_environment
 
 GUARD = Path(__file__).with_name("guard.py")

@@ -4,8 +4,8 @@ import os
 from xml.etree import ElementTree as ET
 
 import pytest
+from tools.jars import IVY_SETTINGS
 
-from lineage_bridge.pipeline.jars import IVY_SETTINGS
 from tests.servers import archives
 
 NAMES = sorted(path.stem for path in archives.LOCKS.glob("*.lock"))

@@ -6,9 +6,9 @@ from tests.api.support import Server, running
 from tests.events import KEY
 from tests.sources import scripted
 
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.sources import kinds
-from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.sources.runtime import kinds
+from lineage_bridge.store.write.apply import GraphWriter
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from pydantic import Field
 
 from lineage_bridge.errors import UnreachableError
 from lineage_bridge.openlineage.outgoing import Outgoing
-from lineage_bridge.sources.knowledge import Cluster, Knowledge
-from lineage_bridge.sources.observer import Check, Kind, Observation, Observer, SameJob, SameSpace, Snapshot, Unseen
-from lineage_bridge.sources.settings import Secret, SourceSettings
+from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, SameJob, SameSpace, Snapshot, Unseen
+from lineage_bridge.sources.common.settings import Secret, SourceSettings
+from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge
 
 OUT = Outgoing("https://lineagebridge.dev/sources/scripted")
 SCRIPTS: dict[str, list[Any]] = {}

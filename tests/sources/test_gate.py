@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from lineage_bridge.sources.gate import LONGEST_WAIT_S, Gate, StoppedError
+from lineage_bridge.sources.common.rate_limiter import LONGEST_WAIT_S, Gate, StoppedError
 
 
 class Clock:

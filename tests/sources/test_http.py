@@ -10,8 +10,8 @@ import pytest
 import tenacity
 
 from lineage_bridge.errors import BusyError, ConfigError, ForbiddenError, MissingError, SourceError, UnreachableError
-from lineage_bridge.sources.http import TRIES, TRIES_WHEN_LIMITED, Http, Trust
-from lineage_bridge.sources.settings import HttpSettings, reveal
+from lineage_bridge.sources.common.http import TRIES, TRIES_WHEN_LIMITED, Http, Trust
+from lineage_bridge.sources.common.settings import HttpSettings, reveal
 
 
 class System:

@@ -1,7 +1,7 @@
 """What topics' columns are called, by all sources alike."""
 
 from lineage_bridge.openlineage.facets import SchemaField
-from lineage_bridge.sources.knowledge import KEY, VALUE, Knowledge, column_of, columns_of, together
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Knowledge, column_of, columns_of, together
 
 
 def field(name: str, type_: str = "string", *fields: SchemaField) -> SchemaField:

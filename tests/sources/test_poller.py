@@ -11,11 +11,11 @@ from tests.sources.scripted import SameJob, SameSpace, Unseen
 
 from lineage_bridge.errors import ConfigError, NotFoundError, RequestError, UnavailableError, UnreachableError
 from lineage_bridge.ports import Parcel
-from lineage_bridge.sources import poller
-from lineage_bridge.sources.desk import SourceDesk
-from lineage_bridge.sources.poller import Poller
-from lineage_bridge.store.control import Control
-from lineage_bridge.store.sourcebook import SourceBook
+from lineage_bridge.sources.runtime import poller
+from lineage_bridge.sources.runtime.poller import Poller
+from lineage_bridge.sources.runtime.service import SourceDesk
+from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.sources import SourceBook
 
 SECOND = 1_000_000
 

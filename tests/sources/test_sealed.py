@@ -9,12 +9,12 @@ import pytest
 from tests.sources import scripted
 
 from lineage_bridge.errors import ConfigError, NotFoundError, RequestError
-from lineage_bridge.sources.desk import SourceDesk
-from lineage_bridge.sources.known import make
-from lineage_bridge.sources.sealed import SealedFile, new_key
-from lineage_bridge.sources.settings import Secrets, reveal
-from lineage_bridge.store.control import Control
-from lineage_bridge.store.sourcebook import SourceBook
+from lineage_bridge.sources.common.settings import Secrets, reveal
+from lineage_bridge.sources.runtime.metadata_cache import make
+from lineage_bridge.sources.runtime.sealed_secrets import SealedFile, new_key
+from lineage_bridge.sources.runtime.service import SourceDesk
+from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.sources import SourceBook
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_rotating_seals_with_a_new_key_alone(sealed: SealedFile):
 KILLED = """
 import os, sys
 from pathlib import Path
-from lineage_bridge.sources.sealed import SealedFile
+from lineage_bridge.sources.runtime.sealed_secrets import SealedFile
 path, key_file, left = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 def watch(event, arguments):
     global left

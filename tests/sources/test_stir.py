@@ -1,6 +1,6 @@
 """A burst of changes is one poll: after five quiet seconds, and a minute after the first at the latest."""
 
-from lineage_bridge.sources.stir import Stir
+from lineage_bridge.sources.runtime.debouncer import Stir
 
 SECOND = 1_000_000
 

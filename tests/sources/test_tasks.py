@@ -11,19 +11,19 @@ import pytest
 from tests.sources import stepwise
 from tests.sources.stepwise import Plane
 
-from lineage_bridge.answers.tasks import FAILED, PENDING, Credential, ExtractOrder, GraphSize, TaskFilter, TaskRecord
-from lineage_bridge.sources import kinds
-from lineage_bridge.sources.desk import SourceDesk
-from lineage_bridge.sources.extraction import World
-from lineage_bridge.sources.known import Known
-from lineage_bridge.sources.orders import fill
-from lineage_bridge.sources.settings import Secrets
-from lineage_bridge.sources.tasks import TaskDesk
-from lineage_bridge.sources.turns import Turns
-from lineage_bridge.store import taskbook
-from lineage_bridge.store.control import Control
-from lineage_bridge.store.sourcebook import SourceBook
-from lineage_bridge.store.taskbook import TaskBook
+from lineage_bridge.model.tasks import FAILED, PENDING, Credential, ExtractOrder, GraphSize, TaskFilter, TaskRecord
+from lineage_bridge.sources.common.settings import Secrets
+from lineage_bridge.sources.runtime import kinds
+from lineage_bridge.sources.runtime.extraction import World
+from lineage_bridge.sources.runtime.metadata_cache import Known
+from lineage_bridge.sources.runtime.orders import fill
+from lineage_bridge.sources.runtime.service import SourceDesk
+from lineage_bridge.sources.runtime.source_locks import Turns
+from lineage_bridge.sources.runtime.tasks import TaskDesk
+from lineage_bridge.store.state import tasks
+from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.sources import SourceBook
+from lineage_bridge.store.state.tasks import TaskBook
 
 PLANES = [f"plane-{number} env-1" for number in range(6)]
 
@@ -122,7 +122,7 @@ def test_killed_at_any_write_and_resumed_each_plane_is_told_once(script: stepwis
 
 
 def test_the_oldest_that_have_ended_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(taskbook, "MOST_KEPT", 3)
+    monkeypatch.setattr(tasks, "MOST_KEPT", 3)
     book = TaskBook(Control(tmp_path / "control.db"))
     for number in range(6):
         book.add(TaskRecord(str(number), "extract", "s", PENDING if number == 1 else FAILED, number))

@@ -10,7 +10,7 @@ from tests.sql.cases import Case, cases
 from lineage_bridge.sql.names import parsed, written
 from lineage_bridge.sql.reading import dialects, lineage_of
 from lineage_bridge.sql.script import STREAMING
-from lineage_bridge.sql.tokens import Token, TokenError, tokens
+from lineage_bridge.sql.text.tokens import Token, TokenError, tokens
 
 STREAMS = [case for case in cases() if case.dialect in STREAMING]
 

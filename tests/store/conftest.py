@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from tests.events import KEY
 
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.store.write.apply import GraphWriter
 
 
 @pytest.fixture

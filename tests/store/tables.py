@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from lineage_bridge.store.schema import METADATA
+from lineage_bridge.store.schema.tables import METADATA
 
 FEED = {"change", "change_epoch"}
 """What tells how a store came to be, and may differ between equal ones."""

@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 from tests.events import KEY, RUNS, T0, carried, dataset, erase, facet, frame, frames_of, run_event
 
 from lineage_bridge.errors import CollisionError, PositionError
-from lineage_bridge.graph.carried import Carried, FrameKind
-from lineage_bridge.graph.derive import derive
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import flat, fold_frames, without_erased
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import flat, fold_frames, without_erased
+from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.log_record import Carried, FrameKind
 from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.asof import folded_again
-from lineage_bridge.store.export import Export
-from lineage_bridge.store.sqlite import migrate
-from lineage_bridge.store.verify import MAY_HOLD_MORE, verify
+from lineage_bridge.store.derive.verify import MAY_HOLD_MORE, verify
+from lineage_bridge.store.schema.sqlite import migrate
+from lineage_bridge.store.whole.export import Export
+from lineage_bridge.store.write.apply import GraphWriter
+from lineage_bridge.store.write.asof import folded_again
 
 NAMES = Names(KEY)
 CONTENT_ADDRESSED = {"content", "facet", "declared_io"}

@@ -14,16 +14,16 @@ from tests.aliases import worlds
 from tests.events import RUNS, T0, carried, columns, dataset, facet, frames_of, job_event, run_event, schema
 from tests.store.test_apply import NAMES, apply, opened, settle
 
-from lineage_bridge.answers.differences import ChangePage, ChangeRecord, Turn
 from lineage_bridge.errors import CollisionError, GoneError, RequestError
-from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.graph.relations import NEVER_US
+from lineage_bridge.model.differences import ChangePage, ChangeRecord, Turn
 from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.changes import COLUMNS, FED
-from lineage_bridge.store.feed import Feed
-from lineage_bridge.store.nodes import Nodes
+from lineage_bridge.store.history.feed import Feed
+from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.write.apply import GraphWriter
+from lineage_bridge.store.write.changes import COLUMNS, FED
 
 MINUTE = 60_000_000
 

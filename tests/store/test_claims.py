@@ -8,13 +8,13 @@ from tests.aliases import operator, said, spaces
 from tests.events import KEY, RUNS, T0, dataset, erase, facet, frames_of, run_event
 from tests.store.test_apply import apply, exported, opened
 
-from lineage_bridge.answers.history import AliasFilter
-from lineage_bridge.graph.facts import Names
+from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.ids import DAY_US, NodeKind
-from lineage_bridge.store.aliases import AliasList
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.nodes import Nodes
-from lineage_bridge.store.verify import verify
+from lineage_bridge.model.history import AliasFilter
+from lineage_bridge.store.derive.verify import verify
+from lineage_bridge.store.identity.aliases import AliasList
+from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.write.apply import GraphWriter
 
 B1, B2, CLUSTER, CONFLUENT = "kafka://b1.example.com:9092", "kafka://b2.example.com:9092", "kafka://lkc-1", "confluent://env-1/lkc-1"
 

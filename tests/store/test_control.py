@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from lineage_bridge.errors import StoreVersionError
-from lineage_bridge.store.control import MIGRATIONS, Control
+from lineage_bridge.store.state.database import MIGRATIONS, Control
 
 
 def test_the_key_is_made_once(tmp_path):

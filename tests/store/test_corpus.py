@@ -12,14 +12,14 @@ from tests.quirks.small_world import small_world
 from tests.quirks.telling import Quirk
 from tests.store.test_apply import CONTENT_ADDRESSED, NAMES, contents, opened, settle
 
-from lineage_bridge.graph.carried import Carried
-from lineage_bridge.graph.derive import derive
-from lineage_bridge.graph.fold import flat, fold_frames, without_erased
+from lineage_bridge.graph.facts.fold import flat, fold_frames, without_erased
+from lineage_bridge.graph.flows.derive import derive
+from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.export import Export
-from lineage_bridge.store.verify import MAY_HOLD_MORE, verify
+from lineage_bridge.store.derive.verify import MAY_HOLD_MORE, verify
+from lineage_bridge.store.whole.export import Export
+from lineage_bridge.store.write.apply import GraphWriter
 
 BUDGETS = (1, 40, 10_000)
 NAMED = """SELECT j.name, s.name, t.name FROM flow f

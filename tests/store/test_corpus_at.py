@@ -9,12 +9,12 @@ from tests.store.test_apply import NAMES, opened
 from tests.store.test_corpus import put, told
 from tests.store.test_past import around, as_read_now, edges, labels, nodes, ports
 
-from lineage_bridge.answers.neighbourhood import Node, WalkLimits
-from lineage_bridge.answers.questions import TraceOptions
 from lineage_bridge.graph.ids import DAY_US
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.asof import folded_again
-from lineage_bridge.store.read import SqliteReader
+from lineage_bridge.model.graph import Node, WalkLimits
+from lineage_bridge.model.lineage import TraceOptions
+from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.store.write.apply import GraphWriter
+from lineage_bridge.store.write.asof import folded_again
 
 SAMPLED = 25
 LIMITS = WalkLimits(nodes=2_000, edges=2_000, seconds=60)

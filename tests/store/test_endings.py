@@ -7,16 +7,16 @@ import pytest
 from tests.events import RUNS, T0, dataset, dataset_event, facet, frame, frames_of, job_event, run_event
 from tests.store.test_apply import NAMES
 
-from lineage_bridge.answers.neighbourhood import WalkLimits
-from lineage_bridge.graph.carried import FrameKind
-from lineage_bridge.graph.facts import facts
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.facts.events import facts
+from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.flows.labels import Label
 from lineage_bridge.graph.ids import DAY_US, NodeKind
-from lineage_bridge.graph.labels import Label
+from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.export import Export
-from lineage_bridge.store.read import SqliteReader
+from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.store.whole.export import Export
+from lineage_bridge.store.write.apply import GraphWriter
 
 HOUR = 3_600_000_000
 

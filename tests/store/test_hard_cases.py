@@ -9,22 +9,22 @@ from tests.events import RUNS, T0, dataset, facet, run_event
 from tests.quirks.telling import MINUTE_US, SAMPLES, run_id
 from tests.store.test_apply import NAMES, opened
 
-from lineage_bridge.answers.events import EventFilter
-from lineage_bridge.answers.history import SchemaHistory, SchemaVersion
-from lineage_bridge.answers.neighbourhood import Node, WalkLimits
-from lineage_bridge.answers.runs import RunFilter, RunRecord
-from lineage_bridge.answers.statistics import StatisticsFilter
-from lineage_bridge.graph.carried import Carried, FrameKind
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.flows.labels import Label
 from lineage_bridge.graph.ids import DAY_US, NodeKind, event_id
-from lineage_bridge.graph.labels import Label
+from lineage_bridge.graph.log_record import Carried, FrameKind
 from lineage_bridge.graph.relations import Evidence, Side
+from lineage_bridge.model.events import EventFilter
+from lineage_bridge.model.graph import Node, WalkLimits
+from lineage_bridge.model.history import SchemaHistory, SchemaVersion
+from lineage_bridge.model.runs import RunFilter, RunRecord
+from lineage_bridge.model.statistics import StatisticsFilter
 from lineage_bridge.openlineage.times import format_time, parse_time
 from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.export import Export
-from lineage_bridge.store.read import SqliteReader
-from lineage_bridge.store.verify import verify
+from lineage_bridge.store.derive.verify import verify
+from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.store.whole.export import Export
+from lineage_bridge.store.write.apply import GraphWriter
 
 ORDERS = ("in order", "backwards", "twice")
 ARRIVAL = T0 + 400 * DAY_US

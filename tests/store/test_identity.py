@@ -9,17 +9,17 @@ from tests.aliases import UNSEEN, aliases, operator, said, spaces, word, worlds
 from tests.events import KEY, T0, dataset, facet, frames_of, run_event
 from tests.store.test_apply import apply, contents, exported, opened, settle
 
-from lineage_bridge.answers.neighbourhood import Node
-from lineage_bridge.graph.carried import Carried, FrameKind
-from lineage_bridge.graph.derive import derive
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import fold_frames, without_erased
-from lineage_bridge.graph.identity import Spelling
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import fold_frames, without_erased
+from lineage_bridge.graph.flows.derive import derive
+from lineage_bridge.graph.identity.steps import Spelling
 from lineage_bridge.graph.ids import DAY_US, NodeKind
-from lineage_bridge.store.asof import folded_again
-from lineage_bridge.store.identity import Identities
-from lineage_bridge.store.nodes import Nodes
-from lineage_bridge.store.verify import verify
+from lineage_bridge.graph.log_record import Carried, FrameKind
+from lineage_bridge.model.graph import Node
+from lineage_bridge.store.derive.verify import verify
+from lineage_bridge.store.identity.groups import Identities
+from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.write.asof import folded_again
 
 NAMES = Names(KEY)
 STORED = ("alias", "symlink", "symlink_said", "claim", "claim_said", "respelt", "respaced")

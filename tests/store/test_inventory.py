@@ -5,10 +5,10 @@ from tests.aliases import operator, said, spaces, word, worlds
 from tests.events import T0, dataset, frames_of, run_event
 from tests.store.test_apply import apply, opened
 
-from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.store.nodes import Nodes
-from lineage_bridge.store.read import SqliteReader
+from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.query.reader import SqliteReader
 
 EVERY = (NodeKind.DATASET, NodeKind.JOB)
 UNITY, DATABRICKS = "unitycatalog://dbc.example.com", "databricks://dbc.example.com"

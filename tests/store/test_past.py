@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from tests.events import RUNS, T0, carried, dataset, dataset_event, facet, frames_of, run_event
 from tests.store.test_apply import NAMES, apply, opened, settle
 
-from lineage_bridge.answers.neighbourhood import Node, Walk, WalkLimits
-from lineage_bridge.graph.carried import Carried
 from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.model.graph import Node, Walk, WalkLimits
 from lineage_bridge.openlineage.times import parse_time
-from lineage_bridge.store.asof import folded_again
-from lineage_bridge.store.read import SqliteReader
+from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.store.write.asof import folded_again
 
 _MIDNIGHT = T0 - T0 % DAY_US
 _moments = st.sampled_from([T0 - 1, T0, T0 + 500_000, T0 + 1_000_000, T0 + 30_000_000, T0 + 90_000_000, T0 + DAY_US, T0 + 2 * DAY_US - 1])

@@ -8,16 +8,16 @@ from tests.events import KEY, RUNS, T0, carried, columns, dataset, facet, frames
 from tests.store.test_apply import NAMES, apply, opened, settle
 from tests.store.test_past import _moments, nodes, plain
 
-from lineage_bridge.answers.neighbourhood import Node, WalkLimits
-from lineage_bridge.answers.questions import Impact, Trace, TraceOptions
-from lineage_bridge.graph.carried import Carried
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.ids import DAY_US, NodeKind, event_id
+from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.model.graph import Node, WalkLimits
+from lineage_bridge.model.lineage import Impact, Trace, TraceOptions
 from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.asof import folded_again
-from lineage_bridge.store.read import SqliteReader
+from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.store.write.apply import GraphWriter
+from lineage_bridge.store.write.asof import folded_again
 
 
 def add(writer: GraphWriter, *bodies: bytes) -> SqliteReader:

@@ -6,19 +6,19 @@ from pathlib import Path
 import pytest
 from tests.events import KEY, RUNS, T0, columns, dataset, facet, frames_of, job_event, run_event
 
-from lineage_bridge.answers.events import EventFilter
-from lineage_bridge.answers.neighbourhood import Node, WalkLimits
-from lineage_bridge.answers.runs import RunFilter
 from lineage_bridge.errors import StoreMissingError, StoreVersionError
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.flows.labels import Label
 from lineage_bridge.graph.ids import DAY_US, NodeKind
-from lineage_bridge.graph.labels import Label
 from lineage_bridge.graph.relations import Side
+from lineage_bridge.model.events import EventFilter
+from lineage_bridge.model.graph import Node, WalkLimits
+from lineage_bridge.model.runs import RunFilter
 from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.read import ReaderPool, SqliteReader
-from lineage_bridge.store.sqlite import connect_reader
+from lineage_bridge.store.query.reader import ReaderPool, SqliteReader
+from lineage_bridge.store.schema.sqlite import connect_reader
+from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
 

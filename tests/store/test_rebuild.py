@@ -15,17 +15,17 @@ from tests.store.test_apply import NAMES, apply, empty_store
 
 from lineage_bridge.errors import GoneError, StoreError
 from lineage_bridge.graph.relations import BY_NAME
-from lineage_bridge.store import rebuild
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.read import ReaderPool
-from lineage_bridge.store.sqlite import migrate
+from lineage_bridge.store.query.reader import ReaderPool
+from lineage_bridge.store.schema.sqlite import migrate
+from lineage_bridge.store.write import rebuild
+from lineage_bridge.store.write.apply import GraphWriter
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
 from tests.store.test_apply import NAMES
 from lineage_bridge.store import rebuild
-from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.store.write.apply import GraphWriter
 
 rebuild.PAGES, calls = 3, int(sys.argv[3])
 

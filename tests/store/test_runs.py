@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from tests.events import KEY, RUNS, T0, dataset, facet, frames_of, run_event
 
-from lineage_bridge.answers.neighbourhood import WalkLimits
-from lineage_bridge.answers.runs import RunFilter, RunRecord
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.flows.labels import Label
 from lineage_bridge.graph.ids import DAY_US, NodeKind
-from lineage_bridge.graph.labels import Label
+from lineage_bridge.model.graph import WalkLimits
+from lineage_bridge.model.runs import RunFilter, RunRecord
 from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.read import SqliteReader
+from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
 MS, S, MINUTE = 1_000, 1_000_000, 60_000_000

@@ -8,8 +8,8 @@ from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, inspect
 
 from lineage_bridge.graph.relations import RELATIONS
-from lineage_bridge.store.schema import METADATA
-from lineage_bridge.store.sqlite import VERSION, migrate, version
+from lineage_bridge.store.schema.sqlite import VERSION, migrate, version
+from lineage_bridge.store.schema.tables import METADATA
 
 
 def test_migrations_make_the_schema(tmp_path: Path) -> None:

@@ -7,16 +7,16 @@ from typing import Any
 
 from tests.events import KEY, RUNS, T0, dataset, dataset_event, facet, frames_of, job_event, run_event, schema
 
-from lineage_bridge.answers.history import SchemaHistory
-from lineage_bridge.answers.neighbourhood import Node
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.relations import Side
+from lineage_bridge.model.graph import Node
+from lineage_bridge.model.history import SchemaHistory
 from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.export import Export
-from lineage_bridge.store.read import SqliteReader
+from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.store.whole.export import Export
+from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
 MINUTE, HOUR = 60_000_000, 3_600_000_000

@@ -5,17 +5,17 @@ from typing import Any
 import pytest
 from tests.events import KEY, RUNS, T0, dataset, dataset_event, erase, facet, frame, frames_of, run_event, schema
 
-from lineage_bridge.answers.searching import SearchFilter, SearchPage
-from lineage_bridge.graph.carried import FrameKind
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.model.search import SearchFilter, SearchPage
 from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.nodes import Nodes
-from lineage_bridge.store.read import SqliteReader
-from lineage_bridge.store.search import Search
-from lineage_bridge.store.verify import verify
+from lineage_bridge.store.derive.verify import verify
+from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.store.query.search import Search
+from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
 

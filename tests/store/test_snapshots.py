@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 from tests.events import KEY, RUNS, T0, columns, dataset, facet, frames_of, run_event
 from tests.store.test_apply import apply, contents, opened, settle
 
-from lineage_bridge.answers.neighbourhood import WalkLimits
-from lineage_bridge.graph.carried import Carried
-from lineage_bridge.graph.derive import derive
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import fold_frames
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import fold_frames
+from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.store.asof import folded_again
-from lineage_bridge.store.read import SqliteReader
-from lineage_bridge.store.verify import verify
+from lineage_bridge.model.graph import WalkLimits
+from lineage_bridge.store.derive.verify import verify
+from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.store.write.asof import folded_again
 
 NAMES = Names(KEY)
 MINUTE = 60_000_000

@@ -6,16 +6,16 @@ from tests.events import RUNS, T0, dataset, facet, frame, run_event
 from tests.store.test_apply import NAMES
 from tests.store.test_questions import add, affected, node
 
-from lineage_bridge.answers.analysis import EstateTable
-from lineage_bridge.answers.neighbourhood import WalkLimits
-from lineage_bridge.answers.runs import RunFilter
-from lineage_bridge.graph.carried import FrameKind
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.model.analysis import EstateTable
+from lineage_bridge.model.graph import WalkLimits
+from lineage_bridge.model.runs import RunFilter
 from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.estate import Estate
-from lineage_bridge.store.read import SqliteReader
+from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.store.whole.tables import Estate
+from lineage_bridge.store.write.apply import GraphWriter
 
 NOW = T0 + 400 * DAY_US
 PERIOD = {"eventTrigger": "PERIODIC", "eventContentMode": "ACCUMULATIVE", "windowDuration": 60}

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 from tests.events import KEY, RUNS, T0, dataset, facet, frame, frames_of, run_event
 
-from lineage_bridge.answers.statistics import StatisticsFilter, StatisticsSeries
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.relations import Side
+from lineage_bridge.model.statistics import StatisticsFilter, StatisticsSeries
 from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.read import SqliteReader
+from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
 S = 1_000_000

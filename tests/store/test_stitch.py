@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from tests.events import KEY, T0, dataset, erase, facet, frame, frames_of, run_event
 from tests.store.test_apply import apply, contents, empty_store, settle
 
-from lineage_bridge.graph.carried import Carried, FrameKind
-from lineage_bridge.graph.derive import derive
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import fold_frames, without_erased
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import fold_frames, without_erased
+from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.graph.log_record import Carried, FrameKind
 from lineage_bridge.graph.relations import Evidence, Origin
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.verify import verify
+from lineage_bridge.store.derive.verify import verify
+from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
 SECOND = 1_000_000

@@ -5,9 +5,9 @@ from tests.events import T0, columns, dataset, facet, frames_of, job_event, run_
 from tests.store.test_apply import NAMES, apply, opened
 
 from lineage_bridge.graph.relations import BY_NAME
-from lineage_bridge.store.apply import GraphWriter
-from lineage_bridge.store.schema import METADATA
-from lineage_bridge.store.verify import APART, MAY_HOLD_MORE, SEARCH, STORED, WAITING, verify
+from lineage_bridge.store.derive.verify import APART, MAY_HOLD_MORE, SEARCH, STORED, WAITING, verify
+from lineage_bridge.store.schema.tables import METADATA
+from lineage_bridge.store.write.apply import GraphWriter
 
 EVENTS = [
     run_event(

@@ -5,33 +5,25 @@ from typing import Any
 from fastapi import APIRouter, FastAPI
 from starlette.routing import Route
 
-from lineage_bridge.api import (
+from lineage_bridge.api import openapi, responses
+from lineage_bridge.api.guard import Guard
+from lineage_bridge.api.routes.graphs import imports, nodes, views
+from lineage_bridge.api.routes.operations import analysis, health, pages, quarantine, sources, tasks
+from lineage_bridge.api.routes.operations.intake import Intake
+from lineage_bridge.api.routes.operations.intake import routes as intake_routes
+from lineage_bridge.api.routes.questions import (
     aliases,
-    analysis,
-    answers,
     changes,
-    graph,
-    graphs,
-    imports,
+    impact,
     ledger,
     lineage,
-    ops,
-    pages,
-    past,
-    quarantine,
-    questions,
+    neighbourhood,
     runs,
-    schemas,
+    schema_versions,
     search,
-    sources,
-    spec,
     statistics,
-    tasks,
-    views,
+    time,
 )
-from lineage_bridge.api.guard import Guard
-from lineage_bridge.api.intake import Intake
-from lineage_bridge.api.intake import routes as intake_routes
 from lineage_bridge.api.services import Services
 
 PREFIX = "/api/v1"
@@ -43,7 +35,7 @@ class _App(FastAPI):
 
     def openapi(self) -> dict[str, Any]:
         if not self.openapi_schema:
-            self.openapi_schema = spec.describe(self)
+            self.openapi_schema = openapi.describe(self)
         return self.openapi_schema
 
 
@@ -55,15 +47,15 @@ def create_app(services: Services) -> FastAPI:
     for part in (
         intake_routes(intake),
         lineage.routes(services),
-        graph.routes(services),
-        graphs.routes(services),
+        neighbourhood.routes(services),
+        nodes.routes(services),
         imports.routes(services, intake),
         views.routes(services),
-        questions.routes(services),
+        impact.routes(services),
         aliases.routes(services, intake),
         changes.routes(services),
         runs.routes(services),
-        schemas.routes(services),
+        schema_versions.routes(services),
         search.routes(services),
         statistics.routes(services),
         ledger.routes(services),
@@ -71,14 +63,14 @@ def create_app(services: Services) -> FastAPI:
         sources.routes(services),
         tasks.routes(services),
         quarantine.routes(services, intake),
-        past.routes(services, intake),
-        ops.routes(services, intake),
+        time.routes(services, intake),
+        health.routes(services, intake),
     ):
         router.include_router(part)
     app.include_router(router)
     # Most requests bring one event: they go past FastAPI's search for a route and its dependencies, which cost more than judging.
     app.router.routes.insert(0, Route(f"{PREFIX}/lineage", intake.lineage, methods=["POST"], include_in_schema=False))
     pages.install(app)
-    answers.install(app, services.clock_us)
+    responses.install(app, services.clock_us)
     app.add_middleware(Guard, allowed_hosts=services.allowed_hosts)
     return app

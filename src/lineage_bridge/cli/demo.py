@@ -13,8 +13,8 @@ from lineage_bridge.cli.files import FoundEvent, batches
 from lineage_bridge.cli.options import with_settings
 from lineage_bridge.cli.send import Tally, post
 from lineage_bridge.config import Settings
+from lineage_bridge.demo.events import events, run_ids
 from lineage_bridge.errors import LineageBridgeError
-from lineage_bridge.story.events import events, run_ids
 from lineage_bridge.wiring import control, now_us
 
 DASHBOARD = ("looker://acme.cloud.looker.com", "Executive Revenue Dashboard")

@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
+from lineage_bridge.cli.arguments import KINDS, ask, find_wanted
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import say, write_json, write_table
-from lineage_bridge.cli.names import spelt, with_names
+from lineage_bridge.cli.name_styles import spelt, with_names
 from lineage_bridge.cli.options import CLIENT, with_settings
-from lineage_bridge.cli.wanted import KINDS, ask, find_wanted
 from lineage_bridge.config import Settings
 
 _PATH = "/api/v1/graph/diff"

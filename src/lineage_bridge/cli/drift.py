@@ -5,7 +5,7 @@ import click
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import counted, say, write_json, write_table
-from lineage_bridge.cli.names import spelt, with_names
+from lineage_bridge.cli.name_styles import spelt, with_names
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.config import Settings
 

@@ -11,7 +11,7 @@ from lineage_bridge.cli.options import with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import RequestError
 from lineage_bridge.openlineage.times import parse_time
-from lineage_bridge.store.export import TYPES
+from lineage_bridge.store.whole.export import TYPES
 from lineage_bridge.wiring import differences, export_lines
 
 

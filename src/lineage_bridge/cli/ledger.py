@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
+from lineage_bridge.cli.arguments import KINDS, find_ends
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import say, write, write_json, write_table
-from lineage_bridge.cli.names import spelt, with_names
+from lineage_bridge.cli.name_styles import spelt, with_names
 from lineage_bridge.cli.options import CLIENT, with_settings
-from lineage_bridge.cli.wanted import KINDS, find_ends
 from lineage_bridge.config import Settings
 
 

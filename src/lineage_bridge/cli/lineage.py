@@ -3,13 +3,13 @@
 import click
 from rich.tree import Tree
 
+from lineage_bridge.cli.arguments import KINDS, ask, find_wanted
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import console, say, write_json
-from lineage_bridge.cli.names import spelt, with_names
+from lineage_bridge.cli.name_styles import spelt, with_names
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.cli.tree import column_tree, flow_tree
-from lineage_bridge.cli.wanted import KINDS, ask, find_wanted
 from lineage_bridge.config import Settings
 
 

@@ -11,7 +11,7 @@ from lineage_bridge.cli.console import say, write
 from lineage_bridge.cli.options import with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import RequestError
-from lineage_bridge.sources.sealed import new_key
+from lineage_bridge.sources.runtime.sealed_secrets import new_key
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 _name = click.argument("name")

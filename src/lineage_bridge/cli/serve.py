@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from lineage_bridge.cli.banner import Greeting, called_as
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.greeting import Greeting, called_as
 from lineage_bridge.cli.options import CLIENT, FOLDER, LOG, SERVER, SPARK, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.supervisor import serve as supervise

@@ -7,13 +7,13 @@ import click
 from rich.text import Text
 from rich.tree import Tree
 
+from lineage_bridge.cli.arguments import ask, find_wanted
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import console, say, write, write_json
-from lineage_bridge.cli.names import spelt, with_names
+from lineage_bridge.cli.name_styles import spelt, with_names
 from lineage_bridge.cli.options import CLIENT, with_settings
 from lineage_bridge.cli.tree import ABOVE, WHOLE, change
-from lineage_bridge.cli.wanted import ask, find_wanted
 from lineage_bridge.config import Settings
 
 Column = tuple[str, str]

@@ -16,11 +16,11 @@ import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 
-from lineage_bridge.answers.analysis import Analysis, EstateTable, NodeMeasure, Touched
-from lineage_bridge.answers.neighbourhood import Node
-from lineage_bridge.graph.closure import Condensed, Ints, Marks, condense, downstream_counts
+from lineage_bridge.graph.analysis.closure import Condensed, Ints, Marks, condense, downstream_counts
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Row, Side
+from lineage_bridge.model.analysis import Analysis, EstateTable, NodeMeasure, Touched
+from lineage_bridge.model.graph import Node
 from lineage_bridge.ports import EstateReader
 
 _ROWS = 50_000

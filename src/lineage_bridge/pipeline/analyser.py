@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from lineage_bridge.answers.analysis import Analysis
 from lineage_bridge.config import Settings
+from lineage_bridge.model.analysis import Analysis
 from lineage_bridge.pipeline.analyse import analyse
 from lineage_bridge.pipeline.replayer import spark_batch
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from lineage_bridge.errors import StoreError
-from lineage_bridge.graph.carried import Carried
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.graph.fold import flat, fold_frames
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.graph.relations import Row
 from lineage_bridge.pipeline.schemas import FACTS, FACTS_ARROW, SPAN
 from lineage_bridge.ports import Batch, CarriedFrames

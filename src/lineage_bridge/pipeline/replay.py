@@ -14,8 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 
 from lineage_bridge.errors import CollisionError
+from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.graph.relations import RELATIONS, Row
-from lineage_bridge.log.reader import LogReader
 from lineage_bridge.pipeline.fold import Refused, collect, fold_stretches
 from lineage_bridge.pipeline.law import merge_rows, rows_of, unpack
 from lineage_bridge.pipeline.schemas import SPAN

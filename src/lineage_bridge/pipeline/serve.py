@@ -11,8 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from lineage_bridge.errors import CollisionError
-from lineage_bridge.graph.carried import FrameKind
-from lineage_bridge.log.reader import LogReader
+from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.pipeline.fold import Refused, collect, fold, fold_stretches
 from lineage_bridge.pipeline.schemas import FRAMES
 from lineage_bridge.pipeline.source import FORMAT, LogFrames, LogSource

@@ -13,8 +13,8 @@ from typing import cast
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
-from lineage_bridge.graph.carried import Carried
-from lineage_bridge.log.reader import LogReader
+from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.pipeline.schemas import STRETCHES
 from lineage_bridge.ports import LOG_SOURCE
 

@@ -8,17 +8,17 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token as PlainToken
 from sqlglot.tokenizer_core import TokenType
 
-from lineage_bridge.sql.catalog import Catalog, Column, Table, View
-from lineage_bridge.sql.cursor import TOO_DEEP, StatementError
-from lineage_bridge.sql.expressions import Reading
+from lineage_bridge.sql.columns.expressions import Reading
+from lineage_bridge.sql.columns.relations import Relation, Scope
+from lineage_bridge.sql.columns.resolver import Resolver, columns_of, part_of
+from lineage_bridge.sql.columns.values import Condition, Value
+from lineage_bridge.sql.columns.writing import write
 from lineage_bridge.sql.lineage import Fault, Lineage
 from lineage_bridge.sql.names import Name
-from lineage_bridge.sql.plain import Query
-from lineage_bridge.sql.relations import Relation, Scope
-from lineage_bridge.sql.resolver import Resolver, columns_of, part_of
-from lineage_bridge.sql.tokens import TokenError, tokens, words
-from lineage_bridge.sql.values import Condition, Value
-from lineage_bridge.sql.writing import write
+from lineage_bridge.sql.statements.catalog import Catalog, Column, Table, View
+from lineage_bridge.sql.text.cursor import TOO_DEEP, StatementError
+from lineage_bridge.sql.text.plain import Query
+from lineage_bridge.sql.text.tokens import TokenError, tokens, words
 
 _INERT = words(
     """ALTER ANALYZE ATTACH BEGIN CACHE CALL CLOSE COMMENT COMMIT DECLARE DESC DESCRIBE DETACH DROP EXECUTE EXPLAIN GRANT KILL LOCK OPTIMIZE

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lineage_bridge.sql.cursor import Cursor
 from lineage_bridge.sql.lineage import Lineage
 from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.script import Script
-from lineage_bridge.sql.tokens import Token, TokenError, tokens
+from lineage_bridge.sql.text.cursor import Cursor
+from lineage_bridge.sql.text.tokens import Token, TokenError, tokens
 
 _NAME_SETTING = "pipeline.name"
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from lineage_bridge.sql.columns.values import Subtype
 from lineage_bridge.sql.names import Name, written
-from lineage_bridge.sql.values import Subtype
 
 
 @dataclass(frozen=True)

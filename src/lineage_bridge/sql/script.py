@@ -7,22 +7,22 @@ from functools import singledispatchmethod
 from sqlglot import exp
 
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.sql import statements as st
-from lineage_bridge.sql.catalog import Catalog, Column, ColumnKind, Model, Table, View
-from lineage_bridge.sql.cursor import TOO_DEEP, Cursor, StatementError
-from lineage_bridge.sql.datasets import KAFKA_TOPIC, dataset_of, topic_of
-from lineage_bridge.sql.expressions import Reading
-from lineage_bridge.sql.functions import PSEUDO_COLUMNS
-from lineage_bridge.sql.keywords import RESERVED
+from lineage_bridge.sql.columns.expressions import Reading
+from lineage_bridge.sql.columns.functions import PSEUDO_COLUMNS
+from lineage_bridge.sql.columns.relations import Relation, Scope
+from lineage_bridge.sql.columns.resolver import Resolver, columns_of
+from lineage_bridge.sql.columns.writing import write
 from lineage_bridge.sql.lineage import Fault, Lineage
 from lineage_bridge.sql.names import Name
-from lineage_bridge.sql.parsing import parse
-from lineage_bridge.sql.plain import Query
-from lineage_bridge.sql.relations import Relation, Scope
-from lineage_bridge.sql.resolver import Resolver, columns_of
-from lineage_bridge.sql.splitting import split
-from lineage_bridge.sql.tokens import Token, TokenError, tokens
-from lineage_bridge.sql.writing import write
+from lineage_bridge.sql.statements import statements as st
+from lineage_bridge.sql.statements.catalog import Catalog, Column, ColumnKind, Model, Table, View
+from lineage_bridge.sql.statements.datasets import KAFKA_TOPIC, dataset_of, topic_of
+from lineage_bridge.sql.statements.parsing import parse
+from lineage_bridge.sql.text.cursor import TOO_DEEP, Cursor, StatementError
+from lineage_bridge.sql.text.keywords import RESERVED
+from lineage_bridge.sql.text.plain import Query
+from lineage_bridge.sql.text.splitting import split
+from lineage_bridge.sql.text.tokens import Token, TokenError, tokens
 
 FLINK, CONFLUENT_FLINK, KSQLDB = "flink", "confluent-flink", "ksqldb"
 STREAMING = (FLINK, CONFLUENT_FLINK, KSQLDB)

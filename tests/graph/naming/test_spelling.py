@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage_bridge.graph.naming.rules import NAME_RULES, SPACE_RULES
-from lineage_bridge.graph.naming.spelling import Spelling, all_space_links, closure, form_rank, identifies, space_links
+from lineage_bridge.graph.identity.naming.rules import NAME_RULES, SPACE_RULES
+from lineage_bridge.graph.identity.naming.spelling import Spelling, all_space_links, closure, form_rank, identifies, space_links
 
 
 def spellings(namespace: str, name: str) -> set[Spelling]:

@@ -4,7 +4,7 @@ import pytest
 import tenacity
 from tests.confluent.cloud import Cloud, running
 
-from lineage_bridge.sources import gate
+from lineage_bridge.sources.common import rate_limiter
 
 
 @pytest.fixture(scope="module")
@@ -12,7 +12,7 @@ def cloud() -> Iterator[Cloud]:
     """The stand-in with the whole estate, at which nobody waits. Tests heal what they break."""
     with running() as cloud, pytest.MonkeyPatch.context() as patch:
         cloud.limits.scale = 1000
-        patch.setattr(gate, "LONGEST_WAIT_S", 0.01)
+        patch.setattr(rate_limiter, "LONGEST_WAIT_S", 0.01)
         patch.setattr(tenacity.nap, "sleep", lambda _: None)
         for name, secret in cloud.environment().items():
             patch.setenv(name, secret)

@@ -6,8 +6,8 @@ from typing import Any
 from tests.sources.http import Reply, Request
 
 from lineage_bridge.openlineage.facets import SchemaField
-from lineage_bridge.sources.confluent.estate import Environment, Estate, KafkaCluster, Pool
-from lineage_bridge.sources.knowledge import KEY, VALUE, Knowledge, Schema
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Knowledge, Schema
+from lineage_bridge.sources.confluent.organization import Environment, Estate, KafkaCluster, Pool
 
 Json = dict[str, Any]
 PAGE = 10

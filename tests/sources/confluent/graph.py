@@ -11,9 +11,9 @@ from tests.events import T0, frames_of
 from tests.store.test_apply import apply, opened, settle
 
 from lineage_bridge.openlineage.outgoing import encode
-from lineage_bridge.sources.observer import Observation, Snapshot
-from lineage_bridge.sources.poller import parcels
-from lineage_bridge.store.export import Export
+from lineage_bridge.sources.common.observer import Observation, Snapshot
+from lineage_bridge.sources.runtime.poller import parcels
+from lineage_bridge.store.whole.export import Export
 
 Line = dict[str, Any]
 SYSTEMS = {

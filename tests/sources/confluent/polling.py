@@ -9,12 +9,12 @@ from tests.published import faults
 from tests.sources.http import Api, Standin, standing
 
 from lineage_bridge.openlineage.facets import SchemaField
-from lineage_bridge.sources.confluent.cloud import Clients
-from lineage_bridge.sources.confluent.estate import Environment, Estate, KafkaCluster, KsqlCluster
+from lineage_bridge.sources.common.observer import Observation
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Cluster, Knowledge, Schema
+from lineage_bridge.sources.confluent.clients import Clients
+from lineage_bridge.sources.confluent.organization import Environment, Estate, KafkaCluster, KsqlCluster
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
-from lineage_bridge.sources.knowledge import KEY, VALUE, Cluster, Knowledge, Schema
-from lineage_bridge.sources.observer import Observation
 
 T0, MINUTE_US = 1_795_000_000_000_000, 60_000_000
 ENV, LKC, KSQL = "env-a1", "lkc-b2", "lksqlc-c3"

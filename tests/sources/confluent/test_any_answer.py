@@ -14,7 +14,8 @@ from tests.sources.ksqldb.test_any_answer import places
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.outgoing import encode
-from lineage_bridge.sources.confluent import connect, tableflow
+from lineage_bridge.sources.confluent.connect import plane as connect
+from lineage_bridge.sources.confluent.tableflow import plane as tableflow
 
 JUNK: st.SearchStrategy[Any] = st.sampled_from(
     [None, True, -1, "", "x", [], [None], ["x"], {}, {"x": None}, {"id": {}}, [{"name": "x"}], 2**70, 1.5]

@@ -12,13 +12,16 @@ from tests.sources.confluent.test_flink import KEY_OF_FLINK, NOW, WHOLE
 from tests.sources.http import Reply, Request, Standin, standing
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.confluent import catalog, flink, registry, schemalinks
-from lineage_bridge.sources.confluent.cloud import Clients
-from lineage_bridge.sources.confluent.estate import Environment, Estate, KafkaCluster, Registry
-from lineage_bridge.sources.confluent.flinkanswers import Answers, failure_of, statement_of, table_of
+from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.confluent.catalog import plane as catalog
+from lineage_bridge.sources.confluent.clients import Clients
+from lineage_bridge.sources.confluent.flink import plane as flink
+from lineage_bridge.sources.confluent.flink.answers import Answers, failure_of, statement_of, table_of
+from lineage_bridge.sources.confluent.organization import Environment, Estate, KafkaCluster, Registry
 from lineage_bridge.sources.confluent.plane import Around
+from lineage_bridge.sources.confluent.registry import plane as registry
+from lineage_bridge.sources.confluent.schema_links import plane as schema_links
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
-from lineage_bridge.sources.knowledge import NOTHING
 
 VALUES = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "x", "CREATE VIEW v AS", "lsrc-1:lkc-1:t", "RUNNING"])
 ANY = st.recursive(
@@ -90,7 +93,7 @@ def test_any_answer_of_a_registry(entities: Any, business: Any, names: Any, expo
         )
         asked = ConfluentSettings(registry={"*": KEY_OF_FLINK.model_copy(update={"secret": "${env:HOME}"})})
         around = Around(estate, estate, Clients(asked), asked)
-        for module in (catalog, registry, schemalinks):
+        for module in (catalog, registry, schema_links):
             (plane,) = module.planes(around)
             try:
                 fetched = plane.fetch(None, NOW)

@@ -14,16 +14,17 @@ from tests.sources.http import Api, Request
 
 from lineage_bridge.errors import MissingError, SourceError
 from lineage_bridge.openlineage.outgoing import encode
-from lineage_bridge.sources.confluent import groups, links
-from lineage_bridge.sources.confluent import topics as topic_planes
-from lineage_bridge.sources.confluent.estate import Estate, KafkaCluster
+from lineage_bridge.sources.confluent.cluster_links import plane as cluster_links
+from lineage_bridge.sources.confluent.groups import plane as groups
+from lineage_bridge.sources.confluent.organization import Estate, KafkaCluster
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
+from lineage_bridge.sources.confluent.topics import plane as topic_planes
 
 CASES: dict[str, tuple[Callable[[Around], Planes], Callable[[], Api]]] = {
     "topics": (topic_planes.planes, test_topics.Api),
     "groups": (groups.planes, test_groups.Api),
-    "links": (links.planes, test_links.Api),
+    "links": (cluster_links.planes, test_links.Api),
 }
 AROUND = topics("orders", "refunds", "bills", "totals-by-id-repartition", "totals-sums-changelog")
 _JUNK = st.sampled_from([None, True, -1, "", "x", [], [None], ["x"], {}, {"x": None}, [{"name": "x"}], 2**70, 2**40, 1.5])

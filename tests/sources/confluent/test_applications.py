@@ -14,10 +14,10 @@ from tests.published import faults
 from tests.servers.broker import Kafka
 from tests.sources.confluent.graph import Graph, differences, exported
 
+from lineage_bridge.sources.common.observer import Observation, Snapshot
+from lineage_bridge.sources.common.shared_metadata import NOTHING
 from lineage_bridge.sources.confluent.observer import FAILED, OBSERVED, ConfluentObserver, Step
 from lineage_bridge.sources.confluent.settings import PLANES, ConfluentSettings
-from lineage_bridge.sources.knowledge import NOTHING
-from lineage_bridge.sources.observer import Observation, Snapshot
 
 T0 = 1_795_000_000_000_000
 MINUTE = 60_000_000

@@ -18,18 +18,18 @@ from tests.servers.broker import Kafka
 from tests.sources.http import Reply, Request, Standin, standing
 
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.sources.confluent.audit import AuditPlane, Changes, Heard, planes
-from lineage_bridge.sources.confluent.auditevents import ACCESS, CHANGES, Resource, read
-from lineage_bridge.sources.confluent.cloud import Clients
-from lineage_bridge.sources.confluent.estate import Estate, KafkaCluster, Registry
+from lineage_bridge.sources.common.observer import Observation
+from lineage_bridge.sources.common.shared_metadata import NOTHING, VALUE, Cluster, Knowledge, Schema
+from lineage_bridge.sources.confluent.audit.events import ACCESS, CHANGES, Resource, read
+from lineage_bridge.sources.confluent.audit.plane import AuditPlane, Changes, Heard, planes
+from lineage_bridge.sources.confluent.clients import Clients
+from lineage_bridge.sources.confluent.organization import Estate, KafkaCluster, Registry
 from lineage_bridge.sources.confluent.plane import Around
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
-from lineage_bridge.sources.desk import SourceDesk
-from lineage_bridge.sources.knowledge import NOTHING, VALUE, Cluster, Knowledge, Schema
-from lineage_bridge.sources.observer import Observation
-from lineage_bridge.sources.poller import Poller
-from lineage_bridge.store.control import Control
-from lineage_bridge.store.sourcebook import SourceBook
+from lineage_bridge.sources.runtime.poller import Poller
+from lineage_bridge.sources.runtime.service import SourceDesk
+from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.sources import SourceBook
 
 Json = dict[str, Any]
 HOUR = 3_600_000_000

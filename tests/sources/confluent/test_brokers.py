@@ -11,9 +11,9 @@ from tests.sources.confluent.polling import LKC, SPACE, Polling, polling
 from tests.sources.confluent.test_groups import Api, about
 from tests.sources.kafka.told import said
 
-from lineage_bridge.sources.confluent.groups import planes
-from lineage_bridge.sources.knowledge import NOTHING
-from lineage_bridge.sources.observer import Observation
+from lineage_bridge.sources.common.observer import Observation
+from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.confluent.groups.plane import planes
 
 
 @pytest.fixture

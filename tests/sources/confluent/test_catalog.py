@@ -12,13 +12,13 @@ from tests.published import faults
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.outgoing import Json
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.sources.confluent.catalog import CatalogPlane, planes
-from lineage_bridge.sources.confluent.cloud import Clients
-from lineage_bridge.sources.confluent.estate import Environment, Estate, KafkaCluster, Registry
+from lineage_bridge.sources.common.observer import Observation
+from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.confluent.catalog.plane import CatalogPlane, planes
+from lineage_bridge.sources.confluent.clients import Clients
+from lineage_bridge.sources.confluent.organization import Environment, Estate, KafkaCluster, Registry
 from lineage_bridge.sources.confluent.plane import Around
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
-from lineage_bridge.sources.knowledge import NOTHING
-from lineage_bridge.sources.observer import Observation
 
 NOW, POLL_US = 1_795_000_000_000_000, 300_000_000
 SPACE, LSRC = f"confluent://{PROD}/{ORDERS}", "lsrc-p7rod1"

@@ -10,9 +10,9 @@ from tests.sources.connect.test_lives import Reader
 from tests.sources.http import Reply, Request
 
 from lineage_bridge.errors import BusyError, ForbiddenError, SourceError, UnreachableError
-from lineage_bridge.sources.confluent.connect import planes
+from lineage_bridge.sources.confluent.connect.plane import planes
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
-from lineage_bridge.sources.poller import parcels
+from lineage_bridge.sources.runtime.poller import parcels
 
 PATH = f"/connect/v1/environments/{ENV}/clusters/{LKC}/connectors"
 MASKED = "****************"

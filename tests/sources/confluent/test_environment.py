@@ -6,12 +6,12 @@ import pytest
 
 from lineage_bridge.config import CONFLUENT_VARIABLES, load_settings
 from lineage_bridge.errors import ConfigError
+from lineage_bridge.sources.common.settings import reveal
 from lineage_bridge.sources.confluent.environment import in_environment
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
-from lineage_bridge.sources.desk import SourceDesk
-from lineage_bridge.sources.settings import reveal
-from lineage_bridge.store.control import Control
-from lineage_bridge.store.sourcebook import SourceBook
+from lineage_bridge.sources.runtime.service import SourceDesk
+from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.sources import SourceBook
 
 EVERY = {name: f"value of {name}" for name in CONFLUENT_VARIABLES} | {
     "LINEAGE_BRIDGE_SCHEMA_REGISTRY_ENDPOINT": "https://psrc",

@@ -12,10 +12,10 @@ from tests.confluent.places import ORDERS, PROD
 from tests.sources.confluent.graph import Graph, exported, kept, system
 
 from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.sources.common.observer import Observation
+from lineage_bridge.sources.common.shared_metadata import NOTHING
 from lineage_bridge.sources.confluent.observer import ConfluentObserver
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
-from lineage_bridge.sources.knowledge import NOTHING
-from lineage_bridge.sources.observer import Observation
 
 NOW, POLL_US = 1_795_000_000_000_000, 300_000_000
 REST = f"/kafka-rest/{ORDERS}/kafka/v3/clusters/{ORDERS}"

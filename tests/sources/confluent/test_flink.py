@@ -13,13 +13,13 @@ from tests.sources.http import Reply, Request, Standin, standing
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.facets import SchemaField
-from lineage_bridge.sources.confluent.cloud import Clients
-from lineage_bridge.sources.confluent.estate import Environment, Estate, KafkaCluster, Pool
-from lineage_bridge.sources.confluent.flink import FlinkPlane, planes
+from lineage_bridge.sources.common.observer import Observation
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Knowledge, Schema
+from lineage_bridge.sources.confluent.clients import Clients
+from lineage_bridge.sources.confluent.flink.plane import FlinkPlane, planes
+from lineage_bridge.sources.confluent.organization import Environment, Estate, KafkaCluster, Pool
 from lineage_bridge.sources.confluent.plane import Around
 from lineage_bridge.sources.confluent.settings import ConfluentSettings, Credential
-from lineage_bridge.sources.knowledge import KEY, VALUE, Knowledge, Schema
-from lineage_bridge.sources.observer import Observation
 
 Json = dict[str, Any]
 KEY_OF_FLINK = Credential(key="FLINK", secret="${env:FLINK_SECRET}")

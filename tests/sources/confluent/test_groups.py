@@ -10,9 +10,9 @@ from tests.sources.http import Reply, Request
 from tests.sources.kafka.told import said
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.confluent.groups import planes
-from lineage_bridge.sources.knowledge import NOTHING, Knowledge
-from lineage_bridge.sources.observer import SameJob
+from lineage_bridge.sources.common.observer import SameJob
+from lineage_bridge.sources.common.shared_metadata import NOTHING, Knowledge
+from lineage_bridge.sources.confluent.groups.plane import planes
 
 KEY = {"kafka": {"*": {"key": "KEY", "secret": "${env:SECRET}"}}}
 MISSING = Reply(404, {"error_code": 40403, "message": "no such call"})

@@ -9,10 +9,12 @@ from tests.sources.confluent.polling import SPACE, polling
 from tests.sources.http import Reply, Request
 
 from lineage_bridge.openlineage.outgoing import encode
-from lineage_bridge.sources.confluent import groups, links, topics
-from lineage_bridge.sources.confluent.estate import Estate
+from lineage_bridge.sources.common.shared_metadata import NOTHING, together
+from lineage_bridge.sources.confluent.cluster_links import plane as cluster_links
+from lineage_bridge.sources.confluent.groups import plane as groups
+from lineage_bridge.sources.confluent.organization import Estate
 from lineage_bridge.sources.confluent.plane import Around, Planes
-from lineage_bridge.sources.knowledge import NOTHING, together
+from lineage_bridge.sources.confluent.topics import plane as topics
 
 THERE = "confluent://env-z9/lkc-source"
 
@@ -32,7 +34,7 @@ class Api:
 
 
 def every(around: Around) -> Planes:
-    for planes in (topics.planes, links.planes, groups.planes):
+    for planes in (topics.planes, cluster_links.planes, groups.planes):
         yield from planes(around)
 
 

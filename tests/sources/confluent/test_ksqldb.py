@@ -10,10 +10,10 @@ from tests.sources.http import Reply
 from tests.sources.ksqldb.server import Ksql, shop
 
 from lineage_bridge.errors import BusyError, ForbiddenError, SourceError
-from lineage_bridge.sources.confluent.ksqldb import planes
+from lineage_bridge.sources.common.observer import Observation
+from lineage_bridge.sources.confluent.ksqldb.plane import planes
 from lineage_bridge.sources.confluent.plane import Around
-from lineage_bridge.sources.observer import Observation
-from lineage_bridge.sources.poller import parcels
+from lineage_bridge.sources.runtime.poller import parcels
 
 QUERY = f"ksqldb/{KSQL}/CSAS_RICH_3"
 SERVICE = "pksqlc-d4"

@@ -8,9 +8,9 @@ from tests.sources.confluent.polling import ENV, LKC, SPACE, Polling, bare, edge
 from tests.sources.http import Reply, Request
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.confluent.estate import Estate, KafkaCluster
-from lineage_bridge.sources.confluent.links import planes
-from lineage_bridge.sources.knowledge import NOTHING, Cluster, Knowledge
+from lineage_bridge.sources.common.shared_metadata import NOTHING, Cluster, Knowledge
+from lineage_bridge.sources.confluent.cluster_links.plane import planes
+from lineage_bridge.sources.confluent.organization import Estate, KafkaCluster
 
 OTHER = KafkaCluster("lkc-source", "env-z9", "elsewhere")
 START, RUNNING = "START cluster-link/east", "RUNNING cluster-link/east"

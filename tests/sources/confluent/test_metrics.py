@@ -11,13 +11,13 @@ from tests.sources.http import Reply, Request, Standin, standing
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.outgoing import Json, encode
 from lineage_bridge.openlineage.times import format_time, parse_time
-from lineage_bridge.sources.confluent.cloud import Clients
-from lineage_bridge.sources.confluent.estate import Estate, KafkaCluster, Pool
-from lineage_bridge.sources.confluent.metrics import Metrics, planes
+from lineage_bridge.sources.common.observer import Observation, Snapshot
+from lineage_bridge.sources.common.shared_metadata import NOTHING, Cluster, Knowledge
+from lineage_bridge.sources.confluent.clients import Clients
+from lineage_bridge.sources.confluent.metrics.plane import Metrics, planes
+from lineage_bridge.sources.confluent.organization import Estate, KafkaCluster, Pool
 from lineage_bridge.sources.confluent.plane import Around
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
-from lineage_bridge.sources.knowledge import NOTHING, Cluster, Knowledge
-from lineage_bridge.sources.observer import Observation, Snapshot
 
 MINUTE, HOUR = 60_000_000, 3_600_000_000
 NOW = 1_795_000_000_000_000

@@ -7,12 +7,12 @@ import pytest
 from tests.sources.http import Reply, Request, Standin, standing
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.confluent.cloud import Clients
-from lineage_bridge.sources.confluent.estate import Estate
-from lineage_bridge.sources.confluent.names import Listings, Names, planes
+from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.confluent.clients import Clients
+from lineage_bridge.sources.confluent.identities.plane import Listings, Names, planes
+from lineage_bridge.sources.confluent.organization import Estate
 from lineage_bridge.sources.confluent.plane import Around
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
-from lineage_bridge.sources.knowledge import NOTHING
 
 ACCOUNTS = [{"id": "sa-1", "display_name": "order-service", "description": "x"}, {"id": "sa-2", "display_name": "flink-jobs"}]
 USERS = [

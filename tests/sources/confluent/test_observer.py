@@ -10,13 +10,13 @@ from tests.sources.http import Reply, Request, Standin, standing
 
 from lineage_bridge.errors import ConfigError, SourceError
 from lineage_bridge.openlineage.outgoing import Outgoing
+from lineage_bridge.sources.common.observer import Observation, SameSpace, Snapshot, Unseen
+from lineage_bridge.sources.common.shared_metadata import NOTHING, Cluster, Knowledge
 from lineage_bridge.sources.confluent import observer as composite
 from lineage_bridge.sources.confluent.observer import FAILED, NOT_OBSERVED, OBSERVED, SKIPPED, ConfluentObserver, Outcome
 from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
 from lineage_bridge.sources.confluent.planes import planes_of
 from lineage_bridge.sources.confluent.settings import ConfluentSettings, Only
-from lineage_bridge.sources.knowledge import NOTHING, Cluster, Knowledge
-from lineage_bridge.sources.observer import Observation, SameSpace, Snapshot, Unseen
 
 OUT = Outgoing("https://lineagebridge.dev/sources/scripted")
 NOW = 1_750_000_000_000_000

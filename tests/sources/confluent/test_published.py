@@ -8,9 +8,9 @@ from tests.published import facets, faults
 from tests.sources.confluent.polling import MINUTE_US, T0
 
 from lineage_bridge.openlineage.outgoing import OWN_FACETS
+from lineage_bridge.sources.common.shared_metadata import NOTHING
 from lineage_bridge.sources.confluent.observer import ConfluentObserver
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
-from lineage_bridge.sources.knowledge import NOTHING
 
 SPACE = "confluent://env-p9k2x7/lkc-p1ord7"
 

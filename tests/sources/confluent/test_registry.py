@@ -8,13 +8,13 @@ from tests.sources.http import Reply, Standin, standing
 from tests.sources.registry.confluent import Confluent
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.confluent.cloud import Clients
-from lineage_bridge.sources.confluent.estate import Environment, Estate, KafkaCluster, Registry
+from lineage_bridge.sources.common.observer import Observation
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Cluster, Knowledge
+from lineage_bridge.sources.confluent.clients import Clients
+from lineage_bridge.sources.confluent.organization import Environment, Estate, KafkaCluster, Registry
 from lineage_bridge.sources.confluent.plane import Around
-from lineage_bridge.sources.confluent.registry import planes
+from lineage_bridge.sources.confluent.registry.plane import planes
 from lineage_bridge.sources.confluent.settings import ConfluentSettings, Credential
-from lineage_bridge.sources.knowledge import KEY, VALUE, Cluster, Knowledge
-from lineage_bridge.sources.observer import Observation
 
 NOW, MINUTE = 1_780_000_000_000_000, 60_000_000
 ONE, TWO, LSRC = "confluent://env-1/lkc-1", "confluent://env-1/lkc-2", "confluent://env-1/lsrc-1"

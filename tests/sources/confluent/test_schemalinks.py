@@ -13,13 +13,13 @@ from tests.sources.confluent.graph import Graph, differences, exported
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.outgoing import Json
-from lineage_bridge.sources.confluent.cloud import Clients
-from lineage_bridge.sources.confluent.estate import Environment, Estate, Registry
+from lineage_bridge.sources.common.observer import Observation
+from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.confluent.clients import Clients
+from lineage_bridge.sources.confluent.organization import Environment, Estate, Registry
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around
-from lineage_bridge.sources.confluent.schemalinks import planes, renamed
+from lineage_bridge.sources.confluent.schema_links.plane import planes, renamed
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
-from lineage_bridge.sources.knowledge import NOTHING
-from lineage_bridge.sources.observer import Observation
 
 NOW, POLL_US = 1_795_000_000_000_000, 300_000_000
 LSRC = "lsrc-p7rod1"

@@ -10,9 +10,9 @@ from tests.sources.confluent.polling import ENV, LKC, SECRET, SPACE, T0, Polling
 from tests.sources.http import Reply, Request
 
 from lineage_bridge.errors import BusyError, ForbiddenError, SourceError
-from lineage_bridge.sources.confluent.tableflow import planes
-from lineage_bridge.sources.observer import Observation
-from lineage_bridge.sources.poller import parcels
+from lineage_bridge.sources.common.observer import Observation
+from lineage_bridge.sources.confluent.tableflow.plane import planes
+from lineage_bridge.sources.runtime.poller import parcels
 
 TOPICS, CATALOGS, ACCOUNTS = "/tableflow/v1/tableflow-topics", "/tableflow/v1/catalog-integrations", "/pim/v1/integrations"
 JOB = "tableflow/shop.orders"

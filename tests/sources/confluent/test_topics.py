@@ -9,8 +9,8 @@ from tests.sources.http import Reply, Request
 from tests.sources.kafka.told import said
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.confluent.topics import planes
-from lineage_bridge.sources.knowledge import Cluster, Knowledge
+from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge
+from lineage_bridge.sources.confluent.topics.plane import planes
 
 AROUND = Knowledge(names={"sa-1": "order service"}, tags={(SPACE, "orders"): frozenset(("production", "pii"))})
 WHOLE = "confluent_kafka dataSource datasetType kafka_topic"

@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lineage_bridge.sources.connect.connection import DATA, Connection, Evidence
-from lineage_bridge.sources.connect.resolve import resolve
+from lineage_bridge.sources.common.connect.lineage.connection import DATA, Connection, Evidence
+from lineage_bridge.sources.common.connect.lineage.resolve import resolve
 
 if sys.version_info >= (3, 11):
     import tomllib

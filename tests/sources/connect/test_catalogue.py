@@ -6,13 +6,13 @@ import pytest
 from tests.sources.connect.cases import expected, read_cases, resolved, told
 
 from lineage_bridge.errors import ConfigError
-from lineage_bridge.sources.connect.catalogue import catalogue, lookup
-from lineage_bridge.sources.connect.connection import Evidence, How
-from lineage_bridge.sources.connect.family import Reader
-from lineage_bridge.sources.connect.readers import SINK_READERS, SOURCE_READERS
-from lineage_bridge.sources.connect.resolve import resolve
-from lineage_bridge.sources.connect.secrets import is_secret
-from lineage_bridge.sources.connect.templates import holes
+from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue, lookup
+from lineage_bridge.sources.common.connect.catalogue.family import Reader
+from lineage_bridge.sources.common.connect.catalogue.readers import SINK_READERS, SOURCE_READERS
+from lineage_bridge.sources.common.connect.catalogue.templates import holes
+from lineage_bridge.sources.common.connect.lineage.connection import Evidence, How
+from lineage_bridge.sources.common.connect.lineage.resolve import resolve
+from lineage_bridge.sources.common.connect.secrets import is_secret
 
 CASES = read_cases()
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from lineage_bridge.sources.connect.columns import across
-from lineage_bridge.sources.connect.records import VALUE, Field
-from lineage_bridge.sources.connect.resolve import resolve
+from lineage_bridge.sources.common.connect.lineage.columns import across
+from lineage_bridge.sources.common.connect.lineage.resolve import resolve
+from lineage_bridge.sources.common.connect.transforms.records import VALUE, Field
 
 KAFKA = "org.apache.kafka.connect.transforms."
 CDC = {

@@ -5,13 +5,13 @@ from typing import Any
 from tests.sources.connect.worker import entry
 
 from lineage_bridge.openlineage.facets import SchemaField
-from lineage_bridge.sources.connect.catalogue import catalogue
-from lineage_bridge.sources.connect.client import read_connector
-from lineage_bridge.sources.connect.seen import Detail, Fetched, Plugin
-from lineage_bridge.sources.connect.settings import ConnectSettings
-from lineage_bridge.sources.connect.translate import Made, observed
-from lineage_bridge.sources.knowledge import KEY, NOTHING, VALUE, Cluster, Knowledge, Schema
-from lineage_bridge.sources.observer import Observation, SameJob, SameSpace
+from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
+from lineage_bridge.sources.common.connect.client import read_connector
+from lineage_bridge.sources.common.connect.events.translate import Made, observed
+from lineage_bridge.sources.common.connect.settings import ConnectSettings
+from lineage_bridge.sources.common.connect.worker import Detail, Fetched, Plugin
+from lineage_bridge.sources.common.observer import Observation, SameJob, SameSpace
+from lineage_bridge.sources.common.shared_metadata import KEY, NOTHING, VALUE, Cluster, Knowledge, Schema
 
 SETTINGS = ConnectSettings(url="http://worker:8083", kafka="broker:9092")
 SPACE, JOBS = "kafka://broker:9092", "kafka-connect://worker:8083"

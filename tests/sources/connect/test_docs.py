@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from lineage_bridge.sources.connect.catalogue import catalogue
-from lineage_bridge.sources.connect.family import ConnectorClass
-from lineage_bridge.sources.connect.filters import FILTERS
+from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
+from lineage_bridge.sources.common.connect.catalogue.family import ConnectorClass
+from lineage_bridge.sources.common.connect.catalogue.filters import FILTERS
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "connectors.md"
 

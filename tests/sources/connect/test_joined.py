@@ -9,13 +9,13 @@ from tests.api.support import Server
 from tests.sources.connect.worker import entry
 
 from lineage_bridge.openlineage.times import parse_time
-from lineage_bridge.sources.connect.catalogue import catalogue
-from lineage_bridge.sources.connect.client import read_connector
-from lineage_bridge.sources.connect.seen import Fetched
-from lineage_bridge.sources.connect.settings import ConnectSettings
-from lineage_bridge.sources.connect.translate import observed
-from lineage_bridge.sources.knowledge import NOTHING
-from lineage_bridge.sources.poller import parcels
+from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
+from lineage_bridge.sources.common.connect.client import read_connector
+from lineage_bridge.sources.common.connect.events.translate import observed
+from lineage_bridge.sources.common.connect.settings import ConnectSettings
+from lineage_bridge.sources.common.connect.worker import Fetched
+from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.runtime.poller import parcels
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "debezium" / "debezium_events.ndjson"
 JOBS, SPACE, DATABASE = "kafka-connect://127.0.0.1:8083", "kafka://127.0.0.1:9092", "postgres://127.0.0.1:5433"

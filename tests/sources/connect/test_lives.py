@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from tests.sources.connect.lifecycles import LIVES, Life
 
 from lineage_bridge.openlineage.facets import SchemaField
-from lineage_bridge.sources.connect.catalogue import catalogue
-from lineage_bridge.sources.connect.seen import Fetched, Part, Plugin, Seen
-from lineage_bridge.sources.connect.settings import ConnectSettings
-from lineage_bridge.sources.connect.translate import observed
-from lineage_bridge.sources.knowledge import NOTHING, Knowledge, Schema
-from lineage_bridge.sources.observer import Unseen
+from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
+from lineage_bridge.sources.common.connect.events.translate import observed
+from lineage_bridge.sources.common.connect.settings import ConnectSettings
+from lineage_bridge.sources.common.connect.worker import Fetched, Part, Plugin, Seen
+from lineage_bridge.sources.common.observer import Unseen
+from lineage_bridge.sources.common.shared_metadata import NOTHING, Knowledge, Schema
 
 SETTINGS = ConnectSettings(url="http://worker:8083", kafka="broker:9092")
 NAMESPACE = "kafka-connect://worker:8083"

@@ -12,13 +12,13 @@ from tests.sources.connect.test_lives import Reader
 from tests.sources.http import Reply
 
 from lineage_bridge.errors import BusyError, ConfigError, ForbiddenError, SourceError, UnreachableError
-from lineage_bridge.sources import kinds
-from lineage_bridge.sources.connect import mskservice
-from lineage_bridge.sources.connect.mskobserver import MskObserver
-from lineage_bridge.sources.connect.msksettings import MskSettings
-from lineage_bridge.sources.knowledge import NOTHING, Cluster, Knowledge
-from lineage_bridge.sources.observer import Observation, SameJob
-from lineage_bridge.sources.poller import parcels
+from lineage_bridge.sources.common.observer import Observation, SameJob
+from lineage_bridge.sources.common.shared_metadata import NOTHING, Cluster, Knowledge
+from lineage_bridge.sources.msk_connect import service as msk_service
+from lineage_bridge.sources.msk_connect.observer import MskObserver
+from lineage_bridge.sources.msk_connect.settings import MskSettings
+from lineage_bridge.sources.runtime import kinds
+from lineage_bridge.sources.runtime.poller import parcels
 
 T0, MINUTE_US = 1_795_000_000_000_000, 60_000_000
 JOBS = f"msk-connect://{REGION}/{ACCOUNT}"
@@ -51,7 +51,7 @@ def _keys(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setattr(mskservice, "TRIES", 1)
+    monkeypatch.setattr(msk_service, "TRIES", 1)
 
 
 def observer(service: Msk, **settings: Any) -> MskObserver:
@@ -212,7 +212,7 @@ def test_nobody_there_is_said_so():
 
 
 def test_throttled_calls_are_tried_again(monkeypatch):
-    monkeypatch.setattr(mskservice, "TRIES", 3)
+    monkeypatch.setattr(msk_service, "TRIES", 3)
     with msk(connector("shop", FILE)) as service:
         answers = iter([THROTTLED, THROTTLED])
         plain = service.answer
@@ -352,7 +352,7 @@ def test_without_keys_region_or_the_library_an_error_tells_what_to_do(monkeypatc
         monkeypatch.delenv("AWS_ACCESS_KEY_ID")
         with pytest.raises(ForbiddenError, match="credentials"):
             seen_after(service)
-        monkeypatch.setitem(sys.modules, "lineage_bridge.sources.connect.mskservice", None)
+        monkeypatch.setitem(sys.modules, "lineage_bridge.sources.msk_connect.service", None)
         with pytest.raises(ConfigError) as told:
             observer(service)
         assert told.value.hint == "pip install 'lineage-bridge[aws]'"

@@ -6,10 +6,10 @@ import pytest
 from tests.sources.connect.worker import SILENCE, entry, fake_worker, worker_with
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.connect.client import PATIENCE
+from lineage_bridge.sources.common.connect.client import PATIENCE
+from lineage_bridge.sources.common.connect.settings import ConnectSettings
+from lineage_bridge.sources.common.shared_metadata import NOTHING, Cluster, Knowledge
 from lineage_bridge.sources.connect.observer import ConnectObserver
-from lineage_bridge.sources.connect.settings import ConnectSettings
-from lineage_bridge.sources.knowledge import NOTHING, Cluster, Knowledge
 
 FILE = {"connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector", "topic": "lines", "file": "/in.txt"}
 SINK = {"connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector", "topics": "lines", "file": "/out.txt"}

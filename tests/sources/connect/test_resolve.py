@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.sources.connect.cases import read_cases
 
-from lineage_bridge.sources.connect.columns import across
-from lineage_bridge.sources.connect.connection import Evidence, How
-from lineage_bridge.sources.connect.resolve import resolve
-from lineage_bridge.sources.connect.secrets import mask_config
-from lineage_bridge.sources.connect.transforms import FIELD_STEPS, TOPIC_STEPS
+from lineage_bridge.sources.common.connect.lineage.columns import across
+from lineage_bridge.sources.common.connect.lineage.connection import Evidence, How
+from lineage_bridge.sources.common.connect.lineage.resolve import resolve
+from lineage_bridge.sources.common.connect.secrets import mask_config
+from lineage_bridge.sources.common.connect.transforms.chain import FIELD_STEPS, TOPIC_STEPS
 
 RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text("utf-8"))
 """What a worker answered about its connectors."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lineage_bridge.sources.connect.secrets import has_placeholder, is_placeholder, mask_config
+from lineage_bridge.sources.common.connect.secrets import has_placeholder, is_placeholder, mask_config
 
 MASKED = "********"
 

@@ -10,13 +10,13 @@ from tests.servers import faulty
 from tests.servers.connect import FILE_SINK, FILE_SOURCE, JDBC_SINK, NEW_TOPICS, capture_config, mirror_config
 
 from lineage_bridge.errors import SourceError
+from lineage_bridge.sources.common.connect.settings import ConnectSettings
+from lineage_bridge.sources.common.kafka.settings import KafkaSettings
+from lineage_bridge.sources.common.observer import Observation
+from lineage_bridge.sources.common.shared_metadata import NOTHING
 from lineage_bridge.sources.connect.observer import ConnectObserver
-from lineage_bridge.sources.connect.settings import ConnectSettings
 from lineage_bridge.sources.kafka.observer import KafkaObserver
-from lineage_bridge.sources.kafka.settings import KafkaSettings
-from lineage_bridge.sources.knowledge import NOTHING
-from lineage_bridge.sources.observer import Observation
-from lineage_bridge.sources.poller import parcels
+from lineage_bridge.sources.runtime.poller import parcels
 
 T0, MINUTE_US = 1_795_000_000_000_000, 60_000_000
 TEXT = {"value.converter": "org.apache.kafka.connect.storage.StringConverter"}

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from lineage_bridge.sources.connect.filters import server
-from lineage_bridge.sources.connect.templates import fault, fill, holes, invert
+from lineage_bridge.sources.common.connect.catalogue.filters import server
+from lineage_bridge.sources.common.connect.catalogue.templates import fault, fill, holes, invert
 
 CONFIG = {
     "host": "db.example.com",

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lineage_bridge.sources.connect.records import Field, Origin, Record, dropped
-from lineage_bridge.sources.connect.transforms import read_chain, replay
+from lineage_bridge.sources.common.connect.transforms.chain import read_chain, replay
+from lineage_bridge.sources.common.connect.transforms.records import Field, Origin, Record, dropped
 
 KAFKA = "org.apache.kafka.connect.transforms."
 DEBEZIUM = "io.debezium.transforms."

@@ -6,8 +6,8 @@ from tests.api.support import Server, running
 from tests.events import KEY
 from tests.sources.flink.stand import Stand, standing
 
-from lineage_bridge.graph.facts import Names
-from lineage_bridge.store.apply import GraphWriter
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.store.write.apply import GraphWriter
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from lineage_bridge.errors import ConfigError
-from lineage_bridge.sources.flink.annotations import Annotation, annotation_of, dataset_of, read_folder, read_text
-from lineage_bridge.sources.knowledge import NOTHING, Cluster, Knowledge
+from lineage_bridge.sources.common.flink.annotations import Annotation, annotation_of, dataset_of, read_folder, read_text
+from lineage_bridge.sources.common.shared_metadata import NOTHING, Cluster, Knowledge
 
 INDENTED = """
 job:

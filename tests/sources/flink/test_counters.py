@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage_bridge.sources.flink.counters import Held, hold, key_of, read_of, total, written_of
-from lineage_bridge.sources.flink.plan import Operator
+from lineage_bridge.sources.common.flink.counters import Held, hold, key_of, read_of, total, written_of
+from lineage_bridge.sources.common.flink.plan import Operator
 
 SOURCE = Operator("v", "Source: a", ())
 

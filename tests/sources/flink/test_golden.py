@@ -10,10 +10,10 @@ from tests.sources.flink.stand import Stand, recorded
 
 from lineage_bridge.openlineage.outgoing import run_id
 from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
+from lineage_bridge.sources.common.shared_metadata import NOTHING
 from lineage_bridge.sources.flink.observer import FlinkObserver
 from lineage_bridge.sources.flink.settings import FlinkSettings
-from lineage_bridge.sources.knowledge import NOTHING
-from lineage_bridge.sources.observer import Observation, Snapshot, Unseen
 
 NAMESPACE = "flink://jobmanager:8081"
 

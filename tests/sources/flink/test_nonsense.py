@@ -12,9 +12,9 @@ from tests.sources.flink.stand import Stand, recorded, standing
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.sources.common.shared_metadata import NOTHING
 from lineage_bridge.sources.flink.observer import FlinkObserver
 from lineage_bridge.sources.flink.settings import FlinkSettings
-from lineage_bridge.sources.knowledge import NOTHING
 
 LEAF = st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["", "x", "RUNNING", "NaN", "72910c00e628d2f29f5bb5a54a3ff72b"])
 JSON = st.recursive(

@@ -6,7 +6,7 @@ import pytest
 from tests.sources.flink.orders import AGGREGATE, READER
 from tests.sources.flink.stand import recorded
 
-from lineage_bridge.sources.flink.plan import Operator, Plan, read_plan
+from lineage_bridge.sources.common.flink.plan import Operator, Plan, read_plan
 
 SCAN = "[1]:TableSourceScan(table=[[cat, db, {0}, project=[a]]], fields=[a])<br/>"
 

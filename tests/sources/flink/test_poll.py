@@ -12,10 +12,10 @@ from tests.sources.flink.stand import Stand, recorded, standing
 from lineage_bridge.errors import SourceError, UnreachableError
 from lineage_bridge.openlineage.outgoing import encode, run_id
 from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.sources.common.observer import Observation, SameJob
+from lineage_bridge.sources.common.shared_metadata import NOTHING, VALUE, Cluster, Knowledge
 from lineage_bridge.sources.flink import observer as flink
 from lineage_bridge.sources.flink.settings import FlinkSettings
-from lineage_bridge.sources.knowledge import NOTHING, VALUE, Cluster, Knowledge
-from lineage_bridge.sources.observer import Observation, SameJob
 
 MINUTE_US = 60_000_000
 NAMESPACE = "flink://jobmanager:8081"

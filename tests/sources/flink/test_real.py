@@ -16,14 +16,14 @@ from tests.servers.sink import EventSink
 
 from lineage_bridge.errors import UnreachableError
 from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.observer import Observation, SameJob
+from lineage_bridge.sources.common.settings import HttpSettings
+from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge
 from lineage_bridge.sources.flink import gateway
 from lineage_bridge.sources.flink.observer import FlinkObserver
 from lineage_bridge.sources.flink.settings import FlinkSettings
-from lineage_bridge.sources.http import Http
-from lineage_bridge.sources.knowledge import Cluster, Knowledge
-from lineage_bridge.sources.observer import Observation, SameJob
-from lineage_bridge.sources.settings import HttpSettings
-from lineage_bridge.store.export import Export
+from lineage_bridge.store.whole.export import Export
 
 NUMBERS = "CREATE TABLE numbers (id INT) WITH ('connector' = 'datagen', 'number-of-rows' = '5')"
 ENDLESS = "CREATE TABLE numbers (id INT) WITH ('connector' = 'datagen', 'rows-per-second' = '20')"

@@ -3,9 +3,9 @@
 import pytest
 
 from lineage_bridge.openlineage.facets import SchemaField
-from lineage_bridge.sources.flink.formats import of_topic
-from lineage_bridge.sources.flink.tables import declared
-from lineage_bridge.sources.knowledge import NOTHING, Cluster, Knowledge
+from lineage_bridge.sources.common.flink.formats import of_topic
+from lineage_bridge.sources.common.flink.tables import declared
+from lineage_bridge.sources.common.shared_metadata import NOTHING, Cluster, Knowledge
 from lineage_bridge.sql.jobs import jobs_of
 from lineage_bridge.sql.script import FLINK, Script
 

@@ -16,14 +16,14 @@ from tests.sources.kafka.identity import CLIENT, SECRET, Provider, provider
 from tests.sources.kafka.told import HOUR_US, MINUTE_US, T0, said
 
 from lineage_bridge.errors import ForbiddenError, UnreachableError
-from lineage_bridge.sources.kafka.look import look
+from lineage_bridge.sources.common.kafka.events.translate import known, translate
+from lineage_bridge.sources.common.kafka.look.look import look
+from lineage_bridge.sources.common.kafka.look.scope import Known
+from lineage_bridge.sources.common.kafka.protocol.wire import Wire
+from lineage_bridge.sources.common.kafka.settings import KafkaSettings
+from lineage_bridge.sources.common.observer import Observation, SameSpace
+from lineage_bridge.sources.common.shared_metadata import NOTHING
 from lineage_bridge.sources.kafka.observer import KIND, KafkaObserver
-from lineage_bridge.sources.kafka.scope import Known
-from lineage_bridge.sources.kafka.settings import KafkaSettings
-from lineage_bridge.sources.kafka.translate import known, translate
-from lineage_bridge.sources.kafka.wire import Wire
-from lineage_bridge.sources.knowledge import NOTHING
-from lineage_bridge.sources.observer import Observation, SameSpace
 
 CLUSTER = "bGluZWFnZS1icmlkZ2UtMQ"
 
@@ -488,6 +488,6 @@ def test_whichever_answer_is_missing_nothing_is_told_as_gone_or_ended(kafka, obs
 
 
 def test_the_kind_is_registered():
-    from lineage_bridge.sources.kinds import kind
+    from lineage_bridge.sources.runtime.kinds import kind
 
     assert kind("kafka") is KIND

@@ -6,7 +6,7 @@ from tests.api.support import Server
 from tests.sources.kafka.told import poll
 
 from lineage_bridge.openlineage.outgoing import encode
-from lineage_bridge.sources.kafka.seen import STREAMS, Group, Member, Seen, Subtopology, Topic, Transaction
+from lineage_bridge.sources.common.kafka.look.cluster import STREAMS, Group, Member, Seen, Subtopology, Topic, Transaction
 
 NAMESPACE = "kafka://broker:9092"
 TOPICS = ("orders", "bills", "totals-by-day-repartition", "totals-sums-changelog")

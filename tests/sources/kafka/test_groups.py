@@ -4,9 +4,9 @@ from typing import Any
 
 from tests.sources.kafka.told import poll, said
 
-from lineage_bridge.sources.kafka.seen import CONSUMER, SHARE, STREAMS, Group, Member, Seen, Subtopology
-from lineage_bridge.sources.knowledge import Knowledge
-from lineage_bridge.sources.observer import SameJob, Unseen
+from lineage_bridge.sources.common.kafka.look.cluster import CONSUMER, SHARE, STREAMS, Group, Member, Seen, Subtopology
+from lineage_bridge.sources.common.observer import SameJob, Unseen
+from lineage_bridge.sources.common.shared_metadata import Knowledge
 
 MEMBER = Member("app-1", "/10.0.0.1", frozenset({"orders"}), "", 2)
 WORKING, IDLE = Group(state="Stable", assignor="range", members=(MEMBER,)), Group(state="Empty", members=())
@@ -178,7 +178,7 @@ def test_a_streams_group_states_its_topology() -> None:
 
 
 def test_a_streams_application_of_the_classic_kind_is_known_by_its_topics() -> None:
-    from lineage_bridge.sources.kafka.seen import Topic
+    from lineage_bridge.sources.common.kafka.look.cluster import Topic
 
     thread = "reader-0f1c9b2e-1111-4222-8333-444455556666-StreamThread-1-consumer"
     member = Member(thread, "/h", frozenset({"orders", "reader-by-key-repartition"}), "", 3)

@@ -8,8 +8,8 @@ import pytest
 from tests.sources.kafka.identity import CLIENT, SECRET, provider
 
 from lineage_bridge.errors import ConfigError, ForbiddenError, UnreachableError
-from lineage_bridge.sources.kafka.login import Tokens, protocol_config
-from lineage_bridge.sources.kafka.settings import KafkaSettings
+from lineage_bridge.sources.common.kafka.protocol.login import Tokens, protocol_config
+from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 
 
 def oauth(url: str, **more: Any) -> KafkaSettings:

@@ -4,8 +4,8 @@ from typing import Any
 
 from tests.sources.kafka.told import poll, said
 
-from lineage_bridge.sources.kafka.purposes import stems
-from lineage_bridge.sources.kafka.seen import Group, Member, Producer, Seen, Topic, Transaction
+from lineage_bridge.sources.common.kafka.look.cluster import Group, Member, Producer, Seen, Topic, Transaction
+from lineage_bridge.sources.common.kafka.look.purposes import stems
 
 UUID = "0f1c9b2e-1111-4222-8333-444455556666"
 

@@ -6,11 +6,11 @@ from typing import Any
 from tests.sources.kafka.told import poll, said
 
 from lineage_bridge.openlineage.facets import SchemaField
-from lineage_bridge.sources.kafka.sampling import from_json, sample, to_json
-from lineage_bridge.sources.kafka.seen import Sample, Seen, Topic
-from lineage_bridge.sources.kafka.settings import KafkaSettings
-from lineage_bridge.sources.kafka.translate import due, knowledge
-from lineage_bridge.sources.knowledge import Knowledge, Schema
+from lineage_bridge.sources.common.kafka.events.translate import due, knowledge
+from lineage_bridge.sources.common.kafka.look.cluster import Sample, Seen, Topic
+from lineage_bridge.sources.common.kafka.look.sampling import from_json, sample, to_json
+from lineage_bridge.sources.common.kafka.settings import KafkaSettings
+from lineage_bridge.sources.common.shared_metadata import Knowledge, Schema
 
 
 def of(*records: Any) -> list[tuple[str, str | None]]:

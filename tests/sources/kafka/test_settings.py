@@ -6,9 +6,9 @@ import pytest
 from pydantic import ValidationError
 
 from lineage_bridge.errors import ConfigError
-from lineage_bridge.sources.kafka.fetch import Failures
-from lineage_bridge.sources.kafka.login import Hidden, protocol_config, records_config
-from lineage_bridge.sources.kafka.settings import KafkaSettings
+from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
+from lineage_bridge.sources.common.kafka.protocol.login import Hidden, protocol_config, records_config
+from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 
 SASL = {"security_protocol": "SASL_SSL", "sasl_mechanism": "SCRAM-SHA-512", "username": "reader", "password": "${env:LB_TEST_SECRET}"}
 OAUTH = {

@@ -11,8 +11,8 @@ from confluent_kafka import Producer, TopicPartition
 from tests.servers.broker import Kafka
 
 from lineage_bridge.errors import ForbiddenError, MissingError, UnreachableError
-from lineage_bridge.sources.kafka.settings import KafkaSettings
-from lineage_bridge.sources.kafka.tail import Part, Tail
+from lineage_bridge.sources.common.kafka.protocol.tail import Part, Tail
+from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 
 NUMBERS = count()
 Read = tuple[list[bytes], Part]

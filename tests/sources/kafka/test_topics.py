@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from tests.sources.kafka.told import MINUTE_US, T0, poll, said
 
-from lineage_bridge.sources.kafka.purposes import mirror_of, mirrors, purpose
-from lineage_bridge.sources.kafka.seen import Producer, Rule, Seen, Topic
-from lineage_bridge.sources.kafka.translate import known
-from lineage_bridge.sources.observer import SameSpace, Unseen
+from lineage_bridge.sources.common.kafka.events.translate import known
+from lineage_bridge.sources.common.kafka.look.cluster import Producer, Rule, Seen, Topic
+from lineage_bridge.sources.common.kafka.look.purposes import mirror_of, mirrors, purpose
+from lineage_bridge.sources.common.observer import SameSpace, Unseen
 
 WHOLE = "dataSource datasetType kafka_statistics kafka_topic"
 

@@ -5,11 +5,11 @@ from typing import Any
 
 from tests.published import faults
 
-from lineage_bridge.sources.kafka.seen import Seen
-from lineage_bridge.sources.kafka.settings import KafkaSettings
-from lineage_bridge.sources.kafka.translate import translate
-from lineage_bridge.sources.knowledge import NOTHING, Knowledge
-from lineage_bridge.sources.observer import Observation, Snapshot
+from lineage_bridge.sources.common.kafka.events.translate import translate
+from lineage_bridge.sources.common.kafka.look.cluster import Seen
+from lineage_bridge.sources.common.kafka.settings import KafkaSettings
+from lineage_bridge.sources.common.observer import Observation, Snapshot
+from lineage_bridge.sources.common.shared_metadata import NOTHING, Knowledge
 
 T0 = 1_795_000_000_000_000
 MINUTE_US, HOUR_US = 60_000_000, 3_600_000_000

@@ -11,10 +11,10 @@ from tests.sources.ksqldb.server import shop
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.outgoing import encode
-from lineage_bridge.sources.knowledge import NOTHING
-from lineage_bridge.sources.ksqldb.answers import parse
-from lineage_bridge.sources.ksqldb.settings import KsqldbSettings
-from lineage_bridge.sources.ksqldb.translate import known, translate
+from lineage_bridge.sources.common.ksqldb.answers import parse
+from lineage_bridge.sources.common.ksqldb.settings import KsqldbSettings
+from lineage_bridge.sources.common.ksqldb.translate import known, translate
+from lineage_bridge.sources.common.shared_metadata import NOTHING
 
 SETTINGS = KsqldbSettings(url="http://k:8088")
 _JUNK = st.sampled_from([None, True, -1, "", "x", [], [None], ["x"], {}, {"x": None}, {"type": "STRUCT"}, [{"name": "x"}], 2**70, 1.5])

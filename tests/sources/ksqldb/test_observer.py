@@ -12,11 +12,11 @@ from tests.sources.ksqldb.server import HOST, TYPE, Ksql, shop
 
 from lineage_bridge.errors import BusyError, ForbiddenError, SourceError, UnreachableError
 from lineage_bridge.openlineage.outgoing import encode
-from lineage_bridge.sources.kinds import kind
-from lineage_bridge.sources.knowledge import Cluster, Knowledge
+from lineage_bridge.sources.common.ksqldb.settings import KsqldbSettings
+from lineage_bridge.sources.common.observer import Observation
+from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge
 from lineage_bridge.sources.ksqldb.observer import KsqldbObserver
-from lineage_bridge.sources.ksqldb.settings import KsqldbSettings
-from lineage_bridge.sources.observer import Observation
+from lineage_bridge.sources.runtime.kinds import kind
 
 AROUND = Knowledge((Cluster("c1", "kafka://b1:9092"),))
 MINUTE = 60_000_000
@@ -90,7 +90,7 @@ def test_what_a_test_of_the_source_tells(server: Standin, observer: KsqldbObserv
 def test_refusals_and_half_answers_tell_nothing(
     server: Standin, observer: KsqldbObserver, path: str, reply: Reply, error: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lineage_bridge.sources.http.TRIES", 1)
+    monkeypatch.setattr("lineage_bridge.sources.common.http.TRIES", 1)
     server.failing[path] = reply
     with pytest.raises(error):
         observer.observe(None, AROUND, T0)

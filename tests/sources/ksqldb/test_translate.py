@@ -10,11 +10,11 @@ from tests.sources.ksqldb.server import HOST, OTHER_HOST, Ksql, Query, Relation,
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.facets import SchemaField
-from lineage_bridge.sources.knowledge import KEY, VALUE, Cluster, Knowledge, Schema
-from lineage_bridge.sources.ksqldb.answers import parse
-from lineage_bridge.sources.ksqldb.settings import KsqldbSettings
-from lineage_bridge.sources.ksqldb.translate import known, translate
-from lineage_bridge.sources.observer import Observation, Unseen
+from lineage_bridge.sources.common.ksqldb.answers import parse
+from lineage_bridge.sources.common.ksqldb.settings import KsqldbSettings
+from lineage_bridge.sources.common.ksqldb.translate import known, translate
+from lineage_bridge.sources.common.observer import Observation, Unseen
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Cluster, Knowledge, Schema
 
 SPACE, JOBS = "kafka://b1:9092", "ksqldb://k:8088"
 CLUSTER = Cluster("c1", SPACE, frozenset(("b1:9092",)))

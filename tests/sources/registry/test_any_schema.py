@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage_bridge.sources.registry.answers import Registered
-from lineage_bridge.sources.registry.subjects import subject_of
+from lineage_bridge.sources.common.registry.answers import Registered
+from lineage_bridge.sources.common.registry.subjects import subject_of
 
 _WORDS = st.sampled_from(
     [

@@ -12,10 +12,10 @@ from tests.servers.registry import Registry
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.outgoing import encode
-from lineage_bridge.sources.knowledge import VALUE, Cluster, Knowledge
-from lineage_bridge.sources.observer import Observation
+from lineage_bridge.sources.common.observer import Observation
+from lineage_bridge.sources.common.registry.settings import RegistrySettings
+from lineage_bridge.sources.common.shared_metadata import VALUE, Cluster, Knowledge
 from lineage_bridge.sources.registry.observer import RegistryObserver
-from lineage_bridge.sources.registry.settings import RegistrySettings
 
 SPACE = "kafka://b1:9092"
 HOUR = 3_600_000_000

@@ -6,7 +6,7 @@ import pytest
 
 from lineage_bridge.errors import RequestError
 from lineage_bridge.openlineage.facets import SchemaField
-from lineage_bridge.sources.registry.fields import fields_of
+from lineage_bridge.sources.common.registry.fields.fields import fields_of
 
 
 def told(fields: tuple[SchemaField, ...] | None) -> object:

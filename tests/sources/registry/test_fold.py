@@ -9,10 +9,10 @@ from tests.sources.http import Standin, standing
 from tests.sources.registry.confluent import Confluent
 
 from lineage_bridge.openlineage.outgoing import encode
-from lineage_bridge.sources.knowledge import Cluster, Knowledge
-from lineage_bridge.sources.observer import Snapshot
+from lineage_bridge.sources.common.observer import Snapshot
+from lineage_bridge.sources.common.registry.settings import RegistrySettings
+from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge
 from lineage_bridge.sources.registry.observer import RegistryObserver
-from lineage_bridge.sources.registry.settings import RegistrySettings
 
 HOUR = 3_600_000_000
 ORDERS: dict[str, Any] = {"namespace": "kafka://b1:9092", "name": "orders"}

@@ -10,11 +10,11 @@ from tests.sources.http import Reply, Standin, standing
 from tests.sources.registry.confluent import Confluent
 
 from lineage_bridge.errors import ForbiddenError, SourceError
-from lineage_bridge.sources.kinds import kind
-from lineage_bridge.sources.knowledge import Cluster, Knowledge
-from lineage_bridge.sources.observer import Observation
+from lineage_bridge.sources.common.observer import Observation
+from lineage_bridge.sources.common.registry.settings import RegistrySettings
+from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge
 from lineage_bridge.sources.registry.observer import RegistryObserver
-from lineage_bridge.sources.registry.settings import RegistrySettings
+from lineage_bridge.sources.runtime.kinds import kind
 
 MINUTE = 60_000_000
 AROUND = Knowledge((Cluster("c1", "kafka://b1:9092", topics=frozenset(f"t{n}" for n in range(30)) | {"orders"}),))

@@ -7,11 +7,11 @@ from tests.events import T0
 from tests.published import faults
 
 from lineage_bridge.openlineage.outgoing import Json
-from lineage_bridge.sources.knowledge import KEY, NOTHING, VALUE, Cluster, Knowledge
-from lineage_bridge.sources.observer import Observation, Unseen
-from lineage_bridge.sources.registry.answers import Answers, Reference, Registered, Tagging
-from lineage_bridge.sources.registry.settings import RegistrySettings
-from lineage_bridge.sources.registry.translate import known, translate
+from lineage_bridge.sources.common.observer import Observation, Unseen
+from lineage_bridge.sources.common.registry.answers import Answers, Reference, Registered, Tagging
+from lineage_bridge.sources.common.registry.settings import RegistrySettings
+from lineage_bridge.sources.common.registry.translate import known, translate
+from lineage_bridge.sources.common.shared_metadata import KEY, NOTHING, VALUE, Cluster, Knowledge
 
 SPACE = "kafka://b1:9092"
 ORDER = {

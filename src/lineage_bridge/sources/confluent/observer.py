@@ -13,18 +13,18 @@ import msgspec
 
 from lineage_bridge.errors import ConfigError, SourceError
 from lineage_bridge.openlineage.outgoing import Json
-from lineage_bridge.sources.confluent.audit import NAME as AUDIT_LOG
-from lineage_bridge.sources.confluent.audit import offsets_of
-from lineage_bridge.sources.confluent.cloud import Clients
-from lineage_bridge.sources.confluent.estate import Estate, discover
+from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, SameJob, SameSpace, Snapshot, Unseen
+from lineage_bridge.sources.common.rate_limiter import StoppedError
+from lineage_bridge.sources.common.shared_metadata import NOTHING, Knowledge, together
+from lineage_bridge.sources.confluent.audit.plane import NAME as AUDIT_LOG
+from lineage_bridge.sources.confluent.audit.plane import offsets_of
+from lineage_bridge.sources.confluent.audit.watch import Watch
+from lineage_bridge.sources.confluent.clients import Clients
+from lineage_bridge.sources.confluent.organization import Estate, discover
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around
 from lineage_bridge.sources.confluent.planes import planes_of
 from lineage_bridge.sources.confluent.settings import ALL, ConfluentSettings, Only
-from lineage_bridge.sources.confluent.watch import Watch
-from lineage_bridge.sources.gate import StoppedError
-from lineage_bridge.sources.http import Http
-from lineage_bridge.sources.knowledge import NOTHING, Knowledge, together
-from lineage_bridge.sources.observer import Check, Kind, Observation, Observer, SameJob, SameSpace, Snapshot, Unseen
 
 DISCOVERY = "discovery"
 AT_ONCE = 64

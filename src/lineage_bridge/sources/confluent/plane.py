@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
-from lineage_bridge.sources.confluent.cloud import Clients
-from lineage_bridge.sources.confluent.estate import Estate
+from lineage_bridge.sources.common.observer import Observation, Snapshot
+from lineage_bridge.sources.common.shared_metadata import NOTHING, Knowledge
+from lineage_bridge.sources.confluent.clients import Clients
+from lineage_bridge.sources.confluent.organization import Estate
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
-from lineage_bridge.sources.knowledge import NOTHING, Knowledge
-from lineage_bridge.sources.observer import Observation, Snapshot
 
 FetchedT = TypeVar("FetchedT")
 

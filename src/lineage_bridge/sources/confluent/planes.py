@@ -2,29 +2,27 @@
 
 from collections.abc import Callable
 
-from lineage_bridge.sources.confluent import (
-    audit,
-    catalog,
-    connect,
-    flink,
-    groups,
-    ksqldb,
-    links,
-    metrics,
-    names,
-    registry,
-    schemalinks,
-    tableflow,
-    topics,
-)
+from lineage_bridge.sources.confluent.audit import plane as audit
+from lineage_bridge.sources.confluent.catalog import plane as catalog
+from lineage_bridge.sources.confluent.cluster_links import plane as cluster_links
+from lineage_bridge.sources.confluent.connect import plane as connect
+from lineage_bridge.sources.confluent.flink import plane as flink
+from lineage_bridge.sources.confluent.groups import plane as groups
+from lineage_bridge.sources.confluent.identities import plane as identities
+from lineage_bridge.sources.confluent.ksqldb import plane as ksqldb
+from lineage_bridge.sources.confluent.metrics import plane as metrics
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
+from lineage_bridge.sources.confluent.registry import plane as registry
+from lineage_bridge.sources.confluent.schema_links import plane as schema_links
+from lineage_bridge.sources.confluent.tableflow import plane as tableflow
+from lineage_bridge.sources.confluent.topics import plane as topics
 
 MODULES: tuple[Callable[[Around], Planes], ...] = (
-    names.planes,
+    identities.planes,
     topics.planes,
     ksqldb.planes,
     connect.planes,
-    links.planes,
+    cluster_links.planes,
     groups.planes,
     tableflow.planes,
     metrics.planes,
@@ -32,7 +30,7 @@ MODULES: tuple[Callable[[Around], Planes], ...] = (
     flink.planes,
     registry.planes,
     catalog.planes,
-    schemalinks.planes,
+    schema_links.planes,
 )
 
 

@@ -5,8 +5,8 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from lineage_bridge.sources.connect.settings import Mappings
-from lineage_bridge.sources.settings import Secret, SourceSettings, Url
+from lineage_bridge.sources.common.connect.settings import Mappings
+from lineage_bridge.sources.common.settings import Secret, SourceSettings, Url
 
 EVERY = "*"
 PLANES = (

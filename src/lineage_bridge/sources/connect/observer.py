@@ -5,13 +5,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.connect.catalogue import catalogue
-from lineage_bridge.sources.connect.client import OFFSETS, TASKS, TOPICS, Worker, fetch
-from lineage_bridge.sources.connect.generation import plugins_of
-from lineage_bridge.sources.connect.settings import ConnectSettings
-from lineage_bridge.sources.connect.translate import Made, knowledge_of, observed
-from lineage_bridge.sources.knowledge import Knowledge
-from lineage_bridge.sources.observer import Check, Kind, Observation, Observer, Snapshot
+from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
+from lineage_bridge.sources.common.connect.client import OFFSETS, TASKS, TOPICS, Worker, fetch
+from lineage_bridge.sources.common.connect.events.translate import Made, knowledge_of, observed
+from lineage_bridge.sources.common.connect.generation import plugins_of
+from lineage_bridge.sources.common.connect.settings import ConnectSettings
+from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, Snapshot
+from lineage_bridge.sources.common.shared_metadata import Knowledge
 
 
 class ConnectObserver(Observer[ConnectSettings]):

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from lineage_bridge.errors import SourceError, UnreachableError
-from lineage_bridge.sources.flink.metrics import Counts, Metrics, metrics_of, topics_of, wanted_of
-from lineage_bridge.sources.flink.plan import Operator, Plan, read_plan
-from lineage_bridge.sources.http import Http
-from lineage_bridge.sources.observer import Unseen
+from lineage_bridge.sources.common.flink.metrics import Counts, Metrics, metrics_of, topics_of, wanted_of
+from lineage_bridge.sources.common.flink.plan import Operator, Plan, read_plan
+from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.observer import Unseen
 
 Answer = Mapping[str, Any]
 _T = TypeVar("_T")

@@ -6,10 +6,10 @@ from contextlib import suppress
 from typing import Any
 
 from lineage_bridge.errors import SourceError, UnreachableError
-from lineage_bridge.sources.http import Http
+from lineage_bridge.sources.common.http import Http
 from lineage_bridge.sql.names import Name
-from lineage_bridge.sql.splitting import split
-from lineage_bridge.sql.tokens import TokenError, tokens
+from lineage_bridge.sql.text.splitting import split
+from lineage_bridge.sql.text.tokens import TokenError, tokens
 
 _WAITING = ("RUNNING", "PENDING", "INITIALIZED")
 _PAUSE_S = 0.1

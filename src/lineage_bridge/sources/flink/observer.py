@@ -5,15 +5,15 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from lineage_bridge.errors import ConfigError, SourceError
+from lineage_bridge.sources.common.flink.tables import declared
+from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, Snapshot
+from lineage_bridge.sources.common.shared_metadata import Knowledge
 from lineage_bridge.sources.flink import gateway
 from lineage_bridge.sources.flink.fetch import JobManager
-from lineage_bridge.sources.flink.known import knowledge_of
 from lineage_bridge.sources.flink.poll import Clients, Poll
 from lineage_bridge.sources.flink.settings import FlinkSettings
-from lineage_bridge.sources.flink.tables import declared
-from lineage_bridge.sources.http import Http
-from lineage_bridge.sources.knowledge import Knowledge
-from lineage_bridge.sources.observer import Check, Kind, Observation, Observer, Snapshot
+from lineage_bridge.sources.flink.shared_metadata import knowledge_of
 
 _T = TypeVar("_T")
 

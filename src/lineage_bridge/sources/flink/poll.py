@@ -6,18 +6,18 @@ from typing import Any, NamedTuple, TypeVar
 from lineage_bridge.errors import ConfigError, MissingError, SourceError
 from lineage_bridge.openlineage.outgoing import Json
 from lineage_bridge.openlineage.secrets import mask_text
+from lineage_bridge.sources.common.flink.flows import flows_of
+from lineage_bridge.sources.common.flink.plan import Plan
+from lineage_bridge.sources.common.flink.tables import Declared, declared
+from lineage_bridge.sources.common.flink.values import Evidence, Flows
+from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.observer import Observation, SameJob, Snapshot, Unseen
+from lineage_bridge.sources.common.shared_metadata import Knowledge
 from lineage_bridge.sources.flink import gateway
 from lineage_bridge.sources.flink.fetch import ENDED, NAME, NAMESPACE, Answer, JobManager, Look, shaped
-from lineage_bridge.sources.flink.flows import flows_of
-from lineage_bridge.sources.flink.known import told_of
-from lineage_bridge.sources.flink.moved import Evidence, Flows
-from lineage_bridge.sources.flink.plan import Plan
 from lineage_bridge.sources.flink.settings import FlinkSettings
-from lineage_bridge.sources.flink.tables import Declared, declared
+from lineage_bridge.sources.flink.shared_metadata import told_of
 from lineage_bridge.sources.flink.translate import Cluster, Remembered, began_again, events_of, plan_of, remember, replaced
-from lineage_bridge.sources.http import Http
-from lineage_bridge.sources.knowledge import Knowledge
-from lineage_bridge.sources.observer import Observation, SameJob, Snapshot, Unseen
 from lineage_bridge.sql.names import Name, parsed, written
 
 _REMEMBERED_US = 86_400_000_000

@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import Field
 
 from lineage_bridge.errors import ConfigError
-from lineage_bridge.sources.flink.annotations import Annotation, read_folder
-from lineage_bridge.sources.settings import HttpSettings, Url
+from lineage_bridge.sources.common.flink.annotations import Annotation, read_folder
+from lineage_bridge.sources.common.settings import HttpSettings, Url
 
 
 class FlinkSettings(HttpSettings):

@@ -8,11 +8,11 @@ from typing import Any
 from lineage_bridge.openlineage import outgoing
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.outgoing import Json
-from lineage_bridge.sources.flink.counters import Held, hold, key_of, read_of, written_of
-from lineage_bridge.sources.flink.describe import OUTGOING, inputs_of, job_facets, outputs_of
+from lineage_bridge.sources.common.flink.counters import Held, hold, key_of, read_of, written_of
+from lineage_bridge.sources.common.flink.facets import OUTGOING, inputs_of, job_facets, outputs_of
+from lineage_bridge.sources.common.flink.plan import Operator, Plan
+from lineage_bridge.sources.common.flink.values import Flows
 from lineage_bridge.sources.flink.fetch import ENDED, Answer, Look
-from lineage_bridge.sources.flink.moved import Flows
-from lineage_bridge.sources.flink.plan import Operator, Plan
 from lineage_bridge.sources.flink.status import checkpoints_of, error_of, parallelism_of
 
 Remembered = Mapping[str, Any]

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lineage_bridge.errors import LineageBridgeError, SourceError
-from lineage_bridge.sources.kafka import translate
-from lineage_bridge.sources.kafka.fetch import Failures
-from lineage_bridge.sources.kafka.look import checked, look
-from lineage_bridge.sources.kafka.records import newest
-from lineage_bridge.sources.kafka.settings import KafkaSettings
-from lineage_bridge.sources.kafka.wire import Wire
-from lineage_bridge.sources.knowledge import Knowledge
-from lineage_bridge.sources.observer import Check, Kind, Observation, Observer, Snapshot
+from lineage_bridge.sources.common.kafka.events import translate
+from lineage_bridge.sources.common.kafka.look.look import checked, look
+from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
+from lineage_bridge.sources.common.kafka.protocol.records import newest
+from lineage_bridge.sources.common.kafka.protocol.wire import Wire
+from lineage_bridge.sources.common.kafka.settings import KafkaSettings
+from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, Snapshot
+from lineage_bridge.sources.common.shared_metadata import Knowledge
 
 _HINTS = {
     "configurations": "allow DESCRIBE_CONFIGS on topics",

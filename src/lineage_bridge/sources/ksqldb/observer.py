@@ -3,16 +3,12 @@
 from collections.abc import Callable, Iterator
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.http import Http
-from lineage_bridge.sources.knowledge import Knowledge
-from lineage_bridge.sources.ksqldb.answers import STATEMENTS, Answers, parse
-from lineage_bridge.sources.ksqldb.settings import KsqldbSettings
-from lineage_bridge.sources.ksqldb.translate import known, translate
-from lineage_bridge.sources.observer import Check, Kind, Observation, Observer, Snapshot
-
-_TYPE = "application/vnd.ksql.v1+json"
-HEADERS = {"Accept": _TYPE, "Content-Type": _TYPE}
-_ASKED = {"ksql": " ".join(STATEMENTS), "streamsProperties": {}}
+from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.ksqldb.client import HEADERS, fetch_answers
+from lineage_bridge.sources.common.ksqldb.settings import KsqldbSettings
+from lineage_bridge.sources.common.ksqldb.translate import known, translate
+from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, Snapshot
+from lineage_bridge.sources.common.shared_metadata import Knowledge
 
 
 class KsqldbObserver(Observer[KsqldbSettings]):
@@ -35,7 +31,7 @@ class KsqldbObserver(Observer[KsqldbSettings]):
 
     def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
         """Two requests: the server, and all that it lists."""
-        return translate(ask(self._http), before, around, now_us, self.settings)
+        return translate(fetch_answers(self._http), before, around, now_us, self.settings)
 
     def knowledge(self, snapshot: Snapshot) -> Knowledge:
         """Declared schemas, and whose the queries' consumer groups are."""
@@ -57,17 +53,12 @@ class KsqldbObserver(Observer[KsqldbSettings]):
         return "healthy"
 
     def _listed(self) -> str:
-        said = ask(self._http)
+        said = fetch_answers(self._http)
         return f"{len(said.relations)} streams and tables, {len(said.queries)} persistent queries"
 
     def _hosts(self) -> str:
         hosts = self._http.get("/clusterStatus")["clusterStatus"]
         return ", ".join(f"{host} {'alive' if state['hostAlive'] else 'dead'}" for host, state in sorted(hosts.items()))
-
-
-def ask(http: Http) -> Answers:
-    """What a server is and all that it lists, in two requests. Raises SourceError."""
-    return parse(http.get("/info"), http.send("POST", "/ksql", _ASKED))
 
 
 def _checked(step: str, look: Callable[[], str]) -> Check:

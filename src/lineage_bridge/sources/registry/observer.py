@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 
 from lineage_bridge.errors import MissingError, SourceError
-from lineage_bridge.sources.knowledge import Knowledge
-from lineage_bridge.sources.observer import Check, Kind, Observation, Observer, Snapshot
-from lineage_bridge.sources.registry.client import RegistryClient
-from lineage_bridge.sources.registry.settings import RegistrySettings
-from lineage_bridge.sources.registry.translate import known, subjects_in, translate
+from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, Snapshot
+from lineage_bridge.sources.common.registry.client import RegistryClient
+from lineage_bridge.sources.common.registry.settings import RegistrySettings
+from lineage_bridge.sources.common.registry.translate import known, subjects_in, translate
+from lineage_bridge.sources.common.shared_metadata import Knowledge
 
 
 class RegistryObserver(Observer[RegistrySettings]):

@@ -1,0 +1,120 @@
+"""Asking the graph: waiting for a position, pages, arguments that every question shares."""
+
+import re
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+import anyio
+from anyio import to_thread
+from fastapi import Header, Path, Query, Request
+from pydantic import AfterValidator
+
+from lineage_bridge.api import position_tokens
+from lineage_bridge.api.responses import POSITION_HEADER
+from lineage_bridge.api.services import Services
+from lineage_bridge.errors import NotFoundError, RequestError, StoreMissingError, UnavailableError
+from lineage_bridge.graph.identity.naming.spelling import bridge_rank
+from lineage_bridge.graph.identity.steps import BRIDGE, STANDARD
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.graph import Node
+from lineage_bridge.openlineage.times import parse_time
+from lineage_bridge.ports import GraphReader
+
+POLL_S: Final = 0.025
+MAX_OFFSET: Final = 1_000_000_000
+KINDS: Final = {"dataset": NodeKind.DATASET, "job": NodeKind.JOB}
+
+
+def mended(text: str) -> str:
+    """A text as events hold it: their NULs are mended too."""
+    return text.replace("\0", "\ufffd")
+
+
+Mended = AfterValidator(mended)
+Namespace = Annotated[str, Query(description="Namespace, exactly"), Mended]
+NodeName = Annotated[str, Query(description="Name, exactly"), Mended]
+Style = Annotated[
+    Literal["standard", "lineagebridge"], Query(description="How names are spelt: as the specification does, or LineageBridge")
+]
+AnyStyle = Annotated[
+    Literal["standard", "lineagebridge"] | None,
+    Query(description="How names are spelt; by itself as LineageBridge does if the question is, else as the specification does"),
+]
+RunId = Annotated[str, Path(description="The run's id, as sent or as a UUID"), Mended]
+Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET)]
+Moment = Annotated[str | None, Query(description="As of this time: RFC 3339; UTC if it has no zone")]
+Ended = Annotated[bool, Query(description="Also what has ended")]
+Item = TypeVar("Item")
+
+_LOST_PLUS = re.compile(r" (?=\d\d:?\d\d$)")
+
+
+def waiting(services: Services) -> Callable[..., Coroutine[Any, Any, None]]:
+    """What a question depends on: the graph has applied the position that was asked for, and settled."""
+
+    def reached(wanted: position_tokens.Position) -> bool:
+        try:
+            with services.graph() as reader:
+                return position_tokens.covers(reader.position(), wanted) and not reader.settling()
+        except StoreMissingError:
+            return False
+
+    async def wait_for_position(
+        request: Request,
+        min_position: Annotated[str | None, Query(description="Wait until the graph reflects this position and has settled")] = None,
+        x_min_position: Annotated[str | None, Header(description="As min_position")] = None,
+        wait: Annotated[float, Query(ge=0, le=60, description="How many seconds to wait at most")] = 10.0,
+    ) -> None:
+        text = min_position or request.query_params.get("min-position") or x_min_position
+        if not text:
+            return
+        wanted = position_tokens.decode(text)
+        until = anyio.current_time() + wait
+        while not await to_thread.run_sync(reached, wanted):
+            if anyio.current_time() >= until:
+                raise UnavailableError(
+                    f"the graph has not reached the position within {wait:g} s",
+                    "Ask again; GET /api/v1/ready tells how far behind it is.",
+                )
+            await anyio.sleep(POLL_S)
+
+    return wait_for_position
+
+
+def reflecting(reader: GraphReader) -> dict[str, str]:
+    """The header that names the position an answer reflects."""
+    return {POSITION_HEADER: position_tokens.encode(reader.position())}
+
+
+def page(request: Request, found: Sequence[Item], limit: int, offset: int) -> tuple[Sequence[Item], dict[str, str]]:
+    """Of `limit` + 1 items asked for, those of this page, and the link to the next one if there is more."""
+    if len(found) <= limit:
+        return found, {}
+    following = request.url.include_query_params(limit=limit, offset=offset + limit)
+    return found[:limit], {"Link": f'<{following.path}?{following.query}>; rel="next"'}
+
+
+def demand(reader: GraphReader, kind: NodeKind, namespace: str, name: str) -> Node:
+    """The node that a name means, in any spelling of it. Raises NotFoundError with names that come close."""
+    node = reader.by_spelling(kind, namespace, name)
+    if node is not None:
+        return node
+    near = [(close.namespace, close.name) for close in reader.near(kind, namespace, name)]
+    word = kind.name.lower()
+    hint = f"GET /api/v1/search?q=... finds names; GET /api/v1/lineage/{word}s lists them."
+    raise NotFoundError(f"there is no {word} {name!r} in the namespace {namespace!r}", hint, near)
+
+
+def style_of(namespace: str, names: str | None) -> str:
+    """How an answer spells names: as it was asked to, else as the question's namespace does."""
+    return names or (BRIDGE if bridge_rank(namespace) == 0 else STANDARD)
+
+
+def time_argument(name: str, text: str | None) -> int | None:
+    """A time in UTC microseconds; without a zone it is UTC. Raises RequestError."""
+    if text is None:
+        return None
+    parsed = parse_time(_LOST_PLUS.sub("+", text))
+    if parsed is None:
+        raise RequestError(f"{name} is no time: {text!r}", "Write it as RFC 3339: 2026-05-01T04:00:00Z.")
+    return parsed.us

@@ -1,0 +1,112 @@
+"""The OpenAPI description: shapes of answers from our own models, in version 3.0, which the offline page can show."""
+
+import inspect
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from lineage_bridge.api import schemas
+from lineage_bridge.api.schemas.answers import ErrorAnswer
+
+OPENAPI_VERSION = "3.0.3"
+_REFERENCE = "#/components/schemas/{name}"
+_TEXTS = {
+    200: "Done",
+    201: "Durable",
+    202: "Durable, and soon done",
+    400: "No JSON at all; kept in quarantine",
+    404: "Not there; names that come close",
+    409: "Several nodes may be meant; they are named",
+    410: "No longer kept; the way on is told",
+    413: "Too large; a sample is kept in quarantine",
+    422: "Not used; kept in quarantine",
+    503: "Not now; send again later",
+    507: "The disk is full; nothing was acknowledged",
+}
+_FAILURES: Mapping[int, Any] = {503: ErrorAnswer, 507: ErrorAnswer}
+
+EVENTS_BODY = {
+    "requestBody": {
+        "required": True,
+        "description": "OpenLineage events: one, an array, an object with `events`, or NDJSON. Content-Encoding gzip is read.",
+        "content": {"application/json": {"schema": {}}, "application/x-ndjson": {"schema": {"type": "string"}}},
+    }
+}
+
+
+def body_of(shape: object, *, required: bool = True) -> dict[str, Any]:
+    """The description of a request's JSON body."""
+    return {"requestBody": {"required": required, "content": _content(shape)}}
+
+
+def answers(shapes: Mapping[int, Any], *, writes: bool = True) -> dict[int | str, dict[str, Any]]:
+    """The descriptions of a call's answers, by status; a tuple stands for one of several shapes."""
+    every = {**shapes, **(_FAILURES if writes else {503: ErrorAnswer})}
+    return {status: {"description": _TEXTS[status], "content": _content(shape)} for status, shape in every.items()}
+
+
+def describe(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document of `app`."""
+    document = get_openapi(
+        title=app.title,
+        version=app.version,
+        openapi_version=OPENAPI_VERSION,
+        description=app.description,
+        routes=app.routes,
+    )
+    _, components = msgspec.json.schema_components(_shapes(), ref_template=_REFERENCE)
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    schemas.update(components)
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            _drop_framework_errors(operation, schemas)
+    return {key: _in_3_0(member) for key, member in document.items()}
+
+
+def _shapes() -> list[type[msgspec.Struct]]:
+    """Every shape of our answers: those of each module of `api.schemas` that a route has imported."""
+    modules = [module for name, module in sorted(sys.modules.items()) if name.startswith(f"{schemas.__name__}.")]
+    members = {shape for module in modules for _, shape in inspect.getmembers(module, inspect.isclass)}
+    return sorted((s for s in members if issubclass(s, msgspec.Struct)), key=lambda s: (s.__module__, s.__name__))
+
+
+def _content(shape: object) -> dict[str, Any]:
+    """The description of a JSON text of this shape, or of one of several."""
+    shapes = shape if isinstance(shape, tuple) else (shape,)
+    schemas = [_schema(one) for one in shapes]
+    return {"application/json": {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas}}}
+
+
+def _schema(shape: object) -> dict[str, Any]:
+    (schema,), _ = msgspec.json.schema_components([shape], ref_template=_REFERENCE)
+    return schema
+
+
+def _drop_framework_errors(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
+    """Errors have our shape, not the framework's."""
+    schemas.pop("HTTPValidationError", None)
+    schemas.pop("ValidationError", None)
+    wrong = operation.get("responses", {}).get("422", {})
+    if "HTTPValidationError" in str(wrong):
+        wrong.update(description="An argument is wrong", content=_content(ErrorAnswer))
+
+
+def _in_3_0(value: Any) -> Any:  # noqa: ANN401 - a JSON edge
+    """The same document without what version 3.1 brought: null as a type, const."""
+    if isinstance(value, list):
+        return [_in_3_0(element) for element in value]
+    if not isinstance(value, dict):
+        return value
+    plain = {key: _in_3_0(member) for key, member in value.items()}
+    if "const" in plain:
+        plain["enum"] = [plain.pop("const")]
+    kinds = plain.get("anyOf")
+    if isinstance(kinds, list) and {"type": "null"} in kinds:
+        rest = [kind for kind in kinds if kind != {"type": "null"}]
+        del plain["anyOf"]
+        plain = {**plain, **(rest[0] if len(rest) == 1 else {"anyOf": rest}), "nullable": True}
+    return plain

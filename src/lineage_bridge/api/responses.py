@@ -1,0 +1,129 @@
+"""Answers: values as JSON, and errors in their one shape."""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Final
+
+import msgspec
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import StreamingResponse
+
+from lineage_bridge.api.schemas.answers import ErrorAnswer, Name, Problem
+from lineage_bridge.errors import (
+    AmbiguousError,
+    ConfigError,
+    GoneError,
+    LineageBridgeError,
+    LogError,
+    LogFullError,
+    NotFoundError,
+    RequestError,
+    StoreError,
+    StoreMissingError,
+    UnavailableError,
+)
+
+POSITION_HEADER: Final = "X-Lineage-Position"
+JSON: Final = "application/json"
+_HEADERS: Final = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+_AGAIN: Final = {"Retry-After": "1"}
+_KINDS: Final[tuple[tuple[type[LineageBridgeError], int, str], ...]] = (
+    (NotFoundError, 404, "not_found"),
+    (AmbiguousError, 409, "ambiguous"),
+    (GoneError, 410, "gone"),
+    (RequestError, 422, "bad_argument"),
+    (ConfigError, 422, "bad_setting"),
+    (UnavailableError, 503, "unavailable"),
+    (LogFullError, 507, "log_full"),
+    (LogError, 503, "log_failed"),
+    (StoreMissingError, 503, "no_graph_yet"),
+    (StoreError, 503, "store_failed"),
+)
+"""The first kind that fits an error names its status and code."""
+_CODES: Final = {404: "not_found", 405: "method_not_allowed"}
+
+_log = logging.getLogger(__name__)
+
+
+class RefusedError(LineageBridgeError):
+    """A request that is answered with `status` and `code` before anything is done."""
+
+    def __init__(self, status: int, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.status, self.code = status, code
+
+
+def answer(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A value as JSON."""
+    return verbatim(msgspec.json.encode(value), status, headers)
+
+
+def verbatim(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """JSON text as it stands."""
+    return Response(body, status, {**_HEADERS, **(headers or {})}, JSON)
+
+
+def verbatim_list(texts: Iterable[bytes], headers: Mapping[str, str]) -> Response:
+    """JSON texts as they stand, as the elements of an array."""
+    return verbatim(b"[" + b",".join(texts) + b"]", 200, headers)
+
+
+def streamed(pieces: Iterator[bytes], headers: Mapping[str, str]) -> Response:
+    """JSON text in pieces, sent as they are made. What the first piece raises is an answer of its own."""
+    first = next(pieces, b"")
+    return StreamingResponse(chain((first,), pieces), 200, {**_HEADERS, **headers}, JSON)
+
+
+def problem(status: int, code: str, message: str, hint: str = "", headers: Mapping[str, str] | None = None) -> Response:
+    """An error in its one shape."""
+    return answer(ErrorAnswer(Problem(code, message, hint)), status, headers)
+
+
+def install(app: FastAPI, clock_us: Callable[[], int]) -> None:
+    """Make every error of `app` an answer in the one shape."""
+    app.exception_handler(LineageBridgeError)(_known)
+    app.exception_handler(RequestValidationError)(_invalid)
+    app.exception_handler(HTTPException)(_http)
+    app.exception_handler(ClientDisconnect)(_gone)
+
+    def unexpected(request: Request, error: Exception) -> Response:
+        id_ = f"{clock_us():x}"
+        _log.error("request %s %s failed, id %s: %r", request.method, request.url.path, id_, error)
+        hint = "The server's log tells more under this id."
+        return answer(ErrorAnswer(Problem("internal", "the request failed inside the server", hint, id=id_)), 500)
+
+    app.exception_handler(Exception)(unexpected)
+
+
+def of_error(error: LineageBridgeError) -> Response:
+    """The answer to one of our own errors."""
+    if isinstance(error, RefusedError):
+        return problem(error.status, error.code, str(error), error.hint)
+    status, code = next(((status, code) for kind, status, code in _KINDS if isinstance(error, kind)), (503, "failed"))
+    near = [Name(*names) for names in error.near] if isinstance(error, NotFoundError | AmbiguousError) else None
+    said = Problem(code, str(error), error.hint, msgspec.UNSET if near is None else near)
+    return answer(ErrorAnswer(said), status, _AGAIN if status == 503 else None)
+
+
+def _known(_: Request, error: LineageBridgeError) -> Response:
+    return of_error(error)
+
+
+def _invalid(_: Request, error: RequestValidationError) -> Response:
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
+    return problem(422, "bad_argument", f"{where}: {first['msg']}", "docs/api.md lists every call with its arguments.")
+
+
+def _http(request: Request, error: HTTPException) -> Response:
+    message = f"{error.detail}: {request.method} {request.url.path}"
+    code = _CODES.get(error.status_code, "refused")
+    return problem(error.status_code, code, message, "/docs lists every call.", error.headers)
+
+
+def _gone(_: Request, __: ClientDisconnect) -> Response:
+    return problem(400, "disconnected", "the client went away before the request was complete")

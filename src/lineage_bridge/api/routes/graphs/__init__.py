@@ -1,0 +1,1 @@
+"""The graph as nodes and edges: listed, viewed as OpenLineage events, imported."""

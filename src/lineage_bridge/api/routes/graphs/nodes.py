@@ -1,0 +1,260 @@
+"""The one graph, as a list of nodes and edges, and what lies up- or downstream of a node: in the shapes LineageBridge's users know."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Annotated, TypeVar
+
+import msgspec
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from msgspec import Struct
+from pydantic import AfterValidator
+
+from lineage_bridge.api import position_tokens
+from lineage_bridge.api.dependencies import Mended, Offset, page, reflecting, waiting
+from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.responses import answer
+from lineage_bridge.api.routes.graphs.graph_nodes import EdgeTeller, lineage_node
+from lineage_bridge.api.routes.graphs.hops import hops_of, is_direct
+from lineage_bridge.api.routes.graphs.whole_graph import Counter, NodeFilter, array, demand, edges, nodes, stats, stream
+from lineage_bridge.api.schemas.answers import ErrorAnswer
+from lineage_bridge.api.schemas.graphs import (
+    EdgeList,
+    Exported,
+    GraphSummary,
+    HopsAnswer,
+    LineageNode,
+    NodeList,
+    WholeGraph,
+)
+from lineage_bridge.api.services import Services
+from lineage_bridge.errors import NotFoundError
+from lineage_bridge.graph.identity.node_ids import CATALOG_TYPES, DATASET_TYPES, JOB_TYPES, SYSTEMS
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.events import EventFilter
+from lineage_bridge.model.graph import Node, Walk, WalkLimits
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.ports import GraphReader
+
+Item = TypeVar("Item", bound=Struct)
+_ENCODER = msgspec.json.Encoder()
+_NOT_FOUND = {404: ErrorAnswer}
+_ONE_NODE = {404: ErrorAnswer, 409: ErrorAnswer}
+GraphId = Annotated[str, Path(description="The id of the one graph: GET /api/v1/graphs")]
+NodeId = Annotated[str, Path(description="system:type:scope:name, as answers write it, or shorter where that is clear"), Mended]
+Limit = Annotated[int | None, Query(ge=1, le=10_000, description="A page of so many; without it, all")]
+TYPES = (*DATASET_TYPES, *CATALOG_TYPES, *JOB_TYPES)
+
+
+def one_of(words: Sequence[str]) -> AfterValidator:
+    """Lets a parameter be one of some words. The validator raises ValueError for others."""
+
+    def check_word(word: str | None) -> str | None:
+        if word is not None and word not in words:
+            raise ValueError(f"not one of {', '.join(words)}")
+        return word
+
+    return AfterValidator(check_word)
+
+
+NodeType = Annotated[str | None, Query(description=f"Only nodes of this type: {', '.join(TYPES)}"), one_of(TYPES)]
+System = Annotated[str | None, Query(description=f"Only nodes of this system: {', '.join(SYSTEMS)}"), one_of(SYSTEMS)]
+
+
+def routes(services: Services) -> APIRouter:
+    """The calls on the graph as nodes and edges."""
+    router = APIRouter(prefix="/graphs", tags=["graphs"], dependencies=[Depends(waiting(services))])
+    _graph_routes(router, services)
+    _node_routes(router, services)
+    _edge_route(router, services)
+    for direction in ("upstream", "downstream"):
+        _query_route(router, services, direction)
+    return router
+
+
+def check(services: Services, graph_id: str) -> None:
+    """Raise NotFoundError for another graph than the one there is."""
+    if graph_id.lower() != services.graph_id:
+        raise NotFoundError(f"there is no graph {graph_id!r}", f"This installation has one graph: {services.graph_id}.")
+
+
+# the graph
+
+
+def _graph_routes(router: APIRouter, services: Services) -> None:
+    @router.get("", response_model=None, responses=answers({200: list[GraphSummary]}, writes=False))
+    def get_graphs() -> Response:
+        """The one graph. Its size is counted when it is asked for."""
+        with services.graph() as reader:
+            counted = stats(reader, services.clock_us())
+            counts = counted.node_count, counted.edge_count, counted.pipeline_count
+            return answer([GraphSummary(services.graph_id, *counts, *_span(reader))], headers=reflecting(reader))
+
+    @router.get("/{graph_id}", response_model=None, responses=answers({200: WholeGraph, **_NOT_FOUND}, writes=False))
+    def get_graph(graph_id: GraphId) -> Response:
+        """All nodes, all edges, and how many there are."""
+        check(services, graph_id)
+
+        def tell(reader: GraphReader) -> Iterator[bytes]:
+            now_us, counter = services.clock_us(), Counter()
+            created, modified = _span(reader)
+            head = {"graph_id": services.graph_id, "created_at": created, "last_modified": modified}
+            yield _ENCODER.encode(head)[:-1] + b","
+            yield from array("nodes", counter.nodes(nodes(reader, NodeFilter())))
+            yield b","
+            yield from array("edges", counter.edges(edges(reader, now_us)))
+            yield b',"stats":' + _ENCODER.encode(counter.stats()) + b"}"
+
+        return stream(services, tell)
+
+    @router.get("/{graph_id}/export", response_model=None, responses=answers({200: Exported, **_NOT_FOUND}, writes=False))
+    def get_export(graph_id: GraphId) -> Response:
+        """All nodes, with all that is said of them, and all edges: what import takes."""
+        check(services, graph_id)
+
+        def tell(reader: GraphReader) -> Iterator[bytes]:
+            yield b"{"
+            yield from array("nodes", nodes(reader, NodeFilter(), facets=True))
+            yield b","
+            yield from array("edges", edges(reader, services.clock_us(), facets=True))
+            yield b"}"
+
+        return stream(services, tell)
+
+
+def _span(reader: GraphReader) -> tuple[str | None, str | None]:
+    """The times of the oldest and the newest event."""
+    ends = [reader.events(EventFilter(ascending=ascending, limit=1)) for ascending in (True, False)]
+    first, last = (format_time(found[0].time) if found else None for found in ends)
+    return first, last
+
+
+# nodes
+
+
+def _node_routes(router: APIRouter, services: Services) -> None:
+    @router.get("/{graph_id}/nodes", response_model=None, responses=answers({200: NodeList, **_NOT_FOUND}, writes=False))
+    def get_nodes(
+        request: Request,
+        graph_id: GraphId,
+        type: NodeType = None,  # noqa: A002 - the parameter's name on the wire
+        system: System = None,
+        env_id: Annotated[str | None, Query(description="Only nodes of this environment"), Mended] = None,
+        search: Annotated[str | None, Query(description="A part of the display name or qualified name, in any case"), Mended] = None,
+        limit: Limit = None,
+        offset: Offset = 0,
+    ) -> Response:
+        """Nodes in the order of their names: all of them, or a page."""
+        check(services, graph_id)
+        which = NodeFilter(type, system, env_id, search)
+        return _listed(services, request, "nodes", (limit, offset), lambda reader: nodes(reader, which))
+
+    @router.get("/{graph_id}/nodes/{node_id:path}", response_model=None, responses=answers({200: LineageNode, **_ONE_NODE}, writes=False))
+    def get_node(graph_id: GraphId, node_id: NodeId) -> Response:
+        """One node, with all that is said of it."""
+        check(services, graph_id)
+        with services.graph() as reader:
+            (entry,) = reader.entries([demand(reader, node_id)])
+            return answer(lineage_node(entry, facets=True), headers=reflecting(reader))
+
+
+# edges
+
+
+def _edge_route(router: APIRouter, services: Services) -> None:
+    @router.get("/{graph_id}/edges", response_model=None, responses=answers({200: EdgeList, **_NOT_FOUND}, writes=False))
+    def get_edges(request: Request, graph_id: GraphId, limit: Limit = None, offset: Offset = 0) -> Response:
+        """Edges: all of them, or a page."""
+        check(services, graph_id)
+        return _listed(services, request, "edges", (limit, offset), lambda reader: edges(reader, services.clock_us()))
+
+
+def _listed(
+    services: Services,
+    request: Request,
+    name: str,
+    span: tuple[int | None, int],
+    items: Callable[[GraphReader], Iterator[Item]],
+) -> Response:
+    limit, offset = span
+    if limit is not None:
+        with services.graph() as reader:
+            passing = items(reader)
+            skipped = sum(1 for _ in islice(passing, offset))
+            found = list(islice(passing, limit + 1))
+            total = skipped + len(found) + sum(1 for _ in passing)
+            shown, link = page(request, found, limit, offset)
+            return answer({name: shown, "total": total}, headers={**link, **reflecting(reader)})
+
+    def tell(reader: GraphReader) -> Iterator[bytes]:
+        total = 0
+
+        def counted() -> Iterator[Item]:
+            nonlocal total
+            for item in islice(items(reader), offset, None):
+                total += 1
+                yield item
+
+        yield b"{"
+        yield from array(name, counted())
+        yield b',"total":%d}' % (total + offset)
+
+    return stream(services, tell)
+
+
+# up- and downstream
+
+
+def _query_route(router: APIRouter, services: Services, direction: str) -> None:
+    def query(
+        graph_id: GraphId,
+        node_id: NodeId,
+        hops: Annotated[int, Query(ge=1, le=50, description="Most edges on the way")] = 3,
+    ) -> Response:
+        check(services, graph_id)
+        with services.graph() as reader:
+            origin = demand(reader, node_id)
+            return answer(
+                _hops(services, reader, _walk(reader, origin, direction, hops, services.clock_us()), hops), headers=reflecting(reader)
+            )
+
+    router.add_api_route(
+        f"/{{graph_id}}/query/{direction}/{{node_id:path}}",
+        query,
+        methods=["GET"],
+        name=f"query_{direction}",
+        description=f"The nodes {direction} of a node, at most `hops` edges away, with the edges between them.",
+        response_model=None,
+        responses=answers({200: HopsAnswer, **_ONE_NODE}, writes=False),
+    )
+
+
+def _walk(reader: GraphReader, origin: Node, direction: str, hops: int, now_us: int) -> Walk:
+    """A walk that meets all that is so many edges away: half as many flows, unless some of them are single edges."""
+    flows = (hops + 1 + (origin.kind == NodeKind.JOB)) // 2
+    walk = reader.walk(origin, direction, flows, WalkLimits(), now_us=now_us)
+    if not any(map(is_direct, walk.edges)):
+        return walk
+    return reader.walk(origin, direction, hops, WalkLimits(), now_us=now_us)
+
+
+def _hops(services: Services, reader: GraphReader, walk: Walk, hops: int) -> HopsAnswer:
+    found = hops_of(reader, walk, hops)
+    entries = {entry.node.id: entry for entry in reader.entries(found.nodes)}
+    tell = EdgeTeller(entries)
+    origin = reader.standing([walk.origin])[walk.origin.id]
+    around = [lineage_node(entry) for id_, entry in entries.items() if id_ != origin.id]
+    told = list(map(tell, found.links))
+    return HopsAnswer(
+        graph_id=services.graph_id,
+        origin=entries[origin.id].called.id,
+        direction=walk.direction,
+        hops=hops,
+        nodes=around,
+        edges=told,
+        node_count=len(around),
+        edge_count=len(told),
+        distances={entries[id_].called.id: distance for id_, distance in found.distances.items()},
+        truncated=walk.truncated,
+        settling=reader.settling(),
+        position=position_tokens.encode(reader.position()),
+    )

@@ -1,0 +1,1 @@
+"""Taking events in, and running the server: intake, quarantine, sources, tasks, health."""

@@ -1,0 +1,49 @@
+"""What the last analysis of the whole graph found."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from msgspec import Raw
+
+from lineage_bridge.api import position_tokens
+from lineage_bridge.api.dependencies import Offset, page
+from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.responses import answer
+from lineage_bridge.api.schemas.analysis import AnalysisPage
+from lineage_bridge.api.schemas.answers import ErrorAnswer
+from lineage_bridge.api.services import Services
+
+PartName = Literal["impact", "cycle", "orphan", "unused"]
+
+
+def routes(services: Services) -> APIRouter:
+    """The calls on the last analysis."""
+    router = APIRouter(tags=["analysis"])
+
+    @router.get("/analysis", response_model=None, responses=answers({200: AnalysisPage, 404: ErrorAnswer}, writes=False))
+    def get_analysis(
+        request: Request,
+        part: Annotated[PartName, Query(description="What of it")] = "impact",
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+        offset: Offset = 0,
+    ) -> Response:
+        """How much lies down- and upstream of each node, cycles, orphans, unused datasets: as `lineage-bridge analyse` found it last."""
+        findings = services.findings()
+        summary = findings.summary
+        shown, link = page(request, findings.lines(part, limit + 1, offset), limit, offset)
+        return answer(
+            AnalysisPage(
+                part=part,
+                items=[Raw(line) for line in shown],
+                counts={name: of.count for name, of in summary.parts.items()},
+                nodes=summary.nodes,
+                flows=summary.flows,
+                exact=summary.exact,
+                unused_days=summary.unused_days,
+                made_at=summary.made_at,
+                position=position_tokens.encode({position_tokens.stream(name): place for name, place in summary.position.items()}),
+            ),
+            headers=link,
+        )
+
+    return router

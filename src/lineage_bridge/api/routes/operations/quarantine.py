@@ -1,0 +1,91 @@
+"""Questions about what is kept and not used, and trying it again."""
+
+from typing import Annotated
+
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.dependencies import Offset, page, reflecting, waiting
+from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.responses import answer
+from lineage_bridge.api.routes.operations.intake import Intake, Judged, Receipt, judge_one, one_answer
+from lineage_bridge.api.schemas.answers import Accepted, ErrorAnswer, Quarantine, RejectedAnswer
+from lineage_bridge.api.services import Services
+from lineage_bridge.errors import NotFoundError
+from lineage_bridge.graph.log_record import RETRY, FrameKind
+from lineage_bridge.openlineage.verdict import Rejected
+from lineage_bridge.ports import Frame
+
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+def routes(services: Services, intake: Intake) -> APIRouter:
+    """The calls on the quarantine."""
+    router = APIRouter(prefix="/quarantine", tags=["quarantine"])
+
+    @router.get(
+        "",
+        response_model=None,
+        dependencies=[Depends(waiting(services))],
+        responses=answers({200: Quarantine}, writes=False),
+    )
+    def get_quarantine(
+        request: Request,
+        code: Annotated[str | None, Query(description="Only what was refused for this reason")] = None,
+        limit: Limit = 100,
+        offset: Offset = 0,
+    ) -> Response:
+        """What is kept and not used, newest first, and how much of it for which reason."""
+        with services.graph() as reader:
+            records, link = page(request, reader.quarantine(code, limit + 1, offset), limit, offset)
+            items = [serialization.quarantine_item(record) for record in records]
+            said = Quarantine(items, reader.quarantine_counts(), position_tokens.encode(reader.position()))
+            return answer(said, headers={**link, **reflecting(reader)})
+
+    @router.get(
+        "/{event_id}/body",
+        response_model=None,
+        dependencies=[Depends(waiting(services))],
+        responses={200: {"description": "The bytes as kept", "content": {"application/octet-stream": {}}}},
+    )
+    def get_body(event_id: str) -> Response:
+        """What is kept, byte for byte, with known secrets masked."""
+        headers = {"Content-Disposition": "attachment", "X-Content-Type-Options": "nosniff"}
+        return Response(_kept(services, event_id).body, headers=headers, media_type="application/octet-stream")
+
+    @router.post(
+        "/{event_id}/retry",
+        response_model=None,
+        responses=answers({201: Accepted, 404: ErrorAnswer, 422: RejectedAnswer}),
+    )
+    async def post_retry(event_id: str) -> Response:
+        """Judge what is kept once more; if it is accepted now, it is used. Otherwise nothing is written."""
+        judged = await to_thread.run_sync(_judged_again, services, event_id)
+        verdict = judged.verdict
+        if isinstance(verdict, Rejected):
+            end = position_tokens.log_end(services.log.end())
+            return answer(RejectedAnswer(judged.id, end, verdict.code, verdict.path, verdict.message), 422)
+        return one_answer(Receipt([judged], True, await intake.store([judged.frame])))
+
+    return router
+
+
+def _kept(services: Services, event_id: str) -> Frame:
+    """The frame that is kept aside. Raises NotFoundError."""
+    missing = NotFoundError(f"the quarantine holds no event {event_id!r}", "GET /api/v1/quarantine lists what it holds.")
+    try:
+        event = bytes.fromhex(event_id)
+    except ValueError:
+        raise missing from None
+    with services.graph() as reader:
+        records = reader.quarantine(None, 1, 0, event)
+    frame = services.frames.read_one(records[0].place) if records else None
+    if frame is None or frame.kind not in (FrameKind.EVENT, FrameKind.REJECTED):
+        raise missing
+    return frame
+
+
+def _judged_again(services: Services, event_id: str) -> Judged:
+    frame = _kept(services, event_id)
+    return judge_one(frame.body, services.clock_us(), RETRY)

@@ -1,0 +1,232 @@
+"""Tasks: extractions, started and followed."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from lineage_bridge.api.bodies import receive
+from lineage_bridge.api.dependencies import Offset, page
+from lineage_bridge.api.guard import check_loopback
+from lineage_bridge.api.openapi import answers, body_of
+from lineage_bridge.api.responses import RefusedError, answer
+from lineage_bridge.api.schemas.answers import ErrorAnswer
+from lineage_bridge.api.schemas.tasks import Credentials, ExtractionRequest, KeyPair, PlaneItem, TaskItem, TaskResult, UnknownItem
+from lineage_bridge.api.services import Services
+from lineage_bridge.errors import RequestError
+from lineage_bridge.model.tasks import ASKED, Credential, ExtractOrder, PlaneRecord, TaskFilter, TaskRecord
+from lineage_bridge.openlineage.times import SECOND_US, format_time
+
+_OPERATOR = [Depends(check_loopback)]
+_REQUESTS = msgspec.json.Decoder(ExtractionRequest)
+_CREDENTIALS = msgspec.json.Decoder(Credentials)
+_SWITCHES = {
+    "enable_connect": ("connect",),
+    "enable_ksqldb": ("ksqldb",),
+    "enable_flink": ("flink",),
+    "enable_schema_registry": ("registry", "schema-links"),
+    "enable_stream_catalog": ("catalog",),
+    "enable_tableflow": ("tableflow",),
+    "enable_metrics": ("metrics",),
+}
+"""Switch to the planes that it leaves out when it is false."""
+_SCOPED = {
+    "cluster_credentials": "kafka",
+    "sr_credentials": "registry",
+    "flink_credentials": "flink",
+    "ksqldb_credentials": "ksqldb",
+    "tableflow_credentials": "tableflow",
+}
+_Ids = Annotated[list[str], Query(description="Ids, repeated or separated by commas")]
+_ReadT = TypeVar("_ReadT")
+
+
+def routes(services: Services) -> APIRouter:
+    """The calls on tasks."""
+    router = APIRouter(tags=["tasks"])
+    _reading_routes(router, services)
+    _extract_route(router, services)
+    _order_routes(router, services)
+    return router
+
+
+def _reading_routes(router: APIRouter, services: Services) -> None:
+    @router.get("/tasks", response_model=None, responses=answers({200: list[TaskItem]}, writes=False))
+    def get_tasks(
+        request: Request,
+        task_type: Literal["extract", "enrich"] | None = None,
+        status: Literal["pending", "running", "completed", "failed"] | None = None,
+        limit: Annotated[int, Query(ge=1, le=500)] = 20,
+        offset: Offset = 0,
+    ) -> Response:
+        """Tasks, the newest first."""
+        found = services.tasks.records(TaskFilter(task_type or "", status or "", limit + 1, offset))
+        tasks, links = page(request, found, limit, offset)
+        return answer([_item(task) for task in tasks], headers=links)
+
+    @router.get("/tasks/{task_id}", response_model=None, responses=answers({200: TaskItem, 404: ErrorAnswer}, writes=False))
+    def get_task(task_id: str) -> Response:
+        """A task: how far it is, and what came of it."""
+        return answer(_item(services.tasks.record(task_id)))
+
+
+def _extract_route(router: APIRouter, services: Services) -> None:
+    async def post_extract(
+        request: Request,
+        environment_ids: _Ids = [],  # noqa: B006  # FastAPI copies it
+        cluster_ids: _Ids = [],  # noqa: B006  # as above
+        source: str | None = None,
+    ) -> Response:
+        body = await receive(request, services.max_body_bytes)
+        asked = _read(_REQUESTS, body.data) or ExtractionRequest()
+        order = _order(asked, _ids("environment_ids", environment_ids, asked), _ids("cluster_ids", cluster_ids, asked), source)
+        started = await to_thread.run_sync(services.tasks.extract, order)
+        return answer(_item(started), 202)
+
+    router.add_api_route(
+        "/tasks/extract",
+        post_extract,
+        methods=["POST"],
+        description="Extract the lineage of an organization of Confluent Cloud. The body may be left out.",
+        response_model=None,
+        status_code=202,
+        dependencies=_OPERATOR,
+        openapi_extra=body_of(ExtractionRequest, required=False),
+        responses=answers({202: TaskItem, 422: ErrorAnswer}, writes=False),
+    )
+
+
+def _order_routes(router: APIRouter, services: Services) -> None:
+    known = answers({200: TaskItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False)
+
+    async def post_resume(request: Request, task_id: str) -> Response:
+        body = await receive(request, services.max_body_bytes)
+        given = _read(_CREDENTIALS, body.data) or Credentials()
+        order = ExtractOrder(credentials=_given(given))
+        resumed = await to_thread.run_sync(services.tasks.resume, task_id, order)
+        return answer(_item(resumed), 202)
+
+    router.add_api_route(
+        "/tasks/{task_id}/resume",
+        post_resume,
+        methods=["POST"],
+        description="Go on with a task that was cancelled or interrupted. Credentials that came with its request have to come again.",
+        response_model=None,
+        status_code=202,
+        dependencies=_OPERATOR,
+        openapi_extra=body_of(Credentials, required=False),
+        responses=answers({202: TaskItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
+    )
+
+    @router.post("/tasks/{task_id}/cancel", response_model=None, dependencies=_OPERATOR, responses=known)
+    def cancel_task(task_id: str) -> Response:
+        """Stop a task soon: it fails as `cancelled`. What it has told stays."""
+        return answer(_item(services.tasks.cancel(task_id)))
+
+    @router.delete("/tasks/{task_id}", response_model=None, dependencies=_OPERATOR, responses=known)
+    def delete_task(task_id: str) -> Response:
+        """Stop a task, as `cancel` does."""
+        return answer(_item(services.tasks.cancel(task_id)))
+
+    @router.post("/tasks/enrich", include_in_schema=False, dependencies=_OPERATOR)
+    def enrich() -> Response:
+        raise RefusedError(501, "not_implemented", "catalogs are not asked for more than an extraction tells", "POST /api/v1/tasks/extract")
+
+
+def _read(decoder: msgspec.json.Decoder[_ReadT], body: bytes) -> _ReadT | None:
+    """A body, None if it is empty. Raises RequestError, which repeats nothing of it: it may hold credentials."""
+    if not body.strip() or body.strip() == b"null":
+        return None
+    try:
+        return decoder.decode(body)
+    except (ValueError, msgspec.DecodeError) as error:
+        raise RequestError(f"no order: {error}", "docs/tasks.md tells what may be sent.") from None
+
+
+def _ids(name: str, asked: Sequence[str], body: ExtractionRequest) -> tuple[str, ...]:
+    """Ids of the query or the body. Raises RequestError if both have some."""
+    in_query = {part.strip() for text in asked for part in text.split(",")} - {""}
+    in_body = {part.strip() for part in getattr(body, name) or ()} - {""}
+    if in_query and in_body and in_query != in_body:
+        raise RequestError(f"{name} is both in the query and in the body", "say it once")
+    return tuple(sorted(in_query or in_body))
+
+
+def _order(asked: ExtractionRequest, environments: tuple[str, ...], clusters: tuple[str, ...], source: str | None) -> ExtractOrder:
+    switched = [plane for switch, planes in _SWITCHES.items() if getattr(asked, switch) is False for plane in planes]
+    off = {part.strip() for text in asked.off or () for part in text.split(",")} - {""}
+    return ExtractOrder(
+        source=source or asked.source or "",
+        environments=environments,
+        clusters=clusters,
+        off=tuple(sorted(off | set(switched))),
+        hours=asked.metrics_lookback_hours,
+        addresses=asked.sr_endpoints or {},
+        credentials=_given(asked),
+    )
+
+
+def _given(asked: Credentials) -> dict[tuple[str, str], Credential]:
+    single = {("cloud", ""): asked.cloud_credentials, ("metrics", ""): asked.metrics_credentials}
+    scoped = {(plane, scope): pair for name, plane in _SCOPED.items() for scope, pair in (getattr(asked, name) or {}).items()}
+    return {place: _credential(pair) for place, pair in {**single, **scoped}.items() if pair is not None}
+
+
+def _credential(pair: KeyPair) -> Credential:
+    if not pair.api_key or not pair.api_secret:
+        raise RequestError("a credential is empty", "it has api_key and api_secret")
+    return Credential(pair.api_key, pair.api_secret)
+
+
+def _item(task: TaskRecord) -> TaskItem:
+    return TaskItem(
+        task_id=task.id,
+        task_type=task.kind,
+        status=task.status,
+        created_at=format_time(task.created_us),
+        started_at=_moment(task.started_us),
+        completed_at=_moment(task.ended_us),
+        progress=[*task.steps[:1], *(_words(plane) for plane in task.planes if plane.state != ASKED), *task.steps[1:]],
+        result=TaskResult(task.result.graph_id, task.result.node_count, task.result.edge_count) if task.result else None,
+        error=task.error,
+        hint=task.hint,
+        params=_params(task),
+        source=task.source,
+        planes=[_plane(plane) for plane in task.planes],
+        unknown=[UnknownItem(*_names(plane), plane.state, list(plane.why)) for plane in task.unknown] if task.ended else [],
+        events=sum(plane.events for plane in task.planes),
+        cancelled=task.cancelled,
+        resumable=task.resumable,
+    )
+
+
+def _params(task: TaskRecord) -> dict[str, Any]:
+    return {
+        "source": task.source,
+        "environment_ids": task.environments,
+        "cluster_ids": task.clusters,
+        "off": task.off,
+        "metrics_lookback_hours": task.hours,
+        "sr_endpoints": task.addresses,
+        "credentials": task.given,
+    }
+
+
+def _plane(plane: PlaneRecord) -> PlaneItem:
+    return PlaneItem(*_names(plane), plane.state, list(plane.why), plane.events, plane.requests, plane.took_us / SECOND_US)
+
+
+def _names(plane: PlaneRecord) -> tuple[str, str]:
+    name, _, scope = plane.key.partition(" ")
+    return name, scope
+
+
+def _words(plane: PlaneRecord) -> str:
+    why = f" ({'; '.join(plane.why)})" if plane.why else ""
+    return f"{plane.key}: {plane.state.replace('_', ' ')}, {plane.events} events{why}"
+
+
+def _moment(time_us: int | None) -> str | None:
+    return None if time_us is None else format_time(time_us)

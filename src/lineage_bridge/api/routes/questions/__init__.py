@@ -1,0 +1,1 @@
+"""Questions about lineage, runs, schemas and time."""

@@ -1,0 +1,119 @@
+"""Aliases: which names stand for one dataset or job and why; operators who state, veto and lift them."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Query, Request, Response
+from msgspec import UNSET
+
+from lineage_bridge.api import position_tokens
+from lineage_bridge.api.bodies import receive
+from lineage_bridge.api.dependencies import KINDS, Mended, Offset, page, reflecting, waiting
+from lineage_bridge.api.guard import check_loopback
+from lineage_bridge.api.openapi import answers, body_of
+from lineage_bridge.api.responses import POSITION_HEADER, answer
+from lineage_bridge.api.routes.operations.intake import CHANNEL, Intake
+from lineage_bridge.api.schemas.aliases import AliasEnd, Aliases, AliasesAccepted, AliasItem, AliasOrder
+from lineage_bridge.api.schemas.answers import ErrorAnswer
+from lineage_bridge.api.services import Services
+from lineage_bridge.errors import RequestError
+from lineage_bridge.graph.facts.operations import alias_key
+from lineage_bridge.graph.identity.naming.rules import VERSION
+from lineage_bridge.graph.identity.steps import OPERATOR
+from lineage_bridge.graph.ids import NodeKind, event_id
+from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.model.history import AliasFilter, AliasRecord
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.ports import Frame
+
+MOST = 10_000
+_ORDER = msgspec.json.Decoder(AliasOrder)
+Kind = Literal["operator", "rule", "symlink", "facet", "veto"]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+def routes(services: Services, intake: Intake) -> APIRouter:
+    """The calls on aliases."""
+    router = APIRouter(tags=["aliases"])
+    _list_route(router, services)
+    for operation in ("alias", "veto", "lift"):
+        _order_route(router, services, intake, operation)
+    return router
+
+
+def _list_route(router: APIRouter, services: Services) -> None:
+    @router.get("/aliases", response_model=None, dependencies=[Depends(waiting(services))], responses=answers({200: Aliases}, writes=False))
+    def get_aliases(
+        request: Request,
+        kind: Annotated[Kind | None, Query(description="Only aliases on this kind of evidence; `veto`: what is vetoed by whom")] = None,
+        entity: Literal["dataset", "job"] | None = None,
+        namespace: Annotated[str | None, Query(description="Namespace of either end, exactly"), Mended] = None,
+        name: Annotated[str | None, Query(description="Name of either end, exactly; with a namespace"), Mended] = None,
+        limit: Limit = 100,
+        offset: Offset = 0,
+    ) -> Response:
+        """Which names stand for one dataset or job, with the evidence of each."""
+        if name is not None and namespace is None:
+            raise RequestError("a name without its namespace", "Send namespace too.")
+        which = AliasFilter(kind, KINDS[entity] if entity else None, namespace, name, limit + 1, offset)
+        with services.graph() as reader:
+            shown, link = page(request, reader.aliases(which), limit, offset)
+            found = Aliases([_item(record) for record in shown], VERSION, position_tokens.encode(reader.position()))
+            return answer(found, headers={**link, **reflecting(reader)})
+
+
+def _item(record: AliasRecord) -> AliasItem:
+    return AliasItem(
+        entity=NodeKind(record.entity).name.lower(),
+        a=AliasEnd(record.a[0], UNSET if record.whole else record.a[1]),
+        b=AliasEnd(record.b[0], UNSET if record.whole else record.b[1]),
+        kind=record.kind,
+        evidence=record.evidence,
+        standing=record.standing,
+        prefix=record.b[1] if record.whole and record.b[1] else UNSET,
+        parts=record.parts or UNSET,
+        stated_by=record.by or UNSET if record.kind == OPERATOR else UNSET,
+        stated_at=format_time(record.at_us) if record.at_us is not None else UNSET,
+    )
+
+
+def _order_route(router: APIRouter, services: Services, intake: Intake, operation: str) -> None:
+    said = {
+        "alias": "State that names, or whole namespaces, stand for one thing. One that is vetoed stays so until the veto is lifted.",
+        "veto": "Take aliases back, as if there had never been any: an operator's, a producer's, what a rule of naming says.",
+        "lift": "Take vetoes back, each as it was given.",
+    }
+
+    async def post(request: Request) -> Response:
+        body = await receive(request, services.max_body_bytes)
+        order = await to_thread.run_sync(_order, operation, body.data)
+        text = msgspec.json.encode({"operation": operation, "aliases": order.aliases})
+        frame = Frame(FrameKind.OPERATOR, event_id(text), services.clock_us(), CHANNEL, "", b"", text)
+        where = await intake.store([frame])
+        return answer(AliasesAccepted(len(order.aliases), where), 202, {POSITION_HEADER: where})
+
+    router.add_api_route(
+        f"/operations/{operation}",
+        post,
+        methods=["POST"],
+        name=f"post_{operation}",
+        description=said[operation],
+        response_model=None,
+        dependencies=[Depends(check_loopback)],
+        openapi_extra=body_of(AliasOrder),
+        responses=answers({202: AliasesAccepted, 422: ErrorAnswer}),
+    )
+
+
+def _order(operation: str, body: bytes) -> AliasOrder:
+    """What is ordered, if all of it means something. Raises RequestError."""
+    try:
+        order = _ORDER.decode(body)
+    except (ValueError, msgspec.DecodeError) as error:
+        raise RequestError(f"no order: {error}", 'Send {"aliases": [{"a": {"namespace", "name"}, "b": {...}}, ...]}.') from error
+    if not 0 < len(order.aliases) <= MOST:
+        raise RequestError(f"{len(order.aliases)} aliases cannot be ordered at once; 1 to {MOST} can")
+    for word in order.aliases:
+        alias_key(operation, word)
+    return order

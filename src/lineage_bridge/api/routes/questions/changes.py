@@ -1,0 +1,88 @@
+"""The change feed: what of the graph changed, with a cursor."""
+
+from typing import Annotated, Final, Literal
+
+import anyio
+import msgspec
+from anyio import to_thread
+from fastapi import APIRouter, Query, Response
+from msgspec import UNSET
+
+from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.dependencies import reflecting
+from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.responses import answer
+from lineage_bridge.api.schemas.aliases import AliasEnd
+from lineage_bridge.api.schemas.answers import ErrorAnswer
+from lineage_bridge.api.schemas.changes import ChangedAlias, ChangedNode, ChangeFeed, ChangeItem
+from lineage_bridge.api.services import Services
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.differences import ChangeRecord
+from lineage_bridge.model.graph import Node
+
+POLL_S: Final = 0.1
+Kind = Literal["node", "port", "flow", "hub", "columns", "identity", "alias", "facet"]
+
+
+def routes(services: Services) -> APIRouter:
+    """The calls on the change feed."""
+    router = APIRouter(tags=["changes"])
+
+    def read(after: str | None, kinds: list[Kind], limit: int) -> tuple[ChangeFeed, dict[str, str]]:
+        with services.graph() as reader:
+            page = reader.changes(after, kinds, limit)
+            items = [_item(record) for record in page.changes]
+            feed = ChangeFeed(items, page.following, page.oldest, page.more, reader.settling(), position_tokens.encode(reader.position()))
+            return feed, reflecting(reader)
+
+    @router.get("/changes", response_model=None, responses=answers({200: ChangeFeed, 410: ErrorAnswer}, writes=False))
+    async def get_changes(
+        after: Annotated[str | None, Query(description="Cursor (an answer's `next`), or `now`; by itself from the oldest on")] = None,
+        kind: Annotated[list[Kind] | None, Query(description="Only changes of this kind, repeatable")] = None,
+        limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+        wait_s: Annotated[float, Query(ge=0, le=60, description="Wait so many seconds for a change, if there is none")] = 0.0,
+    ) -> Response:
+        """What changed of the graph since a cursor: what repeats is no change. 410 when what follows the cursor is no longer kept."""
+        until = anyio.current_time() + wait_s
+        while True:
+            feed, headers = await to_thread.run_sync(read, after, kind or [], limit)
+            if feed.changes or anyio.current_time() >= until:
+                return answer(feed, headers=headers)
+            after = feed.next
+            await anyio.sleep(POLL_S)
+
+    return router
+
+
+def _item(record: ChangeRecord) -> ChangeItem:
+    is_hub, is_flow, is_alias = record.kind == "hub", record.kind == "flow", record.kind == "alias"
+    node, other = _node(record.node), _node(record.other) if record.other else UNSET
+    return ChangeItem(
+        seq=record.seq,
+        kind=record.kind,
+        change=record.turn.name.lower(),
+        node=UNSET if is_flow or is_hub or is_alias else node,
+        source=node if is_flow else UNSET,
+        target=other if is_flow else UNSET,
+        other=other if record.kind == "identity" else UNSET,
+        link=record.key if record.kind == "identity" else UNSET,
+        alias=_alias(record) if is_alias else UNSET,
+        job=_node(record.job) if record.job else UNSET,
+        hub=serialization.id_of(record.node) if is_hub else UNSET,
+        side=UNSET if record.side is None else record.side.name.lower(),
+        origin=UNSET if record.origin is None else record.origin.name.lower(),
+        evidence=UNSET if record.evidence is None else record.evidence.word,
+        facet=record.key or UNSET if record.kind == "facet" else UNSET,
+        hash=UNSET if is_alias else record.value.hex() or UNSET,
+    )
+
+
+def _alias(record: ChangeRecord) -> ChangedAlias:
+    entity, whole, a_space, a_name, b_space, b_name, kind, evidence = msgspec.json.decode(record.key)
+    ends = (AliasEnd(a_space), AliasEnd(b_space)) if whole else (AliasEnd(a_space, a_name), AliasEnd(b_space, b_name))
+    prefix = b_name or UNSET if whole else UNSET
+    return ChangedAlias(NodeKind(entity).name.lower(), *ends, kind, evidence, record.value == b"vetoed", prefix)
+
+
+def _node(node: Node) -> ChangedNode:
+    return ChangedNode(serialization.id_of(node), *((node.kind.name.lower(), node.namespace, node.name) if node.name else ()))

@@ -1,0 +1,223 @@
+"""What depends on a node, the ways between two, and where a column comes from or ends up."""
+
+from collections.abc import Iterable
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from msgspec import UNSET
+
+from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.dependencies import (
+    KINDS,
+    Mended,
+    Namespace,
+    NodeName,
+    Offset,
+    Style,
+    demand,
+    page,
+    reflecting,
+    time_argument,
+    waiting,
+)
+from lineage_bridge.api.name_styles import spelt
+from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.responses import answer
+from lineage_bridge.api.schemas.answers import ErrorAnswer, GraphNode, Transformation
+from lineage_bridge.api.schemas.lineage import (
+    AffectedNode,
+    ImpactAnswer,
+    ImpactCounts,
+    PathAnswer,
+    PathsAnswer,
+    ProofAnswer,
+    TraceAnswer,
+    TraceColumn,
+    TraceCoverage,
+    TraceFlow,
+    TraceGap,
+)
+from lineage_bridge.api.services import Services
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.graph import Node, WalkLimits
+from lineage_bridge.model.lineage import Affected, Gap, Impact, Paths, Trace, TracedFlow, TraceOptions
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.ports import GraphReader
+
+Kind = Literal["dataset", "job"]
+Direction = Literal["upstream", "downstream"]
+Depth = Annotated[int, Query(ge=1, le=100, description="Most hops")]
+At = Annotated[str | None, Query(description="As things were at this time: RFC 3339; UTC if it has no zone")]
+_NOT_FOUND = {404: ErrorAnswer}
+
+
+def routes(services: Services) -> APIRouter:
+    """The calls that weigh the graph."""
+    router = APIRouter(prefix="/graph", tags=["graph"], dependencies=[Depends(waiting(services))])
+    _impact_route(router, services)
+    _paths_route(router, services)
+    _trace_route(router, services)
+    return router
+
+
+def _impact_route(router: APIRouter, services: Services) -> None:
+    @router.get("/impact", response_model=None, responses=answers({200: ImpactAnswer, **_NOT_FOUND}, writes=False))
+    def get_impact(
+        request: Request,
+        namespace: Namespace,
+        name: NodeName,
+        kind: Kind = "dataset",
+        direction: Direction = "downstream",
+        depth: Depth = 50,
+        at: At = None,
+        names: Style = "standard",
+        limit: Annotated[int, Query(ge=1, le=5000)] = 500,
+        offset: Offset = 0,
+    ) -> Response:
+        """What a change of a dataset or a job reaches: how far, over how many ways, and whether all or some of the data."""
+        with services.graph() as reader:
+            node = demand(reader, KINDS[kind], namespace, name)
+            impact = reader.impact(node, direction, depth, WalkLimits(), time_argument("at", at))
+            shown, link = page(request, impact.affected[offset : offset + limit + 1], limit, offset)
+            said = _impact(reader, impact, [_affected(one) for one in shown])
+            return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
+
+
+def _impact(reader: GraphReader, impact: Impact, shown: list[AffectedNode]) -> ImpactAnswer:
+    wholly = sum(one.wholly for one in impact.affected)
+    jobs = sum(one.node.kind == NodeKind.JOB for one in impact.affected)
+    return ImpactAnswer(
+        origin=serialization.graph_node(impact.origin),
+        direction=impact.direction,
+        depth=impact.depth,
+        counts=ImpactCounts(len(impact.affected) - jobs, jobs, wholly, len(impact.affected) - wholly),
+        affected=shown,
+        truncated=impact.truncated,
+        hidden=impact.hidden,
+        resolution=impact.resolution,
+        settling=reader.settling(),
+        position=position_tokens.encode(reader.position()),
+    )
+
+
+def _affected(one: Affected) -> AffectedNode:
+    return AffectedNode(
+        serialization.graph_node(one.node), one.distance, "all" if one.wholly else "some", UNSET if one.paths is None else one.paths
+    )
+
+
+def _paths_route(router: APIRouter, services: Services) -> None:
+    @router.get("/paths", response_model=None, responses=answers({200: PathsAnswer, **_NOT_FOUND}, writes=False))
+    def get_paths(
+        source_namespace: Annotated[str, Query(description="Where the data comes from"), Mended],
+        source_name: Annotated[str, Query(), Mended],
+        target_namespace: Annotated[str, Query(description="Where it goes"), Mended],
+        target_name: Annotated[str, Query(), Mended],
+        source_kind: Kind = "dataset",
+        target_kind: Kind = "dataset",
+        depth: Depth = 20,
+        at: At = None,
+        names: Style = "standard",
+        limit: Annotated[int, Query(ge=1, le=1000, description="Most paths")] = 20,
+    ) -> Response:
+        """The ways that data takes from one node to another, the shortest first."""
+        with services.graph() as reader:
+            source = demand(reader, KINDS[source_kind], source_namespace, source_name)
+            target = demand(reader, KINDS[target_kind], target_namespace, target_name)
+            found = reader.paths(source, target, depth, limit, WalkLimits(), time_argument("at", at))
+            return answer(spelt(reader, _paths(reader, found), names), headers=reflecting(reader))
+
+
+def _paths(reader: GraphReader, found: Paths) -> PathsAnswer:
+    return PathsAnswer(
+        source=serialization.graph_node(found.source),
+        target=serialization.graph_node(found.target),
+        paths=[PathAnswer(_nodes(path.nodes), [_nodes(jobs) for jobs in path.jobs]) for path in found.paths],
+        more=found.more,
+        truncated=found.truncated,
+        hidden=found.hidden,
+        resolution=found.resolution,
+        settling=reader.settling(),
+        position=position_tokens.encode(reader.position()),
+    )
+
+
+def _nodes(nodes: Iterable[Node]) -> list[GraphNode]:
+    return [serialization.graph_node(node) for node in nodes]
+
+
+def _trace_route(router: APIRouter, services: Services) -> None:
+    @router.get("/trace", response_model=None, responses=answers({200: TraceAnswer, **_NOT_FOUND}, writes=False))
+    def get_trace(
+        namespace: Namespace,
+        name: NodeName,
+        field: Annotated[str, Query(description="The column; without it every column"), Mended] = "",
+        kind: Kind = "dataset",
+        direction: Direction = "upstream",
+        depth: Depth = 20,
+        at: At = None,
+        names: Style = "standard",
+        indirect: Annotated[bool, Query(description="Also what merely decides: filters, joins, sorting")] = False,
+        through_masking: Annotated[bool, Query(description="Go on behind a masked column")] = False,
+        proofs: Annotated[bool, Query(description="Name the event that said each flow last")] = True,
+        gaps: Annotated[int, Query(ge=0, le=10_000, description="Most gaps to name")] = 100,
+    ) -> Response:
+        """Where a column comes from, or where it ends up."""
+        options = TraceOptions(field, direction, depth, indirect, through_masking, proofs, gaps)
+        with services.graph() as reader:
+            node = demand(reader, KINDS[kind], namespace, name)
+            trace = reader.trace(node, options, WalkLimits(), time_argument("at", at))
+            return answer(_trace(reader, trace, names), headers=reflecting(reader))
+
+
+def _trace(reader: GraphReader, trace: Trace, style: str) -> TraceAnswer:
+    ends = {end for flow in trace.flows for end in (flow.source, flow.target, flow.job)}
+    ends |= {end for gap in trace.coverage.gaps for end in (gap.source, gap.target, gap.job)}
+    every = {trace.origin, *ends, *(column.node for column in trace.columns)}
+    return TraceAnswer(
+        origin=spelt(reader, serialization.graph_node(trace.origin), style),
+        field=trace.options.field,
+        direction=trace.options.direction,
+        depth=trace.options.depth,
+        nodes=spelt(reader, _nodes(sorted(every, key=lambda node: (node.kind, node.namespace, node.name))), style),
+        columns=[
+            TraceColumn(serialization.id_of(c.node), c.field, UNSET if c.distance is None else c.distance, c.end or UNSET)
+            for c in trace.columns
+        ],
+        flows=[_flow(flow) for flow in trace.flows],
+        coverage=TraceCoverage(trace.coverage.told, trace.coverage.untold, [_gap(gap) for gap in trace.coverage.gaps]),
+        truncated=trace.truncated,
+        hidden=trace.hidden,
+        resolution=trace.resolution,
+        settling=reader.settling(),
+        position=position_tokens.encode(reader.position()),
+    )
+
+
+def _flow(flow: TracedFlow) -> TraceFlow:
+    return TraceFlow(
+        source=serialization.id_of(flow.source),
+        source_field=flow.source_field,
+        target=serialization.id_of(flow.target),
+        target_field=flow.target_field,
+        job=serialization.id_of(flow.job),
+        origin=flow.origin.name.lower(),
+        transformations=[Transformation(*change) for change in flow.transformations],
+        masked=flow.masked,
+        indirect=flow.indirect,
+        descriptions=list(flow.descriptions),
+        proof=ProofAnswer(flow.proof.event.hex(), format_time(flow.proof.time), str(UUID(bytes=flow.proof.subject)))
+        if flow.proof
+        else UNSET,
+    )
+
+
+def _gap(gap: Gap) -> TraceGap:
+    return TraceGap(
+        serialization.id_of(gap.source),
+        serialization.id_of(gap.target),
+        serialization.id_of(gap.job),
+        gap.origin.name.lower(),
+        gap.evidence.word,
+    )

@@ -1,0 +1,115 @@
+"""The hop ledger: what passed each hop of a path."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Response
+from msgspec import UNSET
+
+from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.dependencies import KINDS, Mended, Style, demand, reflecting, time_argument, waiting
+from lineage_bridge.api.name_styles import spelt
+from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.responses import answer
+from lineage_bridge.api.schemas.answers import ErrorAnswer
+from lineage_bridge.api.schemas.ledger import LedgerAmount, LedgerAnswer, LedgerHopAnswer, LedgerSide, Stretch
+from lineage_bridge.api.services import Services
+from lineage_bridge.errors import NotFoundError, RequestError
+from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.graph.runs.ledger import FACTOR, Change, Passed, Window
+from lineage_bridge.model.graph import WalkLimits
+from lineage_bridge.model.lineage import Ledger, LedgerHop
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.ports import GraphReader
+
+Kind = Literal["dataset", "job"]
+Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]
+_MOST_PATHS = 100
+
+
+def routes(services: Services) -> APIRouter:
+    """The call for a ledger."""
+    router = APIRouter(prefix="/graph", tags=["graph"], dependencies=[Depends(waiting(services))])
+
+    @router.get("/ledger", response_model=None, responses=answers({200: LedgerAnswer, 404: ErrorAnswer}, writes=False))
+    def get_ledger(
+        source_namespace: Annotated[str, Query(description="Where the data comes from"), Mended],
+        source_name: Annotated[str, Query(), Mended],
+        target_namespace: Annotated[str, Query(description="Where it goes"), Mended],
+        target_name: Annotated[str, Query(), Mended],
+        source_kind: Kind = "dataset",
+        target_kind: Kind = "dataset",
+        way: Annotated[int, Query(ge=1, le=_MOST_PATHS, description="Which of the paths, the shortest first")] = 1,
+        depth: Annotated[int, Query(ge=1, le=100, description="Most hops")] = 20,
+        since: Moment = None,
+        until: Moment = None,
+        baseline_since: Moment = None,
+        baseline_until: Moment = None,
+        factor: Annotated[float, Query(gt=1, le=1000, description="How many times more or less counts as a change")] = FACTOR,
+        names: Style = "standard",
+    ) -> Response:
+        """What each job on a way read and wrote in a window (the last day), against a baseline (as long, right before)."""
+        window = _window(("since", since), ("until", until), Window(services.clock_us() - DAY_US, services.clock_us()))
+        baseline = _window(("baseline_since", baseline_since), ("baseline_until", baseline_until), window.before())
+        with services.graph() as reader:
+            source = demand(reader, KINDS[source_kind], source_namespace, source_name)
+            target = demand(reader, KINDS[target_kind], target_namespace, target_name)
+            found = reader.paths(source, target, depth, way, WalkLimits())
+            if found.paths and len(found.paths) < way:
+                raise NotFoundError(f"there are only {len(found.paths)} ways", "GET /api/v1/graph/paths lists them.")
+            said = _ledger(reader, reader.ledger(found, way - 1, window, baseline, factor))
+            return answer(spelt(reader, said, names), headers=reflecting(reader))
+
+    return router
+
+
+def _window(since: tuple[str, str | None], until: tuple[str, str | None], default: Window) -> Window:
+    """The stretch that was asked for; with one end, as long as the default. Raises RequestError for an empty one."""
+    begins, ends = time_argument(*since), time_argument(*until)
+    if begins is None and ends is None:
+        return default
+    if begins is None:
+        begins = (ends or 0) - default.length
+    window = Window(begins, begins + default.length if ends is None else ends)
+    if window.length <= 0:
+        raise RequestError(f"{until[0]} is not after {since[0]}")
+    return window
+
+
+def _ledger(reader: GraphReader, ledger: Ledger) -> LedgerAnswer:
+    return LedgerAnswer(
+        source=serialization.graph_node(ledger.source),
+        target=serialization.graph_node(ledger.target),
+        path=[serialization.graph_node(node) for node in ledger.nodes],
+        window=_stretch(ledger.window),
+        baseline=_stretch(ledger.baseline),
+        hops=[_hop(hop) for hop in ledger.hops],
+        paths=ledger.found,
+        more=ledger.more,
+        settling=reader.settling(),
+        position=position_tokens.encode(reader.position()),
+    )
+
+
+def _hop(hop: LedgerHop) -> LedgerHopAnswer:
+    entry = hop.entry
+    return LedgerHopAnswer(
+        source=serialization.graph_node(hop.source),
+        target=serialization.graph_node(hop.target),
+        job=serialization.graph_node(hop.job),
+        read=_side(entry.read, entry.read_before, entry.read_change),
+        written=_side(entry.written, entry.written_before, entry.written_change),
+        began=entry.began,
+    )
+
+
+def _side(now: Passed, before: Passed, change: Change) -> LedgerSide:
+    return LedgerSide(_amount(now), _amount(before), change.value)
+
+
+def _amount(amount: Passed) -> LedgerAmount:
+    rows, size = (UNSET if value is None else value for value in (amount.rows, amount.bytes))
+    return LedgerAmount(amount.runs, rows, size)
+
+
+def _stretch(window: Window) -> Stretch:
+    return Stretch(format_time(window.since), format_time(window.until))

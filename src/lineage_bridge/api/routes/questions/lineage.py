@@ -1,0 +1,249 @@
+"""Questions about events, datasets and jobs, in the shapes LineageBridge's users know."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from msgspec import UNSET
+
+from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.dependencies import (
+    AnyStyle,
+    Ended,
+    Mended,
+    Namespace,
+    NodeName,
+    Offset,
+    RunId,
+    Style,
+    demand,
+    page,
+    reflecting,
+    style_of,
+    time_argument,
+    waiting,
+)
+from lineage_bridge.api.dependencies import Moment as AsOf
+from lineage_bridge.api.name_styles import spelt
+from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.responses import answer, verbatim_list
+from lineage_bridge.api.schemas.answers import DatasetDetail, DatasetLineage, Described, ErrorAnswer, JobDetail, RunEvent
+from lineage_bridge.api.services import Services
+from lineage_bridge.errors import NotFoundError
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.graph.relations import Side
+from lineage_bridge.model.events import EventFilter, EventRecord
+from lineage_bridge.model.graph import Node, Port, Walk, WalkLimits
+from lineage_bridge.model.runs import RunRecord
+from lineage_bridge.ports import FrameReader, GraphReader
+
+Text = Annotated[str, Mended]
+Glob = Annotated[Text | None, Query(description="Glob: * any text, ? any character, [...] one of these")]
+Direction = Literal["upstream", "downstream", "both"]
+Depth = Annotated[int, Query(ge=1, le=50, description="Hops of flows, from dataset to dataset")]
+EventLimit = Annotated[int, Query(ge=1, le=1000)]
+Limit = Annotated[int, Query(ge=1, le=10_000)]
+Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]
+
+_NOT_FOUND = {404: ErrorAnswer}
+
+
+def routes(services: Services) -> APIRouter:
+    """The calls on events, datasets and jobs."""
+    router = APIRouter(prefix="/lineage", tags=["lineage"], dependencies=[Depends(waiting(services))])
+    _event_routes(router, services)
+    _dataset_routes(router, services)
+    _job_routes(router, services)
+    return router
+
+
+def _event_routes(router: APIRouter, services: Services) -> None:
+    @router.get("/events", response_model=None, responses=answers({200: list[RunEvent]}, writes=False))
+    def get_events(
+        request: Request,
+        namespace: Glob = None,
+        job: Glob = None,
+        since: Moment = None,
+        until: Moment = None,
+        limit: EventLimit = 100,
+        offset: Offset = 0,
+        order: Literal["asc", "desc"] = "desc",
+    ) -> Response:
+        """Events by their jobs' names and their times, as they were sent."""
+        times = time_argument("since", since), time_argument("until", until)
+        which = EventFilter(namespace, job, *times, order == "asc", limit + 1, offset)
+        with services.graph() as reader:
+            records, link = page(request, reader.events(which), limit, offset)
+            return verbatim_list(_bodies(services.frames, records), {**link, **reflecting(reader)})
+
+    @router.get("/events/{run_id:path}", response_model=None, responses=answers({200: list[RunEvent], **_NOT_FOUND}, writes=False))
+    def get_run_events(request: Request, run_id: RunId, limit: Limit = 1000, offset: Offset = 0) -> Response:
+        """The events of a run, oldest first, as they were sent. The id as sent, or as a UUID."""
+        with services.graph() as reader:
+            records = reader.run_events(run_id, offset + limit + 1)
+            if not records:
+                raise NotFoundError(f"there is no event of a run {run_id!r}")
+            shown, link = page(request, records[offset:], limit, offset)
+            return verbatim_list(_bodies(services.frames, shown), {**link, **reflecting(reader)})
+
+
+def _bodies(frames: FrameReader, records: Iterable[EventRecord]) -> Iterator[bytes]:
+    """What was sent, without what has been erased since."""
+    for record in records:
+        frame = frames.read_one(record.place)
+        if frame.kind == FrameKind.EVENT:
+            yield frame.body
+
+
+def _dataset_routes(router: APIRouter, services: Services) -> None:
+    @router.get("/datasets", response_model=None, responses=answers({200: list[Described]}, writes=False))
+    def get_datasets(request: Request, namespace: Glob = None, name: Glob = None, limit: Limit = 1000, offset: Offset = 0) -> Response:
+        """Datasets with their current facets, in the order of their names."""
+        return _listed(services, request, NodeKind.DATASET, (namespace, name), (limit, offset))
+
+    @router.get("/datasets/detail", response_model=None, responses=answers({200: DatasetDetail, **_NOT_FOUND}, writes=False))
+    def get_dataset(namespace: Namespace, name: NodeName, names: Style = "standard") -> Response:
+        """One dataset, with its other names."""
+        with services.graph() as reader:
+            node = demand(reader, NodeKind.DATASET, namespace, name)
+            members = reader.group(node)[1]
+            known = serialization.described(reader, node)
+            detail = DatasetDetail(
+                known.namespace,
+                known.name,
+                known.facets,
+                canonical=serialization.name(reader.spelt([node], names)[node.id]),
+                aliases=[*serialization.names(member for member in members if member.id != node.id)],
+                position=position_tokens.encode(reader.position()),
+            )
+            return answer(detail, headers=reflecting(reader))
+
+    @router.get("/datasets/lineage", response_model=None, responses=answers({200: DatasetLineage, **_NOT_FOUND}, writes=False))
+    def get_dataset_lineage(
+        namespace: Namespace,
+        name: NodeName,
+        direction: Direction = "upstream",
+        depth: Depth = 5,
+        names: AnyStyle = None,
+        at: AsOf = None,
+        ended: Ended = False,
+    ) -> Response:
+        """What a dataset comes from, or what comes from it: one event for each job on the way, or dataset that tells it itself."""
+        style = style_of(namespace, names)
+        now_us, at_us = services.clock_us(), time_argument("at", at)
+        with services.graph() as reader:
+            node = demand(reader, NodeKind.DATASET, namespace, name)
+            walk = reader.walk(node, direction, depth, WalkLimits(), now_us=now_us, at_us=at_us, ended=ended)
+            told = _told_by_datasets(reader, walk, now_us, style, ended=ended)
+            return answer(_dataset_lineage(reader, walk, now_us, style, told), headers=reflecting(reader))
+
+
+def _told_by_datasets(reader: GraphReader, walk: Walk, now_us: int, style: str, *, ended: bool) -> list[RunEvent]:
+    """An event for each dataset on the way that says itself what it comes from, in the order of their names."""
+    events = []
+    for told in sorted(
+        {edge.job for edge in walk.edges if edge.job.kind == NodeKind.DATASET}, key=lambda node: (node.namespace, node.name)
+    ):
+        around = reader.walk(told, "upstream", 1, WalkLimits(), now_us=now_us, at_us=walk.at, ended=ended)
+        edges = [edge for edge in around.edges if edge.job == told]
+        names = reader.spelt((told, *(edge.source for edge in edges)), style)
+        seen = [edge.last for edge in edges if edge.last is not None]
+        sources = (names[edge.source.id] for edge in edges)
+        events.append(serialization.dataset_event(names[told.id], sources, max(seen, default=now_us if walk.at is None else walk.at)))
+    return events
+
+
+def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str, told: list[RunEvent]) -> DatasetLineage:
+    named = {job for job in (*(edge.job for edge in walk.edges), *(port.job for port in walk.ports)) if job.kind == NodeKind.JOB}
+    jobs = {reader.group(job)[0] for job in named}
+    ordered = sorted(jobs, key=lambda job: (job.namespace, job.name))
+    datasets = {reader.group(node)[0].id for node in walk.nodes if node.kind == NodeKind.DATASET}
+    return DatasetLineage(
+        origin=serialization.name(reader.spelt([walk.origin], style)[walk.origin.id]),
+        direction=walk.direction,
+        depth=walk.depth,
+        events=[*(_summary(reader, job, now_us, style, walk.at) for job in ordered), *told],
+        datasets_visited=len(datasets),
+        jobs_visited=len(ordered),
+        truncated=walk.truncated,
+        settling=reader.settling(),
+        position=position_tokens.encode(reader.position()),
+        at=serialization.moment(walk.at),
+        resolution=walk.resolution if walk.at is not None else UNSET,
+    )
+
+
+def _summary(reader: GraphReader, job: Node, now_us: int, style: str, at_us: int | None) -> RunEvent:
+    """A job's newest run with what it named; where that named nothing, or of an earlier time, with what is known of the job."""
+    record = reader.latest_run(job, with_datasets=True) if at_us is None else None
+    if record:
+        return serialization.run_event(_spelt_run(reader, record, style))
+    ports = reader.job_ports(job, now_us=now_us, at_us=at_us)
+    newest = reader.latest_run(job, with_datasets=False) if at_us is None else None
+    if newest is None:
+        names = reader.spelt((node for port in ports for node in (port.job, port.dataset)), style)
+        return serialization.job_event(
+            names.get(job.id, job), [replace(port, dataset=names[port.dataset.id]) for port in ports], now_us if at_us is None else at_us
+        )
+    inputs, outputs = _named(ports, Side.INPUT), _named(ports, Side.OUTPUT)
+    return serialization.run_event(_spelt_run(reader, replace(newest, inputs=inputs, outputs=outputs), style))
+
+
+def _spelt_run(reader: GraphReader, record: RunRecord, style: str) -> RunRecord:
+    """A run whose job and datasets have the names they go by."""
+    names = reader.spelt((record.job, *record.inputs, *record.outputs), style)
+    inputs, outputs = (tuple(names[node.id] for node in nodes) for nodes in (record.inputs, record.outputs))
+    return replace(record, job=names[record.job.id], inputs=inputs, outputs=outputs)
+
+
+def _named(ports: Iterable[Port], side: Side) -> tuple[Node, ...]:
+    return tuple(port.dataset for port in ports if port.side == side)
+
+
+def _job_routes(router: APIRouter, services: Services) -> None:
+    @router.get("/jobs", response_model=None, responses=answers({200: list[Described]}, writes=False))
+    def get_jobs(request: Request, namespace: Glob = None, name: Glob = None, limit: Limit = 1000, offset: Offset = 0) -> Response:
+        """Jobs with their current facets, in the order of their names."""
+        return _listed(services, request, NodeKind.JOB, (namespace, name), (limit, offset))
+
+    @router.get("/jobs/detail", response_model=None, responses=answers({200: JobDetail, **_NOT_FOUND}, writes=False))
+    def get_job(namespace: Namespace, name: NodeName, names: Style = "standard") -> Response:
+        """One job, with what its newest run that named a dataset read and wrote."""
+        with services.graph() as reader:
+            node = demand(reader, NodeKind.JOB, namespace, name)
+            detail = _job_detail(reader, node, services.clock_us())
+            return answer(spelt(reader, detail, names), headers=reflecting(reader))
+
+
+def _job_detail(reader: GraphReader, job: Node, now_us: int) -> JobDetail:
+    record = reader.latest_run(job, with_datasets=True)
+    ports = [] if record else reader.job_ports(job, now_us=now_us)
+    newest = record or reader.latest_run(job, with_datasets=False)
+    is_run = newest is not None and bool(reader.find_runs(newest.run_id))
+    return JobDetail(
+        job=serialization.described(reader, job),
+        latest_inputs=_all_described(reader, record.inputs if record else _named(ports, Side.INPUT)),
+        latest_outputs=_all_described(reader, record.outputs if record else _named(ports, Side.OUTPUT)),
+        position=position_tokens.encode(reader.position()),
+        latest_run=serialization.run(newest) if newest is not None and is_run else UNSET,
+    )
+
+
+def _all_described(reader: GraphReader, nodes: Iterable[Node]) -> list[Described]:
+    ordered = sorted(set(nodes), key=lambda node: (node.namespace, node.name))
+    return [serialization.described(reader, node) for node in ordered]
+
+
+def _listed(
+    services: Services,
+    request: Request,
+    kind: NodeKind,
+    globs: tuple[str | None, str | None],
+    span: tuple[int, int],
+) -> Response:
+    limit, offset = span
+    with services.graph() as reader:
+        nodes, link = page(request, reader.nodes(kind, *globs, limit + 1, offset), limit, offset)
+        return answer([serialization.described(reader, node) for node in nodes], headers={**link, **reflecting(reader)})

@@ -1,0 +1,70 @@
+"""Our own questions: neighbourhoods, search."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Response
+
+from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.dependencies import KINDS, Ended, Moment, Namespace, NodeName, Style, demand, reflecting, time_argument, waiting
+from lineage_bridge.api.name_styles import spelt
+from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.responses import answer
+from lineage_bridge.api.schemas.answers import ErrorAnswer, Neighbourhood
+from lineage_bridge.api.services import Services
+from lineage_bridge.model.graph import Walk, WalkLimits
+from lineage_bridge.ports import GraphReader
+
+Kind = Literal["dataset", "job"]
+Direction = Literal["upstream", "downstream", "both"]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+def routes(services: Services) -> APIRouter:
+    """The calls on the graph."""
+    router = APIRouter(tags=["graph"], dependencies=[Depends(waiting(services))])
+    _walk_routes(router, services)
+    return router
+
+
+def _walk_routes(router: APIRouter, services: Services) -> None:
+    @router.get(
+        "/graph/neighbourhood",
+        response_model=None,
+        responses=answers({200: Neighbourhood, 404: ErrorAnswer}, writes=False),
+    )
+    def get_neighbourhood(
+        namespace: Namespace,
+        name: NodeName,
+        kind: Kind = "dataset",
+        direction: Direction = "both",
+        depth: Annotated[int, Query(ge=0, le=50)] = 1,
+        columns: Annotated[bool, Query(description="Also how columns come from columns")] = False,
+        names: Style = "standard",
+        at: Moment = None,
+        ended: Ended = False,
+    ) -> Response:
+        """The nodes and edges around a dataset or a job."""
+        at_us = time_argument("at", at)
+        with services.graph() as reader:
+            node = demand(reader, KINDS[kind], namespace, name)
+            walk = reader.walk(node, direction, depth, WalkLimits(), now_us=services.clock_us(), columns=columns, at_us=at_us, ended=ended)
+            return answer(_neighbourhood(reader, walk, names), headers=reflecting(reader))
+
+
+def _neighbourhood(reader: GraphReader, walk: Walk, style: str) -> Neighbourhood:
+    return Neighbourhood(
+        origin=spelt(reader, serialization.graph_node(walk.origin), style),
+        members=spelt(reader, [serialization.graph_node(member) for member in walk.members], style),
+        direction=walk.direction,
+        depth=walk.depth,
+        nodes=spelt(reader, serialization.walk_nodes(walk), style),
+        edges=[serialization.graph_edge(edge) for edge in walk.edges],
+        ports=[serialization.graph_port(port) for port in walk.ports],
+        columns=[serialization.graph_column(column) for column in walk.columns],
+        truncated=walk.truncated,
+        hidden=walk.hidden,
+        at=serialization.moment(walk.at),
+        resolution="day" if walk.resolution == "day" else "exact",
+        settling=reader.settling(),
+        position=position_tokens.encode(reader.position()),
+    )

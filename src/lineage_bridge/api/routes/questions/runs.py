@@ -1,0 +1,137 @@
+"""Questions about runs: of a job, inside another run, one by its id."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from fastapi import APIRouter, Depends, Query, Request, Response
+from msgspec import UNSET
+
+from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.dependencies import Mended, Offset, RunId, Style, demand, page, reflecting, time_argument, waiting
+from lineage_bridge.api.name_styles import spelt
+from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.responses import answer
+from lineage_bridge.api.schemas.answers import ErrorAnswer, RunDependency, Runs
+from lineage_bridge.api.schemas.runs import DepthRun, Link, RunLineageAnswer, Tree
+from lineage_bridge.api.services import Services
+from lineage_bridge.errors import NotFoundError, RequestError
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.runs import Dependency, RunFilter, RunRecord
+from lineage_bridge.ports import GraphReader
+
+State = Literal["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "UNKNOWN"]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]
+_DEPENDENCIES = 1000
+_NOT_FOUND = {404: ErrorAnswer}
+
+
+def routes(services: Services) -> APIRouter:
+    """The calls on runs."""
+    router = APIRouter(prefix="/graph/runs", tags=["runs"], dependencies=[Depends(waiting(services))])
+    _list_route(router, services)
+    _tree_route(router, services)
+    _lineage_route(router, services)
+    _one_route(router, services)
+    return router
+
+
+def _list_route(router: APIRouter, services: Services) -> None:
+    @router.get("", response_model=None, responses=answers({200: Runs, **_NOT_FOUND}, writes=False))
+    def get_runs(
+        request: Request,
+        namespace: Annotated[str | None, Query(description="The job's namespace, exactly"), Mended] = None,
+        name: Annotated[str | None, Query(description="The job's name, exactly"), Mended] = None,
+        parent: Annotated[str | None, Query(description="Only runs directly inside this run"), Mended] = None,
+        state: State | None = None,
+        since: Moment = None,
+        until: Moment = None,
+        names: Style = "standard",
+        limit: Limit = 100,
+        offset: Offset = 0,
+    ) -> Response:
+        """The runs of a job, or inside a run, the one that spoke last first: those that spoke since and began before a time."""
+        times = time_argument("since", since), time_argument("until", until)
+        if parent is None and (namespace is None or name is None):
+            raise RequestError("whose runs? Neither a job nor a parent run is named", "Give namespace and name of a job, or parent=RUN_ID.")
+        with services.graph() as reader:
+            job = None if namespace is None or name is None else demand(reader, NodeKind.JOB, namespace, name).id
+            above = None if parent is None else UUID(known(reader, parent)[0].run_id).bytes
+            found = reader.runs(RunFilter(job, above, state, *times, limit + 1, offset))
+            records, link = page(request, found.runs, limit, offset)
+            said = _runs(reader, list(records), services.clock_us(), truncated=found.truncated)
+            return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
+
+
+def _tree_route(router: APIRouter, services: Services) -> None:
+    @router.get("/{run_id:path}/tree", response_model=None, responses=answers({200: Tree, **_NOT_FOUND}, writes=False))
+    def get_run_tree(run_id: RunId, names: Style = "standard", limit: Limit = 200) -> Response:
+        """A run with all that runs inside it, each behind the run it is in."""
+        with services.graph() as reader:
+            tree = reader.run_tree(UUID(known(reader, run_id)[0].run_id).bytes, limit)
+            runs = [deep(depth, record, services.clock_us()) for depth, record in tree.runs]
+            said = Tree(runs, tree.truncated, reader.settling(), position_tokens.encode(reader.position()))
+            return answer(spelt(reader, said, names), headers=reflecting(reader))
+
+
+def _lineage_route(router: APIRouter, services: Services) -> None:
+    @router.get("/{run_id:path}/lineage", response_model=None, responses=answers({200: RunLineageAnswer, **_NOT_FOUND}, writes=False))
+    def get_run_lineage(
+        run_id: RunId,
+        direction: Literal["upstream", "downstream"] = "upstream",
+        depth: Annotated[int, Query(ge=1, le=20, description="Hops from run to run")] = 1,
+        names: Style = "standard",
+        limit: Limit = 200,
+    ) -> Response:
+        """Which runs produced what a run read, or read what it produced."""
+        with services.graph() as reader:
+            found = reader.run_lineage(UUID(known(reader, run_id)[0].run_id).bytes, direction, depth, limit)
+            said = RunLineageAnswer(
+                direction,
+                [deep(hop, record, services.clock_us()) for hop, record in found.runs],
+                [Link(link.producer, link.consumer, serialization.name(link.dataset), link.by) for link in found.links],
+                found.truncated,
+                reader.settling(),
+                position_tokens.encode(reader.position()),
+            )
+            return answer(spelt(reader, said, names), headers=reflecting(reader))
+
+
+def _one_route(router: APIRouter, services: Services) -> None:
+    @router.get("/{run_id:path}", response_model=None, responses=answers({200: Runs, **_NOT_FOUND}, writes=False))
+    def get_run(run_id: RunId, names: Style = "standard") -> Response:
+        """One run, by its id as sent or as a UUID, under each job it was seen under."""
+        with services.graph() as reader:
+            records = known(reader, run_id)
+            waits = [_dependency(one) for one in reader.dependencies(UUID(records[0].run_id).bytes, _DEPENDENCIES)]
+            runs = [
+                msgspec.structs.replace(serialization.run(record, services.clock_us()), dependencies=waits or UNSET) for record in records
+            ]
+            said = Runs(runs, reader.settling(), position_tokens.encode(reader.position()))
+            return answer(spelt(reader, said, names), headers=reflecting(reader))
+
+
+def _dependency(one: Dependency) -> RunDependency:
+    kind, sequence, status = (word or UNSET for word in one.words)
+    direction: Literal["upstream", "downstream"] = "upstream" if one.direction == "upstream" else "downstream"
+    return RunDependency(direction, serialization.job_name(one.job), one.run_id or UNSET, kind, sequence, status)
+
+
+def known(reader: GraphReader, run_id: str) -> list[RunRecord]:
+    """The run of an id. Raises NotFoundError."""
+    records = reader.find_runs(run_id)
+    if not records:
+        raise NotFoundError(f"there is no run {run_id!r}")
+    return records
+
+
+def deep(depth: int, record: RunRecord, now_us: int) -> DepthRun:
+    """A run with its depth."""
+    return DepthRun(**msgspec.structs.asdict(serialization.run(record, now_us)), depth=depth)
+
+
+def _runs(reader: GraphReader, records: list[RunRecord], now_us: int, *, truncated: bool = False) -> Runs:
+    return Runs(
+        [serialization.run(record, now_us) for record in records], reader.settling(), position_tokens.encode(reader.position()), truncated
+    )

@@ -1,0 +1,248 @@
+"""Questions about schema versions, facets over time, and the life of datasets."""
+
+from collections.abc import Iterable
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from msgspec import UNSET, Raw
+
+from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.dependencies import (
+    KINDS,
+    Mended,
+    Namespace,
+    NodeName,
+    Offset,
+    Style,
+    demand,
+    page,
+    reflecting,
+    time_argument,
+    waiting,
+)
+from lineage_bridge.api.name_styles import spelt
+from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.responses import answer
+from lineage_bridge.api.routes.questions.neighbourhood import Kind
+from lineage_bridge.api.schemas.answers import ErrorAnswer, Text
+from lineage_bridge.api.schemas.schema_versions import (
+    Column,
+    FacetHistoryAnswer,
+    FacetVersion,
+    Field,
+    Life,
+    LifeEvent,
+    Retyped,
+    SchemaChange,
+    Schemas,
+    SchemaVersionItem,
+    Seen,
+)
+from lineage_bridge.api.services import Services
+from lineage_bridge.errors import NotFoundError, RequestError
+from lineage_bridge.graph.contents.schema_versions import diff, paths
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.graph import Node
+from lineage_bridge.model.history import FacetEntry, LifeEntry, SchemaHistory, SchemaVersion
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.ports import GraphReader
+
+Limit = Annotated[int, Query(ge=1, le=1000)]
+At = Annotated[str | None, Query(description="As far as had been said by this time; RFC 3339, UTC if it has no zone")]
+Pick = Annotated[str | None, Query(description="A version, by eight or more digits of its id, or a time"), Mended]
+_LEAST_DIGITS = 8
+_NOT_FOUND = {404: ErrorAnswer}
+
+
+def routes(services: Services) -> APIRouter:
+    """The calls on what was said of nodes over time."""
+    router = APIRouter(prefix="/graph", tags=["history"], dependencies=[Depends(waiting(services))])
+    _schema_routes(router, services)
+    _diff_route(router, services)
+    _facet_route(router, services)
+    _life_route(router, services)
+    return router
+
+
+def _schema_routes(router: APIRouter, services: Services) -> None:
+    @router.get("/schemas", response_model=None, responses=answers({200: Schemas, **_NOT_FOUND}, writes=False))
+    def get_schemas(
+        request: Request,
+        namespace: Namespace,
+        name: NodeName,
+        at: At = None,
+        names: Style = "standard",
+        fields: Annotated[bool, Query(description="Also the fields of each version")] = True,
+        limit: Limit = 100,
+        offset: Offset = 0,
+    ) -> Response:
+        """The schema versions of a dataset, the newest first."""
+        at_us = time_argument("at", at)
+        with services.graph() as reader:
+            node = demand(reader, NodeKind.DATASET, namespace, name)
+            history = reader.schemas(node, at_us)
+            versions, link = page(request, history.versions[::-1][offset : offset + limit + 1], limit, offset)
+            said = Schemas(
+                dataset=serialization.name(node),
+                evidence=history.evidence,
+                versions=[_version(version, fields=fields) for version in versions],
+                renamed_from=serialization.names(history.renamed_from),
+                truncated=history.truncated,
+                settling=reader.settling(),
+                position=position_tokens.encode(reader.position()),
+            )
+            return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
+
+
+def _diff_route(router: APIRouter, services: Services) -> None:
+    @router.get("/schemas/diff", response_model=None, responses=answers({200: SchemaChange, **_NOT_FOUND}, writes=False))
+    def get_schema_diff(
+        namespace: Namespace, name: NodeName, before: Pick = None, after: Pick = None, names: Style = "standard"
+    ) -> Response:
+        """How two schema versions of a dataset differ: by themselves, the version now and the one before it.
+
+        A version may be of an earlier name of the dataset.
+        """
+        with services.graph() as reader:
+            node = demand(reader, NodeKind.DATASET, namespace, name)
+            own = reader.schemas(node)
+            old = _picked(reader, node, own, before) if before else _earlier(reader, node, own)
+            new = _picked(reader, node, own, after) if after else (node, _current(own))
+            change = diff(paths(old[1].fields), paths(new[1].fields))
+            said = SchemaChange(
+                dataset=serialization.name(node),
+                before=old[1].version,
+                after=new[1].version,
+                added=[Field(list(path), _text(type_)) for path, type_ in change.added],
+                removed=[Field(list(path), _text(type_)) for path, type_ in change.removed],
+                changed=[Retyped(list(c.path), _text(c.before), _text(c.after)) for c in change.changed],
+                renamed=serialization.names(n for n in (old[0], new[0]) if n != node),
+                settling=reader.settling(),
+                position=position_tokens.encode(reader.position()),
+            )
+            return answer(spelt(reader, said, names), headers=reflecting(reader))
+
+
+_Owned = tuple[Node, SchemaVersion]
+"""A version, and the name the dataset had with it."""
+
+
+def _current(history: SchemaHistory) -> SchemaVersion:
+    found = next((version for version in history.versions if version.current), None)
+    if found is None:
+        raise NotFoundError("nobody has told a schema of this dataset")
+    return found
+
+
+def _earlier(reader: GraphReader, node: Node, history: SchemaHistory) -> _Owned:
+    """The version before the present one; of the dataset's earlier name, if it has had only one under its own."""
+    now = _current(history)
+    before = [version for version in history.versions if version.version != now.version and version.first < now.last]
+    lasting = [version for version in before if not version.brief] or before
+    if lasting:
+        return node, max(lasting, key=lambda version: (version.last, version.first))
+    for name in history.renamed_from:
+        old = [version for version in reader.schemas(name).versions if version.current]
+        if old:
+            return name, old[0]
+    raise NotFoundError("the dataset has had one schema version only")
+
+
+def _picked(reader: GraphReader, node: Node, history: SchemaHistory, text: str) -> _Owned:
+    """A version by the beginning of its id, or by a time at which it was the present one; of an earlier name of the dataset too."""
+    is_id = len(text) >= _LEAST_DIGITS and all(digit in "0123456789abcdef" for digit in text)
+    at_us = None if is_id else time_argument("a version", text)
+    for name in (node, *history.renamed_from):
+        versions = history.versions if name == node and at_us is None else reader.schemas(name, at_us).versions
+        wanted = [v for v in versions if (v.version.startswith(text) if at_us is None else v.current)]
+        if wanted:
+            return name, wanted[-1]
+    if at_us is None:
+        raise NotFoundError(f"the dataset has had no schema version {text!r}", "GET /api/v1/graph/schemas lists them.")
+    raise RequestError(f"no schema had been told by {text}")
+
+
+def _version(version: SchemaVersion, *, fields: bool) -> SchemaVersionItem:
+    return SchemaVersionItem(
+        version=version.version,
+        first=_seen(version.first),
+        last=_seen(version.last),
+        jobs=serialization.job_names(version.jobs),
+        current=version.current,
+        brief=version.brief,
+        fields=_columns(version.fields) if fields else UNSET,
+    )
+
+
+def _columns(fields: Iterable[SchemaField]) -> list[Column]:
+    return [Column(f.name, _text(f.type), _text(f.description), _columns(f.fields) if f.fields else UNSET) for f in fields]
+
+
+def _seen(mention: tuple[int, bytes]) -> Seen:
+    return Seen(format_time(mention[0]), mention[1].hex())
+
+
+def _facet_route(router: APIRouter, services: Services) -> None:
+    @router.get("/facets/history", response_model=None, responses=answers({200: FacetHistoryAnswer, **_NOT_FOUND}, writes=False))
+    def get_facet_history(
+        request: Request,
+        namespace: Namespace,
+        name: NodeName,
+        key: Annotated[str, Query(description="The facet's key"), Mended],
+        kind: Kind = "dataset",
+        at: At = None,
+        names: Style = "standard",
+        texts: Annotated[bool, Query(description="Also what the facets say")] = True,
+        limit: Limit = 100,
+        offset: Offset = 0,
+    ) -> Response:
+        """All that was ever said under one facet key of a dataset or a job, the last said first."""
+        at_us = time_argument("at", at)
+        with services.graph() as reader:
+            node = demand(reader, KINDS[kind], namespace, name)
+            history = reader.facet_history(node, key, at_us)
+            entries, link = page(request, history.entries[offset : offset + limit + 1], limit, offset)
+            shown = [_facet_version(entry, texts=texts) for entry in entries]
+            said = FacetHistoryAnswer(key, shown, history.truncated, reader.settling(), position_tokens.encode(reader.position()))
+            return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
+
+
+def _facet_version(entry: FacetEntry, *, texts: bool) -> FacetVersion:
+    return FacetVersion(
+        hash=entry.facet.hex(),
+        side=entry.side.name.lower(),  # type: ignore[arg-type]  # the names of Side are the words of the model
+        first=_seen(entry.first),
+        last=_seen(entry.last),
+        jobs=serialization.job_names(entry.jobs),
+        deleted=entry.deleted,
+        facet=Raw(entry.text.encode()) if texts else UNSET,
+    )
+
+
+def _life_route(router: APIRouter, services: Services) -> None:
+    @router.get("/life", response_model=None, responses=answers({200: Life, **_NOT_FOUND}, writes=False))
+    def get_life(
+        request: Request, namespace: Namespace, name: NodeName, names: Style = "standard", limit: Limit = 100, offset: Offset = 0
+    ) -> Response:
+        """What became of a dataset (CREATE, ALTER, DROP, RENAME, TRUNCATE, OVERWRITE), the newest first."""
+        with services.graph() as reader:
+            node = demand(reader, NodeKind.DATASET, namespace, name)
+            entries, link = page(request, reader.life(node, limit + 1, offset), limit, offset)
+            said = Life([_life_event(entry) for entry in entries], reader.settling(), position_tokens.encode(reader.position()))
+            return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
+
+
+def _life_event(entry: LifeEntry) -> LifeEvent:
+    return LifeEvent(
+        change=entry.change,
+        dataset=serialization.name(entry.dataset),
+        first=_seen((entry.first, entry.event)),
+        last_seen=format_time(entry.last),
+        job=serialization.job_name(entry.job) if entry.job else UNSET,
+        previous=serialization.name(entry.previous) if entry.previous else UNSET,
+    )
+
+
+def _text(text: str | None) -> Text:
+    return UNSET if text is None else text

@@ -1,0 +1,71 @@
+"""Search over names and what is said."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from msgspec import UNSET
+
+from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.dependencies import KINDS, Mended, Offset, Style, page, reflecting, waiting
+from lineage_bridge.api.name_styles import spelt
+from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.responses import answer
+from lineage_bridge.api.routes.questions.neighbourhood import Kind
+from lineage_bridge.api.schemas.answers import Found, FoundNode, Matched
+from lineage_bridge.api.services import Services
+from lineage_bridge.errors import RequestError
+from lineage_bridge.model.search import Match, SearchFilter
+
+In = Literal["name", "column", "owner", "tag", "description", "sql"]
+Text = Annotated[str | None, Mended]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+EVERYWHERE: tuple[In, ...] = ("name", "column", "owner", "tag", "description", "sql")
+
+
+def routes(services: Services) -> APIRouter:
+    """The call to search."""
+    router = APIRouter(tags=["graph"], dependencies=[Depends(waiting(services))])
+
+    @router.get("/search", response_model=None, responses=answers({200: Found}, writes=False))
+    def get_search(
+        request: Request,
+        q: Annotated[
+            Text, Query(description="Words: each a part of a name, or the beginning of a word that is said", max_length=500)
+        ] = None,
+        where: Annotated[list[In] | None, Query(alias="in", description="Where to search; everywhere, if not given")] = None,
+        kind: Kind | None = None,
+        namespace: Annotated[Text, Query(description="Only in this namespace, exactly")] = None,
+        owner: Annotated[Text, Query(description="Only what this owner owns, exactly")] = None,
+        tag: Annotated[Text, Query(description="Only what is so tagged: a key, or key=value")] = None,
+        has: Annotated[list[str] | None, Query(description="Only what has a facet of this key now")] = None,
+        names: Style = "standard",
+        limit: Limit = 50,
+        offset: Offset = 0,
+    ) -> Response:
+        """Datasets and jobs by parts of their names, by columns, owners, tags, descriptions and SQL; names first."""
+        if q is None and owner is None and tag is None:
+            raise RequestError("q: what to search for?", "Give q, or an owner, or a tag.")
+        which = SearchFilter(
+            q or "",
+            kind=KINDS[kind] if kind else None,
+            namespace=namespace,
+            owner=owner,
+            tag=tag,
+            has=tuple(has or ()),
+            fields=tuple(where or EVERYWHERE),
+            limit=limit + 1,
+            offset=offset,
+        )
+        with services.graph() as reader:
+            said = reader.search_all(which)
+            shown, link = page(request, said.matches, limit, offset)
+            found = Found([_found(match) for match in shown], position_tokens.encode(reader.position()), said.truncated)
+            return answer(spelt(reader, found, names), headers={**link, **reflecting(reader)})
+
+    return router
+
+
+def _found(match: Match) -> FoundNode:
+    node = match.node
+    lines = [Matched(field, line) for field, line in match.lines]
+    return FoundNode(serialization.id_of(node), node.kind.name.lower(), node.namespace, node.name, matched=lines or UNSET)

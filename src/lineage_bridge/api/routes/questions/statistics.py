@@ -1,0 +1,126 @@
+"""Questions about amounts: rows, bytes and files that were read and written."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from msgspec import UNSET, UnsetType
+
+from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.dependencies import Mended, Offset, Style, demand, page, reflecting, time_argument, waiting
+from lineage_bridge.api.name_styles import spelt
+from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.responses import answer
+from lineage_bridge.api.routes.questions.runs import known
+from lineage_bridge.api.schemas.answers import ErrorAnswer
+from lineage_bridge.api.schemas.statistics import Bucket, Series, Statistics
+from lineage_bridge.api.services import Services
+from lineage_bridge.errors import RequestError
+from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.graph.relations import Side
+from lineage_bridge.graph.runs.statistics import Amount, per_second
+from lineage_bridge.model.statistics import StatisticsFilter, StatisticsSeries
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.ports import GraphReader
+
+MAX_BUCKETS = 1000
+SIDES = {"input": Side.INPUT, "output": Side.OUTPUT}
+Text = Annotated[str | None, Mended]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]
+
+
+def routes(services: Services) -> APIRouter:
+    """The call on amounts."""
+    router = APIRouter(tags=["statistics"], dependencies=[Depends(waiting(services))])
+
+    @router.get("/graph/statistics", response_model=None, responses=answers({200: Statistics, 404: ErrorAnswer}, writes=False))
+    def get_statistics(
+        request: Request,
+        namespace: Annotated[Text, Query(description="The dataset's namespace, exactly")] = None,
+        name: Annotated[Text, Query(description="The dataset's name, exactly")] = None,
+        job_namespace: Annotated[Text, Query(description="The job's namespace, exactly")] = None,
+        job_name: Annotated[Text, Query(description="The job's name, exactly")] = None,
+        run: Annotated[Text, Query(description="Only of this run: then all it ever told, unless a window is given")] = None,
+        side: Literal["input", "output"] | None = None,
+        since: Moment = None,
+        until: Moment = None,
+        bucket: Annotated[int, Query(ge=0, le=366 * 86_400, description="Seconds of a bucket; 0 for none")] = 0,
+        names: Style = "standard",
+        limit: Limit = 100,
+        offset: Offset = 0,
+    ) -> Response:
+        """What was read and written within a window (the last day, if none is given), by job, dataset and side."""
+        with services.graph() as reader:
+            record = known(reader, run)[0] if run is not None else None
+            span = _window(services, (since, until), bucket, whole=run is not None)
+            which = StatisticsFilter(
+                *span,
+                job=_job(reader, job_namespace, job_name),
+                datasets=_datasets(reader, namespace, name),
+                side=SIDES[side] if side else None,
+                run=UUID(record.run_id).bytes if record else None,
+                bucket_us=bucket * 1_000_000,
+                limit=limit + 1,
+                offset=offset,
+            )
+            if which.job is None and which.datasets is None and which.run is None:
+                raise RequestError("of what? Neither a dataset nor a job nor a run is named", "Give namespace and name of one of them.")
+            found = reader.statistics(which)
+            shown, link = page(request, found.series, limit, offset)
+            said = Statistics(
+                format_time(span[0]),
+                format_time(span[1]),
+                [_series(one, span[1] - span[0]) for one in shown],
+                found.truncated,
+                reader.settling(),
+                position_tokens.encode(reader.position()),
+            )
+            return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
+
+    return router
+
+
+def _window(services: Services, texts: tuple[str | None, str | None], bucket: int, *, whole: bool) -> tuple[int, int]:
+    since, until = time_argument("since", texts[0]), time_argument("until", texts[1])
+    until = until if until is not None else services.clock_us() + (DAY_US if whole else 0)
+    since = since if since is not None else 0 if whole and not bucket else until - DAY_US
+    if since >= until:
+        raise RequestError("the window is empty: since is not before until")
+    if bucket and (until - since) > bucket * 1_000_000 * MAX_BUCKETS:
+        raise RequestError(f"the window holds more than {MAX_BUCKETS} buckets of {bucket} s", "Ask for wider buckets, or a shorter window.")
+    return since, until
+
+
+def _job(reader: GraphReader, namespace: str | None, name: str | None) -> int | None:
+    return None if namespace is None or name is None else demand(reader, NodeKind.JOB, namespace, name).id
+
+
+def _datasets(reader: GraphReader, namespace: str | None, name: str | None) -> frozenset[int] | None:
+    """The dataset under all its names."""
+    if namespace is None or name is None:
+        return None
+    return frozenset(node.id for node in reader.group(demand(reader, NodeKind.DATASET, namespace, name))[1])
+
+
+def _series(series: StatisticsSeries, span_us: int) -> Series:
+    rates = [UNSET if rate is None else rate for rate in per_second(series.amount, span_us)]
+    return Series(
+        job=serialization.job_name(series.job),
+        dataset=serialization.name(series.dataset),
+        side="input" if series.side == Side.INPUT else "output",
+        runs=series.runs,
+        samples=series.samples,
+        first=format_time(series.first),
+        last=format_time(series.last),
+        counting=series.counting,
+        **_told(series.amount),
+        rows_per_second=rates[0],
+        bytes_per_second=rates[1],
+        files_per_second=rates[2],
+        buckets=[Bucket(format_time(start), **_told(amount)) for start, amount in series.buckets] or UNSET,
+    )
+
+
+def _told(amount: Amount) -> dict[str, int | UnsetType]:
+    return {key: value for key, value in amount._asdict().items() if value is not None}

@@ -1,0 +1,195 @@
+"""Questions about time: what changed, and what differs from what was declared; and operators' word that a flow has ended."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Query, Request, Response
+from msgspec import UNSET
+
+from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.bodies import receive
+from lineage_bridge.api.dependencies import KINDS, Mended, Offset, Style, demand, reflecting, time_argument, waiting
+from lineage_bridge.api.guard import check_loopback
+from lineage_bridge.api.name_styles import spelt
+from lineage_bridge.api.openapi import answers, body_of
+from lineage_bridge.api.responses import POSITION_HEADER, answer
+from lineage_bridge.api.routes.operations.intake import CHANNEL, Intake
+from lineage_bridge.api.schemas.answers import ErrorAnswer
+from lineage_bridge.api.schemas.time import ChangeItem, DiffAnswer, DriftAnswer, DriftItem, EndOrder, Ordered
+from lineage_bridge.api.services import Services
+from lineage_bridge.errors import RequestError
+from lineage_bridge.graph.ids import event_id
+from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.graph.relations import Origin
+from lineage_bridge.model.differences import Between, Change, Drift, GraphDiff
+from lineage_bridge.model.graph import Node, WalkLimits
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.ports import Frame, GraphReader
+
+Kind = Literal["dataset", "job"]
+Direction = Literal["upstream", "downstream", "both"]
+Limit = Annotated[int, Query(ge=1, le=5000)]
+Glob = Annotated[str | None, Query(description="Glob: * any text, ? any character, [...] one of these"), Mended]
+_ORDER = msgspec.json.Decoder(EndOrder)
+_HINT = 'Send {"job": {"namespace", "name"}, "source": {"namespace", "name"}, "target": {...}, "at": TIME}.'
+
+
+def routes(services: Services, intake: Intake) -> APIRouter:
+    """The calls on time."""
+    router = APIRouter(tags=["graph"])
+    _diff_route(router, services)
+    _drift_route(router, services)
+    _end_routes(router, services, intake)
+    return router
+
+
+def _diff_route(router: APIRouter, services: Services) -> None:
+    @router.get(
+        "/graph/diff",
+        response_model=None,
+        dependencies=[Depends(waiting(services))],
+        responses=answers({200: DiffAnswer, 404: ErrorAnswer}, writes=False),
+    )
+    def get_diff(
+        since: Annotated[str, Query(description="The earlier moment: RFC 3339; UTC if it has no zone")],
+        until: Annotated[str | None, Query(description="The later moment; now by itself")] = None,
+        namespace: Annotated[str | None, Query(description="Namespace, exactly; without a name, a glob on jobs"), Mended] = None,
+        name: Annotated[str | None, Query(description="Name, exactly; without it, all jobs are compared"), Mended] = None,
+        kind: Kind = "dataset",
+        direction: Direction = "both",
+        depth: Annotated[int, Query(ge=0, le=50)] = 20,
+        names: Style = "standard",
+        limit: Limit = 1000,
+        offset: Offset = 0,
+    ) -> Response:
+        """What changed between two moments, around a node or of all jobs."""
+        between = _between(since, until)
+        with services.graph() as reader:
+            if name is not None:
+                node = demand(reader, KINDS[kind], namespace or "", name)
+                found = reader.diff(node, direction, depth, WalkLimits(), between, now_us=services.clock_us())
+                shown = found.changes[offset : offset + limit]
+                following = offset + limit if len(found.changes) > offset + limit else None
+                found = GraphDiff(shown, found.resolution, found.truncated, following)
+            else:
+                found = reader.diff_jobs(namespace, between, limit, offset, now_us=services.clock_us())
+            return answer(spelt(reader, _diff(reader, between, found), names), headers=reflecting(reader))
+
+
+def _between(since: str, until: str | None) -> Between:
+    first, last = time_argument("since", since), time_argument("until", until)
+    if first is None or (last is not None and last < first):
+        raise RequestError("the later moment lies before the earlier one", "Swap since and until.")
+    return Between(first, last)
+
+
+def _diff(reader: GraphReader, between: Between, found: GraphDiff) -> DiffAnswer:
+    return DiffAnswer(
+        since=format_time(between.since),
+        changes=[_change(change) for change in found.changes],
+        nodes=[serialization.graph_node(node) for node in _named(found)],
+        resolution="day" if found.resolution == "day" else "exact",
+        settling=reader.settling(),
+        position=position_tokens.encode(reader.position()),
+        until=serialization.moment(between.until),
+        truncated=found.truncated,
+        next=UNSET if found.next is None else found.next,
+    )
+
+
+def _named(found: GraphDiff) -> list[Node]:
+    edges = {node for some in found.changes if some.edge for node in (some.edge.source, some.edge.target, some.edge.job)}
+    ports = {node for some in found.changes if some.port for node in (some.port.job, some.port.dataset)}
+    return sorted(edges | ports, key=lambda node: (node.kind, node.namespace, node.name))
+
+
+def _change(change: Change) -> ChangeItem:
+    kind: Literal["node", "edge", "port"] = "node" if change.node else "edge" if change.edge else "port"
+    words: dict[str, Literal["appeared", "disappeared", "changed"]] = {"appeared": "appeared", "disappeared": "disappeared"}
+    return ChangeItem(
+        change=words.get(change.change, "changed"),
+        kind=kind,
+        node=serialization.graph_node(change.node) if change.node else UNSET,
+        edge=serialization.graph_edge(change.edge) if change.edge else UNSET,
+        port=serialization.graph_port(change.port) if change.port else UNSET,
+        label_before=change.label_before.value if change.label_before else UNSET,
+        evidence_before=change.evidence_before.word if change.evidence_before else UNSET,
+    )
+
+
+def _drift_route(router: APIRouter, services: Services) -> None:
+    @router.get(
+        "/graph/drift",
+        response_model=None,
+        dependencies=[Depends(waiting(services))],
+        responses=answers({200: DriftAnswer}, writes=False),
+    )
+    def get_drift(
+        namespace: Glob = None, name: Glob = None, names: Style = "standard", limit: Limit = 1000, offset: Offset = 0
+    ) -> Response:
+        """Where what jobs were declared to do and what they were seen to do differ."""
+        with services.graph() as reader:
+            found = reader.drift(namespace, name, limit, offset, now_us=services.clock_us())
+            said = DriftAnswer(
+                drifts=[_drift(drift) for drift in found.drifts],
+                jobs=found.jobs,
+                settling=reader.settling(),
+                position=position_tokens.encode(reader.position()),
+                next=UNSET if found.next is None else found.next,
+            )
+            return answer(spelt(reader, said, names), headers=reflecting(reader))
+
+
+def _drift(drift: Drift) -> DriftItem:
+    words: dict[str, Literal["input", "output", "flow"]] = {"input": "input", "output": "output"}
+    return DriftItem(
+        job=serialization.job_name(drift.job),
+        drift="declared" if drift.origin is Origin.DECLARED else "observed",
+        what=words.get(drift.what, "flow"),
+        node=serialization.graph_node(drift.node),
+        target=serialization.graph_node(drift.target) if drift.target else UNSET,
+        since=serialization.moment(drift.since),
+    )
+
+
+def _end_routes(router: APIRouter, services: Services, intake: Intake) -> None:
+    async def order(request: Request, operation: str) -> Response:
+        body = await receive(request, services.max_body_bytes)
+        said = await to_thread.run_sync(_read_order, body.data)
+        text = msgspec.json.encode({"operation": operation, **msgspec.to_builtins(said)})
+        where = await intake.store([Frame(FrameKind.OPERATOR, event_id(text), services.clock_us(), CHANNEL, "", b"", text)])
+        return answer(Ordered(where), 202, {POSITION_HEADER: where})
+
+    @router.post(
+        "/operations/end",
+        response_model=None,
+        dependencies=[Depends(check_loopback)],
+        openapi_extra=body_of(EndOrder),
+        responses=answers({202: Ordered, 422: ErrorAnswer}),
+    )
+    async def post_end(request: Request) -> Response:
+        """Say that a flow has ended: answers leave it out until its job says it again."""
+        return await order(request, "end")
+
+    @router.post(
+        "/operations/unend",
+        response_model=None,
+        dependencies=[Depends(check_loopback)],
+        openapi_extra=body_of(EndOrder),
+        responses=answers({202: Ordered, 422: ErrorAnswer}),
+    )
+    async def post_unend(request: Request) -> Response:
+        """Take that back."""
+        return await order(request, "unend")
+
+
+def _read_order(body: bytes) -> EndOrder:
+    try:
+        said = _ORDER.decode(body)
+    except msgspec.DecodeError as error:
+        raise RequestError(f"no order to end a flow: {error}", _HINT) from error
+    if said.source is None and said.target is None:
+        raise RequestError("neither the source nor the target of the flow is named", _HINT)
+    time_argument("at", said.at or None)
+    return said

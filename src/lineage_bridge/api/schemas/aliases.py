@@ -1,0 +1,52 @@
+"""The shapes of calls on aliases."""
+
+from msgspec import UNSET, Struct, UnsetType
+
+from lineage_bridge.graph.facts.operations import AliasWord
+
+
+class AliasOrder(Struct, frozen=True, forbid_unknown_fields=True):
+    """Aliases to state, veto, or free of a veto: each of two names, or of two namespaces."""
+
+    aliases: list[AliasWord]
+
+
+class AliasesAccepted(Struct, frozen=True, tag_field="status", tag="accepted"):
+    """The order is durable."""
+
+    aliases: int
+    position: str
+
+
+class AliasEnd(Struct, frozen=True, omit_defaults=True):
+    """A name, or a whole namespace."""
+
+    namespace: str
+    name: str | UnsetType = UNSET
+
+
+class AliasItem(Struct, frozen=True, omit_defaults=True):
+    """Two spellings of one dataset or job, or two namespaces: a name `n` of `a` is `prefix` and `n` of `b`.
+
+    `kind` and `evidence` say what joins them: an operator, a producer's symlink (its type) or other facet (its key), a rule of naming (its
+    id). One that is not `standing` is vetoed, or contradicted by another facet. `parts`: only names of so many dotted parts.
+    """
+
+    entity: str
+    a: AliasEnd
+    b: AliasEnd
+    kind: str
+    evidence: str
+    standing: bool
+    prefix: str | UnsetType = UNSET
+    parts: int | UnsetType = UNSET
+    stated_by: str | UnsetType = UNSET
+    stated_at: str | UnsetType = UNSET
+
+
+class Aliases(Struct, frozen=True):
+    """Aliases with their evidence, in the order of their kinds and names."""
+
+    aliases: list[AliasItem]
+    rules_version: int
+    position: str

@@ -1,0 +1,54 @@
+"""The shapes of a hop ledger."""
+
+from msgspec import UNSET, Struct, UnsetType
+
+from lineage_bridge.api.schemas.answers import GraphNode
+
+
+class LedgerAmount(Struct, frozen=True, omit_defaults=True):
+    """What `runs` runs said of an amount; absent where nothing was said."""
+
+    runs: int
+    rows: int | UnsetType = UNSET
+    bytes: int | UnsetType = UNSET
+
+
+class LedgerSide(Struct, frozen=True):
+    """One side of a hop. `change` is steady, less, more, silent, new or unknown."""
+
+    window: LedgerAmount
+    baseline: LedgerAmount
+    change: str
+
+
+class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
+    """One hop by one job. `began`: the change of what is written begins here."""
+
+    source: GraphNode
+    target: GraphNode
+    job: GraphNode
+    read: LedgerSide
+    written: LedgerSide
+    began: bool = False
+
+
+class Stretch(Struct, frozen=True):
+    """A stretch of time; `until` is exclusive."""
+
+    since: str
+    until: str
+
+
+class LedgerAnswer(Struct, frozen=True):
+    """What passed each hop of a path. `paths` is how many ways were found; `more`: there may be others."""
+
+    source: GraphNode
+    target: GraphNode
+    path: list[GraphNode]
+    window: Stretch
+    baseline: Stretch
+    hops: list[LedgerHopAnswer]
+    paths: int
+    more: bool
+    settling: bool
+    position: str

@@ -1,0 +1,120 @@
+"""The shapes of answers about schema versions, facets over time, and the life of datasets."""
+
+from typing import Any, Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from lineage_bridge.api.schemas.answers import Named, NamedJob, Text
+
+
+class Seen(Struct, frozen=True):
+    """When something was said, and the event that proves it."""
+
+    at: str
+    event_id: str
+
+
+class Column(Struct, frozen=True, omit_defaults=True):
+    """A column, or a nested field, of a schema."""
+
+    name: str
+    type: Text = UNSET
+    description: Text = UNSET
+    fields: "list[Column] | UnsetType" = UNSET
+
+
+class SchemaVersionItem(Struct, frozen=True, omit_defaults=True):
+    """A stretch of time in which a dataset had a version. `version` is a hash of names and types, empty if the schema was withdrawn.
+
+    `brief`: those who named it named another within ten minutes.
+    """
+
+    version: str
+    first: Seen
+    last: Seen
+    jobs: list[NamedJob]
+    current: bool = False
+    brief: bool = False
+    fields: list[Column] | UnsetType = UNSET
+
+
+class Schemas(Struct, frozen=True):
+    """The versions of a dataset, the newest first. `evidence` is whose word they rest on: `dataset`, `output`, `input` or nobody's."""
+
+    dataset: Named
+    evidence: str
+    versions: list[SchemaVersionItem]
+    renamed_from: list[Named]
+    truncated: bool
+    settling: bool
+    position: str
+
+
+class Field(Struct, frozen=True, omit_defaults=True):
+    """A field by the names from its column down, with its type."""
+
+    path: list[str]
+    type: Text = UNSET
+
+
+class Retyped(Struct, frozen=True, omit_defaults=True):
+    """A field whose type changed."""
+
+    path: list[str]
+    before: Text = UNSET
+    after: Text = UNSET
+
+
+class SchemaChange(Struct, frozen=True):
+    """How one version differs from another. `renamed`: between the two, the dataset got another name."""
+
+    dataset: Named
+    before: str
+    after: str
+    added: list[Field]
+    removed: list[Field]
+    changed: list[Retyped]
+    renamed: list[Named]
+    settling: bool
+    position: str
+
+
+class FacetVersion(Struct, frozen=True, omit_defaults=True):
+    """One content of a facet and from which side it was said."""
+
+    hash: str
+    side: Literal["input", "output", "self", "run", "input_access", "output_access"]
+    first: Seen
+    last: Seen
+    jobs: list[NamedJob]
+    deleted: bool = False
+    facet: Any = UNSET
+
+
+class FacetHistoryAnswer(Struct, frozen=True):
+    """All that was said under one key, the last said first."""
+
+    key: str
+    history: list[FacetVersion]
+    truncated: bool
+    settling: bool
+    position: str
+
+
+class LifeEvent(Struct, frozen=True, omit_defaults=True):
+    """A change in a dataset's life. `previous` is the name it had before."""
+
+    change: str
+    dataset: Named
+    first: Seen
+    last_seen: str
+    job: NamedJob | UnsetType = UNSET
+    previous: Named | UnsetType = UNSET
+
+
+class Life(Struct, frozen=True):
+    """What became of a dataset, the newest first."""
+
+    life: list[LifeEvent]
+    settling: bool
+    position: str

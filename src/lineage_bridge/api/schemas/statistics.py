@@ -1,0 +1,53 @@
+"""The shapes of answers about amounts."""
+
+from typing import Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from lineage_bridge.api.schemas.answers import Named, NamedJob
+
+Count = int | UnsetType
+Rate = float | UnsetType
+
+
+class Bucket(Struct, frozen=True, omit_defaults=True):
+    """What was told within one stretch of time, from `start` on."""
+
+    start: str
+    rows: Count = UNSET
+    bytes: Count = UNSET
+    files: Count = UNSET
+
+
+class Series(Struct, frozen=True, omit_defaults=True):
+    """What the runs of a job read from, or wrote to, a dataset within the window.
+
+    `counting` is how its runs count: `cumulative` from their beginning, by `interval`, or both. Rates are over the whole window.
+    """
+
+    job: NamedJob
+    dataset: Named
+    side: Literal["input", "output"]
+    runs: int
+    samples: int
+    first: str
+    last: str
+    counting: tuple[str, ...]
+    rows: Count = UNSET
+    bytes: Count = UNSET
+    files: Count = UNSET
+    rows_per_second: Rate = UNSET
+    bytes_per_second: Rate = UNSET
+    files_per_second: Rate = UNSET
+    buckets: list[Bucket] | UnsetType = UNSET
+
+
+class Statistics(Struct, frozen=True):
+    """Amounts within [since, until). `truncated`: not all runs or samples of the window were read."""
+
+    since: str
+    until: str
+    series: list[Series]
+    truncated: bool
+    settling: bool
+    position: str

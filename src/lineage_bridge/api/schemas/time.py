@@ -1,0 +1,75 @@
+"""The shapes of answers about time: what changed between two moments, and what differs from what was declared."""
+
+from typing import Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from lineage_bridge.api.schemas.answers import GraphEdge, GraphNode, GraphPort, Name, NamedJob, Text
+
+
+class ChangeItem(Struct, frozen=True, omit_defaults=True):
+    """What became of one node, edge or port. `label_before` and `evidence_before` tell how a changed one was."""
+
+    change: Literal["appeared", "disappeared", "changed"]
+    kind: Literal["node", "edge", "port"]
+    node: GraphNode | UnsetType = UNSET
+    edge: GraphEdge | UnsetType = UNSET
+    port: GraphPort | UnsetType = UNSET
+    label_before: Text = UNSET
+    evidence_before: Text = UNSET
+
+
+class DiffAnswer(Struct, frozen=True, omit_defaults=True):
+    """What changed of the graph from `since` until `until` (left out: until now); `nodes` are those that the changes name by id."""
+
+    since: str
+    changes: list[ChangeItem]
+    nodes: list[GraphNode]
+    resolution: Literal["exact", "day"]
+    settling: bool
+    position: str
+    until: Text = UNSET
+    truncated: str = ""
+    next: int | UnsetType = UNSET
+
+
+class DriftItem(Struct, frozen=True, omit_defaults=True):
+    """An input, output or flow of a job that was `declared` and not observed, or `observed` and not declared, since when."""
+
+    job: NamedJob
+    drift: Literal["declared", "observed"]
+    what: Literal["input", "output", "flow"]
+    node: GraphNode
+    target: GraphNode | UnsetType = UNSET
+    since: Text = UNSET
+
+
+class DriftAnswer(Struct, frozen=True, omit_defaults=True):
+    """Drift of declared jobs in the order of their names; `jobs` is how many were compared, `next` the offset of the next page."""
+
+    drifts: list[DriftItem]
+    jobs: int
+    settling: bool
+    position: str
+    next: int | UnsetType = UNSET
+
+
+class EndOrder(Struct, frozen=True, forbid_unknown_fields=True):
+    """A flow that has ended, or has not: by its job, its source, its target, or both. `at` is when it ended, now by itself."""
+
+    job: Name
+    source: "EndName | None" = None
+    target: "EndName | None" = None
+    at: str = ""
+
+
+class EndName(Name, frozen=True):
+    """An end of a flow: a dataset, or a job."""
+
+    kind: Literal["dataset", "job"] = "dataset"
+
+
+class Ordered(Struct, frozen=True, tag_field="status", tag="accepted"):
+    """The order is durable."""
+
+    position: str

@@ -1,0 +1,226 @@
+"""The graph's values in the shapes of answers."""
+
+from collections.abc import Iterable
+
+from msgspec import UNSET, Raw, UnsetType
+
+from lineage_bridge.api.schemas.answers import (
+    Described,
+    GraphColumn,
+    GraphEdge,
+    GraphNode,
+    GraphPort,
+    Named,
+    NamedJob,
+    QuarantineItem,
+    Run,
+    RunEvent,
+    RunRef,
+    Transformation,
+    WalkNode,
+)
+from lineage_bridge.graph.relations import Side
+from lineage_bridge.graph.runs.liveness import liveness
+from lineage_bridge.model.events import QuarantineRecord
+from lineage_bridge.model.graph import ColumnEdge, Edge, Node, Port, Walk
+from lineage_bridge.model.runs import RunRecord
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.openlineage.verdict import EVENT_TYPES
+from lineage_bridge.ports import GraphReader
+
+PRODUCER = "https://lineagebridge.dev/api"
+_SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
+
+
+def name(dataset: Node) -> Named:
+    """A dataset by its name."""
+    return Named(dataset.namespace, dataset.name)
+
+
+def names(datasets: Iterable[Node]) -> list[Named]:
+    """Datasets by their names, sorted."""
+    return [Named(*pair) for pair in sorted({(node.namespace, node.name) for node in datasets})]
+
+
+def job_name(job: Node) -> NamedJob:
+    """A job by its name."""
+    return NamedJob(job.namespace, job.name)
+
+
+def job_names(jobs: Iterable[Node]) -> list[NamedJob]:
+    """Jobs by their names, sorted."""
+    return [NamedJob(*pair) for pair in sorted({(node.namespace, node.name) for node in jobs})]
+
+
+def id_of(node: Node) -> str:
+    """A node's id in answers: 16 hexadecimal digits."""
+    return id_text(node.id)
+
+
+def id_text(id_: int) -> str:
+    """The same of an id alone."""
+    return f"{id_ & 0xFFFF_FFFF_FFFF_FFFF:016x}"
+
+
+def graph_node(node: Node) -> GraphNode:
+    """A node with its kind and id."""
+    return GraphNode(id_of(node), node.kind.name.lower(), node.namespace, node.name)
+
+
+def described(reader: GraphReader, node: Node) -> Described:
+    """A node with its current facets."""
+    return Described(node.namespace, node.name, {key: Raw(text.encode()) for key, text in reader.facets(node).items()})
+
+
+def moment(us: int | None) -> str | UnsetType:
+    """A time as text."""
+    return UNSET if us is None else format_time(us)
+
+
+def run(record: RunRecord, now_us: int | None = None) -> Run:
+    """A run with what it read and wrote; of a stream, given the time, how it stands by its heartbeats."""
+    pulse = None if now_us is None or record.heartbeat_us is None else liveness(record.last, now_us, record.heartbeat_us)
+    return Run(
+        run_id=record.run_id,
+        job=job_name(record.job),
+        state=record.state,
+        last_seen=format_time(record.last),
+        inputs=names(record.inputs),
+        outputs=names(record.outputs),
+        raw_id=record.raw_id or UNSET,
+        started_at=moment(record.started),
+        ended_at=moment(record.ended),
+        started_inferred=record.started_inferred,
+        conflict=record.conflict,
+        parent_run_id=record.parent_run_id or UNSET,
+        parent_job=_job(record.parent_job),
+        unobserved=not record.observed,
+        streaming=record.streaming,
+        named_parent_job=_job(record.named_parent_job),
+        root_run_id=record.root_run_id or UNSET,
+        root_job=_job(record.root_job),
+        nominal_start=moment(record.nominal[0]),
+        nominal_end=moment(record.nominal[1]),
+        liveness=pulse.value if pulse else UNSET,
+    )
+
+
+def _job(node: Node | None) -> NamedJob | UnsetType:
+    return job_name(node) if node else UNSET
+
+
+def run_event(record: RunRecord) -> RunEvent:
+    """The event that sums up a run."""
+    return RunEvent(
+        event_time=format_time(record.ended if record.ended is not None else record.last),
+        job=job_name(record.job),
+        inputs=[*names(record.inputs)],
+        outputs=[*names(record.outputs)],
+        producer=PRODUCER,
+        schema_url=_SPEC + "RunEvent",
+        event_type=record.state if record.state in EVENT_TYPES else UNSET,
+        run=RunRef(record.run_id),
+    )
+
+
+def job_event(job: Node, ports: Iterable[Port], now_us: int) -> RunEvent:
+    """The event that sums up a job without a run: what it is said to read and write."""
+    known = list(ports)
+    seen = [port.last for port in known if port.last is not None]
+    return RunEvent(
+        event_time=format_time(max(seen, default=now_us)),
+        job=job_name(job),
+        inputs=[*names(port.dataset for port in known if port.side == Side.INPUT)],
+        outputs=[*names(port.dataset for port in known if port.side == Side.OUTPUT)],
+        producer=PRODUCER,
+        schema_url=_SPEC + "JobEvent",
+    )
+
+
+def dataset_event(dataset: Node, sources: Iterable[Node], seen_us: int) -> RunEvent:
+    """The event that sums up what a dataset says of its own lineage."""
+    own = name(dataset)
+    return RunEvent(
+        event_time=format_time(seen_us),
+        inputs=[*names(sources)],
+        outputs=[own],
+        producer=PRODUCER,
+        schema_url=_SPEC + "DatasetEvent",
+        dataset=own,
+    )
+
+
+def walk_nodes(walk: Walk) -> list[WalkNode]:
+    """All nodes an answer speaks of: those reached with their distance, and the jobs in between without one."""
+    jobs = {edge.job for edge in walk.edges} | {port.job for port in walk.ports}
+    datasets = {port.dataset for port in walk.ports}
+    ends = {end for edge in walk.edges for end in (edge.source, edge.target)}
+    every = {node.id: node for node in (*walk.nodes, *jobs, *datasets, *ends)}
+    ordered = sorted(every.values(), key=lambda node: (node.kind, node.namespace, node.name))
+    return [
+        WalkNode(
+            id_of(n),
+            n.kind.name.lower(),
+            n.namespace,
+            n.name,
+            distance=walk.distances.get(n.id, UNSET),
+            canonical=id_text(walk.canonical[n.id]) if n.id in walk.canonical else UNSET,
+        )
+        for n in ordered
+    ]
+
+
+def graph_edge(edge: Edge) -> GraphEdge:
+    """A flow."""
+    return GraphEdge(
+        source=id_of(edge.source),
+        target=id_of(edge.target),
+        job=id_of(edge.job),
+        origin=edge.origin.name.lower(),
+        evidence=edge.evidence.word,
+        label=edge.label.value,
+        last_seen=moment(edge.last),
+        hub=edge.hub,
+        liveness=edge.liveness.value if edge.liveness else UNSET,
+    )
+
+
+def graph_port(port: Port) -> GraphPort:
+    """An input or output of a job."""
+    return GraphPort(
+        job=id_of(port.job),
+        dataset=id_of(port.dataset),
+        side="input" if port.side == Side.INPUT else "output",
+        origin=port.origin.name.lower(),
+        label=port.label.value,
+        last_seen=moment(port.last),
+        liveness=port.liveness.value if port.liveness else UNSET,
+    )
+
+
+def graph_column(column: ColumnEdge) -> GraphColumn:
+    """A column that comes from another."""
+    return GraphColumn(
+        source=id_of(column.source),
+        source_field=column.source_field,
+        target=id_of(column.target),
+        target_field=column.target_field,
+        job=id_of(column.job),
+        origin=column.origin.name.lower(),
+        transformations=[Transformation(*change) for change in column.transformations],
+        descriptions=list(column.descriptions),
+    )
+
+
+def quarantine_item(record: QuarantineRecord) -> QuarantineItem:
+    """What is kept aside."""
+    return QuarantineItem(
+        event_id=record.event.hex(),
+        code=record.code,
+        path=record.path,
+        message=record.message,
+        arrived_at=format_time(record.arrival),
+        channel=record.channel,
+        size=record.size,
+        sample=record.sample,
+    )

@@ -1,0 +1,141 @@
+"""The nouns of the demo: systems, datasets, columns and where they come from, jobs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lineage_bridge.demo.facets import facets
+from lineage_bridge.openlineage.outgoing import Json
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: name, type as its system writes it, meaning, and the kind of personal data it holds ("" for none)."""
+
+    name: str
+    type: str
+    description: str = ""
+    personal: str = ""
+
+
+@dataclass(frozen=True)
+class System:
+    """A place that holds datasets: OpenLineage namespace, readable name, the datasets' type, bytes of a typical row."""
+
+    namespace: str
+    title: str
+    kind: str
+    row_bytes: int
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A dataset by its OpenLineage name, with what is said of it."""
+
+    system: System
+    name: str
+    owner: str
+    description: str
+    columns: tuple[Column, ...]
+
+    @property
+    def node(self) -> Json:
+        """Namespace and name."""
+        return {"namespace": self.system.namespace, "name": self.name}
+
+    def described(self, lineage: Json | None = None) -> Json:
+        """The dataset as an event names it in full, with its facets and, for an output, its columns' sources."""
+        said = _facets(self)
+        return {**self.node, "facets": said if lineage is None else {**said, "columnLineage": lineage}}
+
+    def read(self, rows: int) -> Json:
+        """The dataset as an input of which `rows` rows were read since the run began."""
+        statistics = facets.input_statistics(rows, rows * self.system.row_bytes)
+        return {**self.node, "inputFacets": {"inputStatistics": statistics}}
+
+    def written(self, rows: int) -> Json:
+        """The dataset as an output to which `rows` rows were written since the run began."""
+        statistics = facets.output_statistics(rows, rows * self.system.row_bytes)
+        return {**self.node, "outputFacets": {"outputStatistics": statistics}}
+
+
+@dataclass(frozen=True)
+class Source:
+    """An input column, and what an output column (or every row of the output) takes from it.
+
+    `how` is a transformation subtype of the columnLineage facet: IDENTITY, TRANSFORMATION and AGGREGATION carry the
+    value itself (DIRECT), the others only decide over it (INDIRECT).
+    """
+
+    dataset: Dataset
+    column: str
+    how: str = "IDENTITY"
+    description: str = ""
+    masking: bool = False
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job by its OpenLineage name, with its facets, its engine (name, version), and its outputs' column lineage."""
+
+    namespace: str
+    name: str
+    facets: Json
+    engine: tuple[str, str]
+    inputs: tuple[Dataset, ...] = ()
+    outputs: tuple[tuple[Dataset, Json], ...] = ()
+
+    @property
+    def node(self) -> Json:
+        """Namespace and name."""
+        return {"namespace": self.namespace, "name": self.name}
+
+    def described_inputs(self) -> list[Json]:
+        """The inputs with their facets."""
+        return [dataset.described() for dataset in self.inputs]
+
+    def described_outputs(self) -> list[Json]:
+        """The outputs with their facets, column lineage among them."""
+        return [dataset.described(columns) for dataset, columns in self.outputs]
+
+
+def copied(dataset: Dataset, *columns: str) -> dict[str, list[Source]]:
+    """Output columns that are the input's columns of the same names, unchanged."""
+    return {column: [Source(dataset, column)] for column in columns}
+
+
+def lineage(fields: Mapping[str, Sequence[Source]], rows: Sequence[Source] = ()) -> Json:
+    """The columnLineage facet of an output: sources of each column, and the sources that decide over every row."""
+    named = {name: [_input_field(source) for source in sources] for name, sources in fields.items()}
+    return facets.column_lineage(named, [_input_field(source) for source in rows])
+
+
+def _input_field(source: Source) -> Json:
+    direct = source.how in {"IDENTITY", "TRANSFORMATION", "AGGREGATION"}
+    transformation: Json = {
+        "type": "DIRECT" if direct else "INDIRECT",
+        "subtype": source.how,
+        "description": source.description,
+        "masking": source.masking,
+    }
+    return {**source.dataset.node, "field": source.column, "transformations": [transformation]}
+
+
+def _facets(dataset: Dataset) -> Json:
+    said: Json = {
+        "schema": facets.schema(_field(column) for column in dataset.columns),
+        "dataSource": facets.data_source(dataset.system.title, dataset.system.namespace),
+        "documentation": facets.documentation("Dataset", dataset.description),
+        "datasetType": facets.dataset_type(dataset.system.kind),
+        "ownership": facets.ownership("Dataset", dataset.owner),
+    }
+    personal = [column for column in dataset.columns if column.personal]
+    if personal:
+        said["tags"] = facets.dataset_tags(
+            {"key": "pii", "value": column.personal, "source": "CATALOG", "field": column.name} for column in personal
+        )
+    return said
+
+
+def _field(column: Column) -> Json:
+    field: Json = {"name": column.name, "type": column.type}
+    return {**field, "description": column.description} if column.description else field

@@ -1,0 +1,188 @@
+"""What happened in the demo's two days: every run, and every moment at which one spoke.
+
+Times are ages: seconds before now. The story told: the enrichment failed once and was restarted, and some hours ago a
+rebalance made the CDC connector send part of the orders twice, which from there on shows in every row count.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lineage_bridge.demo.datasets import (
+    CUSTOMERS_TABLE,
+    CUSTOMERS_TOPIC,
+    ENRICHED_TABLE,
+    ENRICHED_TOPIC,
+    ORDERS_TABLE,
+    ORDERS_TOPIC,
+)
+from lineage_bridge.demo.facets import facets
+from lineage_bridge.demo.jobs import (
+    BUILD,
+    CDC,
+    ENRICHMENT,
+    FACT_MODEL,
+    HEARTBEAT_S,
+    REFRESH,
+    REVENUE_MODEL,
+    SINK,
+)
+from lineage_bridge.demo.model import Job
+from lineage_bridge.openlineage.outgoing import Json
+
+HOUR_S = 60 * 60
+BEGIN_S = 48 * HOUR_S
+FAILURE_S = 30 * HOUR_S + 12 * 60
+RESTART_S = FAILURE_S - 6 * 60
+REBALANCE_S = 9 * HOUR_S
+
+CDC_REPORT_S = 2 * HOUR_S
+SINK_REPORT_S = HOUR_S
+BUILD_EVERY_S = 6 * HOUR_S
+REFRESH_EVERY_S = 3 * HOUR_S
+
+ORDERS_PER_MINUTE = 21
+CUSTOMERS_PER_HOUR = 40
+REPEATED_PERCENT = 28
+CANCELLED_PERCENT = 4
+DAYS = 3
+
+CHECKPOINT_ERROR = "org.apache.flink.util.FlinkRuntimeException: Exceeded checkpoint tolerable failure threshold."
+CHECKPOINT_TRACE = (
+    f"{CHECKPOINT_ERROR}\n"
+    "\tat org.apache.flink.runtime.checkpoint.CheckpointFailureManager.checkFailureAgainstCounter"
+    "(CheckpointFailureManager.java:192)\n"
+    "Caused by: org.apache.flink.runtime.checkpoint.CheckpointException: Checkpoint expired before completing."
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """The `generation`-th run of a job, counted from the oldest; `due_s` is the age of its scheduled time, if any."""
+
+    job: Job
+    generation: int
+    parent: "Run | None" = None
+    due_s: int | None = None
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One event of a run: its age in seconds, its OpenLineage type, and what it says beyond what the run says."""
+
+    age_s: int
+    type: str
+    run: Run
+    inputs: list[Json] = field(default_factory=list)
+    outputs: list[Json] = field(default_factory=list)
+    facets: Json = field(default_factory=dict)
+
+
+def moments() -> list[Moment]:
+    """Every event of the demo, oldest first; one stands twice, as a transport that retries would send it."""
+    told = [*_capture(), *_enrichment(), *_landing(), *_builds(), *_refreshes()]
+    repeated = next(moment for moment in reversed(told) if moment.run.job is ENRICHMENT)
+    return sorted([*told, repeated], key=lambda moment: -moment.age_s)
+
+
+def _capture() -> Iterator[Moment]:
+    """The CDC connector speaks as Debezium does: tables and topics never in one event."""
+    run = Run(CDC, 0)
+    yield Moment(BEGIN_S, "START", run)
+    yield Moment(BEGIN_S - 1, "RUNNING", run)
+    yield Moment(BEGIN_S - 2, "RUNNING", run, inputs=CDC.described_inputs())
+    for delay_s, output in enumerate(CDC.described_outputs(), start=4):
+        yield Moment(BEGIN_S - delay_s, "RUNNING", run, outputs=[output])
+    for age_s in _reports(BEGIN_S, 0, CDC_REPORT_S, last_s=95):
+        customers = _customers(BEGIN_S, age_s)
+        tables = [ORDERS_TABLE.read(_orders(BEGIN_S, age_s)), CUSTOMERS_TABLE.read(customers)]
+        topics = [ORDERS_TOPIC.written(_sent(BEGIN_S, age_s)), CUSTOMERS_TOPIC.written(customers)]
+        yield Moment(age_s, "RUNNING", run, inputs=tables)
+        yield Moment(age_s - 1, "RUNNING", run, outputs=topics)
+
+
+def _enrichment() -> Iterator[Moment]:
+    """Two runs of the Flink job: one that failed, one that goes on."""
+    begin_s = BEGIN_S - 4 * 60
+    yield from _enrichment_run(Run(ENRICHMENT, 0), begin_s, FAILURE_S)
+    error = facets.error_message(CHECKPOINT_ERROR, CHECKPOINT_TRACE)
+    yield Moment(FAILURE_S, "FAIL", Run(ENRICHMENT, 0), facets={"errorMessage": error})
+    yield from _enrichment_run(Run(ENRICHMENT, 1), RESTART_S, 0)
+
+
+def _enrichment_run(run: Run, begin_s: int, end_s: int) -> Iterator[Moment]:
+    yield Moment(begin_s, "START", run, ENRICHMENT.described_inputs(), ENRICHMENT.described_outputs())
+    for age_s in _reports(begin_s, end_s, HEARTBEAT_S, last_s=60):
+        read = [
+            ORDERS_TOPIC.read(_sent(begin_s, age_s)),
+            CUSTOMERS_TOPIC.read(_customers(begin_s, age_s)),
+        ]
+        yield Moment(age_s, "RUNNING", run, read, [ENRICHED_TOPIC.written(_enriched(begin_s, age_s))])
+
+
+def _landing() -> Iterator[Moment]:
+    """The sink connector declares its ends at the start and counts rows afterwards."""
+    run, begin_s = Run(SINK, 0), BEGIN_S - 7 * 60
+    yield Moment(begin_s, "START", run, SINK.described_inputs(), SINK.described_outputs())
+    for age_s in _reports(begin_s, 0, SINK_REPORT_S, last_s=75):
+        rows = _enriched(begin_s, age_s)
+        yield Moment(age_s, "RUNNING", run, [ENRICHED_TOPIC.read(rows)], [ENRICHED_TABLE.written(rows)])
+
+
+def _builds() -> Iterator[Moment]:
+    """Each dbt invocation is a run, and the parent of one run for each model."""
+    for generation, due_s in enumerate(_schedule(BUILD_EVERY_S, last_s=40 * 60)):
+        build = Run(BUILD, generation, due_s=due_s)
+        yield Moment(due_s - 2, "START", build)
+        rows = _enriched(BEGIN_S, due_s)
+        yield from _batch(Run(FACT_MODEL, generation, parent=build), due_s - 9, took_s=88, rows=rows)
+        yield from _batch(Run(REVENUE_MODEL, generation, parent=build), due_s - 99, took_s=31, rows=DAYS)
+        yield Moment(due_s - 133, "COMPLETE", build)
+
+
+def _refreshes() -> Iterator[Moment]:
+    for generation, due_s in enumerate(_schedule(REFRESH_EVERY_S, last_s=20 * 60)):
+        yield from _batch(Run(REFRESH, generation, due_s=due_s), due_s - 1, took_s=12, rows=1)
+
+
+def _batch(run: Run, begin_s: int, took_s: int, rows: int) -> Iterator[Moment]:
+    """A batch run names its inputs from the start, and its outputs, with the rows written, when it is done."""
+    inputs = run.job.described_inputs()
+    yield Moment(begin_s, "START", run, inputs)
+    described = zip(run.job.outputs, run.job.described_outputs(), strict=True)
+    outputs = [{**output, **dataset.written(rows)} for (dataset, _), output in described]
+    yield Moment(begin_s - took_s, "COMPLETE", run, inputs, outputs)
+
+
+def _schedule(every_s: int, last_s: int) -> range:
+    """Ages of a schedule's times within the demo, oldest first, the newest at `last_s`."""
+    count = (BEGIN_S - last_s - HOUR_S) // every_s + 1
+    return range(last_s + (count - 1) * every_s, last_s - 1, -every_s)
+
+
+def _reports(begin_s: int, end_s: int, every_s: int, last_s: int) -> Iterator[int]:
+    """Ages at which a run that lived from `begin_s` to `end_s` reports, oldest first, the newest of all at `last_s`."""
+    quiet_s = 5 * 60
+    ages = range(last_s, begin_s - quiet_s, every_s)
+    return (age_s for age_s in reversed(ages) if age_s > end_s)
+
+
+def _orders(begin_s: int, age_s: int) -> int:
+    """Orders placed between two ages."""
+    return ORDERS_PER_MINUTE * (begin_s - age_s) // 60
+
+
+def _customers(begin_s: int, age_s: int) -> int:
+    """Customers added or changed between two ages."""
+    return CUSTOMERS_PER_HOUR * (begin_s - age_s) // HOUR_S
+
+
+def _sent(begin_s: int, age_s: int) -> int:
+    """Order records sent to Kafka between two ages: from the rebalance on, some are sent twice."""
+    repeated_since_s = min(begin_s, REBALANCE_S)
+    repeated = REPEATED_PERCENT * _orders(repeated_since_s, age_s) // 100 if age_s < repeated_since_s else 0
+    return _orders(begin_s, age_s) + repeated
+
+
+def _enriched(begin_s: int, age_s: int) -> int:
+    """Order records that pass the enrichment's filter between two ages."""
+    return (100 - CANCELLED_PERCENT) * _sent(begin_s, age_s) // 100

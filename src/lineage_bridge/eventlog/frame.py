@@ -1,0 +1,127 @@
+"""A frame: one entry of the event log, as a value and as bytes.
+
+Layout, little endian, sizes in bytes: magic (3), version (1), CRC-32 (4), total length (4), kind (2), lengths of
+channel (2), principal (2), note (4) and body (4), arrival (8), event id (16); then channel, principal, note and body.
+The CRC covers all that follows it; magic and version are compared. The total length of an ERASED frame may exceed its
+parts: it is the length of the frame it replaces.
+"""
+
+import struct
+from typing import Final
+from zlib import crc32
+
+from lineage_bridge.errors import FrameError
+from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.ports import Frame
+
+MAGIC: Final = b"LBF"
+VERSION: Final = 1
+HEAD: Final = struct.Struct("<3sBIIHHHIIq16s")
+CHECKED_FROM: Final = 8
+MAX_BODY_BYTES: Final = 64 << 20
+MAX_NOTE_BYTES: Final = 1 << 20
+MAX_TEXT_BYTES: Final = (1 << 16) - 1
+MAX_FRAME_BYTES: Final = HEAD.size + 2 * MAX_TEXT_BYTES + MAX_NOTE_BYTES + MAX_BODY_BYTES
+_CHECKED: Final = struct.Struct("<IHHHIIq16s")
+_START: Final = struct.Struct("<3sBI")
+
+
+Parts = tuple[bytes, bytes, bytes, bytes]
+Head = tuple[bytes, int, int, int, int, int, int, int, int, int, bytes]
+TOTAL: Final = 3
+_KINDS: Final = {int(kind): kind for kind in FrameKind}
+
+
+def encode(frame: Frame) -> bytes:
+    """The bytes of a frame.
+
+    Raises FrameError for a part over its limit: body 64 MiB, note 1 MiB, channel and principal 65,535 bytes of UTF-8.
+    """
+    channel, principal = _text_bytes(frame.channel), _text_bytes(frame.principal)
+    _check_limits(frame, channel, principal)
+    parts = (channel, principal, frame.note, frame.body)
+    length = HEAD.size + sum(map(len, parts))
+    return _seal(frame.kind, frame.event_id, frame.arrival_us, parts, length=length)
+
+
+def read_head(data: bytes, at: int) -> Head:
+    """The header at `at`, all of which must be there; parts are not read. Raises FrameError where no header can be."""
+    head: Head = HEAD.unpack_from(data, at)
+    magic, version, _, total, _, channel, principal, note, body, _, _ = head
+    if magic != MAGIC:
+        raise FrameError("no frame begins here")
+    if version != VERSION:
+        raise FrameError(f"the frame has format version {version}, this program reads version {VERSION}")
+    if not HEAD.size + channel + principal + note + body <= total <= MAX_FRAME_BYTES:
+        raise FrameError(f"the frame states an impossible length of {total} bytes")
+    return head
+
+
+def read_parts(data: bytes, at: int, head: Head) -> Frame:
+    """The frame whose header, `head`, is at `at`; all its bytes must be there. Raises FrameError if any is damaged."""
+    _, _, crc, total, kind, channel, principal, note, body, arrival_us, event_id = head
+    end = at + total
+    if crc32(memoryview(data)[at + CHECKED_FROM : end]) != crc:
+        raise FrameError("the frame's bytes do not match their checksum")
+    channel_at = at + HEAD.size
+    principal_at = channel_at + channel
+    note_at = principal_at + principal
+    body_at = note_at + note
+    body_end = body_at + body
+    if kind not in _KINDS or (body_end != end and kind != FrameKind.ERASED):
+        raise FrameError(f"the frame has an unknown kind or form ({kind})")
+    return Frame(
+        _KINDS[kind],
+        event_id,
+        arrival_us,
+        data[channel_at:principal_at].decode("utf-8", "surrogatepass"),
+        data[principal_at:note_at].decode("utf-8", "surrogatepass"),
+        data[note_at:body_at],
+        data[body_at:body_end],
+    )
+
+
+def decode(data: bytes) -> Frame:
+    """The frame that `data` is. Raises FrameError for anything but the exact bytes of one whole frame."""
+    if len(data) < HEAD.size:
+        raise FrameError("the frame is cut short")
+    head = read_head(data, 0)
+    if head[TOTAL] != len(data):
+        raise FrameError(f"a frame of {head[TOTAL]} bytes was given as {len(data)} bytes")
+    return read_parts(data, 0, head)
+
+
+def erased_like(data: bytes) -> bytes:
+    """What replaces a frame's bytes in place: same length, event id, arrival and channel; no principal, note or body.
+
+    Raises FrameError if `data` is not exactly one whole frame.
+    """
+    frame = decode(data)
+    parts = (_text_bytes(frame.channel), b"", b"", b"")
+    return _seal(FrameKind.ERASED, frame.event_id, frame.arrival_us, parts, length=len(data))
+
+
+def _seal(kind: FrameKind, event_id: bytes, arrival_us: int, parts: Parts, *, length: int) -> bytes:
+    lengths = [len(part) for part in parts]
+    padding = bytes(length - HEAD.size - sum(lengths))
+    head = _CHECKED.pack(length, kind, *lengths, arrival_us, event_id)
+    content = b"".join((head, *parts, padding))
+    return _START.pack(MAGIC, VERSION, crc32(content)) + content
+
+
+def _check_limits(frame: Frame, channel: bytes, principal: bytes) -> None:
+    if len(frame.event_id) != 16:
+        raise FrameError(f"an event id has 16 bytes, not {len(frame.event_id)}")
+    sizes = (
+        ("body", len(frame.body), MAX_BODY_BYTES),
+        ("note", len(frame.note), MAX_NOTE_BYTES),
+        ("channel", len(channel), MAX_TEXT_BYTES),
+        ("principal", len(principal), MAX_TEXT_BYTES),
+    )
+    for part, size, limit in sizes:
+        if size > limit:
+            raise FrameError(f"a frame's {part} has {size} bytes; the limit is {limit}")
+
+
+def _text_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

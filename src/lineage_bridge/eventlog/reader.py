@@ -1,0 +1,161 @@
+"""Reading the log, in any process, while it is written."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from lineage_bridge.errors import LogError, OffsetError
+from lineage_bridge.eventlog.mark import read_mark
+from lineage_bridge.eventlog.segment import (
+    HEADER_BYTES,
+    byte_of,
+    list_segments,
+    make_offset,
+    read_header,
+    segment_of,
+    segment_path,
+    walk_frames,
+    walk_sizes,
+)
+from lineage_bridge.ports import Frame
+
+
+class Extent(NamedTuple):
+    """The part of a segment that a range covers: frames that begin in [first, stop), nothing from `limit` on."""
+
+    number: int
+    path: Path
+    first: int
+    stop: int
+    limit: int
+
+
+class LogReader:
+    """The durable frames of the log in `directory`. Holds only the path: cheap to make, safe to pickle and to share.
+
+    A position is the end of the last frame consumed, 0 before the first. Ranges are [start, end) over frames' first
+    bytes; both ends are positions or frames' offsets, and may lie in different segments, at the end of a segment, or in
+    a segment that never was.
+    """
+
+    def __init__(self, directory: Path | str) -> None:
+        self._directory = Path(directory)
+
+    def durable_end(self) -> int:
+        """The end of the last durable frame, 0 for an empty log. Below a consumer's position if log was lost."""
+        return read_mark(self._directory)
+
+    def read(self, start: int, end: int) -> Iterator[tuple[int, Frame]]:
+        """(offset, frame) of each frame in [start, end), ascending.
+
+        Raises OffsetError if the range goes beyond the durable end or into a missing segment, and FrameError at a
+        damaged frame, naming the place.
+        """
+        for extent in self._extents(start, end):
+            base = make_offset(extent.number, 0)
+            for byte, _, frame in walk_frames(extent.path, extent.first, extent.stop, extent.limit):
+                yield base + byte, frame
+
+    def read_one(self, offset: int) -> Frame:
+        """The frame at an offset. Raises OffsetError outside the log, FrameError where no whole frame begins."""
+        extent = self._extent_at(offset)
+        _, _, frame = next(walk_frames(extent.path, extent.first, extent.first + 1, extent.limit))
+        return frame
+
+    def after(self, offset: int) -> int:
+        """The position behind the frame at `offset`. Raises as read_one does, but for damage to the frame's parts."""
+        extent = self._extent_at(offset)
+        byte, size = next(walk_sizes(extent.path, extent.first, extent.first + 1, extent.limit))
+        return make_offset(extent.number, byte + size)
+
+    def cut(self, start: int, limit_bytes: int, limit_frames: int) -> int:
+        """The end of the longest run of durable frames from `start` on that keeps both limits, or of one frame.
+
+        It is `start` if no frame is there. Walks frames' headers only. Raises as read does.
+        """
+        end, taken, count = start, 0, 0
+        for number, byte, size in self._sizes(start, max(start, self.durable_end())):
+            taken, count = taken + size, count + 1
+            if count > 1 and taken > limit_bytes:
+                return end
+            end = make_offset(number, byte + size)
+            if count >= limit_frames:
+                return end
+        return end
+
+    def split(self, start: int, end: int, parts: int) -> list[tuple[int, int]]:
+        """At most `parts` adjoining ranges of similar size in bytes that cover [start, end), none without a frame.
+
+        Walks frames' headers only. Raises as read does.
+        """
+        total = self.span(start, end)
+        ranges: list[tuple[int, int]] = []
+        begin, last, taken = start, start, 0
+        for number, byte, size in self._sizes(start, end):
+            if taken * parts >= total * (len(ranges) + 1):
+                ranges.append((begin, last))
+                begin = last
+            taken, last = taken + size, make_offset(number, byte + size)
+        return [*ranges, (begin, end)] if taken else []
+
+    def span(self, start: int, end: int) -> int:
+        """The bytes of the frames in [start, end): how far a consumer lags. Raises as read does."""
+        return sum(max(0, extent.stop - extent.first) for extent in self._extents(start, end))
+
+    def disk_bytes(self) -> int:
+        """The size of all segment files."""
+        return sum(segment_path(self._directory, number).stat().st_size for number in list_segments(self._directory))
+
+    def _sizes(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+        for extent in self._extents(start, end):
+            for byte, size in walk_sizes(extent.path, extent.first, extent.stop, extent.limit):
+                yield extent.number, byte, size
+
+    def _extent_at(self, offset: int) -> Extent:
+        extent = next(self._extents(offset, offset + 1), None) if 0 <= offset < self.durable_end() else None
+        if extent is None or (extent.number, extent.first) != (segment_of(offset), byte_of(offset)):
+            raise OffsetError(f"the log in {self._directory} has no frame at offset {offset}")
+        return extent
+
+    def _extents(self, start: int, end: int) -> Iterator[Extent]:
+        """The parts of segments that hold [start, end), ascending. Raises OffsetError as read does."""
+        durable = self.durable_end()
+        if start >= end:
+            return
+        if start < 0 or end > durable:
+            raise OffsetError(
+                f"the range {start} to {end} leaves the log in {self._directory}, which ends at {durable}",
+                "The log was replaced or put back to an older copy.",
+            )
+        numbers = [n for n in list_segments(self._directory) if segment_of(start) <= n <= segment_of(durable)]
+        self._check_ends(numbers, start, durable)
+        for number, following in zip(numbers, [*numbers[1:], None], strict=True):
+            if number > segment_of(end):
+                return
+            limit = byte_of(durable) if following is None else self._end_of(number, following)
+            first = max(HEADER_BYTES, byte_of(start)) if number == segment_of(start) else HEADER_BYTES
+            stop = min(limit, byte_of(end)) if number == segment_of(end) else limit
+            if first < stop:
+                yield Extent(number, segment_path(self._directory, number), first, stop, limit)
+
+    def _end_of(self, number: int, following: int) -> int:
+        header = read_header(self._directory, following)
+        if header.previous != number:
+            raise self._missing(header.previous)
+        return header.previous_end
+
+    def _check_ends(self, numbers: list[int], start: int, durable: int) -> None:
+        """Refuse a range whose first or last segment is gone; a start of 0 means whatever the log still holds."""
+        if not numbers or numbers[-1] != segment_of(durable):
+            raise self._missing(segment_of(durable))
+        if start == 0 or numbers[0] == segment_of(start):
+            return
+        header = read_header(self._directory, numbers[0])
+        if make_offset(header.previous, header.previous_end) > start:
+            raise self._missing(header.previous)
+
+    def _missing(self, number: int) -> LogError:
+        return OffsetError(
+            f"segment {segment_path(self._directory, number)} of the log is missing",
+            "Put it back from a copy of the log folder, or read from position 0 for what the log still holds.",
+        )

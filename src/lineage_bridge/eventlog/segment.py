@@ -1,0 +1,173 @@
+"""Segment files: their names, their header, and the walk over their frames.
+
+A segment `NNNNNNNNNN.log` begins with a header that names the segment before it and the byte where that one's last
+durable frame ended, so a reader knows the end of every segment but the newest, whatever a failed write left behind it.
+An offset is `segment << 32 | byte`; segments count from 1.
+"""
+
+import os
+import re
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+from zlib import crc32
+
+from lineage_bridge.errors import FrameError
+from lineage_bridge.eventlog.frame import HEAD, TOTAL, read_head, read_parts
+from lineage_bridge.ports import Frame
+
+MAGIC: Final = b"LBLOGSEG"
+VERSION: Final = 1
+HEADER_BYTES: Final = 28
+MAX_SEGMENT: Final = (1 << 31) - 1
+CHUNK_BYTES: Final = 1 << 20
+_BYTE_MASK: Final = (1 << 32) - 1
+_FIELDS: Final = struct.Struct("<8sIIII")
+_CRC: Final = struct.Struct("<I")
+_NAME: Final = re.compile(r"\d{10}\.log")
+
+
+class SegmentHeader(NamedTuple):
+    """Which segment this is, the one before it (0: none), and the byte where that one ends."""
+
+    number: int
+    previous: int
+    previous_end: int
+
+
+def make_offset(segment: int, byte: int) -> int:
+    """The log offset of a byte in a segment."""
+    return segment << 32 | byte
+
+
+def segment_of(offset: int) -> int:
+    """The segment's number in an offset."""
+    return offset >> 32
+
+
+def byte_of(offset: int) -> int:
+    """The byte within the segment in an offset."""
+    return offset & _BYTE_MASK
+
+
+def segment_path(directory: Path, number: int) -> Path:
+    """The file of a segment."""
+    return directory / f"{number:010d}.log"
+
+
+def list_segments(directory: Path) -> list[int]:
+    """The numbers of the segments that exist, ascending; none if there is no such directory. Raises OSError."""
+    try:
+        return sorted(int(path.stem) for path in directory.iterdir() if _NAME.fullmatch(path.name))
+    except FileNotFoundError:
+        return []
+
+
+def encode_header(header: SegmentHeader) -> bytes:
+    """The first HEADER_BYTES of a segment file."""
+    fields = _FIELDS.pack(MAGIC, VERSION, *header)
+    return fields + _CRC.pack(crc32(fields))
+
+
+def read_header(directory: Path, number: int) -> SegmentHeader:
+    """The header of a segment.
+
+    Raises FrameError if it is short, damaged, of another version or of another segment, OSError if it cannot be read.
+    """
+    path = segment_path(directory, number)
+    with path.open("rb", buffering=0) as file:
+        data = file.read(HEADER_BYTES)
+    if len(data) < HEADER_BYTES or _CRC.pack(crc32(data[: _FIELDS.size])) != data[_FIELDS.size :]:
+        raise FrameError(f"segment {path} has no whole header", _HINT)
+    magic, version, *header = _FIELDS.unpack_from(data)
+    if magic != MAGIC or version != VERSION or header[0] != number:
+        raise FrameError(f"segment {path} is not segment {number} of a log of version {VERSION}", _HINT)
+    return SegmentHeader(*header)
+
+
+class Window:
+    """A sliding view on a segment file: frames are read in large pieces, nothing at or behind byte `limit` is read."""
+
+    def __init__(self, fd: int, limit: int) -> None:
+        self._fd = fd
+        self._limit = limit
+        self._base = 0
+        self._data = b""
+
+    def locate(self, byte: int, size: int) -> tuple[bytes, int]:
+        """Bytes, and where in them the file's `byte` is; `size` follow at least. Raises FrameError if not."""
+        at = byte - self._base
+        if at + size > len(self._data):
+            self._refill(byte, size)
+            at = 0
+        return self._data, at
+
+    def _refill(self, byte: int, size: int) -> None:
+        self.require(byte + size)
+        self._data = os.pread(self._fd, min(max(size, CHUNK_BYTES), self._limit - byte), byte)
+        self._base = byte
+        if len(self._data) < size:
+            raise FrameError("the frame is cut short")
+
+    def require(self, end: int) -> None:
+        """Raise FrameError unless all bytes before `end` may be read."""
+        if end > self._limit:
+            raise FrameError("the frame is cut short")
+
+
+def walk_frames(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[int, int, Frame]]:
+    """(byte, size, frame) of each frame that begins in [start, stop).
+
+    `start` is a frame's first byte, `limit` the end of what may be read. Raises FrameError, naming the place, at the
+    first frame that is not whole.
+    """
+    byte = start
+    with path.open("rb", buffering=0) as file:
+        window = Window(file.fileno(), limit)
+        try:
+            while byte < stop:
+                data, at = window.locate(byte, HEAD.size)
+                head = read_head(data, at)
+                size = head[TOTAL]
+                if at + size > len(data):
+                    data, at = window.locate(byte, size)
+                yield byte, size, read_parts(data, at, head)
+                byte += size
+        except FrameError as error:
+            raise _broken(path, byte, error) from error
+
+
+def walk_sizes(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[int, int]]:
+    """(byte, size) of each frame that begins in [start, stop), by the frames' headers alone. Raises as walk_frames."""
+    byte = start
+    with path.open("rb", buffering=0) as file:
+        window = Window(file.fileno(), limit)
+        try:
+            while byte < stop:
+                size = read_head(*window.locate(byte, HEAD.size))[TOTAL]
+                window.require(byte + size)
+                yield byte, size
+                byte += size
+        except FrameError as error:
+            raise _broken(path, byte, error) from error
+
+
+def whole_end(path: Path) -> int:
+    """Where the whole frames of a segment end: the byte of the first broken frame, else the size of the file."""
+    end = HEADER_BYTES
+    size = path.stat().st_size
+    try:
+        for byte, length, _ in walk_frames(path, end, size, size):
+            end = byte + length
+    except FrameError:
+        return end
+    return end
+
+
+_HINT: Final = "Put the segment back from a copy of the log folder; nothing was changed."
+
+
+def _broken(path: Path, byte: int, error: FrameError) -> FrameError:
+    offset = make_offset(int(path.stem), byte)
+    return FrameError(f"{error} (offset {offset}: segment {path}, byte {byte})", error.hint or _HINT)

@@ -1,0 +1,128 @@
+"""The end of the log, where frames are added: the open segment."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from lineage_bridge.errors import LogError
+from lineage_bridge.eventlog.disk import Disk
+from lineage_bridge.eventlog.mark import DurableMark
+from lineage_bridge.eventlog.recovery import Recovery
+from lineage_bridge.eventlog.segment import (
+    HEADER_BYTES,
+    MAX_SEGMENT,
+    SegmentHeader,
+    encode_header,
+    make_offset,
+    segment_of,
+    segment_path,
+)
+
+_PIECES: Final = min(1024, os.sysconf("SC_IOV_MAX"))
+
+
+class Tail:
+    """The open segment, for one thread, under the folder's lock. What lies below `end` is durable and shown to readers.
+
+    Goes on where recovery ended; above `floor` and above what readers were shown, if the log now ends below.
+    """
+
+    def __init__(self, directory: Path, found: Recovery, *, floor: int, segment_bytes: int, disk: Disk, mark: DurableMark) -> None:
+        self._directory = directory
+        self._segment_bytes = segment_bytes
+        self._disk = disk
+        self._mark = mark
+        self._number = found.number
+        self._byte = found.byte
+        self.end = found.end
+        issued = max(floor, found.shown)
+        self._must_roll = not found.number or make_offset(found.number, found.byte) < issued
+        self._next_number = max(found.number, segment_of(issued) if self._must_roll else 0) + 1
+        self._fd = disk.open(segment_path(directory, found.number)) if found.number else -1
+
+    def append(self, pieces: Sequence[bytes], size: int) -> int:
+        """Put `size` bytes of whole frames on disk and let readers see them; the offset of the first.
+
+        All or nothing: after an OSError none of it is there, and a later call can succeed. They share one segment, a
+        new one if the open one would grow over its size.
+        """
+        if self._must_roll or self._byte + size > max(self._segment_bytes, HEADER_BYTES + size):
+            self._roll()
+        self._write_frames(pieces)
+        end = make_offset(self._number, self._byte + size)
+        self._make_durable(end)
+        start = make_offset(self._number, self._byte)
+        self._byte += size
+        self.end = end
+        return start
+
+    def close(self) -> None:
+        """Let go of the segment's file."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _write_frames(self, pieces: Sequence[bytes]) -> None:
+        try:
+            _write_all(self._disk, self._fd, pieces, self._byte)
+        except OSError:
+            self._must_roll = not self._cut_back()
+            raise
+
+    def _make_durable(self, end: int) -> None:
+        try:
+            self._disk.sync(self._fd)
+            self._mark.publish(end)
+        except OSError:
+            # The kernel counts pages whose sync failed as clean: a second sync would succeed without writing them.
+            self._cut_back()
+            self._must_roll = True
+            raise
+
+    def _cut_back(self) -> bool:
+        try:
+            self._disk.truncate(self._fd, self._byte)
+        except OSError:
+            return False
+        return True
+
+    def _roll(self) -> None:
+        """Open the next segment. From the first try on the old one stays as it is: the new header states its end."""
+        self._must_roll = True
+        if self._next_number > MAX_SEGMENT:
+            raise LogError(f"the log in {self._directory} has no segment numbers left above {self._next_number - 1}")
+        fd = self._disk.create(segment_path(self._directory, self._next_number))
+        try:
+            header = encode_header(SegmentHeader(self._next_number, self._number, self._byte))
+            _write_all(self._disk, fd, [header], 0)
+            self._disk.sync(fd)
+            self._disk.sync_directory(self._directory)
+        except OSError:
+            os.close(fd)
+            raise
+        self.close()
+        self._fd, self._number, self._byte = fd, self._next_number, HEADER_BYTES
+        self._next_number += 1
+        self._must_roll = False
+
+
+def _write_all(disk: Disk, fd: int, pieces: Sequence[bytes], byte: int) -> None:
+    """Write all of `pieces`, going on after a short write so that the system says what is wrong. Raises OSError."""
+    for first in range(0, len(pieces), _PIECES):
+        rest: list[bytes | memoryview] = list(pieces[first : first + _PIECES])
+        while rest:
+            written = disk.write(fd, rest, byte)
+            if written <= 0:
+                raise OSError(f"a write at byte {byte} wrote nothing")
+            byte += written
+            rest = _behind(rest, written)
+
+
+def _behind(pieces: list[bytes | memoryview], written: int) -> list[bytes | memoryview]:
+    """What is left of pieces after their first `written` bytes."""
+    for index, piece in enumerate(pieces):
+        if written < len(piece):
+            return [memoryview(piece)[written:], *pieces[index + 1 :]]
+        written -= len(piece)
+    return []

@@ -1,0 +1,159 @@
+"""Writing the log: many threads submit, one commits them in groups."""
+
+import errno
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack
+from itertools import accumulate
+from pathlib import Path
+from threading import Thread
+from typing import Final
+
+from typing_extensions import Self
+
+from lineage_bridge.errors import ConfigError, LogError, LogFullError
+from lineage_bridge.eventlog.disk import Disk, LocalDisk
+from lineage_bridge.eventlog.frame import encode
+from lineage_bridge.eventlog.lock import DirectoryLock
+from lineage_bridge.eventlog.mark import DurableMark
+from lineage_bridge.eventlog.pending import Pending, Submission
+from lineage_bridge.eventlog.recovery import recover
+from lineage_bridge.eventlog.segment import HEADER_BYTES
+from lineage_bridge.eventlog.tail import Tail
+from lineage_bridge.ports import Frame
+
+SEGMENT_BYTES: Final = 64 << 20
+MAX_SEGMENT_BYTES: Final = 1 << 30
+MAX_PENDING_BYTES: Final = 256 << 20
+GROUP_BYTES: Final = 4 << 20
+_FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
+_LOCAL_DISK: Final = LocalDisk()
+
+
+class LogWriter:
+    """The one writer of the log in `directory`. Frames it acknowledges are on disk for good, and readers see them.
+
+    Makes the folder if needed, takes its lock (trying for `lock_timeout_s` seconds) and cuts a torn end; `recovery`
+    tells what was found. `floor` is the highest position the log is known to have issued, the store's: frames get
+    offsets at or above it. A write over the process's file size limit is refused like one to a full disk, provided that
+    SIGXFSZ is ignored, as Python sees to. A bare fork of the process may keep the lock; a program it executes does not.
+    Raises LogLockedError, LogFullError, LogError; ConfigError for impossible sizes.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        floor: int = 0,
+        *,
+        segment_bytes: int = SEGMENT_BYTES,
+        lock_timeout_s: float = 0.0,
+        max_pending_bytes: int = MAX_PENDING_BYTES,
+        disk: Disk = _LOCAL_DISK,
+    ) -> None:
+        _check_sizes(segment_bytes, max_pending_bytes)
+        self._directory = directory
+        self._group_bytes = min(GROUP_BYTES, segment_bytes - HEADER_BYTES)
+        self._pending = Pending(max_pending_bytes)
+        with ExitStack() as stack:
+            try:
+                _make_directory(directory, disk)
+                stack.callback(DirectoryLock(directory, lock_timeout_s).release)
+                mark = DurableMark(directory, disk)
+                stack.callback(mark.close)
+                self.recovery = recover(directory, disk, mark)
+                self._tail = Tail(directory, self.recovery, floor=floor, segment_bytes=segment_bytes, disk=disk, mark=mark)
+                stack.callback(self._tail.close)
+            except OSError as error:
+                raise self._log_error(error) from error
+            self._files = stack.pop_all()
+        self._thread = Thread(target=self._commit_groups, name="log-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def pending_bytes(self) -> int:
+        """How many bytes were submitted and are not yet acknowledged or refused."""
+        return self._pending.bytes
+
+    def end(self) -> int:
+        """The end of the last durable frame, 0 for an empty log. Below `floor` until a frame above it is written."""
+        return self._tail.end
+
+    def submit(self, frames: Sequence[Frame]) -> Future[list[int]]:
+        """A future of the frames' offsets, in their order, resolved when all are durable; all are written or none.
+
+        The future raises LogFullError if the disk is full, LogError if it fails. Cancelled in time, it drops them.
+        Raises UnavailableError if too much waits, FrameError for a frame over its limits, LogError after `close`.
+        """
+        future: Future[list[int]] = Future()
+        pieces = [encode(frame) for frame in frames]
+        if pieces:
+            self._pending.put(Submission(pieces, sum(map(len, pieces)), future))
+        else:
+            future.set_result([])
+        return future
+
+    def append(self, frames: Sequence[Frame]) -> list[int]:
+        """The offsets of frames that are now durable. Raises as `submit` and its future do."""
+        return self.submit(frames).result()
+
+    def close(self) -> None:
+        """Write what waits, then let go of the files and the lock. May be called again."""
+        self._pending.close()
+        self._thread.join()
+        self._files.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _commit_groups(self) -> None:
+        while group := self._pending.take(self._group_bytes):
+            wanted = [submission for submission in group if submission.future.set_running_or_notify_cancel()]
+            try:
+                if wanted:
+                    self._commit(wanted)
+            finally:
+                self._pending.done(sum(submission.size for submission in group))
+
+    def _commit(self, group: list[Submission]) -> None:
+        pieces = [piece for submission in group for piece in submission.pieces]
+        try:
+            start = self._tail.append(pieces, sum(submission.size for submission in group))
+        except Exception as error:  # noqa: BLE001 the boundary of a batch: whoever waits must hear of any failure
+            for submission in group:
+                submission.future.set_exception(self._log_error(error))
+            return
+        for submission in group:
+            *offsets, start = accumulate(map(len, submission.pieces), initial=start)
+            submission.future.set_result(offsets)
+
+    def _log_error(self, error: Exception) -> Exception:
+        """The error to report, a new one for each who waits: one error raised in two threads would mix their traces."""
+        if isinstance(error, LogError):
+            return type(error)(str(error), error.hint)
+        if isinstance(error, OSError) and error.errno in _FULL:
+            return LogFullError(
+                f"the event log in {self._directory} cannot grow: {error.strerror}",
+                "Free space or raise the limit; writing goes on by itself.",
+            )
+        return LogError(
+            f"the event log in {self._directory} cannot be written: {error!r}",
+            "Look at the disk's health and at the folder's rights.",
+        )
+
+
+def _check_sizes(segment_bytes: int, max_pending_bytes: int) -> None:
+    if not HEADER_BYTES < segment_bytes <= MAX_SEGMENT_BYTES:
+        raise ConfigError(f"a log segment of {segment_bytes} bytes is not possible; the limit is {MAX_SEGMENT_BYTES}")
+    if not 0 < max_pending_bytes <= MAX_SEGMENT_BYTES:
+        raise ConfigError(f"{max_pending_bytes} bytes may not wait for the log; the limit is {MAX_SEGMENT_BYTES}")
+
+
+def _make_directory(directory: Path, disk: Disk) -> None:
+    """Make the folder, and the folders above it, for good."""
+    if not directory.is_dir():
+        _make_directory(directory.parent, disk)
+        directory.mkdir(exist_ok=True)
+        disk.sync_directory(directory.parent)

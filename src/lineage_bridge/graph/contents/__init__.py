@@ -1,0 +1,1 @@
+"""What facets say of a node: schema versions, search terms."""

@@ -1,0 +1,1 @@
+"""From a log record to rows of the relations."""

@@ -1,0 +1,62 @@
+"""The plain fold: frames to merged rows. It runs in a Spark worker for one partition of one batch, and alone as the oracle of the tests."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from lineage_bridge.graph.facts.events import Names, Told, facts
+from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.relations import BY_NAME, RELATIONS, Row
+
+Tables = dict[str, dict[Row, Row]]
+"""Relation to its rows, each as key to values."""
+
+SPOKEN = ("run", "run_event", "run_io", "io_sample", "said", "lifecycle", "control")
+"""The relations whose key begins with who spoke."""
+
+
+def empty_tables() -> Tables:
+    """All relations, without a row."""
+    return {relation.name: {} for relation in RELATIONS}
+
+
+def fold_frames(frames: Iterable[Carried], names: Names, into: Tables | None = None) -> Tables:
+    """Merge the facts of `frames` into `into` (changed in place), or into empty tables."""
+    tables = empty_tables() if into is None else into
+    laws = {relation.name: (tables[relation.name], relation.merge) for relation in RELATIONS}
+    told = Told(tables["node"], tables["content"])
+    for frame in frames:
+        for relation, key, values in facts(frame, names, told):
+            table, merge = laws[relation]
+            known = table.setdefault(key, values)
+            if known is not values:
+                table[key] = merge(known, values)
+    return tables
+
+
+def merge_tables(tables: Tables, others: Tables) -> Tables:
+    """Merge `others` into `tables` (changed in place) by the law."""
+    for name, rows in others.items():
+        merge, table = BY_NAME[name].merge, tables[name]
+        for key, values in rows.items():
+            known = table.get(key)
+            table[key] = values if known is None else merge(known, values)
+    return tables
+
+
+def without_erased(tables: Tables) -> Tables:
+    """The tables as if the erased runs had never spoken. What is content-addressed stays; nothing refers to it any more."""
+    erased = {key[0] for key in tables["erased"]}
+    if not erased:
+        return tables
+    kept = dict(tables)
+    for name in SPOKEN:
+        kept[name] = {key: values for key, values in tables[name].items() if key[0] not in erased}
+    kept["event"] = {key: values for key, values in tables["event"].items() if values[2] not in erased}
+    kept["event_copy"] = {key: values for key, values in tables["event_copy"].items() if key[:2] in kept["event"]}
+    return kept
+
+
+def flat(tables: Mapping[str, Mapping[Row, Row]]) -> Iterator[tuple[str, list[Row]]]:
+    """Each relation that has rows, with its rows as flat tuples in the order of their keys."""
+    for name, rows in tables.items():
+        if rows:
+            yield name, sorted([key + values for key, values in rows.items()])

@@ -1,0 +1,237 @@
+"""Derived values, computed from scratch: what the store keeps up row by row, as one pure function of the relations.
+
+`verify` compares the two; an answer as of an earlier time is this function of the rows as they were then.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from lineage_bridge.graph.contents.search_terms import SEARCHED, search_text
+from lineage_bridge.graph.facts.events import LINEAGE_KEYS, NAMING_KEYS, Names
+from lineage_bridge.graph.facts.facet_texts import Texts
+from lineage_bridge.graph.facts.fold import Tables
+from lineage_bridge.graph.flows.run_shape import SHAPING_KEYS
+from lineage_bridge.graph.flows.run_shapes import Presents
+from lineage_bridge.graph.flows.shapes import Expansion, Shape, expand
+from lineage_bridge.graph.identity.claims import CLAIMING, Claim, claims
+from lineage_bridge.graph.identity.grouping import PlainBook, identities, words
+from lineage_bridge.graph.identity.steps import Spelling, symlinks
+from lineage_bridge.graph.ids import NodeKind, node_id
+from lineage_bridge.graph.relations import Row, Side
+from lineage_bridge.graph.statements.lineage_sets import OWN, named_nodes
+
+Derived = dict[str, set[Row]]
+"""Derived table to its rows.
+
+present        (subject, job, origin, shape, first, last,
+                sprouted, reached, forming)                      what a run or statement amounts to now, and since when (growth.py)
+spoken         (node, job)                                       the nodes that a job's statements ever named; the store may hold more
+present_day    (subject, job, day, shape, first, last)           the days on which it spoke
+subject_statement (subject, job, carrier, meaning, first, ...)   what runs said of lineage
+shape, shape_io, shape_statement, shape_flow                     shapes that subjects have now, and their expansion
+facet_meaning, facet_node, meaning, statement                    what is read from facets that name nodes, as far as they are said
+job_shape      (job, shape, day, first, last)                    over the subjects whose present shape it is
+job_io         (job, dataset, side, origin)
+flow           (source, target, job, origin, evidence)
+hub            (hub, job, origin); hub_io (hub, side, dataset)
+job_statement  (job, carrier, meaning, origin)
+current_facet  (node, job, key, facet, rank, time, event)
+search_text    (node, title, columns, owners, tags, description, sql)
+symlink        (dataset, other, type)                            of current facets; symlink_said (dataset, facet): of all there ever were
+claim          (*claim, first)                                   of all there ever were; claim_said (dataset, key, facet, first)
+respelt        (owner, namespace, name, rule, to_namespace, to_name)  steps of the rules from names that are there or that operators use
+respaced       (owner, space, other, prefix, parts, rule)        links of the rules from such namespaces
+identity       (node, head, namespace, name)                     not stored: the groups that all these make
+sibling        (parent, side, first, subject, job, last, shape, reached)   runs that may be stitched (stitch.py)
+stitch         (subject, job, reader, reader_job)
+remark         (meaning, *statement, facet, description,
+                target_run, source_run)
+live           (node, first)                                      nodes that something still speaks of, and since when
+"""
+
+SCHEMA_RANK = {int(Side.SELF): 3, int(Side.OUTPUT): 2, int(Side.INPUT): 1}
+_NAMING = NAMING_KEYS | {"parent"}
+ENTITY_SIDES = frozenset({int(Side.INPUT), int(Side.OUTPUT), int(Side.SELF)})
+
+
+def facet_rank(key: str, side: int) -> int:
+    """The rank that comes before time among the facets of one key: only schemas have one, by who says them."""
+    return SCHEMA_RANK[side] if key == "schema" else 0
+
+
+def facet_owner(key: str, job: int) -> int:
+    """The job a facet of a dataset belongs to besides the dataset: lineage does, anything else does not (0)."""
+    return job if key in LINEAGE_KEYS else 0
+
+
+def derive(tables: Tables, names: Names, *, stitch: bool = False) -> Derived:
+    """All derived values of the relations; with `stitch`, those of stitch.py. Erased runs must have been taken out before."""
+    return _Derivation(tables, names, stitch=stitch).run()
+
+
+class Firsts(dict[Any, int]):
+    """When each of some things was first mentioned."""
+
+    def meet(self, what: object, first: int) -> None:
+        """Learn of a mention."""
+        known = self.get(what)
+        if known is None or first < known:
+            self[what] = first
+
+
+class _Derivation:
+    def __init__(self, tables: Tables, names: Names, *, stitch: bool) -> None:
+        self.tables, self.names, self.stitch = tables, names, stitch
+        self.out: Derived = defaultdict(set)
+        self.texts = Texts(tables, names)
+
+    def run(self) -> Derived:
+        self.read_jobs(Presents(self.tables, self.texts, self.out, stitch=self.stitch))
+        self.read_facets()
+        self.read_search_texts()
+        self.read_symlinks()
+        self.read_claims()
+        self.read_live()
+        self.read_identity()
+        return dict(self.out)
+
+    # jobs
+
+    def read_jobs(self, presents: Presents) -> None:
+        for shape in presents.shapes.values():
+            self.read_shape(shape, expand(shape, self.texts.meanings))
+        for (job, shape_id), days in presents.job_shapes.items():
+            self.out["job_shape"].update((job, shape_id, day, *span) for day, span in days.items())
+            shape = presents.shapes[shape_id]
+            self.out["job_io"].update((job, dataset, side, shape.origin) for side, dataset in shape.members)
+            self.out["job_statement"].update((job, *statement, shape.origin) for statement in shape.statements)
+            self.out["flow"].update(bind(expand(shape, self.texts.meanings), job, shape.origin))
+            for hub, hub_id in hubs(shape_id, expand(shape, self.texts.meanings)):
+                self.out["hub"].add((hub_id, job, shape.origin))
+                self.out["hub_io"].update((hub_id, int(Side.INPUT), dataset) for dataset in hub.inputs)
+                self.out["hub_io"].update((hub_id, int(Side.OUTPUT), dataset) for dataset in hub.outputs)
+
+    def read_shape(self, shape: Shape, expansion: Expansion) -> None:
+        sides = [side for side, _ in shape.members]
+        counts = sides.count(Side.INPUT), sides.count(Side.OUTPUT), len(expansion.hubs)
+        self.out["shape"].add((shape.id, shape.origin, *counts))
+        self.out["shape_io"].update((shape.id, *member) for member in shape.members)
+        self.out["shape_statement"].update((shape.id, *statement) for statement in shape.statements)
+        self.out["shape_flow"].update((shape.id, *flow) for flow in expansion.flows)
+
+    # facets and names
+
+    def read_facets(self) -> None:
+        best: dict[tuple[int, int, str], tuple[int, int, bytes, bytes]] = {}
+        for (_, job, about, side, _, content, _), (_, _, last, event) in self.tables["said"].items():
+            if side not in ENTITY_SIDES:
+                continue
+            for key, facet in self.texts.facets(content).items():
+                place = about, facet_owner(key, job), key
+                candidate = facet_rank(key, side), last, event, facet
+                best[place] = max(best.get(place, candidate), candidate)
+        for (node, job, key), (rank, time, event, facet) in best.items():
+            self.out["current_facet"].add((node, job, key, facet, rank, time, event))
+
+    def read_search_texts(self) -> None:
+        facets: dict[int, dict[str, bytes]] = defaultdict(dict)
+        for node, job, key, facet, *_ in self.out["current_facet"]:
+            if job == 0 and key in SEARCHED and not self.texts.is_deleted(facet):
+                facets[node][key] = self.texts.text(facet)
+        for node, known in facets.items():
+            text = search_text(self.texts.there[node].namespace, self.texts.there[node].name, known)
+            if text:
+                self.out["search_text"].add((node, *text))
+
+    def read_symlinks(self) -> None:
+        for node, _, key, facet, *_ in self.out["current_facet"]:
+            for namespace, name, type_ in symlinks(self.texts.text(facet)) if key == "symlinks" else ():
+                other = self.names.dataset(namespace, name)
+                if other != node:
+                    self.out["symlink"].add((node, other, type_))
+        for _, _, about, side, _, content, _ in self.tables["said"]:
+            facet = self.texts.facets(content).get("symlinks")
+            if side in ENTITY_SIDES and facet:
+                self.out["symlink_said"].add((about, facet))
+
+    def read_claims(self) -> None:
+        said: dict[tuple[int, str, bytes], int] = {}
+        for (_, _, about, side, _, content, _), (first, *_) in self.tables["said"].items():
+            for key, facet in self.texts.facets(content).items() if side in ENTITY_SIDES else ():
+                if key in CLAIMING and self.texts.there[about].kind == NodeKind.DATASET:
+                    said[about, key, facet] = min(said.get((about, key, facet), first), first)
+        firsts: dict[Claim, int] = {}
+        for (about, key, facet), first in said.items():
+            _, *name = self.texts.there[about]
+            made = claims(*name, key, self.texts.text(facet))
+            if made:
+                self.out["claim_said"].add((about, key, facet, first))
+            firsts.update({claim: min(firsts.get(claim, first), first) for claim in made})
+        self.out["claim"] = {(*claim, first) for claim, first in firsts.items()}
+
+    def read_identity(self) -> None:
+        there = {id_: self.texts.there[id_] for id_, _ in self.out["live"]}
+        links = ((there[dataset], there[other], type_) for dataset, other, type_ in self.out["symlink"])
+        book = PlainBook(there.values(), links, words(self.tables["alias"]), [Claim(*row[:-1]) for row in self.out["claim"]])
+        self.out["respelt"] = {(owner_id(self.names, s), *here, rule, *to) for s, here, to, rule in book.respelt}
+        self.out["respaced"] = {(space, *link) for space, link in book.respaced}
+        self.out["identity"] = set(identities(there, book))
+
+    def read_live(self) -> None:
+        live, contents, facets = Firsts(), Firsts(), Firsts()
+        for (_, _, dataset, _, _), (first, _) in self.tables["run_io"].items():
+            live.meet(dataset, first)
+        for (_, job, about, _, _, content, _), (first, *_) in self.tables["said"].items():
+            live.meet(job, first)
+            live.meet(about, first)
+            contents.meet(content, first)
+        for content, _, dataset, said_of_it in self.tables["declared_io"]:
+            if content in contents:
+                live.meet(dataset, contents[content])
+                contents.meet(said_of_it, contents[content])
+        for content, first in contents.items():
+            for found in self.texts.facets(content).items():
+                facets.meet(found, first)
+        for (key, facet), first in facets.items():
+            if key in _NAMING:
+                nodes = named_nodes(key, self.texts.text(facet), self.names)
+                self.texts.name(nodes)
+                self.out["facet_node"].update((node[0], facet) for node in nodes if key in NAMING_KEYS)
+                for node in nodes:
+                    live.meet(node[0], first)
+        self.read_meanings(facets)
+        self.out["remark"] = {row for key, facet in facets if key in LINEAGE_KEYS for row in self.texts.remarks(key, facet)}
+        self.out["live"] = {(node, first) for node, first in live.items() if node}
+
+    def read_meanings(self, facets: Firsts) -> None:
+        """What is read from these facets, as far as they name nodes or make shapes."""
+        for (key, facet), first in facets.items():
+            if key in NAMING_KEYS | SHAPING_KEYS:
+                meaning = self.texts.meaning(key, facet) if key in SHAPING_KEYS else None
+                self.out["facet_meaning"].add((facet, key, meaning, first))
+                if meaning in self.texts.meanings:
+                    said = self.texts.meanings[meaning]
+                    self.out["meaning"].add((meaning, int(said.explicit)))
+                    self.out["statement"].update((meaning, *statement) for statement in said.statements)
+
+
+def owner_id(names: Names, spelling: Spelling) -> int:
+    """The id of a spelling, whether or not there is a node of it."""
+    return node_id(names.key, NodeKind(spelling.kind), spelling.namespace, spelling.name)
+
+
+def bind(expansion: Expansion, job: int, origin: int) -> Iterator[Row]:
+    """The rows of `flow` for one job."""
+    for source, target, evidence in expansion.flows:
+        yield source if source != OWN else job, target if target != OWN else job, job, origin, evidence
+
+
+def hubs(shape_id: int, expansion: Expansion) -> Iterable[tuple[Any, int]]:
+    """The hubs of a shape, each with its id."""
+    return [(hub, hub_id(shape_id, place)) for place, hub in enumerate(expansion.hubs)]
+
+
+def hub_id(shape_id: int, place: int) -> int:
+    """The id of a shape's n-th hub: the shape's own, or its neighbour."""
+    return shape_id ^ place

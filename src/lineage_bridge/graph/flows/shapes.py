@@ -1,0 +1,104 @@
+"""Shapes: what one run did, regardless of when, and the flows that follow from it.
+
+Flow is decided per run, from all that was said in it, never across runs; many runs of a job have one shape, which is expanded once.
+A design-time statement counts as one run.
+"""
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import NamedTuple
+
+from lineage_bridge.graph.relations import Evidence, Origin, Side
+from lineage_bridge.graph.statements.lineage_sets import NO_SOURCE, OWN, Meaning
+
+NO_SHAPE = 0
+"""The shape of a run that named no dataset."""
+HUB_PAIRS = 1000
+"""More pairs than this that merely occur together are kept as a hub: its inputs, its outputs, and no pairs."""
+
+
+class Shape(NamedTuple):
+    """Sorted members (side, dataset) and statements (carrier, meaning id) of a run or a design-time statement.
+
+    `id` is a signed 64-bit hash of the rest.
+    """
+
+    id: int
+    origin: int
+    members: tuple[tuple[int, int], ...]
+    statements: tuple[tuple[int, bytes], ...]
+
+
+class Flow(NamedTuple):
+    """Data moves from `source` to `target`; OWN stands for the shape's own job."""
+
+    source: int
+    target: int
+    evidence: int
+
+
+class Hub(NamedTuple):
+    """Every one of `inputs` may flow to every one of `outputs`."""
+
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+class Expansion(NamedTuple):
+    """All flows of a shape."""
+
+    flows: tuple[Flow, ...]
+    hubs: tuple[Hub, ...]
+
+
+def make_shape(origin: Origin, members: Iterable[tuple[int, int]], statements: Iterable[tuple[int, bytes]]) -> Shape:
+    """The shape of members (side, dataset) and statements (carrier, meaning id), in any order, with any repeats."""
+    what = int(origin), tuple(sorted(set(members))), tuple(sorted(set(statements)))
+    return Shape(_shape_id(what) if what[1] or what[2] else NO_SHAPE, *what)
+
+
+def _shape_id(what: tuple[int, tuple[tuple[int, int], ...], tuple[tuple[int, bytes], ...]]) -> int:
+    digest = blake2b(repr(what).encode(), digest_size=8, person=b"shape").digest()
+    return int.from_bytes(digest, "big", signed=True) or 1
+
+
+def expand(shape: Shape, meanings: dict[bytes, Meaning]) -> Expansion:
+    """The flows of a shape: the explicit statement if there is one, else columns, else whatever occurred together."""
+    inputs = [dataset for side, dataset in shape.members if side == Side.INPUT]
+    outputs = [dataset for side, dataset in shape.members if side == Side.OUTPUT]
+    said = [(carrier, meanings[meaning]) for carrier, meaning in shape.statements if meaning in meanings]
+    if any(meaning.explicit for _, meaning in said):
+        return _explicit(inputs, outputs, [meaning for _, meaning in said if meaning.explicit])
+    return _implied(inputs, outputs, said, Evidence.STITCHED if shape.origin == Origin.INFERRED else Evidence.CO_OCCURRENCE)
+
+
+def _explicit(inputs: list[int], outputs: list[int], meanings: list[Meaning]) -> Expansion:
+    statements = [statement for meaning in meanings for statement in meaning.statements]
+    sources = {s.source for s in statements if s.type != NO_SOURCE}
+    targets = {s.target for s in statements}
+    flows = {Flow(s.source, s.target, int(Evidence.EXPLICIT)) for s in statements if s.type != NO_SOURCE}
+    flows |= {Flow(dataset, OWN, int(Evidence.EXPLICIT)) for dataset in inputs if dataset not in sources}
+    flows |= {Flow(OWN, dataset, int(Evidence.EXPLICIT)) for dataset in outputs if dataset not in targets}
+    return Expansion(tuple(sorted(flow for flow in flows if flow[:2] != (OWN, OWN))), ())
+
+
+def _implied(inputs: list[int], outputs: list[int], said: list[tuple[int, Meaning]], together: Evidence) -> Expansion:
+    """Columns first; what else occurred `together` counts as that evidence."""
+    evidence = int(together)
+    named: dict[int, set[int]] = {}
+    for carrier, meaning in said:
+        named.setdefault(carrier, set()).update(statement.source for statement in meaning.statements)
+    mentioned = set().union(*named.values()) if named else set()
+    flows = {Flow(source, target, int(Evidence.COLUMN)) for target, sources in named.items() for source in sources}
+    products = [
+        (inputs, [dataset for dataset in outputs if dataset not in named]),
+        (
+            [dataset for dataset in inputs if dataset not in mentioned],
+            [dataset for dataset in outputs if dataset in named],
+        ),
+    ]
+    products = [(some, others) for some, others in products if some and others]
+    if sum(len(some) * len(others) for some, others in products) > HUB_PAIRS:
+        return Expansion(tuple(sorted(flows)), tuple(Hub(tuple(some), tuple(others)) for some, others in products))
+    flows |= {Flow(a, b, evidence) for some, others in products for a in some for b in others}
+    return Expansion(tuple(sorted(flows)), ())

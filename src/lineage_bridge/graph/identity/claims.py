@@ -1,0 +1,160 @@
+"""Claims: what a facet of a dataset says its namespace is besides. Pure.
+
+`confluent_kafka` names the cluster that a topic lies in (`lkc-...`), and perhaps its servers; `dataSource` has the address of the system.
+A name that many systems bear (a loopback or private address, a host without a domain, a server that clusters share) claims nothing for a
+namespace: a wrong join is worse than a missed one. So is a claim that another contradicts (see `agreed`).
+"""
+
+import ipaddress
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import msgspec
+
+from lineage_bridge.graph.identity.naming.rules import HOST, PORTS
+from lineage_bridge.graph.identity.naming.spelling import SpaceLink, all_space_links, space_links
+from lineage_bridge.graph.identity.steps import FACET, Link, Spelling, Step
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.openlineage import facets as standard
+
+CLUSTER, SOURCE = "confluent_kafka", "dataSource"
+CLAIMING = frozenset({CLUSTER, SOURCE})
+"""The keys of facets that claim; they are the evidence."""
+
+_ID = re.compile(r"kafka://lkc-[a-z0-9]+")
+_SERVER = re.compile(rf"kafka://(?P<host>{HOST}):\d+")
+_SHARED = re.compile(r"kafka://[^/:,]+\.confluent\.cloud:\d+")
+_JDBC = re.compile(rf"jdbc://(?P<host>{HOST})(?::(?P<port>\d+))?")
+_NOWHERE = re.compile(r"[^.]+|.*\.(?:local|localhost|localdomain|svc|docker\.internal)|ip-\d+-\d+-\d+-\d+\..*", re.IGNORECASE)
+_LOOPBACK = re.compile(r"localhost|127\..*|0\.0\.0\.0|\[::1?\]", re.IGNORECASE)
+
+
+class Claim(NamedTuple):
+    """Two names of datasets, or with `whole` two namespaces, are one. With `sole`, it stands if `a` is claimed to be nothing else."""
+
+    whole: int
+    a_space: str
+    a_name: str
+    b_space: str
+    b_name: str
+    evidence: str
+    sole: int
+
+    @property
+    def link(self) -> Link:
+        """The link, of a claim about namespaces."""
+        return Link(SpaceLink(self.a_space, self.b_space, "", 0, ""), FACET, self.evidence)
+
+    @property
+    def step(self) -> Step:
+        """The step, of a claim about names."""
+        kind = int(NodeKind.DATASET)
+        return Step(Spelling(kind, self.a_space, self.a_name), Spelling(kind, self.b_space, self.b_name), FACET, self.evidence)
+
+
+class _Cluster(msgspec.Struct):
+    cluster_id: str = ""
+    bootstrap_servers: str = ""
+    kafka_bootstrap_endpoint: str = ""
+
+
+_CLUSTERS = msgspec.json.Decoder(_Cluster)
+
+
+@lru_cache(20_000)
+def claims(namespace: str, name: str, key: str, text: bytes) -> tuple[Claim, ...]:
+    """What a facet of a dataset of this name claims, sorted; nothing if it cannot be read or is withdrawn."""
+    if standard.is_deleted(text):
+        return ()
+    return tuple(sorted(set(_of_cluster(namespace, name, text) if key == CLUSTER else _of_source(namespace, name, text))))
+
+
+def agreed(some: Iterable[Claim]) -> list[Claim]:
+    """Those that no other contradicts. All claims on each `a` must be given, without those that are vetoed."""
+    others: dict[tuple[int, str, str], set[tuple[str, str]]] = defaultdict(set)
+    every = list(some)
+    for claim in every:
+        if claim.sole:
+            others[claim[:3]].add(claim[3:5])
+    return [claim for claim in every if not claim.sole or len(others[claim[:3]]) == 1]
+
+
+def _of_cluster(namespace: str, name: str, text: bytes) -> Iterator[Claim]:
+    try:
+        facet = _CLUSTERS.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return
+    cluster, here = f"kafka://{facet.cluster_id}", _kafka(namespace)
+    if not _ID.fullmatch(cluster) or not here or _ids(here) - {cluster}:
+        return
+    told = {
+        server for stated in (facet.bootstrap_servers, facet.kafka_bootstrap_endpoint) if stated for server in _kafka(f"kafka://{stated}")
+    }
+    yield from _servers_of(cluster, here | told, CLUSTER)
+    for server in here:
+        if len(here) == 1 and _SHARED.fullmatch(server):
+            yield Claim(0, server, name, cluster, name, CLUSTER, 1)
+
+
+def _of_source(namespace: str, name: str, text: bytes) -> Iterator[Claim]:
+    facet = standard.read_as(standard.DatasourceDatasetFacet, "dataset", SOURCE, text)
+    uri = (facet.uri if facet else None) or ""
+    here, there = _kafka(namespace), _kafka(uri)
+    ids = _ids(here | there)
+    if here and there and ids:
+        yield from _servers_of(min(ids), here | there if len(ids) == 1 else (), SOURCE)
+    elif here & there:
+        for a in filter(_names_one, here & there):
+            yield from (Claim(1, *_pair(a, b), SOURCE, 0) for b in filter(_names_one, there - here))
+    elif address := _JDBC.fullmatch(namespace):
+        yield from _of_database(address, name, uri)
+
+
+def _servers_of(cluster: str, servers: Iterable[str], key: str) -> Iterator[Claim]:
+    return (Claim(1, server, "", cluster, "", key, 1) for server in servers if _names_one(server))
+
+
+def _pair(a: str, b: str) -> tuple[str, str, str, str]:
+    least, other = sorted((a, b))
+    return least, "", other, ""
+
+
+def _of_database(address: re.Match[str], name: str, uri: str) -> Iterator[Claim]:
+    """A table of an address without a system, as the driver's address of the same server spells it."""
+    host, port = address["host"].lower(), address["port"]
+    for link in space_links(uri) if not _LOOPBACK.fullmatch(host) else ():
+        spelling = link.forth(name) if link.rule.startswith("jdbc-") else None
+        for space in _ends(link.other) if spelling else ():
+            scheme, _, server = space.partition("://")
+            if spelling and server == f"{host}:{port or PORTS.get(scheme, '')}":
+                yield Claim(0, address[0], name, space, spelling[1], SOURCE, 1)
+
+
+def _ends(namespace: str) -> set[str]:
+    """What the rules make of a namespace in the end; a list of servers, each of them."""
+    links = all_space_links(namespace)
+    return {namespace, *(link.other for link in links)} - {link.space for link in links}
+
+
+def _kafka(namespace: str) -> set[str]:
+    """The clusters' ids and the servers that a namespace names."""
+    return {space for space in _ends(namespace) if _ID.fullmatch(space) or _SERVER.fullmatch(space)}
+
+
+def _ids(spaces: Iterable[str]) -> set[str]:
+    return {space for space in spaces if _ID.fullmatch(space)}
+
+
+def _names_one(space: str) -> bool:
+    """Whether a server's name is that of one cluster wherever it is said."""
+    found = _SERVER.fullmatch(space)
+    if found is None or _SHARED.fullmatch(space):
+        return False
+    host = found["host"].strip("[]")
+    try:
+        return ipaddress.ip_address(host).is_global
+    except ValueError:
+        return not _NOWHERE.fullmatch(host)

@@ -1,0 +1,196 @@
+"""Spellings: what the rules make of a name. One step at a time, so that each step is evidence of its own."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from lineage_bridge.graph.identity.naming.paths import cut_date, cut_segment
+from lineage_bridge.graph.identity.naming.rules import (
+    FORMS,
+    JOB_FORMS,
+    LINEAGE_BRIDGE_FORMS,
+    LOOPBACK,
+    NAME_RULES,
+    SPACE_RULES,
+    VAGUE,
+    NameRule,
+    SpaceRule,
+)
+
+Spelling = tuple[str, str]
+"""Namespace and name."""
+
+LONGEST = 8_192
+"""The most characters of a name."""
+_LONGEST_PREFIXED = 2_000
+"""The most characters that a link with a prefix may make: links that lead round in a circle end."""
+
+
+class SpaceLink(NamedTuple):
+    """A name `n` in `space` is the name `prefix + n` in `other`, and `rule` says so.
+
+    With `parts`, if `n` has so many dotted parts; else, if it does not begin with the prefix anyway.
+    """
+
+    space: str
+    other: str
+    prefix: str
+    parts: int
+    rule: str
+
+    def forth(self, name: str) -> Spelling | None:
+        """The spelling in `other`; None where the link does not hold."""
+        if not self._holds(name):
+            return None
+        return self.other, self.prefix + name
+
+    def back(self, name: str) -> Spelling | None:
+        """The spelling in `space`."""
+        if not name.startswith(self.prefix) or not self._holds(rest := name[len(self.prefix) :]):
+            return None
+        return self.space, rest
+
+    def _holds(self, name: str) -> bool:
+        if not self.prefix:
+            return bool(name) and self.parts in (0, name.count(".") + 1)
+        if not name or len(self.prefix) + len(name) > _LONGEST_PREFIXED:
+            return False
+        return name.count(".") + 1 == self.parts if self.parts else not name.startswith(self.prefix)
+
+
+@lru_cache(20_000)
+def space_links(namespace: str) -> tuple[SpaceLink, ...]:
+    """What the rules say a namespace of datasets is, each a single step."""
+    found = {link for rule, pattern in _SPACES if (match := pattern.fullmatch(namespace)) for link in _follow(rule, namespace, match)}
+    return tuple(sorted(found))
+
+
+def _follow(rule: SpaceRule, namespace: str, match: re.Match[str]) -> Iterator[SpaceLink]:
+    groups = {key: value or "" for key, value in match.groupdict().items()}
+    groups |= {key: groups[key].lower() for key in rule.lower}
+    for each in groups.get("each", "").split(","):
+        to = rule.to.format(**{**groups, "each": each.strip()})
+        if to != namespace and identifies(to) and not ("each" in groups and _LOOPBACK.fullmatch(to)):
+            yield SpaceLink(namespace, to, rule.prefix.format(**groups), rule.parts, rule.id)
+
+
+def all_space_links(namespace: str) -> frozenset[SpaceLink]:
+    """The links of a namespace and of all it leads to."""
+    found: set[SpaceLink] = set()
+    waiting = [namespace]
+    while waiting:
+        links = set(space_links(waiting.pop())) - found
+        found |= links
+        waiting += [link.other for link in links]
+    return frozenset(found)
+
+
+def respellings(namespace: str, name: str) -> Iterator[tuple[str, Spelling]]:
+    """What the rules on names make of a dataset's name, one step each: (rule id, spelling)."""
+    for rule, match in _name_rules(namespace):
+        made = _EXECUTORS[rule.how](rule, match.groupdict(), name)
+        if made is not None and (made := (made[0] or namespace, made[1])) != (namespace, name):
+            yield rule.id, made
+
+
+@lru_cache(20_000)
+def _name_rules(namespace: str) -> tuple[tuple[NameRule, re.Match[str]], ...]:
+    return tuple((rule, match) for rule, pattern in _NAMES if (match := pattern.fullmatch(namespace)))
+
+
+def closure(namespace: str, name: str) -> frozenset[tuple[Spelling, Spelling, str]]:
+    """Every step of the rules on names, from a dataset's name and from all that the rules make of it: (from, to, rule id)."""
+    steps: set[tuple[Spelling, Spelling, str]] = set()
+    seen, waiting = {(namespace, name)}, [(namespace, name)]
+    while waiting:
+        here = waiting.pop()
+        made = list(respellings(*here))
+        steps |= {(here, to, rule) for rule, to in made}
+        spelt = [to for _, to in made] + [to for link in space_links(here[0]) if (to := link.forth(here[1]))]
+        waiting += [to for to in dict.fromkeys(spelt) if to not in seen]
+        seen.update(spelt)
+    return frozenset(steps)
+
+
+def identifies(namespace: str) -> bool:
+    """Whether a namespace says which system is meant, whoever writes it."""
+    return not any(pattern.fullmatch(namespace) for pattern in _VAGUE)
+
+
+@lru_cache(50_000)
+def form_rank(namespace: str, name: str = "") -> int:
+    """How canonical a spelling is: 0 in the specification's own form, 1 if its namespace has it but a rule rewrites it, 2 any other."""
+    if not any(pattern.fullmatch(namespace) for pattern in _FORMS):
+        return 2
+    rewritten = any(link.forth(name or "a") for link in space_links(namespace)) or (name and any(respellings(namespace, name)))
+    return 1 if rewritten or not identifies(namespace) else 0
+
+
+def job_rank(namespace: str) -> int:
+    """0 for the namespaces in which systems name their own jobs, 1 for any other."""
+    return int(not any(pattern.fullmatch(namespace) for pattern in _JOBS))
+
+
+def bridge_rank(namespace: str) -> int:
+    """0 for the forms of namespaces that LineageBridge writes, 1 for any other."""
+    return int(not any(pattern.fullmatch(namespace) for pattern in _BRIDGE))
+
+
+# executors: (rule, groups of the namespace, name) to (namespace, empty for the same; name), or None
+
+
+def _slashes(rule: NameRule, groups: Mapping[str, str], name: str) -> Spelling | None:  # noqa: ARG001 - an executor's signature
+    bare = name.strip("/")
+    if not bare:
+        return None
+    lead = rule.arguments["lead"]
+    return "", ("/" * name.startswith("/") if lead == "?" else lead) + bare
+
+
+def _last_segment(rule: NameRule, groups: Mapping[str, str], name: str) -> Spelling | None:  # noqa: ARG001 - as above
+    cut = cut_segment(name, rule.arguments["segment"])
+    return ("", cut) if cut else None
+
+
+def _date(rule: NameRule, groups: Mapping[str, str], name: str) -> Spelling | None:  # noqa: ARG001 - as above
+    cut = cut_date(name)
+    return ("", cut) if cut else None
+
+
+def _identifiers(rule: NameRule, groups: Mapping[str, str], name: str) -> Spelling | None:  # noqa: ARG001 - as above
+    return ("", ".".join(map(_unquoted, parts))) if (parts := _PARTS.findall(name)) and ".".join(parts) == name else None
+
+
+def _unquoted(part: str) -> str:
+    """An identifier as Snowflake keeps it: quotes stay where they make a difference."""
+    inner = part[1:-1]
+    if not part.startswith('"'):
+        return part.upper()
+    return inner if _PLAIN.fullmatch(inner) else part
+
+
+def _template(rule: NameRule, groups: Mapping[str, str], name: str) -> Spelling | None:
+    match = re.fullmatch(rule.arguments["pattern"], name)
+    if match is None:
+        return None
+    values = {**groups, **match.groupdict()}
+    return rule.arguments.get("space", "").format(**values), rule.arguments["name"].format(**values)
+
+
+_EXECUTORS: dict[str, Callable[[NameRule, Mapping[str, str], str], Spelling | None]] = {
+    "slashes": _slashes,
+    "last-segment": _last_segment,
+    "date": _date,
+    "identifiers": _identifiers,
+    "template": _template,
+}
+_PARTS = re.compile(r'"(?:[^"]|"")+"|[^".]+')
+_PLAIN = re.compile(r"[A-Z_][A-Z0-9_$]*")
+_SPACES = tuple((rule, re.compile(rule.pattern)) for rule in SPACE_RULES)
+_NAMES = tuple((rule, re.compile(rule.spaces)) for rule in NAME_RULES)
+_FORMS = tuple(map(re.compile, FORMS))
+_JOBS = tuple(map(re.compile, JOB_FORMS))
+_BRIDGE = tuple(map(re.compile, LINEAGE_BRIDGE_FORMS))
+_VAGUE = tuple(map(re.compile, VAGUE))
+_LOOPBACK = re.compile(LOOPBACK)

@@ -1,0 +1,222 @@
+"""Identity: which spellings stand for one dataset or job. Never by the name alone; every step from one spelling to another has evidence.
+
+A *spelling* is a name as somebody writes it, whether or not anybody has. A *step* joins two of them: a symlink that a producer states, what
+another facet claims (claims.py), an operator's alias, a rule of naming. A *link* joins two namespaces, each name of the one with a name of
+the other. A group is what steps and links that stand lead to; nothing about groups is stored, so a step that is vetoed, or a namespace that
+is joined, costs one row.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from lineage_bridge.graph.identity.naming.spelling import SpaceLink, bridge_rank, form_rank, identifies, job_rank, respellings
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.openlineage import facets as standard
+
+OPERATOR, RULE, SYMLINK, FACET = "operator", "rule", "symlink", "facet"
+"""The kinds of evidence."""
+STANDARD, BRIDGE = "standard", "lineagebridge"
+"""How answers spell names."""
+ANY = ""
+"""In a veto: any kind, any evidence; with two empty names, any spelling."""
+
+
+class Spelling(NamedTuple):
+    """A name of a dataset or a job (`kind`), whether or not there is a node of it."""
+
+    kind: int
+    namespace: str
+    name: str
+
+
+class Step(NamedTuple):
+    """Two spellings of one thing, and what says so: the kind of evidence, and which."""
+
+    a: Spelling
+    b: Spelling
+    kind: str
+    evidence: str
+
+
+class Link(NamedTuple):
+    """Two namespaces, each name of the one a name of the other, and what says so."""
+
+    names: SpaceLink
+    kind: str
+    evidence: str
+
+
+class Book(Protocol):
+    """What is known of steps and links. Only those that stand are given."""
+
+    def steps(self, spellings: Collection[Spelling]) -> Iterable[Step]:
+        """The steps from or to any of these spellings."""
+
+    def links(self, kind: int, namespace: str) -> Sequence[Link]:
+        """The links from or to a namespace."""
+
+
+class Group(NamedTuple):
+    """All spellings of one dataset or job, sorted, with the steps and links that join them."""
+
+    spellings: tuple[Spelling, ...]
+    steps: tuple[Step, ...]
+
+    @property
+    def canonical(self) -> Spelling:
+        """The least by (rank of its form, namespace, name): the same whatever was learnt first."""
+        return min(self.spellings, key=canonical_order)
+
+
+def canonical_order(spelling: Spelling) -> tuple[int, bytes, bytes]:
+    """The order in which the least spelling of a group is its canonical one."""
+    kind, namespace, name = spelling
+    rank = job_rank(namespace) if kind == NodeKind.JOB else form_rank(namespace, name)
+    return rank, namespace.encode("utf-8", "replace"), name.encode("utf-8", "replace")
+
+
+def spelt(group: Group, style: str) -> tuple[str, str]:
+    """Namespace and name that a group goes by: the canonical one, or the one that LineageBridge would write where there is one."""
+    order = canonical_order if style == STANDARD else bridge_order
+    return min(group.spellings, key=order)[1:]
+
+
+def bridge_order(spelling: Spelling) -> tuple[int, int, bytes, bytes]:
+    """The order in which LineageBridge's own forms come first."""
+    return bridge_rank(spelling.namespace), *canonical_order(spelling)
+
+
+def groups(starts: Iterable[Spelling], book: Book) -> dict[Spelling, Group]:
+    """The group of each of these spellings."""
+    above: dict[Spelling, Spelling] = {}
+    steps: set[Step] = set()
+    wanted = list(dict.fromkeys(starts))
+    above.update((start, start) for start in wanted)
+    frontier = wanted
+    while frontier:
+        found = {*book.steps(frontier), *_linked(frontier, book)}
+        frontier = []
+        for step in found:
+            for end in (step.a, step.b):
+                if end not in above:
+                    above[end] = end
+                    frontier.append(end)
+            _join(above, step.a, step.b)
+        steps |= found
+    return _grouped(wanted, above, steps)
+
+
+def _linked(spellings: Iterable[Spelling], book: Book) -> Iterator[Step]:
+    for spelling in spellings:
+        for link, kind, evidence in book.links(spelling.kind, spelling.namespace):
+            if link.space == spelling.namespace and (there := link.forth(spelling.name)):
+                yield Step(spelling, Spelling(spelling.kind, *there), kind, evidence)
+            if link.other == spelling.namespace and (here := link.back(spelling.name)):
+                yield Step(Spelling(spelling.kind, *here), spelling, kind, evidence)
+
+
+def _head(above: dict[Spelling, Spelling], spelling: Spelling) -> Spelling:
+    while above[spelling] != spelling:
+        above[spelling] = above[above[spelling]]
+        spelling = above[spelling]
+    return spelling
+
+
+def _join(above: dict[Spelling, Spelling], a: Spelling, b: Spelling) -> None:
+    least, other = sorted((_head(above, a), _head(above, b)))
+    above[other] = least
+
+
+def _grouped(wanted: list[Spelling], above: dict[Spelling, Spelling], steps: set[Step]) -> dict[Spelling, Group]:
+    members: dict[Spelling, list[Spelling]] = defaultdict(list)
+    for spelling in above:
+        members[_head(above, spelling)].append(spelling)
+    joining: dict[Spelling, list[Step]] = defaultdict(list)
+    for step in steps:
+        joining[_head(above, step.a)].append(step)
+    made = {head: Group(tuple(sorted(some)), tuple(sorted(joining[head]))) for head, some in members.items()}
+    return {spelling: made[_head(above, spelling)] for spelling in wanted}
+
+
+def rule_steps(spelling: Spelling) -> Iterator[Step]:
+    """The steps that the rules on names take from a spelling. Names of jobs are free: they have no rules."""
+    if spelling.kind == NodeKind.DATASET:
+        for rule, to in respellings(spelling.namespace, spelling.name):
+            yield Step(spelling, Spelling(spelling.kind, *to), RULE, rule)
+
+
+class Word(NamedTuple):
+    """What operators said of one alias: a row of the relation. `stated` and `vetoed` are 0 or 1.
+
+    With `whole`, it is about two namespaces: every name `n` of `a_space` is the name `b_name + n` of `b_space`.
+    """
+
+    entity: int
+    whole: int
+    a_space: str
+    a_name: str
+    b_space: str
+    b_name: str
+    kind: str
+    evidence: str
+    stated: int
+    vetoed: int
+
+    @property
+    def ends(self) -> tuple[Spelling, Spelling]:
+        """The two spellings, of a word about single names."""
+        return Spelling(self.entity, self.a_space, self.a_name), Spelling(self.entity, self.b_space, self.b_name)
+
+    @property
+    def link(self) -> Link:
+        """The link, of a word about namespaces."""
+        return Link(SpaceLink(self.a_space, self.b_space, self.b_name, 0, ""), self.kind, self.evidence)
+
+
+class Vetoes:
+    """The vetoes of some words: on a step or link by its ends and its evidence, on a rule within a namespace, on a rule altogether."""
+
+    def __init__(self) -> None:
+        self._on: set[tuple[int, int, str, str, str, str, str, str]] = set()
+
+    def add(self, words: Iterable[Word]) -> None:
+        """Learn of vetoes."""
+        self._on.update(word[:8] for word in words if word.vetoed)
+
+    def stands(self, step: Step) -> bool:
+        """Whether no veto takes a step back."""
+        entity, a, b = step.a.kind, step.a[1:], step.b[1:]
+        within = ((1, space, ANY, space, ANY) for space in (a[0], b[0]) if step.kind == RULE)
+        return not self._on or not self._any(entity, step.kind, step.evidence, ((0, *a, *b), (0, *b, *a), *within))
+
+    def link_stands(self, entity: int, link: Link) -> bool:
+        """Whether no veto takes a link of namespaces back."""
+        (here, there, prefix, *_), kind, evidence = link
+        places = [(1, here, ANY, there, prefix), (1, here, ANY, there, ANY), (1, there, ANY, here, ANY)]
+        return not self._on or not self._any(entity, kind, evidence, places)
+
+    def _any(self, entity: int, kind: str, evidence: str, places: Iterable[tuple[int, str, str, str, str]]) -> bool:
+        everywhere = (0, ANY, ANY, ANY, ANY)
+        return any(
+            (entity, *place, some_kind, some_evidence) in self._on
+            for place in (*places, *((everywhere,) if kind in (RULE, FACET) else ()))
+            for some_kind in (kind, ANY)
+            for some_evidence in (evidence, ANY)
+        )
+
+
+def symlinks(text: bytes) -> list[tuple[str, str, str]]:
+    """The names (namespace, name, type) that a symlinks facet states, without those that identify nothing.
+
+    A table of a Flink session is such a name: two jobs can use it for two topics. So is one in a namespace that names no system.
+    """
+    facet = standard.read_as(standard.SymlinksDatasetFacet, "dataset", "symlinks", text)
+    found = {(link.namespace, link.name, link.type or "") for link in (facet.identifiers or () if facet else ())}
+    return sorted(link for link in found if link[1] and identifies(link[0]) and not _session_local(*link))
+
+
+def _session_local(namespace: str, name: str, type_: str) -> bool:
+    """A table that Flink's own catalog knows for the length of a session. What Kafka holds are topics, never tables."""
+    in_kafka = namespace.startswith("kafka://") and (type_ == "TABLE" or name.startswith("default_database."))
+    return in_kafka or name.startswith("default_catalog.")

@@ -1,0 +1,1 @@
+"""Runs: their state, whether they still live, and how much they read and wrote."""

@@ -1,0 +1,1 @@
+"""What facets that carry lineage state: sources of datasets and columns."""

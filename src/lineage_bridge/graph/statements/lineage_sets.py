@@ -1,0 +1,109 @@
+"""Statements: what a lineage-bearing facet says, read once when the text is first seen.
+
+A facet becomes a *meaning*: the sorted set of its statements, under its hash. Two facets that say the same in other words have one meaning,
+so a producer that writes a new text for the same lineage each time does not make a new shape each time. What it says besides (a
+description, the runs of the jobs it names) is kept as remarks.
+"""
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import NamedTuple
+
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.identity.steps import symlinks
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.relations import Row
+from lineage_bridge.graph.statements.endpoints import NO_SOURCE, OWN, Ends, Remark, Statement
+from lineage_bridge.graph.statements.explicit import read_explicit
+from lineage_bridge.openlineage import facets as standard
+
+__all__ = ["NO_SOURCE", "OWN", "Meaning", "Remark", "Statement", "named_nodes", "read_meaning"]
+
+
+class Meaning(NamedTuple):
+    """What one facet says. `nodes` are rows of the relation node for the names it uses; `remarks` are those that say anything."""
+
+    id: bytes
+    explicit: bool
+    statements: tuple[Statement, ...]
+    nodes: tuple[Row, ...]
+    remarks: tuple[Remark, ...] = ()
+
+
+def read_meaning(key: str, text: bytes, names: Names) -> Meaning | None:
+    """The meaning of a `columnLineage` facet of a dataset or a `lineage` facet; None when it says nothing that can be read.
+
+    Explicit lineage that names no flow is a statement nevertheless: the complete one.
+    """
+    ends = Ends(names)
+    explicit = key == "lineage"
+    said = read_explicit(text, ends) if explicit else _read_columns(text, ends)
+    remarks = sorted(set(said)) if said is not None else []
+    if said is None or not (remarks or explicit):
+        return None
+    statements = tuple(sorted({remark.statement for remark in remarks}))
+    of = f"{key} of {standard.lineage_carrier(text)}" if explicit else key
+    digest = blake2b(repr((of, [tuple(s) for s in statements])).encode("utf-8", "surrogatepass"), digest_size=16, person=b"meaning")
+    return Meaning(digest.digest(), explicit, statements, tuple(sorted(ends.nodes)), tuple(r for r in remarks if any(r[1:])))
+
+
+def named_nodes(key: str, text: bytes, names: Names) -> tuple[Row, ...]:
+    """The nodes, as rows of the relation node, that a facet of NAMING_KEYS, or a run's parent facet, names."""
+    if key == "parent":
+        return _parents(text, names)
+    if key == "jobDependencies":
+        return _dependencies(text, names)
+    if key == "lifecycleStateChange":
+        change = standard.read_as(standard.LifecycleStateChangeDatasetFacet, "dataset", key, text)
+        was = change.previousIdentifier if change else None
+        return ((names.dataset(was.namespace, was.name), int(NodeKind.DATASET), was.namespace, was.name),) if was else ()
+    if key == "symlinks":
+        found = {(namespace, name) for namespace, name, _ in symlinks(text)}
+        return tuple(sorted((names.dataset(*name), int(NodeKind.DATASET), *name) for name in found))
+    meaning = read_meaning(key, text, names)
+    return meaning.nodes if meaning else ()
+
+
+def _parents(text: bytes, names: Names) -> tuple[Row, ...]:
+    facet = standard.read_as(standard.ParentRunFacet, "run", "parent", text)
+    jobs = [facet.job, *([facet.root.job] if facet.root else [])] if facet else []
+    return tuple((names.job(job.namespace, job.name), int(NodeKind.JOB), job.namespace, job.name) for job in jobs)
+
+
+def _dependencies(text: bytes, names: Names) -> tuple[Row, ...]:
+    facet = standard.read_as(standard.JobDependenciesRunFacet, "run", "jobDependencies", text)
+    found = (
+        {(other.job.namespace, other.job.name) for others in (facet.upstream, facet.downstream) for other in others or ()} if facet else ()
+    )
+    return tuple(sorted((names.job(*name), int(NodeKind.JOB), *name) for name in found))
+
+
+def _read_columns(text: bytes, ends: Ends) -> Iterator[Remark]:
+    facet = standard.read_as(standard.ColumnLineageDatasetFacet, "dataset", "columnLineage", text)
+    for field, column in facet.fields.items() if facet else ():
+        for source in column.inputFields or ():
+            older = _deprecated(column.transformationType or ""), column.transformationDescription or ""
+            yield from _column(field, source, *older, ends)
+    for source in facet.dataset or () if facet else ():
+        yield from _column("", source, _deprecated(""), "", ends)
+
+
+def _column(field: str, source: standard.InputField, deprecated: tuple[str, str, int], description: str, ends: Ends) -> Iterator[Remark]:
+    """One source column, as often as it is transformed; what older producers say of the whole column counts where they say nothing else."""
+    id_ = ends.dataset(source.namespace, source.name)
+    for change in source.transformations or ():
+        stated = change.type or "", change.subtype or "", int(bool(change.masking))
+        yield Remark(Statement(OWN, field, id_, source.field or "", *stated), change.description or "", "", "")
+    if not source.transformations:
+        yield Remark(Statement(OWN, field, id_, source.field or "", *deprecated), description, "", "")
+
+
+def _deprecated(word: str) -> tuple[str, str, int]:
+    """Type, subtype and masking for the transformationType of older producers."""
+    known = {
+        "IDENTITY": ("DIRECT", "IDENTITY", 0),
+        "MASKED": ("DIRECT", "TRANSFORMATION", 1),
+        "DIRECT": ("DIRECT", "", 0),
+        "INDIRECT": ("INDIRECT", "", 0),
+    }
+    return known.get(word.upper(), ("", "", 0))

@@ -1,0 +1,1 @@
+"""Kafka Connect: what connectors' configurations and states mean, whoever observes them."""

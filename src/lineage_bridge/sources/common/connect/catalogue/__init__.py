@@ -1,0 +1,1 @@
+"""How each connector class names its datasets and topics in its configuration."""

@@ -1,0 +1,71 @@
+"""The catalogue of connectors: for each class, how its configuration names datasets outside and topics. It is data, in `classes/*.toml`."""
+
+import sys
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import msgspec
+
+from lineage_bridge.errors import ConfigError
+from lineage_bridge.sources.common.connect.catalogue.family import ConnectorClass
+from lineage_bridge.sources.common.connect.catalogue.guess import guess
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # type: ignore[import-not-found,unused-ignore]  # installed before Python 3.11 only
+
+
+class Catalogue:
+    """Connector classes by the names a configuration asks for them with. `bases`: what entries may share, by the name of it."""
+
+    def __init__(self, connectors: Iterable[ConnectorClass], bases: Mapping[str, Mapping[str, Any]]) -> None:
+        self.connectors = tuple(connectors)
+        self.bases = bases
+        self._patterns = [(name, connector) for connector in self.connectors for name in connector.names if "*" in name]
+        self._by_name = {name: connector for connector in reversed(self.connectors) for name in connector.names}
+
+    def lookup(self, name: str) -> ConnectorClass | None:
+        """The family of a class or managed short name; None if it is not known."""
+        known = self._by_name.get(name.strip())
+        return known or next((one for pattern, one in self._patterns if fnmatchcase(name.strip(), pattern)), None)
+
+    def with_mappings(self, tables: Iterable[Mapping[str, Any]]) -> "Catalogue":
+        """The catalogue with a user's own entries, in the same form, before its own. Raises ConfigError for one that is ill-formed."""
+        return Catalogue([*(read_class(table, self.bases) for table in tables), *self.connectors], self.bases)
+
+    def find(self, config: Mapping[str, str], direction: str = "") -> ConnectorClass:
+        """The family of a configuration's class; for one that is not known a guess from its settings, marked `inferred`.
+
+        `direction`: source or sink, as the worker says, empty if it does not.
+        """
+        return self.lookup(config.get("connector.class", "")) or guess(config, direction)
+
+
+@cache
+def catalogue() -> Catalogue:
+    """The catalogue that comes with LineageBridge."""
+    folder = resources.files(__package__) / "classes"
+    texts = sorted((file.name, file.read_text("utf-8")) for file in folder.iterdir() if file.name.endswith(".toml"))
+    documents = [tomllib.loads(text) for _, text in texts]
+    bases = {name: base for document in documents for name, base in document.get("base", {}).items()}
+    return Catalogue((read_class(table, bases) for document in documents for table in document.get("connector", ())), bases)
+
+
+def lookup(name: str) -> ConnectorClass | None:
+    """The family of a class or managed short name in the catalogue that comes with LineageBridge."""
+    return catalogue().lookup(name)
+
+
+def read_class(table: Mapping[str, Any], bases: Mapping[str, Mapping[str, Any]]) -> ConnectorClass:
+    """An entry of the catalogue. Raises ConfigError if it is none."""
+    shared = table.get("base")
+    own = {key: value for key, value in table.items() if key != "base" or shared not in bases}
+    values: dict[str, Any] = {**bases.get(str(shared), {}), **own}
+    try:
+        return msgspec.convert(values, ConnectorClass)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"connector mapping {values.get('title') or values.get('classes')}: {error}", "see docs/connectors.md") from error

@@ -1,0 +1,151 @@
+"""What templates can make of a setting: each filter takes the text, its own argument, the settings and the names given beside them.
+
+A filter gives None for a text that it cannot make anything of.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from urllib.parse import urlsplit
+
+from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
+
+Scope = Mapping[str, str]
+Filter = Callable[[str, str, Scope, Scope], str | None]
+
+VARIABLE = re.compile(r"\$\{(?:source\.)?([\w.\-]+)\}|\$(topic)\b")
+"""A variable within a setting: `${topic}`, `${source.table}`."""
+
+_WEB_PORTS = {"http": "80", "https": "443"}
+_PORT = re.compile(r":\d+$")
+_ORACLE = re.compile(r"^jdbc:oracle:[^@]*@(?://)?")
+_REPLICA_SET = re.compile(r"^[^/:]+/(?=[^/]+:\d+)")
+_USER_INFO = re.compile(r"(?<=://)[^/?#]*@")
+_TRUE = "true"
+
+
+def server(text: str) -> str:
+    """The first `host` or `host:port` of an address, a list of them or a URL, without user and password."""
+    bare = _REPLICA_SET.sub("", _ORACLE.sub("", text).split("://", 1)[-1])
+    return re.split(r"[/?;]", bare, maxsplit=1)[0].rsplit("@", 1)[-1].split(",")[0].strip()
+
+
+def _address(text: str, key: str, config: Scope, _: Scope) -> str | None:
+    """Host and port; the port from another setting if the text has none."""
+    host = server(text)
+    port = config.get(key, "").strip() if key else ""
+    if not host:
+        return None
+    return host if not port.isdigit() or _PORT.search(host) else f"{host}:{port}"
+
+
+def _web(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | None:
+    """Host and port of a URL, the port told by its scheme if it has none."""
+    host, port = server(text), _WEB_PORTS.get(text.partition("://")[0].lower())
+    return host if not port or _PORT.search(host) else f"{host}:{port}"
+
+
+def _match(text: str, argument: str, _config: Scope, _scope: Scope) -> str | None:
+    """The first group of a regular expression."""
+    pattern = compile_java(argument)
+    found = pattern.search(text) if pattern else None
+    return found[1] if found else None
+
+
+def _expand(text: str, joiner: str, config: Scope, scope: Scope) -> str | None:
+    """Variables within the text: of the topic (its dots replaced by the argument), of the object, or settings by their last words.
+
+    Debezium's `${source.table}` is in the record; the topic's name ends with it.
+    """
+    known = _variables(scope, joiner)
+    found = [known.get(match[1] or match[2]) or _by_last_word(config, match[1]) for match in VARIABLE.finditer(text)]
+    if not all(found):
+        return None
+    values = iter(found)
+    return VARIABLE.sub(lambda _: next(values) or "", text)
+
+
+def _variables(scope: Scope, joiner: str) -> dict[str, str]:
+    topic, thing = scope.get("topic", ""), scope.get("object", "")
+    known = {"topic": topic.replace(".", joiner) if joiner else topic}
+    for parts in (thing.split("."), topic.split(".")):
+        if parts[-1] and "table" not in known:
+            known |= {"table": parts[-1], "tableName": parts[-1], "collection": parts[-1], "schema": parts[-2] if len(parts) > 1 else ""}
+            known |= {"schemaName": known["schema"], "scope": known["schema"], "db": parts[-3] if len(parts) > 2 else known["schema"]}
+            known["databaseName"] = known["db"]
+    return {**known, **dict.fromkeys(("object", "resourceName", "entityName", "fullyQualifiedTableName", "stream"), thing)}
+
+
+def _by_last_word(config: Scope, name: str | None) -> str:
+    return next((config[key] for key in sorted(config) if name and key.endswith("." + name)), "")
+
+
+def _path(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | None:
+    try:
+        return urlsplit(text).path or "/"
+    except ValueError:
+        return None
+
+
+def _qualified(text: str, lead: str, _config: Scope, _scope: Scope) -> str | None:
+    """A name with another before it, unless it has one."""
+    return text if "." in text else f"{lead}.{text}"
+
+
+def _either(text: str, argument: str, _config: Scope, _scope: Scope) -> str | None:
+    """One word for a text that is there, another for an empty one."""
+    there, _, empty = argument.partition(",")
+    return there if text else empty
+
+
+def _bigquery(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
+    """A table's name as the BigQuery sink makes it: sanitized if it is told so; a table's name never has dots."""
+    sanitized = _TRUE in (config.get("sanitizeTopics", "").lower(), config.get("sanitize.topics", "").lower())
+    return re.sub(r"[^A-Za-z0-9_]" if sanitized else r"\.", "_", text)
+
+
+def _snowflake(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | None:
+    """A table's name as the Snowflake sink makes it of a topic's: with the hash of the name if that is no identifier."""
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_$]*", text):
+        return text
+    code = 0
+    for character in text:
+        code = (31 * code + ord(character)) & 0xFFFFFFFF
+    code = abs(code - (1 << 32) if code >= 1 << 31 else code)
+    lead = "" if re.match(r"[A-Za-z_]", text) else "_"
+    return f"{lead}{re.sub(r'[^A-Za-z0-9_$]', '_', text)}_{code}"
+
+
+def _lake(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
+    """Where a catalog puts a table below its warehouse: Hive's and Glue's in `database.db/table`, others' in `database/table`."""
+    kind = (config.get("iceberg.catalog.type", "") + config.get("iceberg.catalog.catalog-impl", "")).lower()
+    database, _, table = text.rpartition(".")
+    suffix = ".db" if "hive" in kind or "glue" in kind else ""
+    return f"{database.replace('.', '/')}{suffix}/{table}" if database else table
+
+
+FILTERS: dict[str, Filter] = {
+    "address": _address,
+    "anonymous": lambda text, _argument, _config, _scope: _USER_INFO.sub("", text),
+    "bigquery": _bigquery,
+    "delimited": lambda text, key, config, _scope: text.replace(".", config.get(key) or "."),
+    "either": _either,
+    "expand": _expand,
+    "first": lambda text, _argument, _config, _scope: next(iter(listed(text)), None),
+    "folder": lambda text, _argument, _config, _scope: text.strip("/"),
+    "host": lambda text, _argument, _config, _scope: _PORT.sub("", server(text)),
+    "lake": _lake,
+    "last": lambda text, _argument, _config, _scope: text.rpartition(".")[2],
+    "lower": lambda text, _argument, _config, _scope: text.lower(),
+    "match": _match,
+    "path": _path,
+    "qualified": _qualified,
+    "scheme": lambda text, _argument, _config, _scope: text.partition("://")[0].lower(),
+    "snowflake": _snowflake,
+    "some": lambda text, _argument, _config, _scope: text or None,
+    "underscore": lambda text, argument, _config, _scope: re.sub(argument or r"[^A-Za-z0-9_]", "_", text),
+    "unless": lambda text, argument, _config, _scope: None if text.lower() == argument else text,
+    "unquoted": lambda text, _argument, _config, _scope: re.sub(r"[\"`]", "", text),
+    "web": _web,
+    "without": lambda text, argument, _config, _scope: text.removesuffix(argument),
+}
+"""The filters by the names that templates use."""

@@ -1,0 +1,65 @@
+"""A connector class that is in no catalogue, read by the settings that connectors commonly have."""
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+from lineage_bridge.sources.common.connect.catalogue.family import SINK, SOURCE, ConnectorClass
+
+_BUCKETS = ("bucket",)
+_ADDRESSES = ("url", "uri", "endpoint")
+_HOSTS = ("host", "hostname", "hosts", "server", "servers")
+_OBJECTS = ("table", "collection", "index", "queue", "stream", "container", "object")
+_DATABASES = ("database", "dbname", "db", "keyspace")
+_TOPICS = ("kafka.topic", "topic", "topic.name", "destination.topic", "output.topic")
+_PLAIN = re.compile(r"[\w.\-]+")
+_NOT_ITS_OWN = ("transforms", "predicates", "errors", "key", "value", "producer", "consumer", "admin", "header", "reporter")
+
+
+def guess(config: Mapping[str, str], direction: str = "") -> ConnectorClass:
+    """A class that is in no catalogue, read by the settings that connectors commonly have; marked `inferred`."""
+    name = config.get("connector.class", "")
+    way = _direction(name, config, direction)
+    thing = _key(config, _OBJECTS)
+    database = _key(config, _DATABASES)
+    last = "|topic!expand" if way == SINK else ""
+    made = "{" + thing + last + "}" if thing else "{topic}" if way == SINK else ""
+    jdbc = namespace = ""
+    if bucket := _key(config, _BUCKETS):
+        namespace = ("gs" if "gcs" in bucket or "gs" in bucket.split(".") else "s3") + "://{" + bucket + "}"
+        made = "[{topics.dir|prefix}/]{topic}" if way == SINK else "{prefix|topics.dir|=/}"
+    elif url := _key(config, _ADDRESSES):
+        if config[url].startswith("jdbc:"):
+            jdbc = "{" + url + "}"
+        else:
+            namespace, made = "{" + f"{url}!scheme" + "}://{" + f"{url}!web" + "}", made or "{" + f"{url}!path" + "}"
+    elif host := _key(config, _HOSTS):
+        port = _key(config, ("port",))
+        namespace = "external://{" + f"{host}!address" + "}" + (":{" + port + "}" if port else "")
+    lead = "{" + database + "}." if database and made and namespace.startswith("external") else ""
+    topic = "" if way == SINK else next(("{" + key + "}" for key in _TOPICS if config.get(key)), "")
+    return ConnectorClass(
+        title=name,
+        direction=way,
+        classes=(name,),
+        namespace=namespace,
+        jdbc=jdbc,
+        name=lead + "{object}",
+        object=made,
+        topic=topic,
+        inferred=True,
+    )
+
+
+def _direction(name: str, config: Mapping[str, str], told: str) -> Literal["source", "sink"]:
+    """As the worker says; else a connector with `topics` reads them, whatever its class is called."""
+    reads = any(config.get(key) for key in ("topics", "topics.regex"))
+    called = name.rpartition(".")[2].lower().removesuffix("connector").endswith("sink")
+    return "sink" if told == SINK or (told != SOURCE and (reads or called)) else "source"
+
+
+def _key(config: Mapping[str, str], words: tuple[str, ...]) -> str:
+    """The first setting of the connector's own that has one of the words in it, in the order of the words."""
+    plain = [key for key in sorted(config) if config[key] and _PLAIN.fullmatch(key) and "registry" not in key]
+    own = [key for key in plain if key.split(".")[0] not in _NOT_ITS_OWN]
+    return next((key for word in words for key in own if word in key.split(".")), "")

@@ -1,0 +1,162 @@
+"""Templates over a connector's settings, the language of the catalogue.
+
+`{key}` stands for a setting. `{key|other|=text}` is the first that is there, `=text` one that always is. `[...]` is left out if a
+setting in it is missing. `{key!filter:argument!filter}` is changed by filters. `<topic>` within a key stands for a topic's name, so
+`{topic.override.<topic>.collection}` is a setting of that topic. Names given beside the settings (`topic`, `object`) go first.
+`one||other` is the first of the templates that can be filled.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lineage_bridge.sources.common.connect.catalogue.filters import FILTERS, VARIABLE
+from lineage_bridge.sources.common.connect.secrets import has_placeholder
+
+Scope = Mapping[str, str]
+
+_PIECE = re.compile(r"\{(?P<hole>[^{}]+)\}|(?P<bracket>[\[\]])|(?P<text>[^{}\[\]]+)")
+_NESTED = re.compile(r"<(\w+)>")
+ANY_VALUE = "(?P<value>.+)"
+"""The pattern of any text in the place of a name."""
+
+
+@dataclass(frozen=True)
+class _Hole:
+    """A place in a template that settings fill."""
+
+    alternatives: tuple[str, ...]
+    filters: tuple[tuple[str, str], ...]
+
+
+_Part = str | _Hole | tuple["_Part", ...]
+
+
+def fill(template: str, config: Scope, scope: Scope | None = None) -> str | None:
+    """The template's text; None if a setting outside brackets is missing, or has a placeholder that only the worker can fill in."""
+    made = (_filled(parts, config, scope or {}) for parts in _parsed(template))
+    return next((text for text in made if text is not None), None)
+
+
+def invert(template: str, hole: str, config: Scope) -> re.Pattern[str] | None:
+    """A pattern of the texts that the template gives for any value of one name, with that value as its group `value`.
+
+    None if the template has no such place, or another setting in it is missing.
+    """
+    pieces: list[str] = []
+    for part in _flat(_parsed(template)[0], config, hole):
+        if part is None:
+            return None
+        pieces.append(ANY_VALUE if isinstance(part, _Hole) else re.escape(part))
+    return re.compile("".join(pieces)) if pieces.count(ANY_VALUE) == 1 else None
+
+
+def holes(template: str) -> list[str]:
+    """The settings and names that a template asks for, in order."""
+
+    def within(part: _Part) -> list[str]:
+        if isinstance(part, str):
+            return []
+        if isinstance(part, _Hole):
+            return [name for name in part.alternatives if not name.startswith("=")]
+        return [name for inner in part for name in within(inner)]
+
+    return [name for parts in _parsed(template) for name in within(parts)]
+
+
+def fault(template: str) -> str:
+    """What is wrong with a template, in words; empty if nothing is."""
+    depth = 0
+    for piece in re.split(r"(\{[^{}]+\}|[\[\]])", template):
+        depth += {"[": 1, "]": -1}.get(piece, 0)
+        if depth < 0 or (re.search(r"[{}]", piece) and not re.fullmatch(r"\{[^{}]+\}", piece)):
+            return f"{template} has a bracket without its other half"
+        if piece.startswith("{"):
+            wrong = [name for name, _ in _hole(piece[1:-1]).filters if name not in FILTERS]
+            if wrong:
+                return f"there is no filter {', '.join(wrong)}"
+    return f"{template} has a bracket without its other half" if depth else ""
+
+
+@lru_cache(4096)
+def _parsed(template: str) -> tuple[tuple[_Part, ...], ...]:
+    return tuple(_parts(one) for one in template.split("||"))
+
+
+def _parts(template: str) -> tuple[_Part, ...]:
+    stack: list[list[_Part]] = [[]]
+    for piece in _PIECE.finditer(template):
+        if piece["bracket"] == "[":
+            stack.append([])
+        elif piece["bracket"] == "]":
+            inner = tuple(stack.pop())
+            stack[-1].append(inner)
+        elif piece["hole"] is None:
+            stack[-1].append(piece["text"])
+        else:
+            stack[-1].append(_hole(piece["hole"]))
+    return tuple(stack[0])
+
+
+def _hole(text: str) -> _Hole:
+    names, *filters = text.split("!")
+    split = (one.partition(":") for one in filters)
+    return _Hole(tuple(names.split("|")), tuple((name, argument) for name, _, argument in split))
+
+
+def _filled(parts: tuple[_Part, ...], config: Scope, scope: Scope) -> str | None:
+    text = ""
+    for part in parts:
+        if isinstance(part, str):
+            found: str | None = part
+        elif isinstance(part, _Hole):
+            found = _value(part, config, scope)
+        else:
+            found = _filled(part, config, scope) or ""
+        if found is None:
+            return None
+        text += found
+    return text
+
+
+def _flat(parts: tuple[_Part, ...], config: Scope, hole: str) -> list[str | _Hole | None]:
+    """The template with every place filled but the one of that name."""
+    found: list[str | _Hole | None] = []
+    for part in parts:
+        if isinstance(part, str):
+            found.append(part)
+        elif isinstance(part, _Hole):
+            found += _opened(part, config, hole) if hole in part.alternatives else [_value(part, config, {})]
+        else:
+            inner = _flat(part, config, hole)
+            found += [] if None in inner else inner
+    return found
+
+
+def _opened(part: _Hole, config: Scope, hole: str) -> list[str | _Hole | None]:
+    """The place of a name; if a setting stands before it, that setting's text with its one variable as the place."""
+    before = part.alternatives[: part.alternatives.index(hole)]
+    text = next((value for value in (_setting(name, config, {}) for name in before) if value is not None), None)
+    if text is None:
+        return [part]
+    pieces = VARIABLE.split(text)[:: VARIABLE.groups + 1]
+    return [pieces[0], part, pieces[1]] if len(pieces) == 2 else [None]
+
+
+def _value(hole: _Hole, config: Scope, scope: Scope) -> str | None:
+    for name in hole.alternatives:
+        found = name[1:] if name.startswith("=") else _setting(name, config, scope)
+        if found is not None:
+            for kind, argument in hole.filters:
+                found = None if found is None else FILTERS[kind](found, argument, config, scope)
+            return found
+    return None
+
+
+def _setting(name: str, config: Scope, scope: Scope) -> str | None:
+    if name in scope:
+        return scope[name]
+    key = _NESTED.sub(lambda inner: scope.get(inner[1], ""), name)
+    value = config.get(key, "").strip()
+    return None if not value or has_placeholder(value) else value

@@ -1,0 +1,101 @@
+"""A connector's configuration beside its class and the other evidence: what every reader asks."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from lineage_bridge.openlineage import naming
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.common.connect.catalogue.family import ConnectorClass
+from lineage_bridge.sources.common.connect.catalogue.templates import fill, holes
+from lineage_bridge.sources.common.connect.lineage.connection import Evidence
+from lineage_bridge.sources.common.connect.secrets import has_placeholder
+from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
+
+_METACHARACTERS = re.compile(r"[*+?()\[\]{}|^$\\]")
+
+_ALTERNATIVES = re.compile(r"\((?:\?:)?([^()?*+{}]*)\)(?![?*+{])")
+_MOST_BARS, _MOST_BRACKETS = 32, 3
+
+
+@dataclass(frozen=True)
+class View:
+    """`config` is the configuration with what else is known of its settings."""
+
+    connector: ConnectorClass
+    config: Mapping[str, str]
+    evidence: Evidence
+
+    def text(self, template: str, **scope: str) -> str | None:
+        """A template's text by this configuration; None if a setting is missing."""
+        return fill(template, self.config, scope)
+
+    def setting(self, *keys: str, default: str = "") -> str:
+        """The first of these settings that is there and can be read."""
+        values = (self.config.get(key, "").strip() for key in keys)
+        return next((value for value in values if value and not has_placeholder(value)), default)
+
+    def list_of(self, keys: Iterable[str]) -> list[str]:
+        """The elements of the first of these settings that is there."""
+        return listed(self.setting(*keys))
+
+    def names(self, topic: str) -> bool:
+        """Whether the configuration has the topic's name in it, as a word of its own."""
+        text = "\n".join([*self.config, *self.config.values()])
+        return topic in text and bool(re.search(rf"(?<![\w.\-]){re.escape(topic)}(?![\w\-])(?!\.\w)", text))
+
+    def dataset(self, thing: str, topic: str = "") -> DatasetName | None:
+        """The dataset of an object outside; None if the configuration does not tell."""
+        scope = {"object": thing, "topic": topic}
+        if self.connector.jdbc:
+            url = fill(self.connector.jdbc, self.config, scope)
+            name = fill(self.connector.name, self.config, scope) or thing
+            return naming.jdbc(url, name, fill(self.connector.schema, self.config, scope) or None) if url else None
+        if self.connector.path:
+            uri = fill(self.connector.path, self.config, scope)
+            return (naming.path(uri) if uri else None) or next(iter(self.symlinks(thing, topic)), None)
+        return self._named(self.connector.namespace, self.connector.name, scope)
+
+    def symlinks(self, thing: str, topic: str = "") -> tuple[DatasetName, ...]:
+        """The dataset's other names."""
+        scope = {"object": thing, "topic": topic}
+        made = (self._named(link.namespace, link.name, scope) for link in self.connector.symlinks)
+        return tuple(name for name in made if name is not None)
+
+    def missing(self) -> list[str]:
+        """The settings that the dataset's name asks for and that cannot be read, in order; those with another way round are not told."""
+        templates = [self.connector.jdbc, self.connector.path, self.connector.namespace, self.connector.name]
+        wanted = [key for template in templates if template and fill(template, self.config, _ANY) is None for key in holes(template)]
+        return sorted({key for key in wanted if key not in _ANY and not self.setting(key)})
+
+    def _named(self, namespace: str, name: str, scope: Mapping[str, str]) -> DatasetName | None:
+        space, called = fill(namespace, self.config, scope), fill(name, self.config, scope)
+        return naming.dataset(space, called) if space and called is not None else None
+
+
+_ANY = {"object": "object", "topic": "topic"}
+
+
+def literal(pattern: str) -> str | None:
+    """The one name that an anchored regular expression was meant to match; None if it has more than dots and escapes."""
+    text = pattern.strip().removeprefix("^").removesuffix("$").replace(r"\.", ".").replace("[.]", ".")
+    return None if _METACHARACTERS.search(text) else text
+
+
+def alternatives(pattern: str) -> list[str]:
+    """The names that an anchored regular expression was meant to match, if it has a few alternatives within brackets; else none."""
+    if pattern.count("|") > _MOST_BARS or pattern.count("(") > _MOST_BRACKETS:
+        return []
+    group = _ALTERNATIVES.search(pattern)
+    if group is None:
+        name = literal(pattern)
+        return [] if name is None else [name]
+    lead, rest = pattern[: group.start()], pattern[group.end() :]
+    spelled = [alternatives(lead + one + rest) for one in group[1].split("|")]
+    return [name for names in spelled for name in names] if all(spelled) else []
+
+
+def matches_any(patterns: Iterable[str], *names: str) -> bool:
+    """Whether one of the patterns matches one of the names as a whole, whatever their case."""
+    compiled = [found for found in (compile_java(pattern, re.IGNORECASE) for pattern in patterns) if found is not None]
+    return any(pattern.fullmatch(name) for pattern in compiled for name in names)

@@ -1,0 +1,239 @@
+"""Asks a worker's REST API: one listing, and of each connector only what that does not tell.
+
+Of a thousand connectors a poll takes 3 requests and one for each one's topics and offsets while it runs; of one that is new or
+changed, one more for its tasks; of each class of plugin, one for each version.
+"""
+
+from collections.abc import Collection, Mapping
+from threading import Lock
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from lineage_bridge.errors import ForbiddenError, MissingError, SourceError, UnreachableError
+from lineage_bridge.sources.common.connect.generation import is_same, plugins_known, plugins_of
+from lineage_bridge.sources.common.connect.settings import ConnectSettings
+from lineage_bridge.sources.common.connect.worker import RUNNING, Detail, Fetched, Part, Plugin, Seen
+from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.observer import Unseen
+
+PATIENCE = 3
+"""After so many calls of one poll that were not answered in time, the worker is not asked for more details."""
+OFFSETS, TOPICS, TASKS = "offsets", "topics", "tasks"
+_AnswerT = TypeVar("_AnswerT", bound="list[Any] | dict[str, Any]")
+
+
+class Worker:
+    """A worker's REST API. `settings` tell which connectors matter."""
+
+    def __init__(self, settings: ConnectSettings) -> None:
+        self.settings, self.http = settings, Http(settings)
+        self._silent, self._counting = 0, Lock()
+
+    def root(self) -> tuple[str, str]:
+        """The worker's version, and the id of its Kafka cluster. Raises SourceError."""
+        answer = _expect(self.http.get("/"), dict, "GET /")
+        return str(answer.get("version", "")), str(answer.get("kafka_cluster_id", ""))
+
+    def connectors(self) -> tuple[dict[str, Seen], frozenset[str]]:
+        """The connectors that matter, and the names of those that the answer has but tells nothing of. Raises SourceError."""
+        path = "/connectors"
+        answer = _expect(self.http.get(path, expand=["info", "status"]), dict, "GET /connectors?expand=info&expand=status")
+        wanted = {name: entry for name, entry in answer.items() if self.settings.matters(name)}
+        seen = {name: read_connector(name, entry) for name, entry in sorted(wanted.items())}
+        return {name: one for name, one in seen.items() if one is not None}, frozenset(name for name, one in seen.items() if one is None)
+
+    def names(self) -> frozenset[str]:
+        """The names of all connectors that matter. Raises SourceError."""
+        answer = _expect(self.http.get("/connectors"), list, "GET /connectors")
+        return frozenset(name for name in map(str, answer) if self.settings.matters(name))
+
+    def plugins(self) -> list[Plugin]:
+        """All plugins of the worker, without their passwords. Raises SourceError."""
+        answer = _expect(self.http.get("/connector-plugins", connectorsOnly="false"), list, "GET /connector-plugins")
+        entries = [entry for entry in answer if isinstance(entry, dict)]
+        return [Plugin(str(entry.get("class", "")), str(entry.get("version") or "")) for entry in entries]
+
+    def passwords(self, plugin: Plugin) -> Plugin:
+        """The plugin with its settings of type PASSWORD; with None if the worker cannot tell. Raises SourceError."""
+        path = f"/connector-plugins/{quote(plugin.name, safe='')}/config"
+        try:
+            answer = _expect(self.http.get(path), list, f"GET {path}")
+        except MissingError:
+            return plugin._replace(passwords=())
+        keys = [str(entry.get("name")) for entry in answer if isinstance(entry, dict) and entry.get("type") == "PASSWORD"]
+        return plugin._replace(passwords=tuple(sorted(keys)))
+
+    def ask(self, name: str, what: str) -> Any:  # noqa: ANN401  # JSON
+        """What the worker answers of a connector's tasks, topics or offsets. Raises SourceError, at once if it was silent too often."""
+        if self._silent >= PATIENCE:
+            raise UnreachableError("not asked any more: the worker did not answer other calls in time")
+        try:
+            return self.http.get(f"/connectors/{quote(name, safe='')}/{what}")
+        except UnreachableError:
+            with self._counting:
+                self._silent += 1
+            raise
+
+    def begin(self) -> None:
+        """Forget that the worker was silent."""
+        self._silent = 0
+
+
+def read_connector(name: str, entry: object) -> Seen | None:
+    """A connector of the expanded listing; None if its configuration or its status is not in it."""
+    info, status = (_dict(_dict(entry).get(key)) for key in ("info", "status"))
+    config, part = info.get("config"), status.get("connector")
+    if not isinstance(config, dict) or not isinstance(part, dict) or "state" not in part:
+        return None
+    tasks = [task for task in _list(status.get("tasks")) if isinstance(task, dict)]
+    settings = {str(key): str(value) for key, value in config.items() if value is not None}
+    numbered = {int(task["id"]): _part(task) for task in tasks if str(task.get("id", "")).isdigit()}
+    return Seen(name, settings, str(info.get("type") or status.get("type") or ""), _part(part), numbered)
+
+
+def read_given(answer: object, config: Mapping[str, str]) -> tuple[Mapping[str, str], ...]:
+    """What each task was given beside the connector's own configuration, in order. Raises SourceError."""
+    entries = [_dict(_dict(entry).get("config")) for entry in _expect(answer, list, "GET /connectors/NAME/tasks")]
+    return tuple({str(k): str(v) for k, v in sorted(entry.items()) if v is not None and config.get(k) != str(v)} for entry in entries)
+
+
+def read_topics(answer: object, name: str) -> tuple[str, ...]:
+    """The topics that a connector used, in order. Raises SourceError."""
+    entry = _expect(answer, dict, "GET /connectors/NAME/topics").get(name)
+    return tuple(sorted(str(topic) for topic in _expect(_dict(entry).get("topics"), list, "GET /connectors/NAME/topics")))
+
+
+def read_offsets(answer: object) -> tuple[Mapping[str, Any], ...]:
+    """The offsets of a connector. Raises SourceError."""
+    entries = _expect(_expect(answer, dict, "GET /connectors/NAME/offsets").get("offsets"), list, "GET /connectors/NAME/offsets")
+    return tuple(entry for entry in entries if isinstance(entry, dict) and isinstance(entry.get("partition"), dict))
+
+
+def fetch(worker: Worker, before: Mapping[str, Any]) -> Fetched:
+    """One poll. `before` is the last snapshot: what it has need not be asked again. Raises SourceError when nothing can be said."""
+    worker.begin()
+    version, cluster = worker.root()
+    connectors, withheld = worker.connectors()
+    unseen = [Unseen(f"connector {name}", "the worker told only a part of it") for name in sorted(withheld)]
+    try:
+        listed: frozenset[str] | None = worker.names() | connectors.keys() | withheld
+    except SourceError as error:
+        listed = None
+        unseen.append(Unseen("list of connectors", str(error)))
+    missing = sorted((listed or frozenset()) - connectors.keys() - withheld)
+    unseen += [Unseen(f"connector {name}", "the worker lists it, and told nothing of it") for name in missing]
+    plugins, untold = _plugins(worker, connectors.values(), before, version)
+    details, lacks, failed = _details(worker, connectors, before, plugins)
+    return Fetched(version, cluster, connectors, listed, details, plugins, lacks, (*unseen, *untold, *failed))
+
+
+def _plugins(
+    worker: Worker, connectors: Collection[Seen], before: Mapping[str, Any], version: str
+) -> tuple[dict[str, Plugin], list[Unseen]]:
+    """The plugins that are used, by the name they are asked for with; those already known are not asked again."""
+    known = plugins_known(before) if before.get("version") == version else {}
+    used = sorted({name for one in connectors for name in plugins_of(one.config).values()})
+    versions = {one.config.get("connector.class", "").strip(): one.part.version for one in connectors if one.part.version}
+    wanted = [name for name in used if name not in known or known[name].version != versions.get(name, known[name].version)]
+    found = {name: known[name] for name in used if name not in wanted}
+    if not wanted:
+        return found, []
+    try:
+        installed = worker.plugins()
+    except SourceError as error:
+        return {**found, **{name: known[name] for name in wanted if name in known}}, [Unseen("connector plugins", str(error))]
+    asked = {name: _installed(name, installed) for name in wanted}
+    there = [plugin for plugin in asked.values() if plugin is not None]
+    unseen, told = [], dict.fromkeys(wanted, Plugin("", "", ()))
+    answers = iter(worker.http.each(worker.passwords, there))
+    for name, plugin in asked.items():
+        answer = next(answers) if plugin is not None else Plugin(name, "", ())
+        if isinstance(answer, SourceError):
+            unseen.append(Unseen(f"plugin {name}: its passwords", str(answer)))
+            told.pop(name)
+        else:
+            told[name] = answer
+    return {**found, **told}, unseen
+
+
+def _installed(name: str, installed: Collection[Plugin]) -> Plugin | None:
+    """The plugin of a name, which may be a class or, as workers allow, its last word, with or without Connector at its end."""
+    short = name.rpartition(".")[2].rpartition("$")[2]
+    bare = {plugin: plugin.name.rpartition(".")[2] for plugin in installed}
+    exact = [plugin for plugin in installed if plugin.name == name]
+    alike = [plugin for plugin, word in bare.items() if short == name and name in (word, word.removesuffix("Connector"))]
+    return next(iter(sorted(exact) or sorted(alike)), None)
+
+
+def _details(
+    worker: Worker, connectors: Mapping[str, Seen], before: Mapping[str, Any], plugins: Mapping[str, Plugin]
+) -> tuple[dict[str, Detail], frozenset[str], list[Unseen]]:
+    """What the connectors' own calls give, the calls that the worker refuses for all of them, and what failed."""
+    known, earlier = before.get("connectors", {}), plugins_known(before)
+    asked = {name: _asked(one, known.get(name), plugins, earlier) for name, one in connectors.items()}
+    details, unseen, lacks = dict.fromkeys(connectors, Detail()), [], set()
+    for what in (TASKS, TOPICS, OFFSETS):
+        wanted = [name for name in connectors if what in asked[name]]
+        answers = _answers(worker, what, wanted, is_lacking=what in before.get("lacks", ()))
+        refusals = [answer for answer in answers.values() if isinstance(answer, MissingError | ForbiddenError)]
+        if refusals and len(refusals) == len(answers):
+            lacks.add(what)
+            unseen.append(Unseen(f"connectors' {what}", f"the worker answers none: {refusals[0]}"))
+            continue
+        for name, answer in answers.items():
+            detail = _with(details[name], name, what, answer, connectors[name].config)
+            if isinstance(detail, SourceError):
+                unseen.append(Unseen(f"connector {name}: {what}", str(detail)))
+            else:
+                details[name] = detail
+    return details, frozenset(lacks), unseen
+
+
+def _answers(worker: Worker, what: str, names: list[str], *, is_lacking: bool) -> dict[str, Any]:
+    """The answers or errors by connector; of what the worker did not have at all, only one is tried unless it has it now."""
+    first = names[:1] if is_lacking else names
+    answers = dict(zip(first, worker.http.each(lambda name: worker.ask(name, what), first), strict=True))
+    if len(first) == len(names) or isinstance(answers[first[0]], MissingError | ForbiddenError):
+        return answers
+    return answers | dict(zip(names[1:], worker.http.each(lambda name: worker.ask(name, what), names[1:]), strict=True))
+
+
+def _asked(one: Seen, known: Mapping[str, Any] | None, plugins: Mapping[str, Plugin], earlier: Mapping[str, Plugin]) -> list[str]:
+    """What to ask of a connector: its tasks if they are new or changed, topics and offsets while they can move or are not known."""
+    changed = known is None or known.get("ids", []) != sorted(one.tasks) or not is_same(known["config"], one.config, plugins, earlier)
+    moves = any(task.state == RUNNING for task in one.tasks.values())
+    lively = [TOPICS, OFFSETS] if moves or changed else []
+    untold = known is None or "given" not in known
+    return [TASKS, *lively] if one.tasks and (changed or untold) else lively
+
+
+def _with(detail: Detail, name: str, what: str, answer: object, config: Mapping[str, str]) -> Detail | SourceError:
+    """The detail with an answer in it; or the error that the answer is, or that it cannot be read."""
+    if isinstance(answer, SourceError):
+        return answer
+    try:
+        if what == TASKS:
+            return detail._replace(given=read_given(answer, config))
+        return detail._replace(topics=read_topics(answer, name)) if what == TOPICS else detail._replace(offsets=read_offsets(answer))
+    except SourceError as error:
+        return error
+
+
+def _expect(answer: object, kind: type[_AnswerT], what: str) -> _AnswerT:
+    """The answer, if it is a list or an object as it should be. Raises SourceError."""
+    if not isinstance(answer, kind):
+        hint = "is the address that of Kafka Connect's REST API, of version 2.3 or later?"
+        raise SourceError(f"{what} answered {type(answer).__name__}, not {kind.__name__}", hint)
+    return answer
+
+
+def _part(entry: Mapping[str, Any]) -> Part:
+    return Part(*(str(entry.get(key) or "") for key in ("state", "worker_id", "trace", "version")))
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

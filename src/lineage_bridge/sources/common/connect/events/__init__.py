@@ -1,0 +1,1 @@
+"""What a worker answered of its connectors, as OpenLineage events."""

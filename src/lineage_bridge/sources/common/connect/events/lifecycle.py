@@ -1,0 +1,255 @@
+"""One connector's events: how its state, its configuration and its tasks become the starts and ends of runs."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+from uuid import UUID
+
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.openlineage.outgoing import Json, Outgoing, run_id
+from lineage_bridge.openlineage.secrets import mask_text
+from lineage_bridge.sources.common.connect.events.memory import ALIVE, ENDED, Child, Memory
+from lineage_bridge.sources.common.connect.events.memory import FAILED as TOLD_FAILED
+from lineage_bridge.sources.common.connect.generation import digest
+from lineage_bridge.sources.common.connect.lineage.content import Content
+from lineage_bridge.sources.common.connect.worker import FAILED, PAUSED, RUNNING, Part, Seen
+
+INTEGRATION = "KAFKA_CONNECT"
+LONGEST_TRACE = 16_000
+"""Characters of a stack trace that are kept."""
+LONGEST_MESSAGE = 1_000
+MOST_FAILURES = 20
+"""Failed tasks whose messages the health facet has; each task's own run has its trace."""
+
+
+class Place(NamedTuple):
+    """What all events of a poll share.
+
+    `cluster`: the Kafka cluster's id. `space`: the namespace of its topics. `version`: the worker's. `period_s`: of heartbeats, in
+    seconds. `now_us`: the time.
+    """
+
+    cluster: str
+    space: str
+    version: str
+    period_s: int
+    now_us: int
+
+
+class Story:
+    """The events of one connector at one poll. `job` is its name; `memory` is what was told of it, and is brought up to date."""
+
+    def __init__(self, out: Outgoing, place: Place, job: DatasetName, memory: Memory) -> None:
+        self.out, self.place, self.job, self.memory = out, place, job, memory
+        self.job_facets: Mapping[str, Json] = {}
+
+    def goes_on(self, one: Seen, same: bool, described: Json, content: Content, counts: Mapping[str, int]) -> list[Json]:
+        """What is to be told of a connector that is there. `same`: its configuration is that of the run before.
+
+        `described` is its facet, `counts` the rows of the run before, by topic.
+        """
+        self.memory.ids = sorted(one.tasks)
+        self.job_facets = one.service.job if one.service else {}
+        stated = self._health(one)
+        if one.stopped:
+            return self._stopped({**({"kafka_connect": described} if same else {}), **stated}, content, counts)
+        facets = {"kafka_connect": described, **stated}
+        if self._begins(one, same):
+            ended = self._ends("COMPLETE", {}, content, counts)
+            # The tasks of another configuration may still be the old one's, as they failed: the next poll tells.
+            if not same and one.failed and self.memory.failure == _failure(one):
+                return [*ended, self._starts(facets, content)]
+            start = self._starts(facets, content)
+            return [*ended, start, self._fails(one, facets, content, {}) if one.failed else self._event("RUNNING"), *self._tasks(one)]
+        if self.memory.told == ALIVE:
+            event = self._fails(one, facets, content, counts) if one.failed else self._moves(facets, content, counts)
+            return [event, *self._tasks(one)]
+        if one.failed and self.memory.failure != _failure(one):
+            return [self._fails(one, facets, content, counts), *self._tasks(one)]
+        return [*self._learnt(content), *self._tasks(one)]
+
+    def is_gone(self) -> list[Json]:
+        """What is to be told of a connector that was deleted."""
+        return self._ends("ABORT", {}, None, {})
+
+    # the connector's runs
+
+    def _begins(self, one: Seen, same: bool) -> bool:
+        """Whether another run begins: the first, another configuration's, or the one after an end; after a failure, once a part runs."""
+        if not same or self.memory.told in ("", ENDED):
+            return True
+        return self.memory.told == TOLD_FAILED and not one.failed and not one.waiting
+
+    def _starts(self, facets: Mapping[str, Json], content: Content) -> Json:
+        number = self.memory.number + 1
+        parts = (self.place.cluster, *self.job, number, self.memory.config)
+        self.memory.begin(str(run_id("connect", *parts)), number)
+        engine = {"processing_engine": self.out.processing_engine("Kafka Connect", self.place.version)}
+        return self._event("START", {**self._new_facets(facets), **engine}, self._new_content(content, {}), self._kind())
+
+    def _moves(self, facets: Mapping[str, Json], content: Content, counts: Mapping[str, int]) -> Json:
+        return self._event("RUNNING", self._new_facets(facets), self._new_content(content, counts), self._new_job_facets())
+
+    def _fails(self, one: Seen, facets: Mapping[str, Json], content: Content, counts: Mapping[str, int]) -> Json:
+        self.memory.told, self.memory.failure = TOLD_FAILED, _failure(one)
+        error = {"errorMessage": self._error(one.failures[0][1])}
+        return self._event("FAIL", {**self._new_facets(facets), **error}, self._counted(content, counts))
+
+    def _learnt(self, content: Content) -> list[Json]:
+        """What has become known of the datasets of a run that has failed: that changes nothing of its state."""
+        said = self._new_content(content, {})
+        return [self._event("OTHER", datasets=said)] if any(said) else []
+
+    def _stopped(self, facets: Mapping[str, Json], content: Content, counts: Mapping[str, int]) -> list[Json]:
+        if not self.memory.number and not self.memory.facets:
+            self._new_facets(facets)
+            return [self.out.job_event(self.place.now_us, self.job, job_facets=self._kind())]
+        return self._ends("ABORT", facets, content, counts)
+
+    def _ends(self, how: str, facets: Mapping[str, Json], content: Content | None, counts: Mapping[str, int]) -> list[Json]:
+        """The end of the run, and of its tasks' runs, as far as they have not ended."""
+        alive = self.memory.told == ALIVE
+        datasets = self._counted(content, counts) if content else _Datasets({}, {})
+        own = [self._event(how, self._new_facets(facets), datasets)] if alive else []
+        self.memory.told = ENDED if self.memory.told else ""
+        return [*own, *self._ends_tasks(how, list(self.memory.children))]
+
+    # the tasks' runs
+
+    def _tasks(self, one: Seen) -> list[Json]:
+        """The events of the runs of several tasks; of a single one, the connector's run is enough."""
+        if not self.memory.run:
+            return []
+        wanted = one.tasks if len(one.tasks) > 1 else {}
+        events = self._ends_tasks("COMPLETE", [number for number in self.memory.children if int(number) not in wanted])
+        for number, task in sorted(wanted.items()):
+            events += self._task(str(number), task)
+        return events
+
+    def _task(self, number: str, task: Part) -> list[Json]:
+        child = self.memory.children.get(number)
+        starts = child is None or child.told == ENDED or (child.told == TOLD_FAILED and task.state in (RUNNING, PAUSED))
+        if child is not None and child.told == TOLD_FAILED and not starts:
+            return []
+        events: list[Json] = []
+        if starts:
+            child = self.memory.children[number] = Child(child.number + 1 if child else 1)
+            kind = {"jobType": self.out.job_type("STREAMING", INTEGRATION, "TASK", self.place.period_s)}
+            events.append(self._task_event("START", number, {"parent": self._parent()}, kind))
+        if task.state == FAILED:
+            self.memory.children[number].told = TOLD_FAILED
+            return [*events, self._task_event("FAIL", number, {"errorMessage": self._error(task.trace)})]
+        return [*events, self._task_event("RUNNING", number)]
+
+    def _ends_tasks(self, how: str, numbers: list[str]) -> list[Json]:
+        ordered = sorted(numbers, key=int)
+        events = [self._task_event(how, number) for number in ordered if self.memory.children[number].told == ALIVE]
+        for number in numbers:
+            self.memory.children[number].told = ENDED
+        return events
+
+    def _task_event(
+        self, kind: str, number: str, run_facets: Mapping[str, Json] | None = None, job_facets: Mapping[str, Json] | None = None
+    ) -> Json:
+        job, run = (self.job[0], f"{self.job[1]}.{number}"), run_id(self.memory.run, number, self.memory.children[number].number)
+        return self.out.run_event(kind, self.place.now_us, run, job, run_facets=run_facets, job_facets=job_facets)
+
+    def _parent(self) -> Json:
+        return self.out.parent(self.memory.run, {"namespace": self.job[0], "name": self.job[1]})
+
+    # what events hold
+
+    def _event(
+        self,
+        kind: str,
+        run_facets: Mapping[str, Json] | None = None,
+        datasets: "_Datasets | None" = None,
+        job_facets: Mapping[str, Json] | None = None,
+    ) -> Json:
+        said = datasets or _Datasets({}, {})
+        return self.out.run_event(
+            kind,
+            self.place.now_us,
+            UUID(self.memory.run),
+            self.job,
+            run_facets=run_facets,
+            job_facets={**(job_facets or {}), **said.job_facets},
+            inputs=[self.out.dataset(name, facets, inputFacets=access) for name, (facets, access) in sorted(said.inputs.items())],
+            outputs=[self.out.dataset(name, facets, outputFacets=access) for name, (facets, access) in sorted(said.outputs.items())],
+        )
+
+    def _health(self, one: Seen) -> dict[str, Json]:
+        told = one.failures[:MOST_FAILURES]
+        failures = [{**({} if task is None else {"task": task}), "message": _message(trace)} for task, trace in told]
+        states = [part.state for part in one.tasks.values()]
+        facet = self.out.own(
+            "1-0-0",
+            "KafkaConnectHealthRunFacet",
+            state=one.part.state,
+            tasks=len(states),
+            running=states.count(RUNNING),
+            failed=states.count(FAILED),
+            failures=failures,
+        )
+        return {"kafka_connect_health": facet}
+
+    def _kind(self) -> dict[str, Json]:
+        """All facets of the job."""
+        kind = self.out.job_type("STREAMING", INTEGRATION, "CONNECTOR", self.place.period_s)
+        return {"jobType": kind, **self._new_job_facets()}
+
+    def _new_job_facets(self) -> dict[str, Json]:
+        """Those of the service's facets of the job that this run has not said before."""
+        new = self._new_facets({f"job {key}": facet for key, facet in self.job_facets.items()})
+        return {key.removeprefix("job "): facet for key, facet in new.items()}
+
+    def _new_facets(self, facets: Mapping[str, Json]) -> dict[str, Json]:
+        """Those of the facets that this run has not said before."""
+        digests = {key: digest(facet) for key, facet in facets.items()}
+        new = {key: facets[key] for key, said in digests.items() if self.memory.facets.get(key) != said}
+        self.memory.facets |= digests
+        return new
+
+    def _new_content(self, content: Content, counts: Mapping[str, int]) -> "_Datasets":
+        """What this run has not said before of its datasets and their lineage, with the counts."""
+        new = self._counted(content, counts)
+        for side, said in ((content.inputs, new.inputs), (content.outputs, new.outputs)):
+            for name, facets in side.items():
+                key, mark = content.marks[side is content.inputs, name]
+                if self.memory.said.get(key) != mark:
+                    said[name] = (facets, said[name][1] if name in said else {})
+                    self.memory.said[key] = mark
+        if not content.entries or self.memory.facets.get("lineage") == content.entries_mark:
+            return new
+        self.memory.facets["lineage"] = content.entries_mark
+        return new._replace(job_facets={"lineage": self.out.lineage(content.entries)})
+
+    def _counted(self, content: Content, counts: Mapping[str, int]) -> "_Datasets":
+        """Rows written to topics, or read from them."""
+        name, facet = ("outputStatistics", self.out.output_statistics) if content.writes else ("inputStatistics", self.out.input_statistics)
+        counted: dict[DatasetName, _Access] = {
+            (self.place.space, topic): ({}, {name: facet(rows)}) for topic, rows in sorted(counts.items())
+        }
+        return _Datasets({}, counted) if content.writes else _Datasets(counted, {})
+
+    def _error(self, trace: str) -> Json:
+        return self.out.error_message(_message(trace), mask_text(trace)[:LONGEST_TRACE])
+
+
+_Access = tuple[Mapping[str, Json], Mapping[str, Json]]
+
+
+class _Datasets(NamedTuple):
+    """The datasets of an event, each with its facets and those of this access; and the facets of the job that go with them."""
+
+    inputs: dict[DatasetName, _Access]
+    outputs: dict[DatasetName, _Access]
+    job_facets: Mapping[str, Json] = {}
+
+
+def _message(trace: str) -> str:
+    """The first line of a stack trace."""
+    return mask_text(next(iter(trace.strip().splitlines()), "it failed, and the worker does not tell why"))[:LONGEST_MESSAGE]
+
+
+def _failure(one: Seen) -> str:
+    return digest([[task, trace] for task, trace in one.failures])

@@ -1,0 +1,253 @@
+"""What a poll saw of Kafka Connect, as OpenLineage events. Pure.
+
+Which change gives which events is told in docs/sources-connect.md.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.openlineage.outgoing import Json, Outgoing
+from lineage_bridge.sources.common.connect.catalogue.catalogue import Catalogue
+from lineage_bridge.sources.common.connect.events.lifecycle import Place, Story
+from lineage_bridge.sources.common.connect.events.memo import Remade
+from lineage_bridge.sources.common.connect.events.memory import Memory, read_memory, write_memory
+from lineage_bridge.sources.common.connect.generation import digest, fingerprint, is_same, passwords_of, plugins_known, plugins_of
+from lineage_bridge.sources.common.connect.lineage.connection import DATA, Connection
+from lineage_bridge.sources.common.connect.lineage.content import Content, basis_of, content_of
+from lineage_bridge.sources.common.connect.lineage.evidence import evidence_of, group_of, remember, sums_of
+from lineage_bridge.sources.common.connect.lineage.other_names import links_of, same_names
+from lineage_bridge.sources.common.connect.lineage.resolve import resolve
+from lineage_bridge.sources.common.connect.secrets import mask_config
+from lineage_bridge.sources.common.connect.settings import ConnectorSettings
+from lineage_bridge.sources.common.connect.worker import Detail, Fetched, Plugin, Seen
+from lineage_bridge.sources.common.observer import Observation, SameJob, SameSpace, Snapshot
+from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge
+
+PRODUCER = "https://lineagebridge.dev/sources/connect"
+
+
+class Made:
+    """What was made of the configurations of one catalogue's classes at the last poll."""
+
+    def __init__(self) -> None:
+        self.connections: Remade[Connection] = Remade()
+        self.contents: Remade[Content] = Remade()
+
+
+class _Kafka(NamedTuple):
+    """The Kafka cluster of a connector, as far as it is known: its id (may be empty), and the namespace of its topics."""
+
+    cluster: Cluster | None
+    id: str
+    space: str
+
+
+class _Known(NamedTuple):
+    """What is known of a connector after a poll, before anything is told.
+
+    `same`: its configuration is that of the poll before. `config`: it, with what else is known of its settings. `masked`: without
+    secrets, None if it is not known which settings are.
+    """
+
+    seen: Seen
+    kafka: _Kafka
+    memory: Memory
+    same: bool
+    config: Mapping[str, str]
+    masked: Mapping[str, str] | None
+    connection: Connection
+    sums: Mapping[str, int]
+
+
+class Translation:
+    """One poll with the knowledge around it. `namespace` is the jobs'."""
+
+    def __init__(
+        self, fetched: Fetched, around: Knowledge, now_us: int, settings: ConnectorSettings, namespace: str, classes: Catalogue, made: Made
+    ) -> None:
+        self.fetched, self.around, self.settings = fetched, around, settings
+        self.namespace, self.classes, self.made = namespace, classes, made
+        self.kafka = self._kafka_of("")
+        self.place = Place(fetched.cluster, self.kafka.space, fetched.version, settings.heartbeat_s, now_us)
+        self.out = Outgoing(PRODUCER)
+
+    def observation(self, before: Snapshot) -> Observation:
+        """The events in the order of the connectors' names, and the snapshot after them."""
+        earlier = before.get("connectors", {}).items()
+        memories = {name: read_memory(entry) for name, entry in earlier if self.settings.matters(name)}
+        past: dict[str, int] = dict(before.get("past", {}))
+        plugins = plugins_known(before)
+        known = {name: self._known(one, memories.get(name), past.pop(name, 0), plugins) for name, one in self.fetched.connectors.items()}
+        writers = _writers(known.values())
+        events: list[Json] = []
+        for name in sorted({*memories, *known}):
+            if name in known:
+                events += self._goes_on(known[name], writers)
+            elif self.fetched.listed is not None and name not in self.fetched.listed:
+                memory = memories.pop(name)
+                past[name] = memory.number
+                events += Story(self.out, self.place, (self.namespace, name), memory).is_gone()
+        same = [*self._same_cluster(before), *(pair for one in known.values() for pair in self._same(one))]
+        told = frozenset(before.get("same", ()))
+        kept = memories | {name: one.memory for name, one in known.items()}
+        snapshot = {
+            "version": self.fetched.version,
+            "cluster": self.fetched.cluster,
+            "connectors": {name: write_memory(memory) for name, memory in sorted(kept.items())},
+            "past": {name: number for name, number in sorted(past.items()) if number},
+            "plugins": {name: [one.name, one.version, list(one.passwords or ())] for name, one in sorted(self.fetched.plugins.items())},
+            "lacks": sorted(self.fetched.lacks),
+            "same": sorted(told | {digest(pair) for pair in same}),
+            "groups": self._groups(before, known, kept),
+            "clusters": self._clusters(before, known, kept),
+            "namespace": self.namespace,
+            "space": self.kafka.space,
+        }
+        new = {digest(pair): pair for pair in same}
+        return Observation(snapshot, tuple(events), tuple(new[key] for key in new if key not in told), self.fetched.unseen)
+
+    def _kafka_of(self, servers: str) -> _Kafka:
+        """The cluster of these servers, unless the settings name one for all connectors."""
+        told, around = self.settings.kafka or servers, self.around
+        cluster = around.cluster(told) or around.cluster(self.fetched.cluster)
+        space = around.namespace(self.fetched.cluster, told)
+        return _Kafka(cluster, self.fetched.cluster or (cluster.id if cluster else ""), space)
+
+    def _known(self, one: Seen, memory: Memory | None, runs: int, earlier: Mapping[str, Plugin]) -> _Known:
+        plugins = self.fetched.plugins
+        passwords = passwords_of(one.config, plugins)
+        same = memory is not None and is_same(memory.config, one.config, plugins, earlier)
+        memory = memory or Memory("", number=runs)
+        memory.config = fingerprint(one.config, passwords)
+        if not same:
+            memory.given, memory.topics, memory.parts = None, None, None
+        detail = self.fetched.details.get(one.name, Detail())
+        one = self._by_its_class(one)
+        secrets = passwords | frozenset(self.classes.find(one.config, one.direction).secrets)
+        remember(memory, detail, secrets)
+        kafka = self._kafka_of(one.service.servers) if one.service else self.kafka
+        evidence = evidence_of(one, memory, kafka.cluster)
+        connection = self.made.connections.get(one.name, (one.config, evidence), lambda: resolve(one.config, evidence, self.classes))
+        is_told = all(name in plugins for name in plugins_of(self.fetched.connectors[one.name].config).values())
+        masked = mask_config(one.config, secrets) if is_told else None
+        sums = {} if connection.is_source else sums_of(one, detail, kafka.cluster)
+        return _Known(one, kafka, memory, same, {**one.config, **evidence.settings}, masked, connection, sums)
+
+    def _by_its_class(self, one: Seen) -> Seen:
+        """A connector that is configured by a short name of its class, by the class."""
+        plugin = self.fetched.plugins.get(one.config.get("connector.class", "").strip())
+        return one._replace(config={**one.config, "connector.class": plugin.name}) if plugin is not None and plugin.name else one
+
+    def _goes_on(self, one: _Known, writers: Mapping[DatasetName, int]) -> list[Json]:
+        content = self.made.contents.get(
+            one.seen.name,
+            basis_of(one.connection, one.config, one.kafka.space, self.around),
+            lambda: content_of(
+                self.out,
+                one.connection,
+                one.config,
+                one.kafka.space,
+                self.around,
+                links_of(one.connection, one.config),
+                sources=one.seen.service is not None and one.seen.service.sources,
+            ),
+        )
+        counts = one.memory.count(self._written(one, writers) if one.connection.is_source else one.sums)
+        place = self.place._replace(space=one.kafka.space, version=self._version(one.seen))
+        return Story(self.out, place, (self.namespace, one.seen.name), one.memory).goes_on(
+            one.seen, one.same, self._described(one), content, counts
+        )
+
+    def _version(self, one: Seen) -> str:
+        return one.service.version if one.service else self.fetched.version
+
+    def _written(self, one: _Known, writers: Mapping[DatasetName, int]) -> dict[str, int]:
+        """The ends of the topics that this connector alone writes; nothing of one that is not there yet."""
+        cluster, space = one.kafka.cluster, one.kafka.space
+        if cluster is None or cluster.topics is None:
+            return {}
+        topics, ends = cluster.topics, cluster.ends
+        data = [use.name for use in one.connection.topics_out if use.role == DATA and not use.is_pattern]
+        own = [topic for topic in data if writers[space, topic] == 1]
+        return {topic: ends.get(topic, 0) for topic in own if topic in ends or topic not in topics}
+
+    def _described(self, one: _Known) -> Json:
+        seen, connection = one.seen, one.connection
+        named = self.fetched.connectors[seen.name].config.get("connector.class", "").strip()
+        plugin = self.fetched.plugins.get(named)
+        ways = (("in", connection.topics_in), ("out", connection.topics_out))
+        return self.out.own(
+            "1-0-0",
+            "KafkaConnectRunFacet",
+            connectorClass=seen.config.get("connector.class", ""),
+            title=connection.connector.title,
+            direction=connection.connector.direction,
+            inferred=connection.connector.inferred,
+            pluginVersion=seen.part.version or (plugin.version if plugin else ""),
+            workerVersion=self._version(seen),
+            kafkaClusterId=one.kafka.id,
+            state=seen.part.state,
+            worker=seen.part.worker,
+            tasks=[{"id": number, "state": task.state, "worker": task.worker} for number, task in sorted(seen.tasks.items())],
+            sideTopics=[{"name": use.name, "role": use.role, "way": way} for way, uses in ways for use in uses if use.is_internal],
+            unknown=list(connection.unknown),
+            **(seen.service.facts if seen.service else {}),
+            **({} if one.masked is None else {"config": dict(sorted(one.masked.items()))}),
+        )
+
+    def _same_cluster(self, before: Snapshot) -> list[SameJob | SameSpace]:
+        """The cluster's id, by which its topics were named before a server of it was known."""
+        by_id, space = f"kafka://{self.fetched.cluster}", self.kafka.space
+        evidence = f"the id of the Kafka cluster, as the worker {self.settings.address} tells it"
+        return [SameSpace(space, by_id, evidence)] if self.fetched.cluster and before.get("space") == by_id != space else []
+
+    def _same(self, one: _Known) -> list[SameJob | SameSpace]:
+        job, alone = (self.namespace, one.seen.name), all(known.id == one.kafka.id for known in self.around.clusters)
+        several = len({other.service.servers for other in self.fetched.connectors.values() if other.service}) > 1
+        return same_names(one.seen, job, one.connection, one.kafka.space, one.config, self.settings, alone=alone and not several)
+
+    def _groups(self, before: Snapshot, known: Mapping[str, _Known], kept: Mapping[str, Memory]) -> dict[str, str]:
+        """The consumer group of each connector that is a sink."""
+        earlier = {name: group for name, group in before.get("groups", {}).items() if name in kept and name not in known}
+        return earlier | {name: group_of(one.seen) for name, one in sorted(known.items()) if not one.connection.is_source}
+
+    def _clusters(self, before: Snapshot, known: Mapping[str, _Known], kept: Mapping[str, Memory]) -> dict[str, str]:
+        """The id of the Kafka cluster of each connector that has another one than the worker."""
+        earlier = {name: cluster for name, cluster in before.get("clusters", {}).items() if name in kept and name not in known}
+        return earlier | {name: one.kafka.id for name, one in sorted(known.items()) if one.kafka.id != self.fetched.cluster}
+
+
+def _writers(known: Iterable[_Known]) -> dict[DatasetName, int]:
+    """How many of the connectors write each topic."""
+    writers: dict[DatasetName, int] = {}
+    for one in known:
+        for topic in {(one.kafka.space, use.name) for use in one.connection.topics_out if use.role == DATA}:
+            writers[topic] = writers.get(topic, 0) + 1
+    return writers
+
+
+def observed(
+    fetched: Fetched,
+    before: Snapshot | None,
+    around: Knowledge,
+    now_us: int,
+    settings: ConnectorSettings,
+    namespace: str,
+    classes: Catalogue,
+    made: Made | None = None,
+) -> Observation:
+    """What a poll gives after the one that left the snapshot `before`.
+
+    `made`, of earlier polls with these classes, saves time and changes nothing.
+    """
+    made = made or Made()
+    made.connections.keep(fetched.connectors)
+    made.contents.keep(fetched.connectors)
+    return Translation(fetched, around, now_us, settings, namespace, classes, made).observation(before or {})
+
+
+def knowledge_of(snapshot: Mapping[str, Any]) -> Knowledge:
+    """Whose the consumer groups are."""
+    clusters, jobs = snapshot.get("clusters", {}), snapshot["namespace"]
+    return Knowledge(owners={(clusters.get(name, snapshot["cluster"]), group): (jobs, name) for name, group in snapshot["groups"].items()})

@@ -1,0 +1,49 @@
+"""Which secrets a configuration has by its plugins' word, and whether a configuration is still the same one."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from lineage_bridge.sources.common.connect.secrets import mask_config
+from lineage_bridge.sources.common.connect.transforms.patterns import listed
+from lineage_bridge.sources.common.connect.worker import Plugin
+
+_ENCODER = msgspec.json.Encoder(order="sorted")
+_CONVERTERS = ("key.converter", "value.converter", "header.converter")
+
+
+def plugins_of(config: Mapping[str, str]) -> dict[str, str]:
+    """The classes that a configuration uses, each with the prefix of its settings: the connector's, converters, transforms, predicates."""
+    found = {"": config.get("connector.class", "")}
+    found |= {f"{key}.": config.get(key, "") for key in _CONVERTERS}
+    for kind in ("transforms", "predicates"):
+        found |= {f"{kind}.{alias}.": config.get(f"{kind}.{alias}.type", "") for alias in listed(config.get(kind, ""))}
+    return {prefix: name.strip() for prefix, name in found.items() if name.strip()}
+
+
+def passwords_of(config: Mapping[str, str], plugins: Mapping[str, Plugin]) -> frozenset[str]:
+    """The settings that are passwords by the word of the plugins they are of."""
+    found = ((prefix, plugins.get(name)) for prefix, name in plugins_of(config).items())
+    return frozenset(prefix + key for prefix, plugin in found if plugin is not None for key in plugin.passwords or ())
+
+
+def fingerprint(config: Mapping[str, str], passwords: frozenset[str]) -> str:
+    """The configuration as 16 characters, without its secrets: a new password makes no new configuration."""
+    return digest(mask_config(config, passwords))
+
+
+def is_same(before: str, config: Mapping[str, str], plugins: Mapping[str, Plugin], earlier: Mapping[str, Plugin]) -> bool:
+    """Whether a configuration has this fingerprint, by what is known of its passwords now, or was when it was taken (`earlier`)."""
+    return before in {fingerprint(config, passwords) for passwords in {passwords_of(config, known) for known in (plugins, earlier)}}
+
+
+def plugins_known(snapshot: Mapping[str, Any]) -> dict[str, Plugin]:
+    """The plugins of a snapshot, by the names they are asked for with."""
+    return {name: Plugin(full, version, tuple(keys)) for name, (full, version, keys) in snapshot.get("plugins", {}).items()}
+
+
+def digest(value: object) -> str:
+    """A JSON value as 16 characters; the order of members does not matter."""
+    return hashlib.blake2b(_ENCODER.encode(value), digest_size=8).hexdigest()

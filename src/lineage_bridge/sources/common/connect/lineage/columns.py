@@ -1,0 +1,78 @@
+"""The columns and fields on both sides of a connector: which comes from which, and what is masked on the way."""
+
+from collections.abc import Iterable, Mapping
+
+from lineage_bridge.sources.common.connect.lineage.connection import Connection, Flow
+from lineage_bridge.sources.common.connect.transforms.chain import replay
+from lineage_bridge.sources.common.connect.transforms.debezium import unwrap
+from lineage_bridge.sources.common.connect.transforms.fields import MADE
+from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
+from lineage_bridge.sources.common.connect.transforms.records import KEY, VALUE, Field, Origin, Origins, Record, either, is_in, moved
+from lineage_bridge.sources.common.connect.transforms.topics import TopicName
+from lineage_bridge.sources.common.connect.transforms.transform import Transform
+
+_UNWRAP = Transform("", "", VALUE, {})
+
+
+def across(
+    connection: Connection, flow: Flow, values: Iterable[str], keys: Iterable[str] = (), config: Mapping[str, str] | None = None
+) -> Record:
+    """The fields at the end of a flow, each with the fields at its start that it comes from.
+
+    Of a source, `values` are the table's columns, `keys` those of them that make the record's key, and the end is the topic's records.
+    Of a sink, they are the fields of the topic's values and keys, and the end is the table: its columns are the fields of the value.
+    Of what copies topics, both ends are a topic's.
+    `config`: the connector's configuration, where it maps columns itself. Nothing is known of a flow that was only observed.
+    """
+    start = _start(connection, list(values), list(keys))
+    if not flow.before or not start.fields:
+        return Record.nothing_known()
+    outcomes = replay(connection.chain, flow.before, start).outcomes
+    reached = [outcome.record for outcome in outcomes if not connection.is_source or _is(outcome.topic, flow.topic)]
+    if not reached:
+        return Record.nothing_known()
+    end = reached[0]
+    for other in reached[1:]:
+        end = either(end, other)
+    return end if connection.is_source else _columns(connection, flow, end, config or {})
+
+
+def _start(connection: Connection, values: list[str], keys: list[str]) -> Record:
+    if not connection.is_source or connection.connector.shape == "record":
+        return Record.starting(keys, values)
+    if connection.connector.shape not in ("row", "debezium"):
+        return Record.nothing_known()
+    own = {name: frozenset((Origin(Field(VALUE, name)),)) for name in values}
+    key = {Field(KEY, name): own.get(name, frozenset((Origin(Field(VALUE, name)),))) for name in keys}
+    if connection.connector.shape == "row":
+        return Record({**key, **{Field(VALUE, name): origins for name, origins in own.items()}})
+    envelope: dict[Field, Origins] = {Field(VALUE, f"{side}.{name}"): own[name] for side in ("before", "after") for name in values}
+    return Record({**key, **envelope, **{Field(VALUE, name): MADE for name in ("op", "ts_ms", "source.ts_ms")}})
+
+
+def _columns(connection: Connection, flow: Flow, end: Record, config: Mapping[str, str]) -> Record:
+    """A sink's record as the columns of its table."""
+    value = end.part(VALUE)
+    if connection.connector.shape == "debezium" and any(is_in(path, "after") for path in value):
+        end = unwrap(end, _UNWRAP)
+    if connection.connector.reader == "column-mappings" and flow.outside is not None:
+        mapping = next((text for key, text in sorted(config.items()) if key.endswith(f".{flow.outside[1]}.mapping")), "")
+        return _mapped(end, mapping)
+    return end
+
+
+def _mapped(end: Record, mapping: str) -> Record:
+    """DataStax' mapping of columns: `column=value.field, column=key.field`."""
+    if end.unknown:
+        return end.forgetting([VALUE])
+    columns: dict[str, Origins] = {}
+    for pair in listed(mapping):
+        column, _, field = (part.strip() for part in pair.partition("="))
+        part, _, path = field.partition(".")
+        columns.update(moved(end.part(part), path, column))
+    return end.knowing(VALUE, columns)
+
+
+def _is(found: TopicName, topic: str) -> bool:
+    pattern = compile_java(found.text) if found.is_pattern else None
+    return found.text == topic or bool(pattern and pattern.fullmatch(topic))

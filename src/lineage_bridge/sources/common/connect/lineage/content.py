@@ -1,0 +1,170 @@
+"""What a connector reads and writes, as datasets of events, with schemas, other names and the flows between them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.openlineage.outgoing import Json, Outgoing, fields_json
+from lineage_bridge.sources.common.connect.generation import digest
+from lineage_bridge.sources.common.connect.lineage.connection import DATA, Connection, Flow
+from lineage_bridge.sources.common.connect.transforms.backwards import columns_between, leaves
+from lineage_bridge.sources.common.connect.transforms.records import Field, Origins
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Knowledge, column_of, columns_of
+
+_OF_REGISTRY = 0
+"""The rank of a schema that has versions."""
+_REPORTS = frozenset(("dead-letter", "report"))
+"""Roles of topics beside the data that records of it go to."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """The facets of each dataset by its name, and the lineage facet's entries. `writes`: the connector writes topics."""
+
+    inputs: Mapping[DatasetName, Mapping[str, Json]]
+    outputs: Mapping[DatasetName, Mapping[str, Json]]
+    entries: tuple[Json, ...]
+    writes: bool
+
+    @cached_property
+    def marks(self) -> Mapping[tuple[bool, DatasetName], tuple[str, str]]:
+        """The fingerprints of a dataset's name and facets, by whether it is an input, and its name."""
+        sides = ((True, self.inputs), (False, self.outputs))
+        return {(side, name): (digest([*name, side]), digest(facets)) for side, named in sides for name, facets in named.items()}
+
+    @cached_property
+    def entries_mark(self) -> str:
+        """The fingerprint of the entries."""
+        return digest(self.entries)
+
+
+def content_of(
+    out: Outgoing,
+    connection: Connection,
+    config: Mapping[str, str],
+    space: str,
+    around: Knowledge,
+    links: Mapping[DatasetName, Iterable[DatasetName]],
+    *,
+    sources: bool = False,
+) -> Content:
+    """What a connection says. `space` is the namespace of its topics, `links` are further names of datasets outside.
+
+    `sources`: datasets outside are told with the systems that hold them.
+    """
+    topics = {
+        (space, use.name): _topic_facets(out, (space, use.name), around)
+        for use in (*connection.topics_in, *connection.topics_out)
+        if not use.is_pattern and (use.role == DATA or use.role in _REPORTS)
+    }
+    outside = {
+        named(one.dataset, around): _outside_facets(out, named(one.dataset, around), one.symlinks, links.get(one.dataset, ()), around)
+        for one in connection.datasets
+        if not one.synthetic
+    }
+    for name, facets in outside.items() if sources else ():
+        facets["dataSource"] = out.data_source(connection.connector.system or name[0], name[0])
+    read = {(space, use.name) for use in connection.topics_in}
+    written = {(space, use.name) for use in connection.topics_out}
+    inputs = {name: facets for name, facets in topics.items() if name in read}
+    outputs = {name: facets for name, facets in topics.items() if name in written}
+    side = outside if connection.is_source else {}
+    return Content(
+        {**inputs, **side},
+        {**outputs, **({} if connection.is_source else outside)},
+        tuple(_entries(connection, config, space, around, frozenset(outside))),
+        connection.is_source,
+    )
+
+
+def basis_of(connection: Connection, config: Mapping[str, str], space: str, around: Knowledge) -> object:
+    """All that the content of a connection depends on."""
+    topics = {(space, use.name) for use in (*connection.topics_in, *connection.topics_out)}
+    outside = {named(one.dataset, around) for one in connection.datasets}
+    schemas = [around.schemas.get((name, part)) for name in sorted(topics | outside) for part in (KEY, VALUE)]
+    return connection, config, space, [(known.servers, known.namespace) for known in around.clusters], schemas
+
+
+def named(dataset: DatasetName, around: Knowledge) -> DatasetName:
+    """A dataset outside; a topic of another cluster by that cluster's namespace, if it is known."""
+    namespace, name = dataset
+    cluster = around.cluster(namespace.removeprefix("kafka://")) if namespace.startswith("kafka://") else None
+    return (cluster.namespace, name) if cluster else dataset
+
+
+def _topic_facets(out: Outgoing, topic: DatasetName, around: Knowledge) -> dict[str, Json]:
+    schema = around.schemas.get((topic, VALUE))
+    facets = {"datasetType": out.dataset_type("TOPIC")}
+    if schema is not None and schema.fields:
+        facets["schema"] = out.schema(fields_json(columns_of(around.fields(topic, KEY), schema.fields)))
+    if schema is not None and schema.rank == _OF_REGISTRY and schema.version:
+        facets["version"] = out.dataset_version(schema.version)
+    return facets
+
+
+def _outside_facets(
+    out: Outgoing, name: DatasetName, symlinks: Iterable[DatasetName], more: Iterable[DatasetName], around: Knowledge
+) -> dict[str, Json]:
+    if name[0].startswith("kafka://"):
+        return _topic_facets(out, name, around)
+    others = sorted({*symlinks, *more} - {name})
+    return {"symlinks": out.symlinks(others, "TABLE")} if others else {}
+
+
+def _entries(
+    connection: Connection, config: Mapping[str, str], space: str, around: Knowledge, outside: frozenset[DatasetName]
+) -> list[Json]:
+    """One entry a target, with the targets in order."""
+    whole: dict[DatasetName, set[DatasetName]] = {}
+    columns: dict[DatasetName, dict[str, list[Json]]] = {}
+    for flow in connection.flows:
+        other = named(flow.outside, around) if flow.outside else None
+        if other not in outside or flow.is_pattern:
+            continue
+        ends = (other, (space, flow.topic))
+        source, target = ends if connection.is_source else ends[::-1]
+        whole.setdefault(target, set()).add(source)
+        for field, origins in _columns(connection, flow, config, (space, flow.topic), other, around).items():
+            column = column_of(*field) if connection.is_source else field.path
+            columns.setdefault(target, {}).setdefault(column, []).extend(_sources(connection, source, origins))
+    for use in connection.topics_out:
+        if use.role in _REPORTS and not use.is_pattern:
+            whole[(space, use.name)] = {(space, one.name) for one in connection.topics_in if one.role == DATA and not one.is_pattern}
+    return [_entry(target, sorted(whole[target]), columns.get(target, {})) for target in sorted(whole) if whole[target]]
+
+
+def _columns(
+    connection: Connection, flow: Flow, config: Mapping[str, str], topic: DatasetName, other: DatasetName, around: Knowledge
+) -> dict[Field, Origins]:
+    """The columns of a flow, by what is known of its topic; of what copies topics also by the topic that it copies."""
+    at = next((one for one in (topic, other) if around.fields(one)), None)
+    if at is None:
+        return {}
+    return columns_between(connection, flow, leaves(around.fields(at)), leaves(around.fields(at, KEY)), config)
+
+
+def _sources(connection: Connection, source: DatasetName, origins: Origins) -> list[Json]:
+    of_topic = not connection.is_source or connection.connector.shape == "record"
+    return [
+        {
+            "type": "DATASET",
+            "namespace": source[0],
+            "name": source[1],
+            "field": column_of(*origin.field) if of_topic else origin.field.path,
+            "transformations": [{"type": "DIRECT", "subtype": origin.subtype, "masking": origin.masking}],
+        }
+        for origin in sorted(origins)
+    ]
+
+
+def _entry(target: DatasetName, sources: Iterable[DatasetName], columns: Mapping[str, list[Json]]) -> Json:
+    entry: Json = {
+        "type": "DATASET",
+        "namespace": target[0],
+        "name": target[1],
+        "inputs": [{"type": "DATASET", "namespace": namespace, "name": name} for namespace, name in sources],
+    }
+    if columns:
+        entry["fields"] = {column: {"inputs": sources} for column, sources in sorted(columns.items())}
+    return entry

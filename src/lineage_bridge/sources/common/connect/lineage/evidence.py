@@ -1,0 +1,92 @@
+"""What is known of a connector beside its configuration: by its own calls, by the last poll, and by its Kafka cluster."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lineage_bridge.sources.common.connect.catalogue.family import SINK
+from lineage_bridge.sources.common.connect.events.memory import Memory
+from lineage_bridge.sources.common.connect.lineage.connection import Evidence
+from lineage_bridge.sources.common.connect.secrets import has_placeholder, mask_config
+from lineage_bridge.sources.common.connect.transforms.patterns import listed
+from lineage_bridge.sources.common.connect.worker import Detail, Seen
+from lineage_bridge.sources.common.shared_metadata import Cluster
+
+_OF_PARTITIONS = {
+    "topic.prefix": "server",
+    "database.server.name": "server",
+    "database.dbname": "database",
+    "database.names": "database",
+    "source.cluster.alias": "cluster",
+    "file": "filename",
+}
+"""Settings that the partitions of a source's offsets tell, and the member that does."""
+_PREFIXES = ("topic.prefix", "database.server.name")
+_TABLES = ("table.include.list", "table.whitelist", "collection.include.list", "tables")
+
+
+def group_of(one: Seen) -> str:
+    """The consumer group of a sink."""
+    if one.service is not None and one.service.group:
+        return one.service.group
+    own = one.config.get("consumer.override.group.id", "")
+    return own if own and not has_placeholder(own) else f"connect-{one.name}"
+
+
+def remember(memory: Memory, detail: Detail, passwords: frozenset[str]) -> None:
+    """Put what could be had this time in the place of what was known."""
+    if detail.given is not None:
+        memory.given = [mask_config(entry, passwords) for entry in detail.given]
+    if detail.topics is not None:
+        memory.topics = list(detail.topics)
+    if detail.offsets is not None:
+        memory.parts = _distinct(entry["partition"] for entry in detail.offsets)
+
+
+def evidence_of(one: Seen, memory: Memory, cluster: Cluster | None) -> Evidence:
+    """All the evidence of a connector, with the settings that only its worker can read as far as something else tells them."""
+    topics, parts = memory.topics or [], memory.parts or []
+    if one.direction == SINK and cluster is not None:
+        parts = [*parts, *({"kafka_topic": topic} for topic in sorted(cluster.groups.get(group_of(one), ())))]
+    return Evidence(
+        direction=one.direction,
+        known_topics=cluster.topics if cluster else None,
+        observed_topics=tuple(topics),
+        tasks=tuple(memory.given or ()),
+        offsets=tuple({"partition": part} for part in parts),
+        settings={**_readable(one.config, topics, parts), **(one.service.settings if one.service else {})},
+    )
+
+
+def sums_of(one: Seen, detail: Detail, cluster: Cluster | None) -> dict[str, int]:
+    """The offsets up to which a sink has read, summed by topic: as its worker says, else its group's as the cluster says."""
+    if detail.offsets is None:
+        group = group_of(one)
+        return {topic: total for (reader, topic), total in cluster.read.items() if reader == group} if cluster else {}
+    sums: dict[str, int] = {}
+    for entry in detail.offsets:
+        offset = entry.get("offset")
+        topic, at = entry["partition"].get("kafka_topic"), offset.get("kafka_offset") if isinstance(offset, dict) else None
+        if isinstance(topic, str) and isinstance(at, int):
+            sums[topic] = sums.get(topic, 0) + at
+    return sums
+
+
+def _distinct(partitions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Partitions without their numbers, each once, in order."""
+    named = ({str(k): v for k, v in partition.items() if isinstance(v, str)} for partition in partitions)
+    return [dict(items) for items in sorted({tuple(sorted(partition.items())) for partition in named})]
+
+
+def _readable(config: Mapping[str, str], topics: list[str], parts: list[dict[str, Any]]) -> dict[str, str]:
+    """Values of settings that are placeholders, where what was seen tells exactly one."""
+    hidden = {key for key, value in config.items() if has_placeholder(value)}
+    told = {key: {part[member] for part in parts if part.get(member)} for key, member in _OF_PARTITIONS.items() if key in hidden}
+    for key in hidden.intersection(_PREFIXES):
+        told[key] = told.get(key) or _prefixes(config, topics)
+    return {key: next(iter(values)) for key, values in sorted(told.items()) if len(values) == 1}
+
+
+def _prefixes(config: Mapping[str, str], topics: list[str]) -> set[str]:
+    """What stands before the names of the listed tables in the topics that were used."""
+    tables = [table.replace("\\.", ".") for key in _TABLES for table in listed(config.get(key, ""))]
+    return {topic[: -len(table) - 1] for topic in topics for table in tables if topic.endswith(f".{table}")}

@@ -1,0 +1,120 @@
+"""The names under which others speak of a connector and its datasets: Debezium's own OpenLineage, and Factor House's transform.
+
+Debezium 3.5: job `<topic.prefix>.<task>` of a source, `<connector>.<task>` of the JDBC sink, in `openlineage.integration.job.namespace`;
+datasets of most sources in `<kind>://<database.hostname>:<database.port>` as they are configured, `null` for a port that is not.
+OpenLineageLifecycleSmt: job `connector.name` in OPENLINEAGE_NAMESPACE; topics in `kafka://$BOOTSTRAP`; tables of sinks by the topic or by
+`dataset.names`, in `dataset.namespace`.
+"""
+
+import ipaddress
+from collections.abc import Mapping
+
+from lineage_bridge.openlineage.naming import DatasetName, first_server
+from lineage_bridge.sources.common.connect.lineage.connection import Connection
+from lineage_bridge.sources.common.connect.secrets import has_placeholder
+from lineage_bridge.sources.common.connect.settings import ConnectorSettings
+from lineage_bridge.sources.common.connect.transforms.patterns import listed
+from lineage_bridge.sources.common.connect.worker import Seen
+from lineage_bridge.sources.common.observer import SameJob, SameSpace
+
+SMT = "io.factorhouse.smt.OpenLineageLifecycleSmt"
+_INTEGRATION = "openlineage.integration."
+_KINDS = {
+    "io.debezium.connector.mysql.MySqlConnector": "mysql",
+    "io.debezium.connector.mariadb.MariaDbConnector": "mariadb",
+    "io.debezium.connector.sqlserver.SqlServerConnector": "sqlserver",
+    "io.debezium.connector.oracle.OracleConnector": "oracle",
+    "io.debezium.connector.db2.Db2Connector": "db2",
+    "io.debezium.connector.informix.InformixConnector": "informix",
+    "io.debezium.connector.vitess.VitessConnector": "vitess",
+}
+"""Debezium's word for a database, where its namespaces are made of the configuration."""
+
+
+def same_names(
+    one: Seen, job: DatasetName, connection: Connection, space: str, settings: Mapping[str, str], asked: ConnectorSettings, *, alone: bool
+) -> list[SameJob | SameSpace]:
+    """What others call the connector's job and the namespaces of its datasets; `space` is that of its topics.
+
+    `settings` are its configuration, with what else is known of it. `alone`: no other Kafka cluster is known, so that a name which many
+    clusters have (`kafka:9092`) means this one.
+    """
+    found: list[SameJob | SameSpace] = []
+    if settings.get(f"{_INTEGRATION}enabled", "").strip().lower() == "true":
+        found += _debezium_jobs(one, job, connection, settings)
+        found += _debezium_spaces(one, connection, space, settings, alone=alone)
+    for prefix in _smts(settings):
+        if name := _plain(settings, f"{prefix}connector.name"):
+            found.append(SameJob(*job, asked.smt_namespace, name, f"connector {one.name}: {prefix}connector.name"))
+            if alone or "smt_bootstrap" in asked.model_fields_set:
+                found.append(SameSpace(space, f"kafka://{asked.smt_bootstrap}", f"connector {one.name}: BOOTSTRAP of {prefix}type"))
+    return [pair for pair in found if not _is_same(pair)]
+
+
+def links_of(connection: Connection, settings: Mapping[str, str]) -> dict[DatasetName, list[DatasetName]]:
+    """The names that the transform of Factor House gives to what a sink writes."""
+    links: dict[DatasetName, list[DatasetName]] = {}
+    for prefix in () if connection.is_source else _smts(settings):
+        space = _plain(settings, f"{prefix}dataset.namespace")
+        names = listed(settings.get(f"{prefix}dataset.names", ""))
+        outside = [one.dataset for one in connection.datasets]
+        if not space:
+            continue
+        if len(names) == len(outside) == 1:
+            links.setdefault(outside[0], []).append((space, names[0]))
+        if not names:
+            for flow in connection.flows:
+                if flow.outside is not None and not flow.is_pattern:
+                    links.setdefault(flow.outside, []).append((space, flow.topic))
+    return links
+
+
+def _debezium_jobs(one: Seen, job: DatasetName, connection: Connection, settings: Mapping[str, str]) -> list[SameJob | SameSpace]:
+    lead = _plain(settings, "topic.prefix", "database.server.name") if connection.is_source else one.name
+    space = _plain(settings, f"{_INTEGRATION}job.namespace") or _plain(settings, "topic.prefix")
+    if not lead or not space:
+        return []
+    tasks = sorted(one.tasks) if one.service is None else [0]  # a service tells no tasks; the first is always there
+    return [SameJob(*job, space, f"{lead}.{task}", f"connector {one.name}: {_INTEGRATION}enabled") for task in tasks]
+
+
+def _debezium_spaces(
+    one: Seen, connection: Connection, space: str, settings: Mapping[str, str], *, alone: bool
+) -> list[SameJob | SameSpace]:
+    found: list[SameJob | SameSpace] = []
+    servers = _plain(settings, f"{_INTEGRATION}dataset.kafka.bootstrap.servers", "schema.history.internal.kafka.bootstrap.servers")
+    if servers and (alone or not _is_anybodys(first_server(servers))):
+        evidence = f"connector {one.name}: {_INTEGRATION}dataset.kafka.bootstrap.servers"
+        found.append(SameSpace(space, f"kafka://{first_server(servers)}", evidence))
+    kind, host = _KINDS.get(settings.get("connector.class", "").strip()), _plain(settings, "database.hostname")
+    spaces = {outside.dataset[0] for outside in connection.datasets}
+    if kind and host and len(spaces) == 1:
+        called = f"{kind}://{host}:{_plain(settings, 'database.port') or 'null'}"
+        found.append(SameSpace(spaces.pop(), called, f"connector {one.name}: Debezium's name of database.hostname and database.port"))
+    return found
+
+
+def _is_anybodys(server: str) -> bool:
+    """Whether many machines are called so: a host without a domain, a loopback or private address."""
+    host = server.rpartition(":")[0].strip("[]")
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host
+
+
+def _smts(settings: Mapping[str, str]) -> list[str]:
+    """The prefixes of the settings of each such transform."""
+    prefixes = [f"transforms.{alias}." for alias in listed(settings.get("transforms", ""))]
+    return [prefix for prefix in prefixes if settings.get(f"{prefix}type", "").strip() == SMT]
+
+
+def _plain(settings: Mapping[str, str], *keys: str) -> str:
+    values = (settings.get(key, "").strip() for key in keys)
+    return next((value for value in values if value and not has_placeholder(value)), "")
+
+
+def _is_same(pair: SameJob | SameSpace) -> bool:
+    if isinstance(pair, SameSpace):
+        return pair.namespace == pair.other
+    return (pair.namespace, pair.name) == (pair.other_namespace, pair.other_name)

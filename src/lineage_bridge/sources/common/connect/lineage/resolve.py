@@ -1,0 +1,93 @@
+"""A connector's configuration and the other evidence to its datasets outside, its topics, and which belongs to which."""
+
+from collections.abc import Iterable, Mapping
+
+from msgspec.structs import replace
+
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.common.connect.catalogue.catalogue import Catalogue, catalogue
+from lineage_bridge.sources.common.connect.catalogue.family import SOURCE, ConnectorClass
+from lineage_bridge.sources.common.connect.catalogue.view import View
+from lineage_bridge.sources.common.connect.lineage.connection import Connection, Evidence, Flow, How, Outside, TopicUse, merge_evidence
+from lineage_bridge.sources.common.connect.lineage.flows import Traced, trace_sink, trace_source
+from lineage_bridge.sources.common.connect.lineage.side_topics import side_topics
+from lineage_bridge.sources.common.connect.transforms.chain import Chain, read_chain
+
+NOTHING_ELSE = Evidence()
+_AFTER_ONLY = "after.state.only"
+_AFTER_ONLY_UNLESS_TOLD = frozenset(("PostgresCdcSource", "MySqlCdcSource", "SqlServerCdcSource"))
+"""Confluent Cloud's connectors of Debezium's first generation there: their records are rows unless they are told otherwise."""
+
+
+def resolve(config: Mapping[str, str], evidence: Evidence = NOTHING_ELSE, classes: Catalogue | None = None) -> Connection:
+    """What the configuration and the evidence say. `classes`: the catalogue, with a user's own mappings if there are any."""
+    settings = {**config, **evidence.settings}
+    connector = _as_told((catalogue() if classes is None else classes).find(settings, evidence.direction), settings)
+    view = View(connector, settings, evidence)
+    chain = read_chain(config)
+    side = side_topics(view)
+    is_source = connector.direction == SOURCE
+    traced = (trace_source if is_source else trace_sink)(view, chain, frozenset(use.name for _, use in side))
+    more = (How.INFERRED,) if connector.inferred else ()
+    return Connection(
+        connector,
+        chain,
+        _merged_datasets(traced.datasets, more),
+        _merged_topics([*(use for way, use in side if way != "out"), *([] if is_source else traced.topics)]),
+        _merged_topics([*(use for way, use in side if way != "in"), *(traced.topics if is_source else [])]),
+        _merged_flows(traced.flows, more),
+        _unknown(view, chain, traced),
+    )
+
+
+def _as_told(connector: ConnectorClass, settings: Mapping[str, str]) -> ConnectorClass:
+    """The family; one of Debezium's in Confluent Cloud that writes rows, not its envelope, as one that does."""
+    named = settings.get("connector.class", "")
+    if connector.shape != "debezium" or named not in connector.managed:
+        return connector
+    told = settings.get(_AFTER_ONLY, "true" if named in _AFTER_ONLY_UNLESS_TOLD else "")
+    return replace(connector, shape="row") if told.strip().lower() == "true" else connector
+
+
+def _merged_datasets(found: Iterable[Outside], more: tuple[How, ...]) -> tuple[Outside, ...]:
+    """One entry a dataset, with all the evidence of it."""
+    merged: dict[DatasetName, Outside] = {}
+    for one in found:
+        known = merged.get(one.dataset, one)
+        evidence = merge_evidence((*known.evidence, *one.evidence, *more))
+        merged[one.dataset] = one._replace(evidence=evidence, symlinks=tuple(sorted({*known.symlinks, *one.symlinks})))
+    return tuple(merged[name] for name in sorted(merged))
+
+
+def _merged_topics(found: Iterable[TopicUse]) -> tuple[TopicUse, ...]:
+    """One entry a topic and role, with all the evidence of it."""
+    merged: dict[tuple[str, str, bool], tuple[How, ...]] = {}
+    for one in found:
+        key = (one.name, one.role, one.is_pattern)
+        merged[key] = merge_evidence((*merged.get(key, ()), *one.evidence))
+    return tuple(TopicUse(*key, evidence) for key, evidence in sorted(merged.items()))
+
+
+def _merged_flows(found: Iterable[Flow], more: tuple[How, ...]) -> tuple[Flow, ...]:
+    """One entry a dataset and topic, sure if one of its findings is. Flows without a dataset go first."""
+    merged: dict[tuple[DatasetName, str, str, bool], Flow] = {}
+    for one in found:
+        key = (one.outside or ("", ""), one.topic, one.before, one.is_pattern)
+        known = merged.get(key, one)
+        evidence = merge_evidence((*known.evidence, *one.evidence, *more))
+        merged[key] = one._replace(evidence=evidence, maybe=known.maybe and one.maybe)
+    return tuple(merged[key] for key in sorted(merged))
+
+
+def _unknown(view: View, chain: Chain, traced: Traced) -> tuple[str, ...]:
+    """What could not be told, and why."""
+    told = [f"the class {view.setting('connector.class') or '(none)'} is not known"] if view.connector.inferred else []
+    told += [f"the transform {alias} is not known: fields after it are unknown" for alias in chain.unknown]
+    if missing := view.missing():
+        told.append(f"datasets cannot be named without {', '.join(missing)}")
+    elif not traced.datasets and (view.connector.namespace or view.connector.jdbc):
+        told.append("no object outside is listed, and none was seen")
+    told += [f"the data decides the topics {topic.name}" for topic in traced.topics if topic.is_pattern]
+    if not traced.topics:
+        told.append("no topic is listed, and none was seen")
+    return tuple(sorted(set(told)))

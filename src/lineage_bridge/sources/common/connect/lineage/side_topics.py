@@ -1,0 +1,52 @@
+"""Topics beside the data: where a connector keeps its books, reports, and puts what it could not handle."""
+
+from lineage_bridge.sources.common.connect.catalogue.family import SINK, SideTopic
+from lineage_bridge.sources.common.connect.catalogue.view import View
+from lineage_bridge.sources.common.connect.lineage.connection import How, TopicUse
+from lineage_bridge.sources.common.connect.transforms.patterns import listed
+
+_OFF = frozenset(("", "false", "0", "none"))
+
+_OF_SINKS = (
+    SideTopic("{errors.deadletterqueue.topic.name}", "dead-letter"),
+    SideTopic("{reporter.result.topic.name}", "report"),
+    SideTopic("{reporter.error.topic.name}", "report"),
+)
+_OF_MANAGED_SINKS = (
+    SideTopic("dlq-{connector.id}", "dead-letter"),
+    SideTopic("success-{connector.id}", "report", when="reporter.mode"),
+    SideTopic("error-{connector.id}", "report", when="reporter.mode"),
+)
+
+
+def side_topics(view: View) -> list[tuple[str, TopicUse]]:
+    """The topics beside the data, each with its way: `in`, `out` or `both`. One that was seen is one, whatever its conditions.
+
+    Those that Confluent Cloud gives every sink are there only if the cluster has them, as far as its topics are known.
+    """
+    connector = view.connector
+    is_sink = connector.direction == SINK
+    given = _OF_MANAGED_SINKS if is_sink and view.setting("connector.class") in connector.managed else ()
+    known = view.evidence.known_topics
+    found: list[tuple[str, TopicUse]] = []
+    for place in (*connector.side, *(_OF_SINKS if is_sink else ()), *given):
+        name = view.text(place.topic)
+        if not name or (place in given and known is not None and name not in known):
+            continue
+        if _is_on(view, place.when) or name in view.evidence.observed_topics:
+            found.append((place.way, TopicUse(name, place.role, evidence=(How.LISTED,))))
+    return found
+
+
+def _is_on(view: View, when: str) -> bool:
+    """Whether all conditions hold, separated by commas: `setting` is on, `setting=value`, `setting!=value`."""
+    return all(_holds(view, condition) for condition in listed(when))
+
+
+def _holds(view: View, when: str) -> bool:
+    key, unequal, value = when.partition("!=")
+    if unequal:
+        return view.setting(key).lower() != value
+    key, equal, value = when.partition("=")
+    found = view.setting(key).lower()
+    return found == value if equal else found not in _OFF

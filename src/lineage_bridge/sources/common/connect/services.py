@@ -1,0 +1,21 @@
+"""What all managed services of Kafka Connect leave out of their answers."""
+
+from collections.abc import Iterable
+
+from lineage_bridge.sources.common.connect.catalogue.catalogue import Catalogue
+from lineage_bridge.sources.common.connect.generation import plugins_of
+from lineage_bridge.sources.common.connect.worker import Plugin, Seen
+
+_OPEN = ("org.apache.kafka.", "io.confluent.", "io.debezium.")
+"""Packages whose plugins' passwords all have names that tell what they are."""
+
+
+def plugins_used(connectors: Iterable[Seen], classes: Catalogue) -> dict[str, Plugin]:
+    """The plugins whose secrets are known, though the service does not tell them: by the catalogue, or by their names alone."""
+    used = sorted({name for one in connectors for name in plugins_of(one.config).values()})
+    known = {name: classes.lookup(name) for name in used}
+    return {
+        name: Plugin(name, "", tuple(sorted(entry.secrets)) if entry else ())
+        for name, entry in known.items()
+        if entry is not None or name.startswith(_OPEN)
+    }

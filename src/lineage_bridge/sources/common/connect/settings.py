@@ -1,0 +1,50 @@
+"""What can be set of a source that is Kafka Connect's workers."""
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from lineage_bridge.errors import ConfigError
+from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
+from lineage_bridge.sources.common.settings import HttpSettings, SourceSettings
+
+
+def _can_be_read(mappings: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+    try:
+        catalogue().with_mappings(mappings)
+    except ConfigError as error:
+        raise ValueError(f"{error} ({error.hint})") from error
+    return mappings
+
+
+Mappings = Annotated[tuple[dict[str, Any], ...], AfterValidator(_can_be_read)]
+"""Entries for the catalogue of connector classes."""
+
+
+class ConnectorSettings(SourceSettings):
+    """What can be told of connectors, whoever runs them."""
+
+    namespace: str = Field(default="", description="namespace of its jobs; empty: that of who runs them")
+    kafka: str = Field(default="", description="bootstrap servers of the connectors' Kafka cluster; empty: as other sources know it")
+    include: tuple[str, ...] = Field(default=("*",), description="names of connectors to observe, with * and ?")
+    exclude: tuple[str, ...] = Field(default=(), description="names of connectors to leave out, with * and ?")
+    mappings: Mappings = Field(default=(), description="connector classes of one's own, as docs/connectors.md has them")
+    smt_namespace: str = Field(default="fh-local", description="OPENLINEAGE_NAMESPACE of the workers, for OpenLineageLifecycleSmt")
+    smt_bootstrap: str = Field(default="kafka-1:19092", description="BOOTSTRAP of the workers, for OpenLineageLifecycleSmt")
+
+    def matters(self, connector: str) -> bool:
+        """Whether a connector is to be observed."""
+        return _matches(connector, self.include) and not _matches(connector, self.exclude)
+
+
+class ConnectSettings(ConnectorSettings, HttpSettings):
+    """A cluster of Kafka Connect's workers, asked over the REST API of one of them."""
+
+    namespace: str = Field(default="", description="namespace of its jobs; empty: kafka-connect://host:port of the address")
+    kafka: str = Field(default="", description="bootstrap servers of the workers' Kafka cluster; empty: as other sources know the cluster")
+
+
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -1,0 +1,1 @@
+"""Single message transforms, replayed on topic names and fields, forwards and backwards."""

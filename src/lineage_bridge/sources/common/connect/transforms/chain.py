@@ -1,0 +1,227 @@
+"""A connector's chain of transforms, replayed on the name of a topic and on the fields of its records.
+
+Kafka's own transforms (KIP-66, KIP-821), Confluent's, Debezium's, Aiven's and Confluent Cloud's. A transform that is none of them
+is named, and nothing is known of the fields after it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from lineage_bridge.sources.common.connect.transforms import debezium, fields, topics
+from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
+from lineage_bridge.sources.common.connect.transforms.records import VALUE, Record, either
+from lineage_bridge.sources.common.connect.transforms.topics import TopicName
+from lineage_bridge.sources.common.connect.transforms.transform import Transform, part_of
+
+FieldStep = Callable[[Record, Transform], Record]
+TopicStep = Callable[[TopicName, Transform], list[TopicName]]
+
+_KAFKA = "org.apache.kafka.connect.transforms."
+_CONFLUENT = "io.confluent.connect.transforms."
+_CLOUD = "io.confluent.connect.cloud.transforms."
+_DEBEZIUM = "io.debezium.transforms."
+_AIVEN = "io.aiven.kafka.connect.transforms."
+_COMMON = "com.github.jcustenborder.kafka.connect.transform.common."
+
+FIELD_STEPS: dict[str, FieldStep] = {
+    **{
+        package + name: step
+        for package in (_KAFKA, _CONFLUENT, _CLOUD)
+        for name, step in (
+            ("Cast", fields.cast),
+            ("Drop", fields.drop),
+            ("DropHeaders", fields.drop_headers),
+            ("ExtractField", fields.extract_field),
+            ("Filter", fields.keep),
+            ("Flatten", fields.flatten),
+            ("HeaderFrom", fields.header_from),
+            ("HoistField", fields.hoist_field),
+            ("InsertField", fields.insert_field),
+            ("InsertHeader", fields.insert_header),
+            ("MaskField", fields.mask_field),
+            ("MessageTimestampRouter", fields.keep),
+            ("RegexRouter", fields.keep),
+            ("ReplaceField", fields.replace_field),
+            ("SetSchemaMetadata", fields.keep),
+            ("TimestampConverter", fields.convert_timestamp),
+            ("TimestampRouter", fields.keep),
+            ("TombstoneHandler", fields.keep),
+            ("TopicRegexRouter", fields.keep),
+            ("ExtractTopic", fields.keep),
+            ("ValueToKey", fields.value_to_key),
+        )
+    },
+    _DEBEZIUM + "ByLogicalTableRouter": debezium.mark_table,
+    _DEBEZIUM + "ContentBasedRouter": fields.keep,
+    _DEBEZIUM + "ExtractChangedRecordState": fields.keep,
+    _DEBEZIUM + "ExtractNewRecordState": debezium.unwrap,
+    _DEBEZIUM + "ExtractSchemaToNewRecord": fields.keep,
+    _DEBEZIUM + "Filter": fields.keep,
+    _DEBEZIUM + "HeaderToValue": debezium.header_to_value,
+    _DEBEZIUM + "SchemaChangeEventFilter": fields.keep,
+    _DEBEZIUM + "TimezoneConverter": debezium.convert_zone,
+    _DEBEZIUM + "UnwrapFromEnvelope": debezium.unwrap,
+    _DEBEZIUM + "openlineage.OpenLineage": fields.keep,
+    _DEBEZIUM + "outbox.EventRouter": debezium.outbox,
+    _DEBEZIUM + "partitions.PartitionRouting": fields.keep,
+    _DEBEZIUM + "tracing.ActivateTracingSpan": fields.keep,
+    "io.debezium.connector.mongodb.transforms.ExtractNewDocumentState": debezium.unwrap,
+    "io.debezium.connector.mongodb.transforms.outbox.MongoEventRouter": debezium.outbox,
+    _AIVEN + "ConcatFields": fields.concat_fields,
+    _AIVEN + "DebugTransform": fields.keep,
+    _AIVEN + "ExtractTimestamp": fields.keep,
+    _AIVEN + "ExtractTopic": fields.keep,
+    _AIVEN + "ExtractTopicFromSchemaName": fields.keep,
+    _AIVEN + "ExtractTopicFromValueSchema": fields.keep,
+    _AIVEN + "FilterByFieldValue": fields.keep,
+    _AIVEN + "Hash": fields.hash_field,
+    _AIVEN + "KeyToValue": fields.key_to_value,
+    _AIVEN + "MakeTombstone": fields.drop,
+    _AIVEN + "TombstoneHandler": fields.keep,
+    _COMMON + "ChangeTopicCase": fields.keep,
+    _COMMON + "ExtractNestedField": fields.extract_nested_field,
+    _COMMON + "PatternRename": fields.rename_by_pattern,
+    "io.confluent.connect.outbox.transforms.EventRouter": debezium.outbox,
+    "io.factorhouse.smt.OpenLineageLifecycleSmt": fields.keep,
+}
+"""What each class does to the fields. A class that is not here is unknown."""
+
+TOPIC_STEPS: dict[str, TopicStep] = {
+    _KAFKA + "RegexRouter": topics.regex_router,
+    _KAFKA + "TimestampRouter": topics.timestamped,
+    _CONFLUENT + "RegexRouter": topics.regex_router,
+    _CONFLUENT + "MessageTimestampRouter": topics.timestamped,
+    _CONFLUENT + "ExtractTopic": topics.by_field,
+    _CLOUD + "TopicRegexRouter": topics.regex_router,
+    _DEBEZIUM + "ByLogicalTableRouter": topics.by_logical_table,
+    _DEBEZIUM + "ContentBasedRouter": topics.by_condition,
+    _DEBEZIUM + "outbox.EventRouter": topics.outbox_topic,
+    "io.debezium.connector.mongodb.transforms.outbox.MongoEventRouter": topics.outbox_topic,
+    "io.confluent.connect.outbox.transforms.EventRouter": topics.outbox_topic,
+    _AIVEN + "ExtractTopic": topics.by_field,
+    _AIVEN + "ExtractTopicFromSchemaName": topics.by_condition,
+    _AIVEN + "ExtractTopicFromValueSchema": topics.by_condition,
+    _COMMON + "ChangeTopicCase": topics.change_case,
+}
+"""What each class does to the topic's name. A class that is not here leaves it alone, as far as is known."""
+
+_FILTERS = frozenset(
+    (
+        *(package + "Filter" for package in (_KAFKA, _CONFLUENT, _CLOUD, _DEBEZIUM)),
+        *(package + "TombstoneHandler" for package in (_CONFLUENT, _AIVEN)),
+        _AIVEN + "FilterByFieldValue",
+    )
+)
+_DROPS_ALL = frozenset((_KAFKA + "Filter", _CLOUD + "Filter"))
+"""Filters that drop every record they are applied to; the others look into the record."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What becomes of a topic's records: their topic after the chain, and their fields. With `maybe`, of some of them at most."""
+
+    topic: TopicName
+    record: Record
+    maybe: bool = False
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The outcomes, in order of their topics (none if all records are dropped), and the aliases of transforms that nobody knows."""
+
+    outcomes: tuple[Outcome, ...]
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def topics(self) -> tuple[TopicName, ...]:
+        """The topics after the chain."""
+        return tuple(outcome.topic for outcome in self.outcomes)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A connector's transforms in order; `predicates` are the topic patterns by alias, None for one that only a record can tell."""
+
+    transforms: tuple[Transform, ...]
+    predicates: Mapping[str, str | None]
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The aliases of the transforms that nobody knows."""
+        return tuple(transform.alias for transform in self.transforms if transform.kind not in FIELD_STEPS)
+
+    def applies(self, transform: Transform, topic: TopicName) -> bool | None:
+        """Whether the transform is applied to the records of a topic; None if some are and some are not."""
+        if not transform.predicate:
+            return True
+        pattern = self.predicates.get(transform.predicate)
+        compiled = compile_java(pattern) if pattern else None
+        if compiled is None or topic.is_pattern:
+            return None
+        return bool(compiled.fullmatch(topic.text)) is not transform.negated
+
+
+def read_chain(config: Mapping[str, str]) -> Chain:
+    """The chain of a connector's configuration; first what Debezium's naming of topics by a regex does."""
+    naming: list[Transform] = []
+    if config.get("topic.naming.strategy", "").endswith("RegexTopicNamingStrategy"):
+        options = {"regex": config.get("topic.regex", ""), "replacement": config.get("topic.replacement", "")}
+        naming.append(Transform("topic.naming.strategy", _KAFKA + "RegexRouter", VALUE, options))
+    return Chain(
+        (*naming, *(_transform(config, alias) for alias in listed(config.get("transforms", "")))),
+        {alias: _predicate(config, alias) for alias in listed(config.get("predicates", ""))},
+    )
+
+
+def replay(chain: Chain, topic: str, record: Record | None = None) -> Replay:
+    """What the chain makes of a topic's records; without a record, nothing is known of their fields."""
+    start = Outcome(TopicName(topic), Record.nothing_known() if record is None else record)
+    outcomes = [start]
+    for transform in chain.transforms:
+        outcomes = _merged(after for before in outcomes for after in _step(chain, transform, before))
+    return Replay(tuple(outcomes), chain.unknown)
+
+
+def _transform(config: Mapping[str, str], alias: str) -> Transform:
+    prefix = f"transforms.{alias}."
+    options = {key[len(prefix) :]: value for key, value in config.items() if key.startswith(prefix)}
+    kind, part = part_of(options.get("type", "").strip())
+    negated = options.get("negate", "").strip().lower() == "true"
+    return Transform(alias, kind, part, options, options.get("predicate", "").strip(), negated)
+
+
+def _predicate(config: Mapping[str, str], alias: str) -> str | None:
+    kind = config.get(f"predicates.{alias}.type", "")
+    return config.get(f"predicates.{alias}.pattern") if kind.rpartition(".")[2] == "TopicNameMatches" else None
+
+
+def _step(chain: Chain, transform: Transform, before: Outcome) -> list[Outcome]:
+    applies = chain.applies(transform, before.topic)
+    if applies is False:
+        return [before]
+    after = _applied(transform, before)
+    if applies:
+        return after
+    if [outcome.topic for outcome in after] == [before.topic]:
+        return [replace(before, record=either(before.record, after[0].record), maybe=before.maybe or after[0].maybe)]
+    return [replace(outcome, maybe=True) for outcome in (before, *after)]
+
+
+def _applied(transform: Transform, before: Outcome) -> list[Outcome]:
+    if transform.kind in _DROPS_ALL and "filter.condition" not in transform.options:
+        return []
+    record = FIELD_STEPS.get(transform.kind, fields.only_topic_known)(before.record, transform)
+    names = TOPIC_STEPS[transform.kind](before.topic, transform) if transform.kind in TOPIC_STEPS else [before.topic]
+    maybe = before.maybe or transform.kind in _FILTERS or len(names) > 1
+    return [Outcome(name, record, maybe) for name in names]
+
+
+def _merged(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """One outcome a topic, names before patterns; it is sure if one of them is."""
+    found: dict[TopicName, Outcome] = {}
+    for outcome in outcomes:
+        known = found.get(outcome.topic)
+        found[outcome.topic] = (
+            outcome if known is None else replace(known, record=either(known.record, outcome.record), maybe=known.maybe and outcome.maybe)
+        )
+    return [found[name] for name in sorted(found, key=lambda name: (name.is_pattern, name.text))]

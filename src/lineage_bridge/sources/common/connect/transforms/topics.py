@@ -1,0 +1,84 @@
+"""What the transforms of topic names do to a name. Each takes a name and the transform's settings, and gives the names it may become."""
+
+import re
+from typing import NamedTuple
+
+from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, replace_all_of
+from lineage_bridge.sources.common.connect.transforms.transform import Transform
+
+
+class TopicName(NamedTuple):
+    """The name of a topic, or with `is_pattern` a regular expression that it matches: the data decides."""
+
+    text: str
+    is_pattern: bool = False
+
+    @property
+    def regex(self) -> str:
+        """The pattern, or what matches the name alone."""
+        return self.text if self.is_pattern else re.escape(self.text)
+
+
+ANY = TopicName(".+", is_pattern=True)
+_FORMAT = re.compile(r"\$\{(topic|timestamp)\}")
+
+
+def regex_router(topic: TopicName, transform: Transform) -> list[TopicName]:
+    """A name that the regex matches as a whole gets its first match replaced."""
+    return [_replaced(topic, transform.option("regex"), transform.option("replacement"))]
+
+
+def by_logical_table(topic: TopicName, transform: Transform) -> list[TopicName]:
+    """Debezium's way to lead the tables of a sharded database to one topic."""
+    return [_replaced(topic, transform.option("topic.regex"), transform.option("topic.replacement"))]
+
+
+def timestamped(topic: TopicName, transform: Transform) -> list[TopicName]:
+    """The name gets a time."""
+    text = transform.option("topic.format", default="${topic}-${timestamp}")
+    time = re.sub(r"[A-Za-z]+", "[0-9A-Za-z]+", re.sub(r"'([^']*)'", "", transform.option("timestamp.format", default="yyyyMMdd")))
+    pieces, end = [], 0
+    for reference in _FORMAT.finditer(text):
+        pieces += [re.escape(text[end : reference.start()]), topic.regex if reference[1] == "topic" else time]
+        end = reference.end()
+    return [TopicName("".join([*pieces, re.escape(text[end:])]), is_pattern=True)]
+
+
+def by_field(topic: TopicName, transform: Transform) -> list[TopicName]:
+    """The data tells the name; a record that does not tell may keep the one it has."""
+    keeps = transform.is_on("skip.missing.or.null") or transform.is_on("skip.missing.or.empty")
+    return [ANY, topic] if keeps else [ANY]
+
+
+def by_condition(topic: TopicName, _: Transform) -> list[TopicName]:
+    """A program tells the name, or keeps it."""
+    return [ANY, topic]
+
+
+def outbox_topic(_: TopicName, transform: Transform) -> list[TopicName]:
+    """A column of the outbox tells the name."""
+    text = transform.option("route.topic.replacement", default="outbox.event.${routedByValue}")
+    pieces = [".+" if at % 2 else re.escape(piece) for at, piece in enumerate(re.split(r"(\$\{routedByValue\}|\$\d)", text))]
+    return [TopicName("".join(pieces), is_pattern="$" in text)] if len(pieces) > 1 else [TopicName(text)]
+
+
+def change_case(topic: TopicName, transform: Transform) -> list[TopicName]:
+    """The name in another case: Guava's words for the cases."""
+    if topic.is_pattern:
+        return [ANY]
+    words = re.split(r"[-_]", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", topic.text))
+    written = {
+        "LOWER_UNDERSCORE": "_".join(words).lower(),
+        "UPPER_UNDERSCORE": "_".join(words).upper(),
+        "LOWER_HYPHEN": "-".join(words).lower(),
+        "UPPER_CAMEL": "".join(word.capitalize() for word in words),
+        "LOWER_CAMEL": "".join(word.capitalize() if at else word.lower() for at, word in enumerate(words)),
+    }
+    name = written.get(transform.option("to"))
+    return [ANY if name is None else TopicName(name)]
+
+
+def _replaced(topic: TopicName, pattern: str, replacement: str) -> TopicName:
+    if topic.is_pattern or compile_java(pattern) is None:
+        return ANY
+    return TopicName(replace_all_of(pattern, replacement, topic.text) or topic.text)

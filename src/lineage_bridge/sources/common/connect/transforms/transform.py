@@ -1,0 +1,45 @@
+"""One transform of a chain, as configured."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lineage_bridge.sources.common.connect.transforms.patterns import listed
+from lineage_bridge.sources.common.connect.transforms.records import KEY, VALUE
+
+
+@dataclass(frozen=True)
+class Transform:
+    """`alias` names it in the configuration, `kind` is its class without `$Key` or `$Value`, `options` its settings without their prefix.
+
+    `on`: the part it works on. `predicate`: the alias of the predicate it depends on, empty without one.
+    """
+
+    alias: str
+    kind: str
+    on: str
+    options: Mapping[str, str]
+    predicate: str = ""
+    negated: bool = False
+
+    def option(self, *names: str, default: str = "") -> str:
+        """The setting of the first of these names that is there."""
+        return next((self.options[name].strip() for name in names if name in self.options), default)
+
+    def options_list(self, *names: str) -> list[str]:
+        """A setting that is a list separated by commas."""
+        return listed(self.option(*names))
+
+    def pairs(self, *names: str) -> dict[str, str]:
+        """A setting that is a list of `name:other` pairs."""
+        split = (pair.partition(":") for pair in self.options_list(*names))
+        return {name.strip(): other.strip() for name, colon, other in split if colon}
+
+    def is_on(self, name: str, default: bool = False) -> bool:
+        """A setting that is true or false."""
+        return self.option(name, default=str(default)).lower() == "true"
+
+
+def part_of(kind: str) -> tuple[str, str]:
+    """A transform's class without its suffix, and the part it works on: `$Key` the key, anything else the value."""
+    bare, _, suffix = kind.partition("$")
+    return bare, KEY if suffix.lower() == "key" else VALUE

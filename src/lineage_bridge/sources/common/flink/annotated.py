@@ -1,0 +1,64 @@
+"""What is annotated of a job, in the place of what was found. Pure."""
+
+from dataclasses import replace
+
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.common.flink.annotations import Annotation, dataset_of
+from lineage_bridge.sources.common.flink.plan import Operator, Plan
+from lineage_bridge.sources.common.flink.values import Access, Entry, Evidence, Flows
+from lineage_bridge.sources.common.observer import Unseen
+
+
+def annotated(job: str, flows: Flows, said: Annotation, evidence: Evidence, plan: Plan) -> tuple[Flows, list[Unseen]]:
+    """What is annotated stands in the place of what was found; columns stay where both ends are annotated."""
+    around, missing = evidence.around, list[Unseen]()
+
+    def named(texts: tuple[str, ...]) -> list[DatasetName]:
+        found = [(text, dataset_of(text, around, evidence.kafka)) for text in texts]
+        hint = "no Kafka cluster is known for it; set kafka, or write kafka://host:port/topic"
+        missing.extend(Unseen(f"job {job}: {text}", hint) for text, name in found if name is None)
+        return [name for _, name in found if name is not None]
+
+    owned = [(cluster, group) for cluster in around.clusters for group in said.groups if group in cluster.groups]
+    read = None if said.inputs is None and not owned else named(said.inputs or ())
+    if read is not None:
+        read += [(cluster.namespace, topic) for cluster, group in owned for topic in sorted(cluster.groups[group])]
+    wrote = None if said.outputs is None else named(said.outputs)
+    inputs = flows.inputs if read is None else _replaced(flows.inputs, read, plan.sources)
+    outputs = flows.outputs if wrote is None else _replaced(flows.outputs, wrote, plan.sinks)
+    groups = tuple(sorted({*flows.groups, *((cluster.id, group) for cluster, group in owned)}))
+    entries = flows.entries if read is None and wrote is None else _kept(flows.entries, inputs, outputs)
+    return replace(flows, inputs=inputs, outputs=outputs, entries=entries, groups=groups, annotation=said), missing
+
+
+def _replaced(found: tuple[Access, ...], names: list[DatasetName], operators: tuple[Operator, ...]) -> tuple[Access, ...]:
+    """The datasets that are annotated. The one operator that counts for no other counts for the one dataset without."""
+    known = {access.dataset: access for access in found}
+    kept = [known.get(name, Access(name)) for name in dict.fromkeys(names)]
+    counted = {operator for access in kept for operator in access.operators}
+    free = tuple(operator for operator in operators if operator not in counted)
+    bare = [access for access in kept if not access.operators]
+    if len(bare) == len(free) == 1:
+        return tuple(replace(access, operators=free) if access is bare[0] else access for access in kept)
+    return tuple(kept)
+
+
+def _kept(entries: tuple[Entry, ...], inputs: tuple[Access, ...], outputs: tuple[Access, ...]) -> tuple[Entry, ...]:
+    """The entries between datasets that are annotated; an input that no entry has flows to all outputs."""
+    read = dict.fromkeys(access.dataset for access in inputs)
+    known = {entry.target: entry for entry in entries}
+    used = {name for entry in entries for name in entry.inputs}
+    kept = []
+    for name in dict.fromkeys(access.dataset for access in outputs):
+        entry = known.get(name)
+        if entry is None:
+            kept.append(Entry(name, tuple(read)))
+            continue
+        fields = {column: tuple(one for one in origins if one[0] in read) for column, origins in entry.fields.items()}
+        sources = tuple(one for one in read if one in entry.inputs or one not in used)
+        kept.append(
+            Entry(
+                name, sources, {key: some for key, some in fields.items() if some}, tuple(one for one in entry.deciding if one[0] in read)
+            )
+        )
+    return tuple(kept)

@@ -1,0 +1,159 @@
+"""What users write of their jobs in YAML: what they read and write, who owns them, what they do. Pure but for reading files.
+
+A document is one job, or has a list `jobs` of such:
+
+    job:
+      name: order-enrichment
+      lineage:
+        inputs: [kafka://commerce.public.orders]
+        outputs: [kafka://order-events-enriched]
+        owner: data-platform-team
+        description: Joins orders with customer data
+
+What stands under `job` and `lineage` may as well stand beside them.
+"""
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import yaml
+
+from lineage_bridge.errors import ConfigError
+from lineage_bridge.openlineage import naming
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.common.shared_metadata import Knowledge
+
+_KNOWN = frozenset(("name", "job", "jobs", "lineage", "inputs", "outputs", "owner", "owners", "description", "tags", "groups"))
+
+
+class Annotation(NamedTuple):
+    """What is said of the jobs of a name, which may be a pattern with `*` and `?`.
+
+    `inputs` and `outputs` are None where nothing is said of them; `groups` are consumer groups whose topics are inputs too.
+    """
+
+    job: str
+    inputs: tuple[str, ...] | None = None
+    outputs: tuple[str, ...] | None = None
+    groups: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+    description: str = ""
+    tags: tuple[tuple[str, str], ...] = ()
+
+
+def read_folder(place: str) -> tuple[Annotation, ...]:
+    """The annotations of a file, or of all YAML files in a folder. Raises ConfigError."""
+    path = Path(place).expanduser()
+    try:
+        files = sorted(file for file in path.rglob("*") if file.suffix in (".yaml", ".yml")) if path.is_dir() else [path]
+        return tuple(found for file in files for found in read_text(file.read_text(encoding="utf-8"), str(file)))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise ConfigError(f"the annotations in {place} cannot be read: {reason}", "it is a YAML file, or a folder of such") from error
+
+
+def read_text(text: str, where: str) -> tuple[Annotation, ...]:
+    """The annotations of a text of YAML. Raises ConfigError, naming `where`."""
+    try:
+        documents = [document for document in yaml.safe_load_all(text) if document is not None]
+    except yaml.YAMLError as error:
+        reason = " ".join(str(error).split())
+        raise ConfigError(f"{where} is no YAML: {reason}", "one document is one job, or a list `jobs`") from error
+    return tuple(_annotation(job, where) for document in documents for job in _jobs(document, where))
+
+
+def _jobs(document: Any, where: str) -> Iterator[Mapping[str, Any]]:  # noqa: ANN401  # YAML
+    listed = document if isinstance(document, list) else document.get("jobs", [document]) if isinstance(document, dict) else None
+    if not isinstance(listed, list) or not all(isinstance(job, dict) for job in listed):
+        raise ConfigError(f"{where} tells of no job", "a document is an object with `job`, or has a list `jobs`")
+    yield from listed
+
+
+def _annotation(document: Mapping[str, Any], where: str) -> Annotation:
+    said: dict[str, Any] = {}
+    job = document.get("job")
+    for level in (document, job, document.get("lineage"), job.get("lineage") if isinstance(job, dict) else None):
+        if isinstance(level, dict):
+            said.update({str(key): value for key, value in level.items() if value is not None})
+    unknown = sorted(said.keys() - _KNOWN)
+    if unknown:
+        raise ConfigError(f"{where} has {', '.join(unknown)}, which nobody reads", f"there are {', '.join(sorted(_KNOWN))}")
+    name = said.get("name") or (said["job"] if isinstance(said.get("job"), str) else "")
+    if not name:
+        raise ConfigError(f"{where} has a job without a name", "name: order-enrichment")
+    return Annotation(
+        str(name),
+        _texts(said, "inputs", where),
+        _texts(said, "outputs", where),
+        _texts(said, "groups", where) or (),
+        (_texts(said, "owner", where) or ()) + (_texts(said, "owners", where) or ()),
+        " ".join(str(said.get("description", "")).split()),
+        _tags(said.get("tags"), where),
+    )
+
+
+def _texts(said: Mapping[str, Any], key: str, where: str) -> tuple[str, ...] | None:
+    value = said.get(key)
+    if value is None:
+        return None
+    listed = value if isinstance(value, list) else [value]
+    if not all(isinstance(item, str | int) or _is_named(item) for item in listed):
+        raise ConfigError(f"{key} in {where} is no list of names", "a name is a text, or an object with namespace and name")
+    return tuple(f"{item['namespace']}\n{item['name']}" if isinstance(item, dict) else str(item) for item in listed)
+
+
+def _is_named(item: Any) -> bool:  # noqa: ANN401  # YAML
+    return isinstance(item, dict) and item.keys() == {"namespace", "name"}
+
+
+def _tags(value: Any, where: str) -> tuple[tuple[str, str], ...]:  # noqa: ANN401  # YAML
+    if isinstance(value, dict):
+        return tuple((str(key), str(said)) for key, said in value.items())
+    if value is not None and not isinstance(value, list):
+        raise ConfigError(f"tags in {where} are no list", "tags: [pii, 'team=payments']")
+    pairs = [str(tag).partition("=") for tag in value or ()]
+    return tuple((key, said if mark else "true") for key, mark, said in pairs)
+
+
+def annotation_of(job: str, annotations: tuple[Annotation, ...]) -> Annotation | None:
+    """What is said of a job: by its name, else by the first pattern that fits it."""
+    exact = next((one for one in annotations if one.job == job), None)
+    return exact or next((one for one in annotations if fnmatchcase(job, one.job)), None)
+
+
+def dataset_of(text: str, around: Knowledge, kafka: str) -> DatasetName | None:
+    """The dataset that a text names; `kafka` are the servers of topics named without any. None for what is
+    no address, and for a topic if no cluster is known.
+
+    `kafka://topic` is a topic of the one cluster that is known, `kafka://host:port/topic` one of that cluster.
+    """
+    if "\n" in text:
+        namespace, _, name = text.partition("\n")
+        return namespace, name
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return None
+    if parts.scheme == "kafka" or not parts.scheme:
+        return _topic(parts.netloc, parts.path.strip("/"), text if not parts.scheme else "", around, kafka)
+    path = naming.path(text)
+    return path or naming.dataset(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}", parts.path.lstrip("/"))
+
+
+def _topic(place: str, rest: str, bare: str, around: Knowledge, kafka: str) -> DatasetName | None:
+    if rest and place:
+        return around.namespace("", place), rest
+    namespace = sole_namespace(place or bare, around, kafka)
+    return None if namespace is None else (namespace, place or bare)
+
+
+def sole_namespace(topic: str, around: Knowledge, kafka: str) -> str | None:
+    """The namespace of a topic that is named without its cluster: that of the setting, else of the one cluster that has it."""
+    if kafka:
+        return around.namespace("", kafka)
+    having = [cluster for cluster in around.clusters if cluster.topics is None or topic in cluster.topics]
+    found = {cluster.namespace for cluster in having} or {cluster.namespace for cluster in around.clusters}
+    return found.pop() if len(found) == 1 else None

@@ -1,0 +1,45 @@
+"""Records and bytes of a run, held over restarts of its tasks, whose own counters begin again at nothing. Pure."""
+
+from collections.abc import Mapping
+
+from lineage_bridge.sources.common.flink.metrics import Counts
+from lineage_bridge.sources.common.flink.plan import Operator
+
+Held = dict[str, list[int]]
+"""A counter to what it had counted before it fell, and its last value. Its total never falls: what was lost in a restart is not counted."""
+
+
+def read_of(counts: Counts) -> dict[str, int]:
+    """Rows and bytes of a source. An old kind of source counts only what it gives on."""
+    return _counted(counts.get("numRecordsIn") or counts.get("numRecordsOut"), counts.get("numBytesIn") or None)
+
+
+def written_of(counts: Counts) -> dict[str, int]:
+    """Rows and bytes of a sink. An old kind of sink counts only what comes to it."""
+    return _counted(counts.get("numRecordsSend", counts.get("numRecordsIn")), counts.get("numBytesSend"))
+
+
+def hold(before: Held, key: str, counted: Mapping[str, int]) -> Held:
+    """What is held after the operator of `key` has told its counters."""
+    after: Held = {}
+    for name, now in counted.items():
+        base, last = before.get(f"{key} {name}", [0, 0])
+        after[f"{key} {name}"] = [base + max(0, last - now), now]
+    return after
+
+
+def key_of(operator: Operator) -> str:
+    """What an operator's counters are held under."""
+    return f"{operator.vertex} {operator.metrics}"
+
+
+def total(held: Held, operators: tuple[Operator, ...], name: str) -> int | None:
+    """The rows or bytes of some operators together; None if one of them tells none."""
+    found = [held.get(f"{key_of(operator)} {name}") for operator in operators]
+    if not found or None in found:
+        return None
+    return sum(sum(one) for one in found if one is not None)
+
+
+def _counted(rows: float | None, size: float | None) -> dict[str, int]:
+    return {name: int(value) for name, value in (("rows", rows), ("bytes", size)) if value is not None}

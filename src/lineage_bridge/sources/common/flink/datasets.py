@@ -1,0 +1,85 @@
+"""Which datasets the tables of a job stand for, and the operators without a table. Pure."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.common.flink.annotations import sole_namespace
+from lineage_bridge.sources.common.flink.plan import Operator, Plan
+from lineage_bridge.sources.common.flink.tables import KnownTable
+from lineage_bridge.sources.common.flink.values import Access, Evidence, Found
+from lineage_bridge.sql.names import Name, written
+
+Find = Callable[[Name], KnownTable | None]
+"""The table of a path, or of the last part of one."""
+
+_DEFAULT = ("default_catalog", "default_database")
+"""Where tables of a session are that names nothing else; they are that session's own."""
+
+
+def keys_of(operators: tuple[Operator, ...], told: Iterable[Name], plan: Plan, find: Find) -> list[Name]:
+    """For each operator the path of its table; one without is the one table of the statement that is left, else it goes by its place."""
+    around = next((operator.table[:2] for operator in (*plan.sources, *plan.sinks) if len(operator.table) == 3), _DEFAULT)
+    named = {operator.table[-1] for operator in operators if operator.table}
+    left = [path for path in told if path[-1] not in named]
+    bare = sum(not operator.table for operator in operators)
+    keys: list[Name] = []
+    for place, operator in enumerate(operators):
+        if not operator.table:
+            keys.append(left[0] if len(left) == bare == 1 else ("", str(place)))
+        elif len(operator.table) == 3:
+            keys.append(operator.table)
+        else:
+            of_statement = [path for path in told if path[-1:] == operator.table]
+            known = find(operator.table)
+            guessed = known.path if known else (*around, *operator.table)
+            keys.append(of_statement[0] if len(of_statement) == 1 else guessed)
+    return keys
+
+
+def accesses_of(
+    job: str,
+    keys: list[Name],
+    operators: tuple[Operator, ...],
+    told: Iterable[Name],
+    find: Find,
+    evidence: Evidence,
+    topics: Mapping[int, tuple[str, ...]],
+) -> Found:
+    """What the tables of one side stand for; `keys` are those of its operators, `told` those of the statement."""
+    found: Found = {}
+    for key in dict.fromkeys((*keys, *sorted(told))):
+        places = [place for place, one in enumerate(keys) if one == key]
+        named = tuple(topic for place in places for topic in topics.get(place, ()))
+        found[key] = _stands_for(job, key, find(key), named, tuple(operators[place] for place in places), evidence)
+    return found
+
+
+def _stands_for(
+    job: str, key: Name, table: KnownTable | None, topics: tuple[str, ...], operators: tuple[Operator, ...], evidence: Evidence
+) -> tuple[Access, ...]:
+    """The datasets of a table: by its DDL, else by the topics that are seen to be read, else itself."""
+    path = "" if key[0] == "" else written(key)
+    base = Access(("", ""), (path,) if path else (), table.connector if table else "", table.fields if table else ())
+    datasets = table.datasets(evidence.around) if table else ()
+    datasets = datasets or tuple(name for topic in topics for name in _topic(topic, evidence))
+    if datasets:
+        counted = operators if len(set(datasets)) == 1 else ()
+        return tuple(replace(base, dataset=dataset, operators=counted) for dataset in dict.fromkeys(datasets))
+    if not path:
+        return ()
+    name = f"{job}/{path}" if key[:1] == _DEFAULT[:1] else path
+    return (replace(base, dataset=(evidence.namespace, name), inferred=table is None, operators=operators),)
+
+
+def _topic(topic: str, evidence: Evidence) -> tuple[DatasetName, ...]:
+    """A topic as metrics write it, where one cluster has just one that may be meant."""
+    names = {
+        (cluster.namespace, name)
+        for cluster in evidence.around.clusters
+        for name in cluster.topics or ()
+        if name.replace(".", "_") == topic
+    }
+    if not names and "_" not in topic and (namespace := sole_namespace(topic, evidence.around, evidence.kafka)):
+        names = {(namespace, topic)}
+    return tuple(names) if len(names) == 1 else ()

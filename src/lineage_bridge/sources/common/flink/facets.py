@@ -1,0 +1,108 @@
+"""What is said of a job's datasets and flows, as facets of OpenLineage. Pure."""
+
+from collections.abc import Iterable, Mapping
+
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.openlineage.outgoing import Json, Outgoing, fields_json
+from lineage_bridge.openlineage.secrets import mask_text
+from lineage_bridge.sources.common.flink.counters import Held, total
+from lineage_bridge.sources.common.flink.values import Access, Column, Entry, Flows
+
+OUTGOING = Outgoing("https://lineagebridge.dev/sources/flink")
+_DIRECT = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
+
+
+def inputs_of(flows: Flows, held: Held, *, whole: bool) -> list[Json]:
+    """The inputs with what was read of them; `whole`: with all that is known of each, else only those whose records are counted."""
+    said = []
+    for access in flows.inputs:
+        rows, size = total(held, access.operators, "rows"), total(held, access.operators, "bytes")
+        statistics = {} if rows is None else {"inputStatistics": OUTGOING.input_statistics(rows, size)}
+        if whole or statistics:
+            said.append(OUTGOING.dataset(access.dataset, _facets(access) if whole else None, inputFacets=statistics))
+    return said
+
+
+def outputs_of(flows: Flows, held: Held, *, whole: bool) -> list[Json]:
+    """The outputs, likewise."""
+    entries = {entry.target: entry for entry in flows.entries}
+    said = []
+    for access in flows.outputs:
+        rows, size = total(held, access.operators, "rows"), total(held, access.operators, "bytes")
+        statistics = {} if rows is None else {"outputStatistics": OUTGOING.output_statistics(rows, size)}
+        if whole:
+            facets = {**_facets(access), **column_lineage(entries.get(access.dataset), OUTGOING)}
+            said.append(OUTGOING.dataset(access.dataset, facets, outputFacets=statistics))
+        elif statistics:
+            said.append(OUTGOING.dataset(access.dataset, outputFacets=statistics))
+    return said
+
+
+def job_facets(flows: Flows, kind: str, heartbeat_s: int) -> dict[str, Json]:
+    """What is said of the job; `kind` is STREAMING or BATCH."""
+    said = {"jobType": OUTGOING.job_type(kind, "FLINK", "JOB", period_s=heartbeat_s)}
+    if flows.sql:
+        said["sql"] = OUTGOING.sql(mask_text(flows.sql), "flink")
+    annotation = flows.annotation
+    if annotation is not None and annotation.description:
+        said["documentation"] = OUTGOING.documentation("Job", annotation.description)
+    if annotation is not None and annotation.owners:
+        first = OUTGOING.ownership("Job", annotation.owners[0])
+        said["ownership"] = {**first, "owners": [{"name": owner, "type": "MAINTAINER"} for owner in annotation.owners]}
+    if annotation is not None and annotation.tags:
+        said["tags"] = OUTGOING.job_tags({"key": key, "value": value, "source": "FLINK_ANNOTATION"} for key, value in annotation.tags)
+    entries = [entry_json(entry) for entry in flows.entries if entry.inputs or entry.fields]
+    if entries:
+        said["lineage"] = OUTGOING.lineage(entries)
+    return said
+
+
+def _facets(access: Access) -> dict[str, Json]:
+    said: dict[str, Json] = {}
+    if access.fields:
+        said["schema"] = OUTGOING.schema(fields_json(access.fields))
+    if access.tables:
+        members: Json = {"tables": list(access.tables), "inferred": access.inferred}
+        if access.connector:
+            members["connector"] = access.connector
+        said["flink_table"] = OUTGOING.own("1-0-0", "FlinkTableDatasetFacet", **members)
+    return said
+
+
+def entry_json(entry: Entry) -> Json:
+    """An entry as the lineage facet has it."""
+    fields: Json = {name: {"inputs": [_source(column) for column in columns]} for name, columns in entry.fields.items()}
+    told = {column[0] for column in _columns(entry)}
+    inputs: list[Json] = [{"type": "DATASET", **_place(name)} for name in entry.inputs if name not in told]
+    inputs += [_source(column) for column in entry.deciding]
+    said: Json = {"type": "DATASET", **_place(entry.target)}
+    return said | ({"inputs": inputs} if inputs else {}) | ({"fields": fields} if fields else {})
+
+
+def _source(column: Column) -> Json:
+    return {"type": "DATASET", **_place(column[0]), "field": column[1], "transformations": [_transformation(column[2])]}
+
+
+def _columns(entry: Entry) -> Iterable[Column]:
+    yield from (column for columns in entry.fields.values() for column in columns)
+    yield from entry.deciding
+
+
+def _place(name: DatasetName) -> Json:
+    return {"namespace": name[0], "name": name[1]}
+
+
+def _transformation(kind: str) -> Json:
+    return {"type": "DIRECT" if kind in _DIRECT else "INDIRECT", "subtype": kind}
+
+
+def column_lineage(entry: Entry | None, outgoing: Outgoing) -> Mapping[str, Json]:
+    """The same columns in the form that others read."""
+    if entry is None or not (entry.fields or entry.deciding):
+        return {}
+
+    def source(column: Column) -> Json:
+        return {**_place(column[0]), "field": column[1], "transformations": [_transformation(column[2])]}
+
+    fields = {name: [source(column) for column in columns] for name, columns in entry.fields.items()}
+    return {"columnLineage": outgoing.column_lineage(fields, [source(column) for column in entry.deciding])}

@@ -1,0 +1,96 @@
+"""What a job reads and writes: the user's annotations, the SQL it was started from, DDL, its plan and its metrics, in this order. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.common.flink.annotated import annotated
+from lineage_bridge.sources.common.flink.annotations import annotation_of
+from lineage_bridge.sources.common.flink.datasets import Find, accesses_of, keys_of
+from lineage_bridge.sources.common.flink.entries import of_plan, of_statement
+from lineage_bridge.sources.common.flink.plan import Plan
+from lineage_bridge.sources.common.flink.tables import Declared, KnownTable, Origin
+from lineage_bridge.sources.common.flink.values import Access, Evidence, Flows, Found
+from lineage_bridge.sources.common.observer import Unseen
+from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sql.names import written
+
+
+def flows_of(job: str, plan: Plan, topics: Mapping[int, tuple[str, ...]], evidence: Evidence) -> Flows:
+    """What a job moves. `topics`: a source's place in the plan to the topics that its metrics name, each `.` in them as `_`."""
+    origins = _origins(job, plan, evidence.declared)
+    origin = origins[0] if len(origins) == 1 else None
+    statement, find = (origin.job if origin else None), _finder(origin, evidence.declared)
+    read, written_ = statement.tables if statement else (frozenset(), frozenset())
+    sources = keys_of(plan.sources, read, plan, find)
+    sinks = keys_of(plan.sinks, written_, plan, find)
+    inputs = accesses_of(job, sources, plan.sources, read, find, evidence, topics)
+    outputs = accesses_of(job, sinks, plan.sinks, written_, find, evidence, {})
+    entries = of_statement(statement, inputs, outputs, find) if statement else of_plan(plan, sources, sinks, inputs, outputs)
+    tables = [table for path in inputs if (table := find(path)) is not None]
+    flows = Flows(
+        _merged(inputs.values()),
+        _merged(outputs.values()),
+        entries,
+        statement.text if statement else "",
+        groups=_groups(tables, evidence.around),
+    )
+    annotation = annotation_of(job, evidence.annotations)
+    unseen = _statement_unseen(job, origins, evidence.declared)
+    if annotation is not None:
+        flows, missing = annotated(job, flows, annotation, evidence, plan)
+        unseen += missing
+    return replace(flows, unseen=(*unseen, *_untold(job, flows, plan, inputs, outputs)))
+
+
+def _origins(job: str, plan: Plan, declared: Declared) -> list[Origin]:
+    read = [operator.table for operator in plan.sources if operator.table]
+    found = declared.origins(job, read, [operator.table for operator in plan.sinks if operator.table])
+    return list({one.job.text: one for one in found}.values())
+
+
+def _finder(origin: Origin | None, declared: Declared) -> Find:
+    own = origin.tables if origin else {}
+    return lambda path: own.get(path) or declared.table(path)
+
+
+def _statement_unseen(job: str, origins: list[Origin], declared: Declared) -> list[Unseen]:
+    if len(origins) > 1:
+        return [Unseen(f"job {job}: statement", f"{len(origins)} statements may have started it; name them apart by pipeline.name")]
+    if not origins and job in declared.named:
+        return [Unseen(f"job {job}: statement", "that of its name does not have the tables of its plan; is it the one that runs?")]
+    return []
+
+
+def _merged(found: Iterable[tuple[Access, ...]]) -> tuple[Access, ...]:
+    """Each dataset once."""
+    merged: dict[DatasetName, Access] = {}
+    for accesses in found:
+        for access in accesses:
+            known = merged.get(access.dataset)
+            merged[access.dataset] = known.joined(access) if known else access
+    return tuple(merged.values())
+
+
+def _groups(tables: Iterable[KnownTable], around: Knowledge) -> tuple[tuple[str, str], ...]:
+    found = {(cluster.id, table.group) for table in tables if table.group and (cluster := around.cluster(table.servers)) is not None}
+    return tuple(sorted(found))
+
+
+def _untold(job: str, flows: Flows, plan: Plan, inputs: Found, outputs: Found) -> list[Unseen]:
+    """What nothing tells, and what would."""
+    said = flows.annotation
+    open_in, open_out = said is None or (said.inputs is None and not said.groups), said is None or said.outputs is None
+    sides = [
+        (found, operators) for found, operators, is_open in ((inputs, plan.sources, open_in), (outputs, plan.sinks, open_out)) if is_open
+    ]
+    tables = sorted({written(key) for found, _ in sides for key, accesses in found.items() if any(access.inferred for access in accesses)})
+    bare = sorted({operators[int(key[1])].name for found, operators in sides for key, accesses in found.items() if not accesses})
+    unseen = []
+    if tables:
+        why = f"nothing tells what {', '.join(tables)} stand for; give their DDL in init_sql or statements, or annotate the job"
+        unseen.append(Unseen(f"job {job}: tables", why))
+    if bare and not flows.sql:
+        why = f"its plan tells of operators only ({', '.join(bare)}); name its inputs and outputs in annotations, under {job!r}"
+        unseen.append(Unseen(f"job {job}: datasets", why))
+    return unseen

@@ -1,0 +1,35 @@
+"""Where the columns of a table lie in the records of its topic, by the options of its format. Pure."""
+
+from collections.abc import Mapping
+
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, column_of, columns_of
+
+_ENVELOPES = {
+    "debezium-json": ("before", "after"),
+    "debezium-avro-confluent": ("before", "after"),
+    "ogg-json": ("before", "after"),
+    "canal-json": ("old", "data"),
+    "maxwell-json": ("old", "data"),
+}
+"""Formats of changes, to the parts of a record that have the row before the change and after it."""
+
+
+def of_topic(columns: tuple[SchemaField, ...], options: Mapping[str, str]) -> tuple[tuple[SchemaField, ...], tuple[tuple[str, str], ...]]:
+    """The columns of the topic, and what those of the table are called there, as far as they have another name."""
+    key_format = options.get("key.format", "")
+    named = set(filter(None, options.get("key.fields", "").split(";"))) if options.get("value.fields-include") == "EXCEPT_KEY" else set()
+    prefix = options.get("key.fields-prefix", "")
+    keys = [column for column in columns if column.name in named]
+    values = [column for column in columns if column.name not in named]
+    calls = {column.name: column_of(KEY, "" if key_format == "raw" else column.name.removeprefix(prefix)) for column in keys}
+    inner = [SchemaField("" if key_format == "raw" else column.name.removeprefix(prefix), column.type) for column in keys]
+    value_format = options.get("value.format") or options.get("format", "")
+    if value_format == "raw":
+        calls |= {column.name: column_of(VALUE, "") for column in values}
+        values = [SchemaField("", column.type) for column in values]
+    elif value_format in _ENVELOPES:
+        before, after = _ENVELOPES[value_format]
+        calls |= {column.name: column_of(VALUE, f"{after}.{column.name}") for column in values}
+        values = [SchemaField(side, "record", fields=tuple(values)) for side in (before, after)]
+    return columns_of(inner, values), tuple(sorted((name, called) for name, called in calls.items() if name != called))

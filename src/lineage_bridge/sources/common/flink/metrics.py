@@ -1,0 +1,55 @@
+"""The metrics of a job's sources and sinks: which there may be, and what their ids tell. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lineage_bridge.sources.common.flink.plan import Operator, Plan
+
+Counts = dict[str, float]
+"""What one operator counts, by the name of the counter, summed over its subtasks."""
+
+_READ = ("numRecordsIn", "numRecordsOut", "numBytesIn")
+_WRITTEN = ("numRecordsSend", "numBytesSend", "numRecordsIn")
+_TOPIC, _PARTITION = ".KafkaSourceReader.topic.", ".partition."
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """What sources and sinks count. `ids`: a vertex to the ids that it was asked for, to be asked again.
+
+    `topics` are those that the metrics of a source name, by its place in the plan.
+    """
+
+    counts: Mapping[Operator, Counts] = field(default_factory=dict)
+    ids: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    topics: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+
+def metrics_of(remembered: Mapping[str, Any] | None) -> Metrics:
+    """The ids and topics that are remembered of a job."""
+    known = remembered or {}
+    ids = {str(vertex): tuple(ids) for vertex, ids in known.get("ids", {}).items()}
+    return Metrics({}, ids, {int(place): tuple(topics) for place, topics in known.get("topics", ())})
+
+
+def wanted_of(plan: Plan) -> dict[str, dict[str, tuple[Operator, str]]]:
+    """The ids of metrics that may be there, by vertex, with what they count."""
+    found: dict[str, dict[str, tuple[Operator, str]]] = {}
+    for side, names in ((plan.sources, _READ), (plan.sinks, _WRITTEN)):
+        for operator in side:
+            if operator.name:
+                ids = {f"{operator.metrics}.{name}": (operator, name) for name in names}
+                found.setdefault(operator.vertex, {}).update(ids)
+    return found
+
+
+def topics_of(plan: Plan, vertex: str, ids: frozenset[str]) -> dict[int, tuple[str, ...]]:
+    """The topics that the metrics of a vertex name, by the places of its sources."""
+    found: dict[int, tuple[str, ...]] = {}
+    for place, operator in enumerate(plan.sources):
+        head = operator.metrics + _TOPIC
+        named = {id_[len(head) :].rpartition(_PARTITION)[0] for id_ in ids if operator.vertex == vertex and id_.startswith(head)}
+        if named - {""}:
+            found[place] = tuple(sorted(named - {""}))
+    return found

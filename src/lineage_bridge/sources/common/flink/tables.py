@@ -1,0 +1,172 @@
+"""The tables that Flink jobs speak of, as DDL defines them: the datasets they stand for, their columns and consumer groups. Pure."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeVar
+
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.common.flink.formats import of_topic
+from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sql.jobs import StartedJob, jobs_of
+from lineage_bridge.sql.names import Name
+from lineage_bridge.sql.script import FLINK, Script
+from lineage_bridge.sql.statements.catalog import Catalog, ColumnKind, Table
+from lineage_bridge.sql.statements.datasets import dataset_of
+
+_T = TypeVar("_T")
+_K = TypeVar("_K")
+_KAFKA = ("kafka", "upsert-kafka")
+_WHOLE = 3
+"""Parts of a path: catalog, database and table."""
+
+
+@dataclass(frozen=True)
+class KnownTable:
+    """A table that DDL defines. `dataset` is None where its options name none; of Kafka, `topics` and `pattern` name them at `servers`.
+
+    `fields` are the columns of the dataset, `columns` what they are called there where the table has other names.
+    """
+
+    path: Name
+    connector: str
+    dataset: DatasetName | None = None
+    servers: str = ""
+    topics: tuple[str, ...] = ()
+    pattern: str = ""
+    group: str = ""
+    fields: tuple[SchemaField, ...] = ()
+    columns: tuple[tuple[str, str], ...] = ()
+
+    def column(self, name: str) -> str:
+        """What a column of the table is called in the dataset."""
+        return dict(self.columns).get(name, name)
+
+    def datasets(self, around: Knowledge) -> tuple[DatasetName, ...]:
+        """The datasets it stands for: topics are in the namespace of their cluster as other sources know it."""
+        if self.connector not in _KAFKA:
+            return (self.dataset,) if self.dataset else ()
+        if not self.servers:
+            return ()
+        namespace = around.namespace("", self.servers)
+        topics = self.topics or _fitting(self.pattern, around, self.servers)
+        return tuple((namespace, topic) for topic in topics)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A statement that starts a job, with the tables of its own session. `read` and `written` are the last parts of its tables' names."""
+
+    job: StartedJob
+    tables: Mapping[Name, KnownTable]
+    read: frozenset[str]
+    written: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """All that the user's SQL tells: tables by their paths, and statements by the names of their jobs and by their tables.
+
+    `last`: the last parts of names to the tables that have them. `catalogs`: options of catalogs, which tell where tables lie that no
+    DDL defines.
+    """
+
+    tables: Mapping[Name, KnownTable]
+    last: Mapping[str, tuple[KnownTable, ...]]
+    named: Mapping[str, tuple[Origin, ...]]
+    moving: Mapping[tuple[frozenset[str], frozenset[str]], tuple[Origin, ...]]
+    catalogs: Mapping[str, Mapping[str, str]]
+
+    def origins(self, name: str, read: Iterable[Name], written: Iterable[Name]) -> list[Origin]:
+        """The statements that a job may have been started from: those of its name that have its tables; if none has its name, those
+        of just its tables. The plan's tables may be told in part, and by the last parts of their names.
+        """
+        sides = frozenset(map(_last, read)), frozenset(map(_last, written))
+        if name not in self.named:
+            return list(self.moving.get(sides, ())) if any(sides) else []
+        fitting = [one for one in self.named[name] if sides[0] <= one.read and sides[1] <= one.written]
+        return [one for one in fitting if (one.read, one.written) == sides] or fitting
+
+    def table(self, path: Name) -> KnownTable | None:
+        """A table by its path, or by its last part if only one has it; of a lake's catalog, any table."""
+        return self.defined(path) or self._placed(path)
+
+    def defined(self, path: Name) -> KnownTable | None:
+        """A table that DDL defines, likewise."""
+        found = self.last.get(path[0], ()) if len(path) == 1 else ()
+        return self.tables.get(path) or (found[0] if len(found) == 1 else None)
+
+    def _placed(self, path: Name) -> KnownTable | None:
+        options = self.catalogs.get(path[0], {}) if len(path) == _WHOLE else {}
+        dataset = dataset_of({}, options, path) if options else None
+        return KnownTable(path, options.get("type", ""), dataset) if dataset else None
+
+
+@lru_cache(8)
+def declared(ddl: str, statements: tuple[str, ...]) -> Declared:
+    """What DDL and scripts tell. A table of a script is known to other jobs too, unless two scripts differ about it."""
+    base = Script(FLINK)
+    for _ in base.read(ddl):
+        pass
+    tables: dict[Name, KnownTable | None] = dict(_tables(base.catalog))
+    origins: list[Origin] = []
+    for text in statements:
+        script = Script(FLINK)
+        for _ in script.read(ddl):
+            pass
+        started = list(jobs_of(script, text))
+        own = _tables(script.catalog)
+        origins += [Origin(job, own, *(frozenset(map(_last, side)) for side in job.tables)) for job in started]
+        for path, table in own.items():
+            tables[path] = table if tables.get(path, table) == table else None
+    known = {path: table for path, table in tables.items() if table is not None}
+    return Declared(
+        known,
+        _grouped(known.values(), lambda table: table.path[-1]),
+        _grouped(origins, lambda one: one.job.name),
+        _grouped(origins, lambda one: (one.read, one.written)),
+        base.catalog.catalogs(),
+    )
+
+
+def _grouped(items: Iterable[_T], key: Callable[[_T], _K]) -> dict[_K, tuple[_T, ...]]:
+    found: dict[_K, tuple[_T, ...]] = {}
+    for item in items:
+        found[key(item)] = (*found.get(key(item), ()), item)
+    return found
+
+
+def _tables(catalog: Catalog) -> dict[Name, KnownTable]:
+    return {catalog.path(table.name): _known(catalog, table) for table in catalog.tables() if table.options or catalog.options(table.name)}
+
+
+def _known(catalog: Catalog, table: Table) -> KnownTable:
+    options, path = table.options, catalog.path(table.name)
+    connector = options.get("connector") or catalog.options(table.name).get("type", "")
+    physical = tuple(SchemaField(column.name, column.type or None) for column in table.columns or () if column.kind is ColumnKind.PHYSICAL)
+    dataset = dataset_of(options, catalog.options(table.name), path)
+    if connector not in _KAFKA:
+        return KnownTable(path, connector, dataset, fields=physical)
+    topics = tuple(topic.strip() for topic in options.get("topic", "").split(";") if topic.strip())
+    servers = options.get("properties.bootstrap.servers", "")
+    group = options.get("properties.group.id", "")
+    fields, columns = of_topic(physical, options)
+    return KnownTable(path, connector, dataset, servers, topics, options.get("topic-pattern", ""), group, fields, columns)
+
+
+def _fitting(pattern: str, around: Knowledge, servers: str) -> tuple[str, ...]:
+    """The topics that a pattern of Java's fits, as far as it means the same here."""
+    cluster = around.cluster(servers)
+    if not pattern or cluster is None or cluster.topics is None:
+        return ()
+    try:
+        fits = re.compile(pattern).fullmatch
+    except re.error:
+        return ()
+    return tuple(sorted(topic for topic in cluster.topics if fits(topic)))
+
+
+def _last(path: Name) -> str:
+    return path[-1]

@@ -1,0 +1,71 @@
+"""What a job moves, as values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.common.flink.annotations import Annotation
+from lineage_bridge.sources.common.flink.plan import Operator
+from lineage_bridge.sources.common.flink.tables import Declared
+from lineage_bridge.sources.common.observer import Unseen
+from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sql.names import Name
+
+Column = tuple[DatasetName, str, str]
+"""A column of a dataset, and how: IDENTITY, TRANSFORMATION, AGGREGATION; or FILTER, JOIN, GROUP_BY, WINDOW, SORT, CONDITIONAL"""
+
+
+@dataclass(frozen=True)
+class Access:
+    """A dataset that a job reads or writes, and as what. `operators` count its records; `inferred`: only its name in the plan is known."""
+
+    dataset: DatasetName
+    tables: tuple[str, ...] = ()
+    connector: str = ""
+    fields: tuple[SchemaField, ...] = ()
+    inferred: bool = False
+    operators: tuple[Operator, ...] = ()
+
+    def joined(self, other: "Access") -> "Access":
+        """The same dataset by another table."""
+        tables = (*self.tables, *(table for table in other.tables if table not in self.tables))
+        return replace(self, tables=tables, fields=self.fields or other.fields, operators=(*self.operators, *other.operators))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What flows into an output: `fields` by column, `deciding` about all of its rows or values."""
+
+    target: DatasetName
+    inputs: tuple[DatasetName, ...]
+    fields: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
+    deciding: tuple[Column, ...] = ()
+
+
+@dataclass(frozen=True)
+class Flows:
+    """All that is known of what a job moves. `groups` are (cluster id, group) of its own consumer groups."""
+
+    inputs: tuple[Access, ...] = ()
+    outputs: tuple[Access, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    sql: str = ""
+    annotation: Annotation | None = None
+    groups: tuple[tuple[str, str], ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What there is beside the job itself. `kafka` are the servers of topics named without any, `namespace` is that of the jobs."""
+
+    declared: Declared
+    annotations: tuple[Annotation, ...]
+    around: Knowledge
+    kafka: str
+    namespace: str
+
+
+Found = dict[Name, tuple[Access, ...]]
+"""Tables, or places of operators without one, to what they stand for."""

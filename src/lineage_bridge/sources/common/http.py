@@ -1,0 +1,250 @@
+"""A client of other systems' REST APIs: retries, limits, paging and clear errors, the same for all sources."""
+
+import email.utils
+import random
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+import tenacity
+
+from lineage_bridge.errors import BusyError, ForbiddenError, MissingError, SourceError, UnreachableError
+from lineage_bridge.sources.common.rate_limiter import Gate
+from lineage_bridge.sources.common.settings import HttpSettings, reveal
+
+TRIES, TRIES_WHEN_LIMITED = 3, 10
+"""How often a call is tried, and how often if all that the system says is that it takes no more calls just now (429)."""
+LONGEST_WAIT_S = 10.0
+MOST_PAGES = 10_000
+_MOST_TAGGED = 500
+_AGAIN = frozenset((408, 409, 425, 429, 500, 502, 503, 504))
+_ItemT = TypeVar("_ItemT")
+_ResultT = TypeVar("_ResultT")
+
+
+class Trust:
+    """Whom TLS trusts, and who we are: read once for all clients that share it, for that takes a while. Safe in threads."""
+
+    def __init__(self, settings: HttpSettings) -> None:
+        self._settings = settings
+        self._context: ssl.SSLContext | None = None
+        self._reading = threading.Lock()
+
+    def context(self) -> ssl.SSLContext:
+        """The context of connections. Raises SourceError."""
+        asked = self._settings
+        with self._reading:
+            if self._context is None:
+                try:
+                    trusted = ssl.create_default_context(cafile=asked.ca_file or None)
+                    if asked.client_cert_file:
+                        trusted.load_cert_chain(asked.client_cert_file, asked.client_key_file or None)
+                except OSError as error:
+                    told = f"a file of TLS cannot be used: {error}"
+                    raise SourceError(told, "ca_file, client_cert_file and client_key_file are PEM") from error
+                self._context = trusted
+            return self._context
+
+
+class Http:
+    """Calls one system. Safe in several threads. `requests` counts what was sent. Who shares a limit with others shares their `gate`."""
+
+    def __init__(
+        self, settings: HttpSettings, headers: dict[str, str] | None = None, gate: Gate | None = None, trust: Trust | None = None
+    ) -> None:
+        self.settings, self.requests, self.gate = settings, 0, gate or Gate()
+        self.host = urlsplit(settings.url).netloc
+        self._headers, self._trust = headers or {}, trust or Trust(settings)
+        self._client: httpx.Client | None = None
+        self._opening = threading.Lock()
+        self._tagged: dict[str, tuple[str, Any]] = {}
+
+    def get(self, path: str, **parameters: Any) -> Any:  # noqa: ANN401  # JSON
+        """The JSON that a GET answers. A parameter may be a list.
+
+        Raises UnreachableError, ForbiddenError (401, 403), MissingError (404, 405), BusyError (409, 429 after some tries) or SourceError.
+        """
+        return self._json("GET", path, parameters, None)
+
+    def pages(self, path: str, **parameters: Any) -> Iterator[Any]:  # noqa: ANN401  # JSON
+        """The answers of a listing, page by page, as `metadata.next` leads on: the address of the next page, empty on the last.
+
+        Raises as `get` does, at whichever page it is; and SourceError for pages that go in a circle or lead to another system.
+        """
+        asked: set[str] = set()
+        while len(asked) < MOST_PAGES:
+            page = self.get(path, **parameters)
+            yield page
+            following = _next_of(page)
+            if not following:
+                return
+            if following in asked:
+                break
+            asked.add(following)
+            path, parameters = self._led(path, following), {}
+        raise SourceError(f"{self._named('GET', path)} leads from page to page without an end")
+
+    def _led(self, path: str, following: str) -> str:
+        """The path to the next page, below the system's address. Raises SourceError: credentials go to no other system."""
+        there, here = urlsplit(following), urlsplit(self.settings.url)
+        if there.netloc and (there.scheme, there.netloc) != (here.scheme, here.netloc):
+            raise SourceError(f"{self._named('GET', path)} leads to another system, {there.netloc}, for its next page")
+        below = there.path.removeprefix(here.path) if there.path.startswith(here.path) else ""
+        if not below and there.path:
+            raise SourceError(f"{self._named('GET', path)} leads outside of its address for its next page")
+        return f"{below or path}?{there.query}" if there.query else below or path
+
+    def send(self, method: str, path: str, body: Any) -> Any:  # noqa: ANN401  # JSON
+        """The JSON that a call with a JSON body answers; it must be one that may be repeated. Raises as `get` does."""
+        return self._json(method, path, {}, body)
+
+    def each(self, do: Callable[[_ItemT], _ResultT], items: Iterable[_ItemT]) -> list[_ResultT | SourceError]:
+        """What `do` gives for each item, in order, `at_once` at a time; or the error it raised."""
+
+        def attempt(item: _ItemT) -> _ResultT | SourceError:
+            try:
+                return do(item)
+            except SourceError as error:
+                return error
+
+        with ThreadPoolExecutor(self.settings.at_once, thread_name_prefix="source") as pool:
+            return list(pool.map(attempt, items))
+
+    def close(self) -> None:
+        """Let go of connections."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _json(self, method: str, path: str, parameters: dict[str, Any], body: Any) -> Any:  # noqa: ANN401  # JSON
+        response = self._tried(method, path, parameters, body)
+        asked = str(response.request.url)
+        if response.status_code == 304 and asked in self._tagged:
+            return self._tagged[asked][1]
+        try:
+            answer = response.json()
+        except ValueError as error:
+            raise SourceError(f"{self._named(method, path)} answered no JSON", "is the address that of the REST API?") from error
+        tag = response.headers.get("ETag", "")
+        if method == "GET" and tag and (asked in self._tagged or len(self._tagged) < _MOST_TAGGED):
+            self._tagged[asked] = (tag, answer)
+        return answer
+
+    def _tried(self, method: str, path: str, parameters: dict[str, Any], body: Any) -> httpx.Response:  # noqa: ANN401  # JSON
+        retrying = tenacity.Retrying(
+            stop=_enough,
+            wait=_wait,
+            retry=tenacity.retry_if_exception(_may_pass),
+            reraise=True,
+        )
+        answer: httpx.Response = retrying(self._once, method, path, parameters, body)
+        return answer
+
+    def _once(self, method: str, path: str, parameters: dict[str, Any], body: Any) -> httpx.Response:  # noqa: ANN401  # JSON
+        named = self._named(method, path)
+        self.gate.enter()
+        self.requests += 1
+        with self._opening:
+            client = self._open()
+        request = client.build_request(method, path, params=parameters or None, json=body)
+        if method == "GET" and (tagged := self._tagged.get(str(request.url))):
+            request.headers["If-None-Match"] = tagged[0]
+        try:
+            response = client.send(request)
+        except httpx.TimeoutException as error:
+            raise UnreachableError(f"{named} did not answer within {self.settings.timeout_s:g} s") from error
+        except httpx.HTTPError as error:
+            raise UnreachableError(
+                f"{named} failed: {str(error) or type(error).__name__}", "is it running, and is the address right?"
+            ) from error
+        self.gate.heard(response.status_code, response.headers)
+        if response.is_success or response.status_code == 304:
+            return response
+        raise _refused(named, response)
+
+    def _open(self) -> httpx.Client:
+        if self._client is None:
+            asked = self.settings
+            auth = httpx.BasicAuth(asked.username, reveal(asked.password) if asked.password else "") if asked.username else None
+            bearer = {"Authorization": f"Bearer {reveal(asked.token)}"} if asked.token else {}
+            self._client = httpx.Client(
+                base_url=asked.url,
+                auth=auth,
+                headers={**self._headers, **bearer},
+                timeout=asked.timeout_s,
+                verify=self._trust.context() if asked.url.startswith("https:") else False,  # redirects are not followed
+            )
+        return self._client
+
+    def _named(self, method: str, path: str) -> str:
+        return f"{method} {path.partition('?')[0]} of {self.host}"
+
+
+def _next_of(page: object) -> str:
+    metadata = page.get("metadata") if isinstance(page, Mapping) else None
+    return str(metadata.get("next") or "") if isinstance(metadata, Mapping) else ""
+
+
+def _refused(named: str, response: httpx.Response) -> SourceError:
+    status, said = response.status_code, _message(response)
+    text = f"{named} answered {status}" + (f": {said}" if said else "")
+    if status in (401, 403):
+        hint = "are user, password or token right?" if status == 401 else "it lacks the right to read this"
+        return ForbiddenError(text, hint)
+    if status in (404, 405, 410):
+        return MissingError(text)
+    if status == 429:
+        return BusyError(text, wait_s=_asked_wait(response), limited=True)
+    if status == 409:
+        return BusyError(text, wait_s=_asked_wait(response))
+    return SourceError(text) if status not in _AGAIN else BusyError(text, wait_s=_asked_wait(response))
+
+
+def _message(response: httpx.Response) -> str:
+    """What the system says of itself, in one line of at most 300 characters."""
+    try:
+        said = response.json()
+    except ValueError:
+        return ""
+    text = said.get("message") or _details(said.get("errors")) or said.get("error") or "" if isinstance(said, dict) else ""
+    return " ".join(str(text).split())[:300]
+
+
+def _details(errors: object) -> object:
+    """The words of a list of errors, as JSON:API has them; otherwise what is there."""
+    if not isinstance(errors, list):
+        return errors
+    told = [error.get("detail") or error.get("title") if isinstance(error, dict) else error for error in errors]
+    return "; ".join(str(one) for one in told if one)
+
+
+def _asked_wait(response: httpx.Response) -> float | None:
+    asked = response.headers.get("Retry-After", "")
+    if asked.isdigit():
+        return float(asked)
+    at = email.utils.parsedate_to_datetime(asked) if asked.endswith("GMT") else None
+    return max(0.0, at.timestamp() - time.time()) if at else None
+
+
+def _may_pass(error: BaseException) -> bool:
+    return isinstance(error, BusyError | UnreachableError)
+
+
+def _enough(state: tenacity.RetryCallState) -> bool:
+    error = state.outcome.exception() if state.outcome else None
+    asked = isinstance(error, BusyError) and error.limited and error.wait_s is not None
+    return state.attempt_number >= (TRIES_WHEN_LIMITED if asked else TRIES)
+
+
+def _wait(state: tenacity.RetryCallState) -> float:
+    error = state.outcome.exception() if state.outcome else None
+    asked = error.wait_s if isinstance(error, BusyError) else None
+    if isinstance(error, BusyError) and error.limited and asked is not None:
+        return random.uniform(0.0, 0.2)  # noqa: S311  # no secret; the gate waits as long as was asked for
+    spread = tenacity.wait_random_exponential(multiplier=0.3, max=LONGEST_WAIT_S)(state)
+    return min(LONGEST_WAIT_S, asked) if asked is not None else spread

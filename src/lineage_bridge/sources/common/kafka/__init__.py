@@ -1,0 +1,1 @@
+"""Kafka: its protocol, a look at a cluster, and the events that come of it."""

@@ -1,0 +1,1 @@
+"""What was seen of a cluster, as OpenLineage events."""

@@ -1,0 +1,254 @@
+"""Groups told as streaming jobs: a run for each time that a group reads, what it reads, and how far behind it is. Pure.
+
+A run begins when a group is first seen with members, or its offsets are seen to move. It ends (COMPLETE) once the group has had no
+members at two polls in a row, or, of a group that only ever commits offsets, when they have not moved for an hour; if the group is gone,
+the run ends at once (ABORT). A group that is idle when it is first seen is told once, by a COMPLETE: it has run.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.openlineage.outgoing import Json, run_id
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.sources.common.kafka.events.builder import OUT, Teller, digest
+from lineage_bridge.sources.common.kafka.look.cluster import STREAMS, Group, Member, Seen, Subtopology
+from lineage_bridge.sources.common.kafka.look.purposes import is_streams_client, purpose
+
+QUIET_US = 3_600_000_000
+_ASLEEP = frozenset(("Empty", "Dead", "Not Ready", ""))
+_MEMBERS_TOLD = 20
+
+State = Mapping[str, Any]
+"""What is remembered of a group: `kind`; `topics` it reads and `outputs`; `at` (topic to committed offsets by partition); `run`, if one
+is open: `start` (us), `rows` (topic to rows since), `alive` (us), `had` (whether members were seen), `idle` (polls); `told` (digest);
+`joined` once it was told whose job the group is."""
+
+
+@dataclass(frozen=True)
+class Around:
+    """What else is known: what each group's transactions write, the groups that are others' jobs, and which topics are told."""
+
+    written: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    owned: frozenset[str] = frozenset()
+    is_told: Callable[[str], bool] = bool
+
+
+def is_streams(name: str, group: Group) -> bool:
+    """Whether a group is an application of Kafka Streams."""
+    if group.kind == STREAMS or group.assignor == "stream":
+        return True
+    return any(is_streams_client(member.client_id) and member.client_id.startswith(name) for member in group.members or ())
+
+
+def group_events(teller: Teller, seen: Seen, before: Mapping[str, State], around: Around) -> tuple[list[Json], dict[str, State]]:
+    """The events about groups, and what is remembered of them."""
+    after: dict[str, State] = {name: state for name, state in before.items() if name not in seen.groups_gone}
+    ended = [name for name in sorted(seen.groups_gone & set(before)) if before[name].get("run")]
+    events = [_Group(teller, name, before[name], seen, around).end("ABORT") for name in ended]
+    for name, group in sorted((seen.groups or {}).items()):
+        if group.protocol not in ("consumer", "share", "streams", ""):
+            continue  # Connect's workers and registries coordinate by groups, they read nothing by them
+        step = _Group(teller, name, before.get(name, {}), seen, around, group)
+        told, after[name] = step.step()
+        events += told
+    return events, after
+
+
+class _Group:
+    """One group at one poll."""
+
+    def __init__(self, teller: Teller, name: str, before: State, seen: Seen, around: Around, group: Group | None = None) -> None:
+        self.teller, self.name, self.before, self.seen, self.around = teller, name, before, seen, around
+        self.group = group or Group(before.get("kind", ""), "Dead")
+        self.at: dict[str, list[int]] = {topic: list(places) for topic, places in seen.committed.get(name, {}).items()}
+        if name not in seen.committed:
+            self.at = dict(before.get("at", {}))
+        self.run: dict[str, Any] | None = dict(before["run"]) if before.get("run") else None
+        self.moved = _moved(before.get("at", {}), self.at)
+        self.reads = self._reads()
+        self.topology = self._topology()
+        outputs = {*before.get("outputs", ()), *(sink for part in self.topology for sink in part.sinks)}
+        self.outputs = sorted(outputs - seen.topics_gone)
+
+    def _reads(self) -> list[str]:
+        subscribed = {topic for member in self.group.members or () for topic in member.topics}
+        if self.group.members is None:
+            subscribed = set(self.before.get("topics", ()))
+        subscribed |= self.group.topics
+        read = (subscribed or set(self.at)) | {topic for topic, rows in self.moved.items() if rows}
+        if self.run:
+            read |= set(self.before.get("topics", ()))
+        return sorted(topic for topic in read - self.seen.topics_gone if self.around.is_told(topic))
+
+    def _topology(self) -> tuple[Subtopology, ...]:
+        written = self.around.written.get(self.name, frozenset())
+        if not is_streams(self.name, self.group):
+            return (Subtopology(tuple(self.reads), tuple(sorted(written))),) if written else ()
+        own = [topic for topic in self.seen.topics or () if topic.startswith(f"{self.name}-")]
+        parts = self.group.topology
+        if not parts:
+            between = [topic for topic in own if purpose(topic) == "REPARTITION"]
+            stores = [topic for topic in own if purpose(topic) == "CHANGELOG"]
+            sources = tuple(topic for topic in self.reads if topic not in between)
+            parts = (Subtopology(sources, tuple(sorted(between))), Subtopology((*sources, *sorted(between)), tuple(sorted(stores))))
+        sinks = tuple(sorted(written - {sink for part in parts for sink in part.sinks}))
+        every = tuple(sorted({source for part in parts for source in part.sources}))
+        return (*parts, Subtopology(every, sinks)) if sinks else parts
+
+    @property
+    def active(self) -> bool:
+        """Whether somebody reads now."""
+        if self.group.members is None:
+            return self.group.state not in _ASLEEP
+        return bool(self.group.members)
+
+    def step(self) -> tuple[list[Json], State]:
+        """What this poll tells, and what is remembered."""
+        events: list[Json] = []
+        told = self.before.get("told", "")
+        if self.name in self.around.owned:
+            events = [self.end("COMPLETE")] if self.run else []
+            return events, self._state(None, told)
+        alive = self.active or any(self.moved.values())
+        if self.run is None and (alive or (self.reads and not told)):
+            self.run = {
+                "start": self.teller.now_us,
+                "rows": dict.fromkeys(self.reads, 0) if alive else {},
+                "alive": self.teller.now_us,
+                "had": False,
+                "idle": 0,
+            }
+            if alive:
+                self._count()
+            now = self._digest()
+            events = [self._event("START" if alive else "COMPLETE", whole=True)]
+            return events, self._state(self.run if alive else None, now)
+        if self.run is None:
+            return [], self._state(None, told)
+        self._count()
+        if alive:
+            self.run |= {"alive": self.teller.now_us, "idle": 0}
+        else:
+            self.run["idle"] += 1
+        if self._over():
+            return [self.end("COMPLETE")], self._state(None, told)
+        now = self._digest()
+        return [self._event("RUNNING", whole=now != told)], self._state(self.run, now)
+
+    def _over(self) -> bool:
+        run = self.run or {}
+        if run["had"]:
+            return bool(run["idle"] >= 2)
+        return bool(self.teller.now_us - run["alive"] >= QUIET_US)
+
+    def _count(self) -> None:
+        run = self.run or {}
+        rows = dict(run["rows"])
+        for topic in self.reads:
+            rows[topic] = rows.get(topic, 0) + self.moved.get(topic, 0)
+        run |= {"rows": rows, "had": run["had"] or bool(self.group.members)}
+
+    def end(self, kind: str) -> Json:
+        """The end of the open run: COMPLETE or ABORT."""
+        return self._event(kind, whole=False)
+
+    def _digest(self) -> str:
+        described = self.group.members is not None or self.group.topics or self.group.topology
+        if not described and self.before.get("told"):
+            return str(self.before["told"])  # its description could not be had this time: that is nothing new
+        return digest([self.reads, self.outputs, self._facet()])
+
+    def _state(self, run: Mapping[str, Any] | None, told: str) -> State:
+        state: dict[str, Any] = {"kind": self.group.kind, "topics": self.reads, "at": self.at, "told": told}
+        if self.outputs:
+            state["outputs"] = self.outputs
+        if self.before.get("joined"):
+            state["joined"] = True
+        return {**state, "run": run} if run else state
+
+    def _event(self, kind: str, *, whole: bool) -> Json:
+        run = self.run or {}
+        streams = is_streams(self.name, self.group)
+        run_facets = {"kafka_lag": lag} if (lag := self._lag()) else {}
+        job_facets = {}
+        outputs: Iterable[str] = ()
+        if whole:
+            run_facets["kafka_group"] = self._facet()
+            job_facets = self.teller.job_facets("STREAMS_APPLICATION" if streams else "CONSUMER_GROUP")
+            outputs = self.outputs
+            if len(self.topology) > 1:
+                job_facets["lineage"] = OUT.lineage(self._lineage())
+        ident = run_id("kafka", self.teller.cluster, "group", self.name, run["start"])
+        return OUT.run_event(
+            kind,
+            self.teller.now_us,
+            ident,
+            self.teller.group(self.name),
+            run_facets=run_facets,
+            job_facets=job_facets,
+            inputs=[self._input(topic, run["rows"].get(topic)) for topic in self.reads],
+            outputs=[OUT.dataset(self.teller.name(topic)) for topic in outputs],
+        )
+
+    def _input(self, topic: str, rows: int | None) -> Json:
+        counted = rows is not None and topic in self.at
+        return OUT.dataset(self.teller.name(topic), inputFacets={"inputStatistics": OUT.input_statistics(rows)} if counted else {})
+
+    def _lineage(self) -> list[Json]:
+        sources: dict[str, set[str]] = {}
+        for part in self.topology:
+            for sink in part.sinks:
+                sources.setdefault(sink, set()).update(source for source in part.sources if source != sink)
+        ends = [self._entry(self.teller.name(sink), sorted(found)) for sink, found in sorted(sources.items())]
+        used = {source for found in sources.values() for source in found}
+        idle = [topic for topic in self.reads if topic not in used]
+        return [*ends, {"type": "JOB", "inputs": [_dataset(self.teller.name(topic)) for topic in idle]}] if idle else ends
+
+    def _entry(self, target: DatasetName, sources: Iterable[str]) -> Json:
+        return {**_dataset(target), "inputs": [_dataset(self.teller.name(source)) for source in sources]}
+
+    def _facet(self) -> Json:
+        group = self.group
+        members: Json = {"clusterId": self.teller.cluster, "groupType": group.kind, "state": group.state}
+        patterns = sorted({member.pattern for member in group.members or () if member.pattern})
+        members |= {key: said for key, said in (("assignor", group.assignor), ("subscribedPatterns", patterns)) if said}
+        if group.members is None:
+            members["membersUnknown"] = True
+        else:
+            shown = sorted(group.members)[:_MEMBERS_TOLD]
+            members["memberCount"] = len(group.members)
+            members["members"] = [_member(one) for one in shown]
+        return OUT.own("1-0-0", "KafkaGroupRunFacet", **members)
+
+    def _lag(self) -> Json | None:
+        lag = {}
+        for topic in self.reads:
+            ends, at = self.seen.ends.get(topic), self.at.get(topic)
+            if ends and at:
+                lag[topic] = sum(max(0, end - place) for end, place in zip(ends, at, strict=False) if place >= 0)
+        if not lag:
+            return None
+        return OUT.own("1-0-0", "KafkaLagRunFacet", at=format_time(self.teller.now_us), rows=sum(lag.values()), topics=lag)
+
+
+def _member(one: Member) -> Json:
+    told: Json = {"clientId": one.client_id}
+    if one.host:
+        told["host"] = one.host.lstrip("/")
+    if one.partitions >= 0:
+        told["partitions"] = one.partitions
+    return told
+
+
+def _dataset(name: DatasetName) -> Json:
+    return {"type": "DATASET", "namespace": name[0], "name": name[1]}
+
+
+def _moved(before: Mapping[str, list[int]], now: Mapping[str, list[int]]) -> dict[str, int]:
+    """Rows read between two polls: where both know a partition's offset, and it went forward."""
+    return {
+        topic: sum(max(0, place - was) for place, was in zip(places, before.get(topic, ()), strict=False) if place >= 0 and was >= 0)
+        for topic, places in now.items()
+    }

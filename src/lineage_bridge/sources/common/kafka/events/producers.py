@@ -1,0 +1,117 @@
+"""Transactional producers told as streaming jobs, and what the transactions of groups' applications write. Pure.
+
+Many programs make their transactional ids up (`orders-0`, `orders-<uuid>-1`): ids that differ by the numbers and UUIDs at their end only
+are one producer. If a group has its name, the application that reads as the group writes as the producer, and it is the group's job.
+
+A run begins when a producer is first seen to have written. It ends (COMPLETE) when it has written nothing for an hour, or (ABORT) when
+the brokers have forgotten all of its ids.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from lineage_bridge.openlineage.outgoing import Json, run_id
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.sources.common.kafka.events.builder import OUT, Teller, digest
+from lineage_bridge.sources.common.kafka.look.cluster import UNDER_WAY, Seen
+from lineage_bridge.sources.common.kafka.look.purposes import stems
+
+QUIET_US = 3_600_000_000
+_IDS_KEPT = 20
+
+State = Mapping[str, Any]
+"""What is remembered of a producer: some `ids` and how `many`, `topics` it writes, `last` (its newest record, ms), `told` (digest), and if
+a run is open its `start` and when it was last `alive` (us)."""
+
+
+def producer_events(
+    teller: Teller, seen: Seen, before: Mapping[str, State], groups: Collection[str], is_told: Callable[[str], bool]
+) -> tuple[list[Json], dict[str, State], dict[str, frozenset[str]]]:
+    """The events about producers, what is remembered of them, and of groups' applications: what they write."""
+    if seen.transactions is None:
+        return [], dict(before), {name: frozenset(before[name]["topics"]) for name in before if name in groups}
+    held = _gathered(seen, groups)
+    events: list[Json] = []
+    after: dict[str, State] = {}
+    for name, was in before.items():
+        if name in held:
+            continue
+        if set(was["ids"]) <= seen.transactions_gone:
+            events += [_event(teller, name, was, "ABORT")] if "start" in was and name not in groups else []
+        else:
+            after[name] = was
+    for name, (ids, topics, last) in sorted(held.items()):
+        known = before.get(name, {})
+        told = {topic for topic in {*known.get("topics", ()), *topics} - seen.topics_gone if is_told(topic)}
+        state: dict[str, Any] = {
+            "ids": ids[:_IDS_KEPT],
+            "many": len(ids),
+            "topics": sorted(told),
+            "last": max(last, known.get("last", -1)),
+            "told": known.get("told", ""),
+        }
+        alive = state["last"] > known.get("last", -1) or any(seen.transactions[one].state in UNDER_WAY for one in ids)
+        if name not in groups:
+            events += _step(teller, name, state, known, alive=alive)
+        after[name] = state
+    return events, after, {name: frozenset(after[name]["topics"]) for name in after if name in groups}
+
+
+def _gathered(seen: Seen, groups: Collection[str]) -> dict[str, tuple[list[str], set[str], int]]:
+    """Producers by name: their transactional ids, the topics they write, and their newest record's time."""
+    by_id: dict[int, tuple[set[str], int]] = {}
+    for topic, producers in seen.producers.items():
+        for one in producers:
+            topics, last = by_id.get(one.id, (set(), -1))
+            by_id[one.id] = topics | {topic}, max(last, one.last_ms)
+    held: dict[str, tuple[list[str], set[str], int]] = {}
+    for ident, transaction in sorted((seen.transactions or {}).items()):
+        names = stems(ident)
+        name = next((stem for stem in names if stem in groups), names[-1])
+        ids, topics, last = held.get(name, ([], set(), -1))
+        written, newest = by_id.get(transaction.producer_id, (set(), -1))
+        held[name] = [*ids, ident], topics | written | transaction.topics, max(last, newest)
+    return held
+
+
+def _step(teller: Teller, name: str, state: dict[str, Any], known: State, *, alive: bool) -> list[Json]:
+    """The events of a producer that is a job of its own; `state` is completed."""
+    if "start" in known:
+        state |= {"start": known["start"], "alive": teller.now_us if alive else known["alive"]}
+        if teller.now_us - state["alive"] >= QUIET_US:
+            return [_ended(teller, name, state)]
+        return [_running(teller, name, state, "RUNNING")]
+    if state["topics"] and (alive or not state["told"]):
+        state |= {"start": teller.now_us, "alive": teller.now_us, "told": ""}
+        return [_running(teller, name, state, "START")]
+    return []
+
+
+def _ended(teller: Teller, name: str, state: dict[str, Any]) -> Json:
+    event = _event(teller, name, state, "COMPLETE")
+    del state["start"], state["alive"]
+    return event
+
+
+def _running(teller: Teller, name: str, state: dict[str, Any], kind: str) -> Json:
+    now = digest([state["topics"], state["ids"], state["many"]])
+    whole, state["told"] = now != state["told"], now
+    return _event(teller, name, state, kind, whole=whole)
+
+
+def _event(teller: Teller, name: str, state: State, kind: str, *, whole: bool = False) -> Json:
+    facets: dict[str, Json] = {}
+    if whole:
+        members: Json = {"clusterId": teller.cluster, "transactionalIds": state["ids"], "count": state["many"]}
+        if state["last"] >= 0:
+            members["lastWritten"] = format_time(state["last"] * 1000)
+        facets["kafka_producer"] = OUT.own("1-0-0", "KafkaProducerRunFacet", **members)
+    return OUT.run_event(
+        kind,
+        teller.now_us,
+        run_id("kafka", teller.cluster, "producer", name, state["start"]),
+        teller.producer(name),
+        run_facets=facets,
+        job_facets=teller.job_facets("PRODUCER") if whole else {},
+        outputs=[OUT.dataset(teller.name(topic)) for topic in state["topics"]] if whole else (),
+    )

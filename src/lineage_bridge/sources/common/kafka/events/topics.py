@@ -1,0 +1,176 @@
+"""Topics told as datasets: what they are, who may use them, how much is in them. Pure."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.openlineage.outgoing import Json, fields_json
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.sources.common.kafka.events.builder import OUT, Teller, digest
+from lineage_bridge.sources.common.kafka.look.cluster import Rule, Seen, Topic
+from lineage_bridge.sources.common.kafka.look.purposes import mirror_of, mirrors, purpose
+
+STATISTICS_EVERY_US = 3_600_000_000
+_META, _CONFIG, _ACCESS, _COLUMNS = range(4)
+
+More: TypeAlias = Callable[[str, Topic], Mapping[str, Json]]
+State = Mapping[str, Any]
+"""What is remembered of a topic: `id` (a digest), `said` (digests of the four parts that were told), `end` (sum of its ends), `counted`
+(time, start and end of the statistics that were told), `blind` if its configuration could no longer be had."""
+
+
+def _no_more(_: str, __: Topic) -> Mapping[str, Json]:
+    return {}
+
+
+def settled(topics: Mapping[str, State]) -> frozenset[str]:
+    """The topics whose configurations need not be read at each poll."""
+    return frozenset(name for name, state in topics.items() if state["said"][_CONFIG] and not state.get("blind"))
+
+
+def topic_events(
+    teller: Teller,
+    seen: Seen,
+    before: Mapping[str, State],
+    columns: Mapping[str, tuple[SchemaField, ...]],
+    more: More = _no_more,
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[list[Json], dict[str, State]]:
+    """The events about topics, and what is remembered of them. `columns`: what records of sampled topics were seen to have; `more`:
+    further facets; `names`: ids of principals (`sa-1` of `User:sa-1`) to their names.
+    """
+    if seen.topics is None:
+        return [], dict(before)
+    events: list[Json] = []
+    after: dict[str, State] = {name: state for name, state in before.items() if name not in seen.topics_gone}
+    events += [
+        teller_event
+        for name in sorted(seen.topics_gone & set(before))
+        for teller_event in [OUT.dataset_event(teller.now_us, teller.name(name), {"lifecycleStateChange": OUT.lifecycle("DROP")})]
+    ]
+    rights = Rights(seen.rules, names) if seen.rules is not None else None
+    aliases = mirrors(seen.topics)
+    for name, topic in sorted(seen.topics.items()):
+        event, after[name] = _told(
+            teller, seen, name, topic, before.get(name, {}), rights, aliases, columns.get(name, ()), more(name, topic)
+        )
+        events += [event] if event else []
+    return events, after
+
+
+def _told(
+    teller: Teller,
+    seen: Seen,
+    name: str,
+    topic: Topic,
+    before: State,
+    rights: "Rights | None",
+    aliases: Collection[str],
+    columns: tuple[SchemaField, ...],
+    more: Mapping[str, Json],
+) -> tuple[Json | None, State]:
+    config = seen.configs.get(name)
+    access = rights.of(name) if rights is not None else None
+    ident = digest(topic.id) if topic.id else ""
+    again = bool(before.get("id") and ident and before["id"] != ident)
+    said = list(before.get("said", ("", "", "", "")))
+    now = [
+        digest([topic.id, len(topic.leaders), topic.replication, mirror_of(name, aliases), *([more] if more else [])]),
+        said[_CONFIG] if config is None else digest(config),
+        said[_ACCESS] if access is None else digest(access),
+        digest([repr(field) for field in columns]) if columns else said[_COLUMNS],
+    ]
+    if name in seen.settled and now[_META] != said[_META]:
+        said[_CONFIG] = ""  # it is told at the next poll, with its configuration
+        return None, {**before, "said": said}
+    facets: dict[str, Json] = {}
+    if now != said:
+        facets = {**_facets(teller, name, topic, config, aliases), **more}
+        if config is None:
+            now[_CONFIG] = ""  # it is told again once its configuration can be had
+        if access is not None and (any(access.values()) or said[_ACCESS]):
+            facets["kafka_access"] = OUT.own("1-0-0", "KafkaAccessDatasetFacet", confidence="LOW", **access)
+        if columns and now[_COLUMNS] != said[_COLUMNS]:
+            facets["schema"] = OUT.schema(fields_json(columns))
+    if again:
+        facets["lifecycleStateChange"] = OUT.lifecycle("OVERWRITE")
+    counted = before.get("counted") if not again else None
+    statistics = _statistics(teller, seen, name, counted)
+    if statistics:
+        facets["kafka_statistics"] = statistics
+        counted = [teller.now_us, sum(seen.starts[name]), sum(seen.ends[name])]
+    ends = seen.ends.get(name)
+    state = {"id": ident, "said": now, "end": before.get("end") if ends is None else sum(ends), "counted": counted}
+    if config is None and name not in seen.settled and said[_CONFIG]:
+        state["blind"] = True
+    return (OUT.dataset_event(teller.now_us, teller.name(name), facets) if facets else None), state
+
+
+def _facets(teller: Teller, name: str, topic: Topic, config: Mapping[str, str] | None, aliases: Collection[str]) -> dict[str, Json]:
+    mirrored = mirror_of(name, aliases)
+    members: Json = {
+        "clusterId": teller.cluster,
+        "partitions": len(topic.leaders),
+        "replicationFactor": topic.replication,
+        "purpose": "MIRROR" if mirrored else purpose(name),
+    }
+    if topic.id:
+        members["topicId"] = topic.id
+    if config is not None:
+        members["config"] = dict(sorted(config.items()))
+    if mirrored:
+        members["mirrorOf"] = {"clusterAlias": mirrored[0], "topic": mirrored[1]}
+    return {
+        "datasetType": OUT.dataset_type("TOPIC"),
+        "dataSource": OUT.data_source(teller.namespace, teller.namespace),
+        "kafka_topic": OUT.own("1-0-0", "KafkaTopicDatasetFacet", **members),
+    }
+
+
+def _statistics(teller: Teller, seen: Seen, name: str, counted: list[int] | None) -> Json | None:
+    """Rows that are there, and rows written since the statistics before; at most once an hour, and only if something changed."""
+    if name not in seen.ends or name not in seen.starts:
+        return None
+    start, end = sum(seen.starts[name]), sum(seen.ends[name])
+    if counted and (teller.now_us - counted[0] < STATISTICS_EVERY_US or counted[1:] == [start, end]):
+        return None
+    members: Json = {"retainedRows": end - start, "endOffsets": end}
+    if counted:
+        members |= {"writtenRows": max(0, end - counted[2]), "since": format_time(counted[0])}
+    held = seen.producers.get(name, ())
+    if held:
+        members["producers"] = len(held)
+    last = max((one.last_ms for one in held), default=-1)
+    if last >= 0:
+        members["lastWritten"] = format_time(last * 1000)
+    return OUT.own("1-0-0", "KafkaStatisticsDatasetFacet", **members)
+
+
+class Rights:
+    """Who may read and write topics, as the rules say: what is denied takes away what is allowed to the same principal."""
+
+    def __init__(self, rules: Iterable[Rule], names: Mapping[str, str]) -> None:
+        self._names = names
+        self._literal: dict[str, list[Rule]] = {}
+        self._wide: list[Rule] = []
+        for rule in rules:
+            if rule.pattern == "LITERAL" and rule.name != "*":
+                self._literal.setdefault(rule.name, []).append(rule)
+            else:
+                self._wide.append(rule)
+
+    def of(self, name: str) -> Json:
+        """`mayRead` and `mayWrite`: principals, sorted; `names` of those that have one."""
+        rules = [rule for rule in self._wide if rule.name == "*" or name.startswith(rule.name)] + self._literal.get(name, [])
+        may = {"mayRead": _may(rules, "READ"), "mayWrite": _may(rules, "WRITE")}
+        named = {one: self._names.get(one.rpartition(":")[2]) for one in sorted({*may["mayRead"], *may["mayWrite"]})}
+        told = {one: name for one, name in named.items() if name}
+        return {**may, "names": told} if told else dict(may)
+
+
+def _may(rules: Iterable[Rule], operation: str) -> list[str]:
+    fitting = [rule for rule in rules if rule.operation in ("ALL", operation)]
+    allowed = {rule.principal for rule in fitting if rule.allows}
+    denied = {rule.principal for rule in fitting if not rule.allows}
+    return sorted(set() if "User:*" in denied else allowed - denied)

@@ -1,0 +1,118 @@
+"""What records look like: names and types of their fields, or the id of a registry's schema. Values leave nothing behind. Pure."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.sources.common.kafka.look.cluster import Sample
+
+_LARGEST = 1 << 20
+_MOST_FIELDS, _DEEPEST = 300, 8
+_NAME = re.compile(r"(?!.*\d{4})[A-Za-z_$][\w.$ -]{0,127}")
+"""What may be a field's name. Objects are also used as maps, whose keys are data: addresses, numbers, UUIDs."""
+_LOGICAL = {f"org.apache.kafka.connect.data.{name}": name.lower() for name in ("Date", "Decimal", "Time", "Timestamp")}
+
+
+def sample(records: Iterable[bytes | None]) -> Sample:
+    """What the keys or the values of some records look like."""
+    ids: set[int] = set()
+    fields: dict[str, SchemaField] = {}
+    declared: Sequence[SchemaField] = ()
+    for record in records:
+        if not record or len(record) > _LARGEST:
+            continue
+        if record[0] == 0 and len(record) >= 5:
+            ids.add(int.from_bytes(record[1:5], "big"))
+            continue
+        found = _json(record)
+        if not isinstance(found, dict):
+            continue
+        if set(found) == {"schema", "payload"} and isinstance(found["schema"], dict):
+            declared = _declared(found["schema"]) or declared
+        else:
+            fields = _merged(fields, _plain(found, 0))
+    return Sample(tuple(declared) or tuple(fields.values()), tuple(sorted(ids)))
+
+
+def _json(record: bytes) -> object:
+    try:
+        found: object = json.loads(record)
+    except (ValueError, RecursionError):
+        return None
+    return found
+
+
+def _plain(found: Mapping[str, Any], depth: int) -> dict[str, SchemaField]:
+    """The fields of an object; none if it is a map."""
+    if depth >= _DEEPEST or len(found) > _MOST_FIELDS or not all(_NAME.fullmatch(name) for name in found):
+        return {}
+    return {name: _field(name, value, depth) for name, value in found.items()}
+
+
+def _field(name: str, value: object, depth: int) -> SchemaField:
+    if isinstance(value, dict):
+        return SchemaField(name=name, type="record", fields=tuple(_plain(value, depth + 1).values()) or None)
+    if isinstance(value, list):
+        inner: dict[str, SchemaField] = {}
+        for item in value[:10]:
+            inner = _merged(inner, _plain(item, depth + 1)) if isinstance(item, dict) else inner
+        return SchemaField(name=name, type="array", fields=tuple(inner.values()) or None)
+    kinds = ((bool, "boolean"), (int, "long"), (float, "double"), (str, "string"))
+    return SchemaField(name=name, type=next((kind for of, kind in kinds if isinstance(value, of)), None))
+
+
+def _merged(one: Mapping[str, SchemaField], other: Mapping[str, SchemaField]) -> dict[str, SchemaField]:
+    merged = dict(one)
+    for name, field in other.items():
+        known = merged.get(name)
+        merged[name] = field if known is None else SchemaField(name=name, type=_either(known.type, field.type), fields=_inner(known, field))
+    return merged
+
+
+def _inner(one: SchemaField, other: SchemaField) -> tuple[SchemaField, ...] | None:
+    both = _merged({field.name: field for field in one.fields or ()}, {field.name: field for field in other.fields or ()})
+    return tuple(both.values()) or None
+
+
+def _either(one: str | None, other: str | None) -> str | None:
+    if one is None or other is None or one == other:
+        return one or other
+    return "double" if {one, other} == {"long", "double"} else None
+
+
+def _declared(schema: Mapping[str, Any]) -> tuple[SchemaField, ...]:
+    """The fields that Connect's converter writes beside each value."""
+    inner = schema.get("fields")
+    if schema.get("type") != "struct" or not isinstance(inner, list):
+        return ()
+    return tuple(_declared_field(field) for field in inner if isinstance(field, dict) and isinstance(field.get("field"), str))
+
+
+def _declared_field(said: Mapping[str, Any]) -> SchemaField:
+    kind, items = said.get("type"), said.get("items")
+    logical = _LOGICAL.get(str(said.get("name")))
+    fields = _declared(said) or (_declared(items) if isinstance(items, dict) else ())
+    told = logical or ("record" if kind == "struct" else kind if isinstance(kind, str) else None)
+    return SchemaField(name=said["field"], type=told, fields=fields or None)
+
+
+def to_json(found: Sample) -> dict[str, Any]:
+    """A sample as a snapshot keeps it."""
+    return {"fields": [_to_json(field) for field in found.fields], "ids": list(found.ids)}
+
+
+def _to_json(field: SchemaField) -> dict[str, Any]:
+    said: dict[str, Any] = {"name": field.name, "type": field.type}
+    return {**said, "fields": [_to_json(inner) for inner in field.fields]} if field.fields else said
+
+
+def from_json(said: Mapping[str, Any]) -> Sample:
+    """A sample that a snapshot kept."""
+    return Sample(tuple(_from_json(field) for field in said["fields"]), tuple(said["ids"]))
+
+
+def _from_json(said: Mapping[str, Any]) -> SchemaField:
+    inner = tuple(_from_json(field) for field in said.get("fields", ()))
+    return SchemaField(name=said["name"], type=said["type"], fields=inner or None)

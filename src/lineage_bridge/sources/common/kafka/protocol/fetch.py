@@ -1,0 +1,66 @@
+"""Looking at a cluster: as few requests as Kafka's protocol takes, each for many topics, groups or partitions."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from lineage_bridge.sources.common.kafka.protocol.wire import Wire, named
+from lineage_bridge.sources.common.observer import Unseen
+
+_ItemT = TypeVar("_ItemT")
+
+
+class Failures:
+    """What could not be had. Many failures of one sort are told as one, with some of the names."""
+
+    def __init__(self) -> None:
+        self._whole: dict[str, str] = {}
+        self._parts: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+
+    def whole(self, what: str, why: object) -> None:
+        """A listing that failed."""
+        self._whole.setdefault(what, str(why))
+
+    def part(self, what: str, why: str | int, name: str) -> None:
+        """One name of many; `why` may be an error code of the protocol."""
+        self._parts[what][named(why) if isinstance(why, int) else why].append(name)
+
+    def told(self) -> tuple[Unseen, ...]:
+        """All of them, sorted, one of each name."""
+        reasons = {what: [why] for what, why in self._whole.items()}
+        for what, by in self._parts.items():
+            reasons.setdefault(what, []).extend(_several(why, names) for why, names in sorted(by.items()))
+        return tuple(Unseen(what, "; ".join(whys)) for what, whys in sorted(reasons.items()))
+
+
+def _several(why: str, names: Sequence[str]) -> str:
+    some = sorted(set(names))
+    return f"{why} ({len(some)}: {', '.join(some[:3])}{', ...' if len(some) > 3 else ''})"
+
+
+def batches(items: Iterable[_ItemT], size: int) -> Iterator[list[_ItemT]]:
+    """The items in lists of at most this many."""
+    held = list(items)
+    for start in range(0, len(held), size):
+        yield held[start : start + size]
+
+
+def by_leader(leaders: dict[str, tuple[int, ...]], size: int) -> Iterator[tuple[int, dict[str, list[int]]]]:
+    """Partitions of topics by the broker that leads them, at most about so many partitions at a time; those without one left out."""
+    held: dict[int, dict[str, list[int]]] = defaultdict(dict)
+    counts: Counter[int] = Counter()
+    for topic, nodes in leaders.items():
+        for partition, node in enumerate(nodes):
+            if node >= 0:
+                held[node].setdefault(topic, []).append(partition)
+                counts[node] += 1
+        for node in {node for node in nodes if counts[node] >= size}:
+            yield node, held.pop(node)
+            del counts[node]
+    yield from sorted(held.items())
+
+
+def asked(wire: Wire, requests: Sequence[tuple[int, Any]]) -> Iterator[tuple[int, Any, Any]]:
+    """(broker, request, response or SourceError) of each."""
+    for (node, request), answer in zip(requests, wire.ask_all(requests), strict=True):
+        yield node, request, answer

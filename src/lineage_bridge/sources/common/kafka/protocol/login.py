@@ -1,0 +1,173 @@
+"""How the settings of a connection are said to the two clients: kafka-python for the protocol, librdkafka for reading records."""
+
+import ssl
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+from lineage_bridge.errors import ConfigError, ForbiddenError, UnreachableError
+from lineage_bridge.sources.common.kafka.settings import SECRET_PROPERTY, KafkaSettings
+from lineage_bridge.sources.common.settings import reveal
+
+_EARLY_S = 30.0
+"""How long before its end a token is no longer used."""
+
+
+class Hidden(str):
+    """A secret that does not show itself: clients write their configuration to their logs."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'***'"
+
+
+_PROPERTIES: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "client.dns.lookup": ("client_dns_lookup", str),
+    "client.id": ("client_id", str),
+    "reconnect.backoff.max.ms": ("reconnect_backoff_max_ms", int),
+    "reconnect.backoff.ms": ("reconnect_backoff_ms", int),
+    "receive.message.max.bytes": ("receive_message_max_bytes", int),
+    "socket.connection.setup.timeout.ms": ("socket_connection_setup_timeout_ms", int),
+    "ssl.crl.location": ("ssl_crlfile", str),
+}
+"""Properties of librdkafka that the other client has too, under a name of its own. The rest reach librdkafka only."""
+
+
+def protocol_config(settings: KafkaSettings) -> dict[str, Any]:
+    """The configuration of kafka-python's connections. Raises ConfigError."""
+    config: dict[str, Any] = {
+        "bootstrap_servers": settings.bootstrap_servers.split(","),
+        "client_id": "lineage-bridge",
+        "receive_message_max_bytes": 1_000_000_000,
+        "request_timeout_ms": int(settings.timeout_s * 1000),
+        "socket_connection_setup_timeout_ms": int(settings.timeout_s * 1000),
+        "security_protocol": settings.security_protocol,
+    }
+    if settings.tls:
+        config["ssl_context"] = tls_context(settings)
+    if settings.sasl_mechanism:
+        config |= _login(settings)
+    for name, said in settings.properties.items():
+        if name in _PROPERTIES:
+            own, read = _PROPERTIES[name]
+            config[own] = read(said)
+    return config
+
+
+def _login(settings: KafkaSettings) -> dict[str, Any]:
+    config: dict[str, Any] = {"sasl_mechanism": settings.sasl_mechanism}
+    if settings.sasl_mechanism == "GSSAPI":
+        from lineage_bridge.sources.common.kafka.protocol import kerberos  # noqa: PLC0415  # an extra
+
+        kerberos.prepare()
+        return config | {"sasl_kerberos_service_name": kerberos.Service(settings)}
+    if settings.sasl_mechanism == "OAUTHBEARER":
+        return config | {"sasl_oauth_token_provider": token_provider(settings)}
+    return config | {"sasl_plain_username": settings.username, "sasl_plain_password": Hidden(reveal(settings.password or ""))}
+
+
+def tls_context(settings: KafkaSettings) -> ssl.SSLContext:
+    """Whom to trust, and who we are. Raises ConfigError."""
+    try:
+        context = ssl.create_default_context(cafile=settings.ssl_ca_file or None)
+        if settings.ssl_cert_file:
+            password = reveal(settings.ssl_key_password) if settings.ssl_key_password else ""
+            context.load_cert_chain(settings.ssl_cert_file, settings.ssl_key_file or None, password)
+    except (OSError, ssl.SSLError) as error:
+        reason = error.strerror or str(error)
+        raise ConfigError(f"a certificate or key cannot be read: {reason}", "ssl_ca_file, ssl_cert_file, ssl_key_file are PEM") from error
+    context.check_hostname = settings.ssl_check_hostname
+    return context
+
+
+def records_config(settings: KafkaSettings) -> dict[str, Any]:
+    """The configuration of librdkafka. Raises ConfigError."""
+    named = {
+        "bootstrap.servers": settings.bootstrap_servers,
+        "client.id": "lineage-bridge",
+        "security.protocol": settings.security_protocol,
+        "sasl.mechanism": settings.sasl_mechanism,
+        "ssl.ca.location": settings.ssl_ca_file,
+        "ssl.certificate.location": settings.ssl_cert_file,
+        "ssl.key.location": settings.ssl_key_file or settings.ssl_cert_file,
+        "ssl.key.password": _revealed(settings.ssl_key_password),
+        "ssl.endpoint.identification.algorithm": "https" if settings.ssl_check_hostname else "none",
+        "sasl.username": settings.username,
+        "sasl.password": _revealed(settings.password),
+    }
+    if settings.sasl_mechanism == "OAUTHBEARER":
+        extensions = ",".join(f"{name}={value}" for name, value in sorted(settings.oauth_extensions.items()))
+        named |= {
+            "sasl.oauthbearer.method": "oidc",
+            "sasl.oauthbearer.token.endpoint.url": settings.oauth_token_url or "",
+            "sasl.oauthbearer.client.id": settings.oauth_client_id,
+            "sasl.oauthbearer.client.secret": _revealed(settings.oauth_client_secret),
+            "sasl.oauthbearer.scope": settings.oauth_scope,
+            "sasl.oauthbearer.extensions": extensions,
+        }
+    if settings.sasl_mechanism == "GSSAPI":
+        named |= {
+            "sasl.kerberos.service.name": settings.kerberos_service_name,
+            "sasl.kerberos.principal": settings.kerberos_principal,
+            "sasl.kerberos.keytab": settings.kerberos_keytab,
+        }
+    given = {name: reveal(said) if SECRET_PROPERTY.search(name) else said for name, said in settings.properties.items()}
+    return {name: said for name, said in named.items() if said} | given
+
+
+def _revealed(reference: str | None) -> str:
+    return Hidden(reveal(reference)) if reference else ""
+
+
+class Tokens:
+    """Bearer tokens of a token endpoint, by the client credentials; one is used until shortly before its end."""
+
+    def __init__(self, settings: KafkaSettings, clock: Callable[[], float] = time.monotonic) -> None:
+        self._settings, self._clock = settings, clock
+        self._token, self._until = "", 0.0
+
+    def token(self) -> str:
+        """A token that still counts. Raises ForbiddenError, UnreachableError."""
+        if self._clock() >= self._until:
+            answer = self._ask()
+            self._token = Hidden(answer["access_token"])
+            self._until = self._clock() + max(0.0, float(answer.get("expires_in") or 60.0) - _EARLY_S)
+        return self._token
+
+    def _ask(self) -> dict[str, Any]:
+        settings = self._settings
+        form = {"grant_type": "client_credentials"} | ({"scope": settings.oauth_scope} if settings.oauth_scope else {})
+        login = (settings.oauth_client_id, reveal(settings.oauth_client_secret or ""))
+        try:
+            trusted = ssl.create_default_context()
+            if settings.ssl_ca_file:
+                trusted.load_verify_locations(settings.ssl_ca_file)
+            answer = httpx.post(str(settings.oauth_token_url), data=form, auth=login, timeout=settings.timeout_s, verify=trusted)
+            said = answer.json() if answer.is_success else {}
+        except (httpx.HTTPError, OSError, ValueError) as error:
+            raise UnreachableError(f"the token endpoint does not answer: {type(error).__name__}", "look at oauth_token_url") from error
+        if not isinstance(said, dict) or not isinstance(said.get("access_token"), str):
+            hint = "look at oauth_client_id, oauth_client_secret and oauth_scope"
+            raise ForbiddenError(f"the token endpoint gave no token (HTTP {answer.status_code})", hint)
+        return said
+
+
+def token_provider(settings: KafkaSettings) -> Any:  # noqa: ANN401  # kafka-python has no types
+    """What gives kafka-python its tokens."""
+    from kafka.net.sasl.oauth import AbstractTokenProvider  # noqa: PLC0415  # an extra
+
+    tokens = Tokens(settings)
+
+    class Provider(AbstractTokenProvider):  # type: ignore[misc]  # a class without types
+        """Tokens as kafka-python asks for them."""
+
+        def token(self) -> str:
+            return tokens.token()
+
+        def extensions(self) -> dict[str, str]:
+            return dict(settings.oauth_extensions)
+
+    return Provider()

@@ -1,0 +1,83 @@
+"""Reading the newest records of some topics: no group is joined, nothing is committed. librdkafka reads what is compressed in any way."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from lineage_bridge.sources.common.kafka.look.cluster import Sample
+from lineage_bridge.sources.common.kafka.look.sampling import sample
+from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
+from lineage_bridge.sources.common.kafka.protocol.login import records_config
+from lineage_bridge.sources.common.kafka.settings import KafkaSettings
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE
+
+_RECORDS, _PARTITIONS = 5, 4
+_WHAT = "topics: records"
+
+
+def newest(
+    settings: KafkaSettings, ends: Mapping[str, tuple[int, ...]], starts: Mapping[str, tuple[int, ...]], failures: Failures
+) -> dict[str, dict[str, Sample]]:
+    """What the newest records of these topics look like; the offsets say where they lie. Takes no longer than the time-out."""
+    wanted = [place for topic, places in ends.items() for place in _places(topic, places, starts.get(topic, ()))]
+    if not wanted:
+        return {}
+    said: list[str] = []
+    config = records_config(settings) | {
+        "group.id": "lineage-bridge-samples",
+        "enable.auto.commit": False,
+        "enable.auto.offset.store": False,
+        "enable.partition.eof": True,
+        "auto.offset.reset": "error",
+        "error_cb": lambda error: said.append(error.str()),
+        "log_level": 0,
+    }
+    held: dict[str, list[Any]] = {topic: [] for topic in ends}
+    try:
+        consumer = Consumer(config)
+    except (KafkaException, ValueError) as error:
+        failures.whole(_WHAT, f"librdkafka refuses the settings: {_reason(error)}")
+        return {}
+    try:
+        consumer.assign(wanted)
+        left = _read(consumer, wanted, held, time.monotonic() + settings.timeout_s, failures)
+    finally:
+        consumer.close()
+    for topic in sorted({topic for topic, _ in left}):
+        failures.part(_WHAT, said[-1] if said else "they did not come in time", topic)
+    return {
+        topic: {KEY: sample(record.key() for record in records), VALUE: sample(record.value() for record in records)}
+        for topic, records in held.items()
+        if records
+    }
+
+
+def _places(topic: str, ends: tuple[int, ...], starts: tuple[int, ...]) -> list[TopicPartition]:
+    begins = starts or (0,) * len(ends)
+    filled = [(end - begin, partition) for partition, (begin, end) in enumerate(zip(begins, ends, strict=False)) if end > begin]
+    chosen = [partition for _, partition in sorted(filled, reverse=True)[:_PARTITIONS]]
+    return [TopicPartition(topic, partition, max(begins[partition], ends[partition] - _RECORDS)) for partition in chosen]
+
+
+def _read(
+    consumer: Consumer, wanted: list[TopicPartition], held: dict[str, list[Any]], deadline: float, failures: Failures
+) -> set[tuple[str, int]]:
+    """Reads until all partitions are at their ends or the time is over; which ones are not."""
+    left = {(place.topic, place.partition) for place in wanted}
+    while left and time.monotonic() < deadline:
+        for record in consumer.consume(500, timeout=0.5):
+            error, place = record.error(), (record.topic() or "", record.partition() or 0)
+            if error is None:
+                held[place[0]].append(record)
+            elif place in left:
+                left.discard(place)
+                if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001  # that is its public name
+                    failures.part(_WHAT, error.str(), place[0])
+    return left
+
+
+def _reason(error: Exception) -> str:
+    first = error.args[0] if error.args else error
+    return first.str() if isinstance(first, KafkaError) else str(first)

@@ -1,0 +1,159 @@
+"""Following a topic from offsets that its reader keeps: no group is joined, nothing is committed. librdkafka reads what is compressed."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from confluent_kafka import OFFSET_END, Consumer, KafkaError, KafkaException, TopicPartition
+
+from lineage_bridge.errors import ForbiddenError, MissingError, SourceError, UnreachableError
+from lineage_bridge.sources.common.kafka.protocol.login import records_config
+from lineage_bridge.sources.common.kafka.settings import KafkaSettings
+
+_AT_ONCE = 500
+_FORBIDDEN = frozenset(
+    (
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError.SASL_AUTHENTICATION_FAILED,
+        KafkaError._AUTHENTICATION,  # noqa: SLF001  # that is its public name
+    )
+)
+_UNKNOWN = frozenset((KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC))  # noqa: SLF001  # as above
+_LOST = frozenset((KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._AUTO_OFFSET_RESET))  # noqa: SLF001  # as above
+
+
+class Part(NamedTuple):
+    """How far was read. `offsets`: of every partition the next one. `gone`: partitions whose next records were no longer there.
+
+    `is_whole`: the ends that the partitions had were reached.
+    """
+
+    offsets: Mapping[int, int]
+    gone: tuple[int, ...] = ()
+    is_whole: bool = True
+
+
+class Tail:
+    """One reader of one topic, used by one thread. Raises SourceError, ConfigError."""
+
+    def __init__(self, settings: KafkaSettings, topic: str) -> None:
+        self._settings, self._topic = settings, topic
+        self._said: list[KafkaError] = []
+        self._offsets: dict[int, int] = {}
+        self._left: set[int] = set()
+        self._gone: set[int] = set()
+        config = records_config(settings) | {
+            "group.id": "lineage-bridge-tail",
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "error",
+            "error_cb": self._heard,
+            "log_level": 0,
+        }
+        try:
+            self._consumer = Consumer(config)
+        except (KafkaException, ValueError) as error:
+            raise SourceError(f"librdkafka refuses the settings: {_error_of(error)}") from error
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self._consumer.close()
+
+    def begin(self, offsets: Mapping[int, int], since_ms: int | None) -> None:
+        """From these offsets on; of other partitions from a time on, or from the end. Raises SourceError."""
+        timeout = self._settings.timeout_s
+        try:
+            told = self._consumer.list_topics(self._topic, timeout).topics[self._topic]
+            if told.error is not None:
+                raise self._failed(told.error)
+            new = [TopicPartition(self._topic, number, since_ms or 0) for number in sorted(told.partitions) if number not in offsets]
+            begun = {place.partition: place.offset for place in self._consumer.offsets_for_times(new, timeout)} if new and since_ms else {}
+            at = {number: offsets.get(number, begun.get(number, OFFSET_END)) for number in sorted(told.partitions)}
+            self._offsets = {number: self._bounds(number)[1] if offset == OFFSET_END else offset for number, offset in at.items()}
+        except KafkaException as error:
+            raise self._failed(error.args[0]) from error
+        self._left = set(self._offsets)
+        self._assign()
+
+    @property
+    def offsets(self) -> dict[int, int]:
+        """Of every partition the next offset."""
+        return dict(self._offsets)
+
+    def some(self, timeout_s: float) -> tuple[bytes, ...]:
+        """What comes within this time. Raises SourceError."""
+        values = []
+        lost: set[int] = set()
+        for record in self._consumer.consume(_AT_ONCE, timeout_s):
+            error, partition = record.error(), record.partition() or 0
+            if error is None:
+                values.append(record.value() or b"")
+                self._offsets[partition] = (record.offset() or 0) + 1
+            elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001  # that is its public name
+                self._left.discard(partition)
+            elif error.code() in _LOST:
+                lost.add(partition)
+            elif not error.retriable():
+                raise self._failed(error)
+        self._begin_again(lost)
+        return tuple(values)
+
+    def to_end(self, take: Callable[[bytes], object], most: int) -> Part:
+        """All up to the ends; if there are more than about `most` records, the rest comes the next time. Raises SourceError.
+
+        Takes no longer than the time-out after the last record.
+        """
+        count = 0
+        deadline = time.monotonic() + self._settings.timeout_s
+        while self._left and count < most:
+            values = self.some(min(0.5, self._settings.timeout_s))
+            for value in values:
+                take(value)
+            count += len(values)
+            if values:
+                deadline = time.monotonic() + self._settings.timeout_s
+            elif time.monotonic() >= deadline:
+                if not count:
+                    raise self._failed("records did not come in time")
+                break
+        return Part(self.offsets, tuple(sorted(self._gone)), not self._left)
+
+    def _begin_again(self, lost: set[int]) -> None:
+        """Of partitions whose next record is no longer there, go on with what is."""
+        if not lost:
+            return
+        try:
+            self._offsets |= {number: self._bounds(number)[0] for number in lost}
+        except KafkaException as error:
+            raise self._failed(error.args[0]) from error
+        self._gone |= lost
+        self._assign()
+
+    def _assign(self) -> None:
+        self._consumer.assign([TopicPartition(self._topic, number, offset) for number, offset in self._offsets.items()])
+
+    def _bounds(self, partition: int) -> tuple[int, int]:
+        """The first offset, and the one after the last."""
+        first, end = self._consumer.get_watermark_offsets(TopicPartition(self._topic, partition), self._settings.timeout_s)
+        return int(first), int(end)
+
+    def _heard(self, error: KafkaError) -> None:
+        if not self._said or self._said[0].code() not in _FORBIDDEN:
+            self._said[:] = [error]
+
+    def _failed(self, error: object) -> SourceError:
+        """What an error means; the client tells the cause by the way."""
+        self._consumer.poll(0)
+        causes = [one for one in (*self._said, error) if isinstance(one, KafkaError)]
+        named = f"topic {self._topic}: {causes[0].str() if causes else error}"
+        codes = {one.code() for one in causes}
+        if codes & _FORBIDDEN:
+            return ForbiddenError(named, "are key and secret right, and may it read the topic?")
+        return MissingError(named) if codes & _UNKNOWN else UnreachableError(named)
+
+
+def _error_of(error: object) -> str:
+    first = error.args[0] if isinstance(error, Exception) and error.args else error
+    return first.str() if isinstance(first, KafkaError) else str(first)

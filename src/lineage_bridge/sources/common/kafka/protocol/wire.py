@@ -1,0 +1,189 @@
+"""Requests of Kafka's protocol, sent to the brokers that answer them."""
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any
+
+from kafka import errors as kafka_errors
+from kafka.net.connection import KafkaConnection
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.selector import NetworkSelector
+from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest, SaslHandshakeResponse
+from typing_extensions import Self
+
+from lineage_bridge.errors import ForbiddenError, LineageBridgeError, MissingError, SourceError, UnreachableError
+from lineage_bridge.sources.common.kafka.protocol.login import protocol_config
+from lineage_bridge.sources.common.kafka.settings import KafkaSettings
+
+logging.getLogger("kafka").setLevel(logging.CRITICAL)  # what fails is raised, once, and in words of ours
+
+_THROTTLED_S = 0.1
+_LOGIN = "look at sasl_mechanism and at who logs in"
+
+
+_KINDS: tuple[tuple[tuple[type[Exception], ...], type[SourceError], str], ...] = (
+    ((kafka_errors.SaslAuthenticationFailedError, kafka_errors.IllegalSaslStateError), ForbiddenError, "the broker refuses the login"),
+    ((kafka_errors.UnsupportedSaslMechanismError,), ForbiddenError, "the broker does not take this mechanism"),
+    ((kafka_errors.AuthorizationError,), ForbiddenError, "the broker does not allow it"),
+    ((kafka_errors.IncompatibleBrokerVersion, kafka_errors.UnsupportedVersionError), MissingError, "the broker's version does not know it"),
+    ((kafka_errors.KafkaConnectionError, kafka_errors.KafkaTimeoutError), UnreachableError, "no answer"),
+    ((kafka_errors.NodeNotReadyError, OSError), UnreachableError, "no answer"),
+)
+
+
+def told(error: Exception) -> SourceError:
+    """An error of the client in our tree."""
+    if isinstance(error, SourceError):
+        return error
+    for kinds, kind, what in _KINDS:
+        if isinstance(error, kinds):
+            return kind(f"{what}: {_said(error)}", _LOGIN if kind is ForbiddenError else "")
+    return SourceError(f"{type(error).__name__}: {_said(error)}")
+
+
+def _said(error: Exception) -> str:
+    return str(error.args[0]) if error.args and not isinstance(error, kafka_errors.NodeNotReadyError) else type(error).__name__
+
+
+def named(code: int) -> str:
+    """An error code of the protocol by its name: `TopicAuthorizationFailedError`."""
+    return str(kafka_errors.for_code(code).__name__)
+
+
+class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without types
+    """A connection that knows why a login failed.
+
+    The broker hangs up behind its refusal, and then the client tells the hanging up and not the refusal, which it often has not read.
+    """
+
+    refusal: Exception | None = None
+
+    def _send_request(self, request: Any, future: Any = None, timeout_at: float | None = None) -> Any:  # noqa: ANN401  # as below
+        sent = super()._send_request(request, future, timeout_at)
+        if isinstance(request, SaslAuthenticateRequest | SaslHandshakeRequest):
+            self.refusal = kafka_errors.SaslAuthenticationFailedError("it hung up; is the mechanism enabled, are user and password right?")
+            sent.add_callback(self._judge)
+        return sent
+
+    def _judge(self, answer: Any) -> None:  # noqa: ANN401  # as below
+        if not answer.error_code:
+            self.refusal = None
+        elif isinstance(answer, SaslHandshakeResponse):
+            self.refusal = kafka_errors.UnsupportedSaslMechanismError(f"it takes {', '.join(answer.mechanisms) or 'none'}")
+        else:
+            self.refusal = kafka_errors.SaslAuthenticationFailedError(answer.error_message or named(answer.error_code))
+
+    def connection_lost(self, error: Exception | None) -> None:
+        super().connection_lost(self.refusal if self.refusal and isinstance(error, kafka_errors.KafkaConnectionError) else error)
+
+
+class _Manager(KafkaConnectionManager):  # type: ignore[misc]  # as above
+    def get_connection(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # as below
+        connection = super().get_connection(*args, **kwargs)
+        connection.__class__ = _Connection  # it is new, or was one before
+        return connection
+
+    def is_throttled(self, node: int) -> bool:
+        """Whether a broker has asked to be left alone for a while."""
+        connection = self._conns.get(node)
+        return connection is not None and "throttle" in connection.paused
+
+
+class Wire:
+    """An open connection to a cluster. `requests` counts what was sent, logins apart. Open it with `with`; not safe in several threads.
+
+    `version` is the brokers' (`(2, 8)`), if they are not to be asked for it.
+    """
+
+    def __init__(self, settings: KafkaSettings, version: tuple[int, ...] | None = None) -> None:
+        self._settings, self.requests = settings, 0
+        config = protocol_config(settings) | {"api_version": version}
+        self._net = NetworkSelector(client_id=config["client_id"])
+        self._manager = _Manager(self._net, **config)
+
+    def __enter__(self) -> Self:
+        """Find a broker. Raises UnreachableError, ForbiddenError."""
+        try:
+            self._manager.run(self._find)
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._manager.close()
+        self._net.close()
+
+    async def _find(self) -> None:
+        failures = []
+        for broker in self._manager.cluster.bootstrap_brokers():
+            server = f"{broker.host}:{broker.port}"
+            try:
+                await self._manager.get_connection(broker.node_id, pop_on_close=False, refresh_metadata_on_err=False)
+                await self._manager.cluster.refresh_metadata(broker.node_id)
+            except (kafka_errors.KafkaError, LineageBridgeError, OSError, ValueError) as error:
+                failure = error if isinstance(error, LineageBridgeError) else told(error)
+                if isinstance(failure, ForbiddenError):
+                    raise failure from error
+                failures.append(f"{server}: {failure}")
+                continue
+            if self._manager.cluster.brokers():
+                return
+            failures.append(f"{server}: no broker is told")
+        hint = f"look at bootstrap_servers, and whether security_protocol {self._settings.security_protocol} is what the listener speaks"
+        raise UnreachableError(f"the cluster does not answer ({'; '.join(failures)})", hint)
+
+    @property
+    def brokers(self) -> list[int]:
+        """The ids of the brokers, in order."""
+        return sorted(broker.node_id for broker in self._manager.cluster.brokers())
+
+    def knows(self, request: Any, version: int = 0) -> bool:  # noqa: ANN401  # kafka-python has no types
+        """Whether the brokers know this kind of request, at least of this version."""
+        try:
+            return bool(self._manager.broker_version_data.api_version(request) >= version)
+        except kafka_errors.IncompatibleBrokerVersion:
+            return False
+
+    def ask(self, request: Any, node: int | None = None) -> Any:  # noqa: ANN401  # as above
+        """The response to a request, from this broker or any. Raises SourceError."""
+        node = self.brokers[0] if node is None else node
+        (answer,) = self.ask_all([(node, request)])
+        if isinstance(answer, SourceError):
+            raise answer
+        return answer
+
+    def ask_all(self, requests: Iterable[tuple[int, Any]]) -> list[Any]:
+        """The responses to requests, in order, each from its broker, or the SourceError it failed with; the brokers work at once."""
+        asked = list(requests)
+        self.requests += len(asked)
+        answers: list[Any] = self._manager.run(self._gather, asked)
+        return answers
+
+    async def _gather(self, asked: list[tuple[int, Any]]) -> list[Any]:
+        queues: dict[int, list[int]] = defaultdict(list)
+        for place, (node, _) in enumerate(asked):
+            queues[node].append(place)
+        answers: list[Any] = [None] * len(asked)
+        while any(queues.values()):
+            places = [queue.pop(0) for queue in queues.values() if queue]
+            sent = [(place, self._manager.call_soon(self._send, *asked[place])) for place in places]
+            for place, future in sent:
+                answers[place] = await future
+        return answers
+
+    async def _send(self, node: int, request: Any) -> Any:  # noqa: ANN401  # as above
+        try:
+            for _ in range(int(self._settings.timeout_s / _THROTTLED_S)):
+                if not self._manager.is_throttled(node):
+                    break
+                await self._net.sleep(_THROTTLED_S)
+            return await self._manager.send(request, node_id=node)
+        except (kafka_errors.KafkaError, LineageBridgeError, OSError, ValueError) as error:
+            return told(error)

@@ -1,0 +1,97 @@
+"""What can be set of a Kafka cluster that is observed."""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
+
+from lineage_bridge.sources.common.settings import Secret, SourceSettings, Url, refer
+
+SECRET_PROPERTY = re.compile(r"password|secret|passphrase|\.pem$|jaas|token$|sasl\.oauthbearer\.config|credential", re.IGNORECASE)
+"""Names of a client's settings whose values are secrets."""
+_SERVER = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:,/@\[\]]+):\d{1,5}")
+
+
+def _servers(value: str) -> str:
+    servers = [server.strip() for server in value.split(",") if server.strip()]
+    if not servers or not all(_SERVER.fullmatch(server) for server in servers):
+        raise ValueError("servers are host:port, separated by commas")
+    return ",".join(servers)
+
+
+def _properties(value: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+    return {name: _referred(name, said, info) if SECRET_PROPERTY.search(name) else said for name, said in value.items()}
+
+
+def _referred(name: str, said: str, info: ValidationInfo) -> str:
+    try:
+        return refer(said, info)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+class KafkaSettings(SourceSettings):
+    """A cluster: where it is, how to get in, and what of it is told."""
+
+    bootstrap_servers: Annotated[str, AfterValidator(_servers)] = Field(description="host:port of some brokers, separated by commas")
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
+        default="PLAINTEXT", description="how the connection is secured"
+    )
+    ssl_ca_file: str = Field(default="", description="file of the authorities that are trusted, in PEM; empty: the system's")
+    ssl_cert_file: str = Field(default="", description="file of the client's certificate, in PEM")
+    ssl_key_file: str = Field(default="", description="file of the client's key, in PEM")
+    ssl_key_password: Secret | None = Field(default=None, description="password of the client's key, as a reference")
+    ssl_check_hostname: bool = Field(default=True, description="whether the brokers' certificates must be of their host names")
+    sasl_mechanism: Literal["", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI"] = Field(
+        default="", description="how one logs in, with SASL_PLAINTEXT and SASL_SSL"
+    )
+    username: str = Field(default="", description="user of PLAIN and SCRAM")
+    password: Secret | None = Field(default=None, description="password of that user, as a reference")
+    oauth_token_url: Url | None = Field(default=None, description="token endpoint of OAUTHBEARER (client credentials)")
+    oauth_client_id: str = Field(default="", description="client id at the token endpoint")
+    oauth_client_secret: Secret | None = Field(default=None, description="client secret at the token endpoint, as a reference")
+    oauth_scope: str = Field(default="", description="scope that is asked for")
+    oauth_extensions: dict[str, str] = Field(
+        default_factory=dict, description="SASL extensions sent with the token (logicalCluster, identityPoolId)"
+    )
+    kerberos_service_name: str = Field(default="kafka", description="the brokers' service name in Kerberos")
+    kerberos_principal: str = Field(default="", description="who logs in with GSSAPI; empty: whoever the ticket cache names")
+    kerberos_keytab: str = Field(default="", description="file of the principal's keys; empty: the ticket cache is used")
+    properties: Annotated[dict[str, str], AfterValidator(_properties)] = Field(
+        default_factory=dict, description="further settings of the connection, as librdkafka names them; secrets as references"
+    )
+    topics: tuple[str, ...] = Field(default=("*",), description="globs of the topics that are told")
+    exclude_topics: tuple[str, ...] = Field(default=(), description="globs of topics that are not told")
+    groups: tuple[str, ...] = Field(default=("*",), description="globs of the groups and transactional ids that are told")
+    internal: bool = Field(default=False, description="whether the topics of Kafka, Connect and registries themselves are told")
+    sample: tuple[str, ...] = Field(default=(), description="globs of topics whose newest records may be read to learn field names")
+
+    @property
+    def server(self) -> str:
+        """The first server: it names the cluster's topics."""
+        return self.bootstrap_servers.split(",", maxsplit=1)[0]
+
+    @property
+    def address(self) -> str:
+        """The first server."""
+        return self.server
+
+    @property
+    def tls(self) -> bool:
+        """Whether the connection is encrypted."""
+        return self.security_protocol.endswith("SSL")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Any:  # noqa: ANN401  # pydantic: the model itself
+        sasl = self.security_protocol.startswith("SASL")
+        if sasl != bool(self.sasl_mechanism):
+            raise ValueError("sasl_mechanism goes with SASL_PLAINTEXT or SASL_SSL, and these with it")
+        if (self.sasl_mechanism == "PLAIN" or self.sasl_mechanism.startswith("SCRAM")) and not (self.username and self.password):
+            raise ValueError(f"{self.sasl_mechanism} takes username and password")
+        if self.sasl_mechanism == "OAUTHBEARER" and not (self.oauth_token_url and self.oauth_client_id and self.oauth_client_secret):
+            raise ValueError("OAUTHBEARER takes oauth_token_url, oauth_client_id and oauth_client_secret")
+        if (self.ssl_ca_file or self.ssl_cert_file or self.ssl_key_file or self.ssl_key_password) and not self.tls:
+            raise ValueError("certificates go with SSL or SASL_SSL")
+        if self.ssl_key_file and not self.ssl_cert_file:
+            raise ValueError("a client's key goes with its certificate: set ssl_cert_file")
+        return self

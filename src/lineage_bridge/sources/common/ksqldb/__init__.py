@@ -1,0 +1,1 @@
+"""ksqlDB: what servers answer, and the events that come of it."""

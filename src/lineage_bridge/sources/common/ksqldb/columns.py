@@ -1,0 +1,80 @@
+"""Columns of streams to columns of topics, and which come from which. Pure."""
+
+from collections.abc import Iterable, Mapping
+
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.sources.common.ksqldb.answers import Relation
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Knowledge, column_of
+from lineage_bridge.sql.lineage import Lineage
+from lineage_bridge.sql.names import Name
+from lineage_bridge.sql.reading import lineage_of
+
+REGISTERED = 0
+"""The rank of what a schema registry knows."""
+
+
+def keys_of(relation: Relation) -> tuple[SchemaField, ...]:
+    """The fields of the topic's keys. One column is the whole key, without a name."""
+    if len(relation.keys) != 1:
+        return relation.keys
+    (only,) = relation.keys
+    return (SchemaField(name="", type=only.type, fields=only.fields),)
+
+
+def column(relation: Relation, topic: DatasetName, name: str, around: Knowledge) -> str:
+    """The column of the topic that a column of a stream is. ksqlDB does not mind the case of names; a registry's spelling counts."""
+    is_key = any(field.name == name for field in relation.keys)
+    schema = around.schemas.get((topic, KEY if is_key else VALUE))
+    known = [field.name for field in schema.fields if field.name] if schema and schema.rank == REGISTERED else []
+    path = name if name in known else next((other for other in known if other.casefold() == name.casefold()), "")
+    if is_key:
+        return column_of(KEY, path or ("" if len(relation.keys) == 1 else name))
+    return column_of(VALUE, path or name)
+
+
+def lineage(text: str, relations: Mapping[str, Relation]) -> Lineage:
+    """What a query's statement does, with all streams and tables known."""
+    tables: dict[Name, list[str]] = {(name,): [field.name for field in (*one.keys, *one.values)] for name, one in relations.items()}
+    return lineage_of(text, "ksqldb", tables)
+
+
+def columns_into(
+    sink: str, found: Lineage, relations: Mapping[str, Relation], topics: Mapping[str, DatasetName], around: Knowledge
+) -> tuple[dict[str, list[Json]], list[Json]]:
+    """The columns of a sink's topic with those that they come from, and the columns that decide about its rows."""
+    into: dict[str, list[Json]] = {}
+    for flow in sorted(found.columns, key=lambda one: (one.out_column, one.in_table, one.in_column)):
+        source = flow.in_table[-1]
+        if flow.out_table[-1] == sink and source in relations:
+            field = column(relations[sink], topics[sink], flow.out_column, around) if sink in relations else flow.out_column
+            into.setdefault(field, []).append(_source(source, flow.in_column, "DIRECT", flow.subtype.name, relations, topics, around))
+    deciding: dict[tuple[object, ...], list[Json]] = {}
+    for decides in sorted(found.indirect, key=lambda one: (one.in_table, one.in_column, one.kind)):
+        source = decides.in_table[-1]
+        if decides.out_table[-1] == sink and source in relations:
+            one = _source(source, decides.in_column, "INDIRECT", decides.kind, relations, topics, around)
+            deciding.setdefault((one["namespace"], one["name"], one["field"]), []).append(one)
+    return into, sorted((_merged(ones) for ones in deciding.values()), key=lambda one: (one["name"], one["field"]))
+
+
+def _source(
+    relation: str,
+    name: str,
+    kind: str,
+    subtype: str,
+    relations: Mapping[str, Relation],
+    topics: Mapping[str, DatasetName],
+    around: Knowledge,
+) -> Json:
+    topic = topics[relation]
+    field = column(relations[relation], topic, name, around)
+    return {"namespace": topic[0], "name": topic[1], "field": field, "transformations": [{"type": kind, "subtype": subtype}]}
+
+
+def _merged(ones: Iterable[Json]) -> Json:
+    """One column that decides in several ways."""
+    every = list(ones)
+    changes = [change for one in every for change in one["transformations"]]
+    return {**every[0], "transformations": changes}

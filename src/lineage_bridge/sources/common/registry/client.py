@@ -1,0 +1,284 @@
+"""Asks a registry for what is new: one listing, then only versions that are not known. Versions never change."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+from urllib.parse import quote
+
+from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
+from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.observer import Unseen
+from lineage_bridge.sources.common.registry.answers import Answers, Reference, Registered, Tagging
+from lineage_bridge.sources.common.registry.settings import RegistrySettings
+from lineage_bridge.sources.common.registry.subjects import Subject, context_of
+
+_Where = tuple[str, int]
+"""A subject and a version of it."""
+_TAGGED = ("kafka_topic", "sr_schema", "sr_record", "sr_field")
+"""The types of the catalog's entities whose tags are told."""
+PAGE = 1000
+ASKED_AT_ONCE = 100
+"""Of how many subjects compatibility and mode are asked at a poll, in turn; the compatibility of new ones is asked at once."""
+_EVERYWHERE = {"subjectPrefix": ":*:"}
+"""All contexts, for registries that have them."""
+HEADERS = {
+    "Accept": "application/vnd.schemaregistry.v1+json, application/json",
+    "Confluent-Accept-Unknown-Properties": "true",
+}
+
+
+class RegistryClient:
+    """A registry of Confluent's API. `by_subject`: of how many subjects compatibility and mode are asked at a poll; 0: of none."""
+
+    def __init__(self, settings: RegistrySettings, http: Http | None = None, by_subject: int = ASKED_AT_ONCE) -> None:
+        self.settings, self.http, self.by_subject = settings, http or Http(settings, HEADERS), by_subject
+        self._lists_schemas = True
+
+    def subjects(self, *, deleted: bool = False) -> list[str]:
+        """All subjects that are asked for, sorted."""
+        listed = self._pages("/subjects", {**_EVERYWHERE, **({"deleted": "true"} if deleted else {})}, _name)
+        return sorted(name for name in listed if self._wanted(name))
+
+    def look(self, known: Mapping[str, Subject], turn: int) -> Answers:
+        """What there is, and what of it is new. `turn`: which poll this is. Raises SourceError where there is no whole listing."""
+        if self._lists_schemas:
+            try:
+                newest, older = self._registered(everything=not known)
+            except (MissingError, ForbiddenError):
+                newest, older = None, {}
+            if newest is not None:
+                return self._answers(newest, older, known, turn, self._deleted(newest), [])
+            self._lists_schemas = False
+        return self._one_by_one(known, turn)
+
+    def _deleted(self, listed: Iterable[str]) -> frozenset[str]:
+        return frozenset(listed) - frozenset(self.subjects()) if self.settings.deleted else frozenset()
+
+    def _one_by_one(self, known: Mapping[str, Subject], turn: int) -> Answers:
+        """Where schemas cannot be listed: the newest of each subject."""
+        listed = self.subjects(deleted=self.settings.deleted)
+        unseen: list[Unseen] = []
+        newest: dict[str, Registered | None] = {}
+        for name, found in zip(listed, self.http.each(self.newest, listed), strict=True):
+            if isinstance(found, SourceError):
+                unseen += [] if isinstance(found, MissingError) else [Unseen(f"subject {name}", str(found))]
+                newest[name] = None
+            else:
+                newest[name] = found
+        return self._answers(newest, {}, known, turn, self._deleted(listed), unseen)
+
+    def _answers(
+        self,
+        newest: Mapping[str, Registered | None],
+        older: Mapping[str, list[Registered]],
+        known: Mapping[str, Subject],
+        turn: int,
+        deleted: frozenset[str],
+        unseen: list[Unseen],
+    ) -> Answers:
+        new: dict[str, tuple[Registered, ...]] = {}
+        for name, last in sorted(newest.items()):
+            was = known.get(name)
+            if last is not None and (was is None or (was.version, was.id) != (last.version, last.id)):
+                first = was.version if was else 0
+                between = older.get(name) if not known and name in older else self._between(last, first, unseen)
+                if between is not None:
+                    new[name] = (*(one for one in between if first < one.version < last.version), last)
+        texts, lost = self._texts(new.values(), unseen)
+        new = {name: versions for name, versions in new.items() if not any(_leads_to(one, lost, texts) for one in versions)}
+        level, mode, levels, modes = self._configured(sorted(newest), set(new), turn, unseen)
+        tagged = self._tagged(unseen) if self.settings.catalog else None
+        return Answers(frozenset(newest), new, texts, levels, modes, level, mode, deleted, tagged, tuple(unseen))
+
+    def _tagged(self, unseen: list[Unseen]) -> tuple[Tagging, ...] | None:
+        """All that has a tag in the stream catalog."""
+        found: set[Tagging] = set()
+        try:
+            for kind in _TAGGED:
+                path, asked = "/catalog/v1/search/basic", {"type": kind, "tag": "*"}
+                for entity in self._pages(path, asked, lambda one: one["attributes"]["qualifiedName"], "entities"):
+                    found.update(_taggings(kind, entity))
+        except SourceError as error:
+            unseen.append(Unseen("stream catalog", str(error)))
+            return None
+        return tuple(sorted(found))
+
+    def newest(self, subject: str) -> Registered:
+        """The newest version of a subject."""
+        return self.version(subject, "latest")
+
+    def version(self, subject: str, version: int | str) -> Registered:
+        """A version of a subject."""
+        return _registered(self.http.get(f"/subjects/{_in_path(subject)}/versions/{version}", **self._also_deleted()), subject)
+
+    def _also_deleted(self) -> dict[str, str]:
+        return {"deleted": "true"} if self.settings.deleted else {}
+
+    def _wanted(self, subject: str) -> bool:
+        return any(fnmatchcase(subject, pattern) for pattern in self.settings.subjects)
+
+    def _between(self, last: Registered, first: int, unseen: list[Unseen]) -> list[Registered] | None:
+        """The versions after `first` and before the last, as far as they are still there.
+
+        None if one could not be had: then the subject waits for the next poll, so that no version is passed over.
+        """
+        if last.version - first <= 1:
+            return []
+        try:
+            listed = self.http.get(f"/subjects/{_in_path(last.subject)}/versions", **self._also_deleted())
+            wanted = sorted(number for number in _list(listed) if isinstance(number, int) and first < number < last.version)
+        except SourceError as error:
+            unseen.append(Unseen(f"subject {last.subject}: versions", str(error)))
+            return None
+        found = self.http.each(lambda number: self.version(last.subject, number), wanted)
+        failed = [(number, one) for number, one in zip(wanted, found, strict=True) if isinstance(one, SourceError)]
+        lost = [f"{number}: {error}" for number, error in failed if not isinstance(error, MissingError)]
+        if lost:
+            unseen.append(Unseen(f"subject {last.subject}: versions", "; ".join(lost)))
+            return None
+        return [one for one in found if isinstance(one, Registered)]
+
+    def _registered(self, *, everything: bool) -> tuple[dict[str, Registered | None] | None, dict[str, list[Registered]]]:
+        """Of each subject the newest version, and with `everything` all of them; None where the listing does not name subjects."""
+        asked = {**_EVERYWHERE, **self._also_deleted(), "latestOnly": "false" if everything else "true"}
+        listed = self._pages("/schemas", asked, lambda one: (one.get("subject"), one.get("version")) if isinstance(one, dict) else one)
+        if any(not isinstance(one, dict) or "subject" not in one or "version" not in one or "id" not in one for one in listed):
+            return None, {}
+        found: dict[str, list[Registered]] = {}
+        for one in listed:
+            if self._wanted(str(one["subject"])):
+                registered = _registered(one, str(one["subject"]))
+                found.setdefault(registered.subject, []).append(registered)
+        versions = {name: sorted(every, key=lambda one: one.version) for name, every in found.items()}
+        return {name: every[-1] for name, every in versions.items()}, versions
+
+    def _pages(self, path: str, parameters: Mapping[str, str], key: Any, member: str = "") -> list[Any]:  # noqa: ANN401  # of JSON
+        """A whole listing. A registry may give fewer than asked for, or everything at once; what it gave twice is taken once."""
+        found: dict[Any, Any] = {}
+        while True:
+            answer = self.http.get(path, **parameters, offset=len(found), limit=PAGE)
+            page = _list(answer.get(member) or [] if member and isinstance(answer, dict) else answer)
+            try:
+                new = {key(one): one for one in page if key(one) not in found}
+            except (KeyError, TypeError) as error:
+                raise SourceError(f"{path} answered a list that cannot be read", "is it a registry of Confluent's API?") from error
+            found.update(new)
+            if not new or len(page) > PAGE:
+                return list(found.values())
+
+    def _texts(self, new: Iterable[tuple[Registered, ...]], unseen: list[Unseen]) -> tuple[dict[_Where, Registered], set[_Where]]:
+        """All versions that new ones refer to, directly or not, with the new ones; and those that may be there but could not be had."""
+        found = {(one.subject, one.version): one for versions in new for one in versions}
+        lost: set[_Where] = set()
+        missing: set[_Where] = set()
+        while wanted := sorted({(r.subject, r.version) for one in found.values() for r in one.references} - found.keys() - lost - missing):
+            for where, answer in zip(wanted, self.http.each(lambda where: self.version(*where), wanted), strict=True):
+                if isinstance(answer, SourceError):
+                    (missing if isinstance(answer, MissingError) else lost).add(where)
+                    unseen.append(Unseen(f"subject {where[0]} version {where[1]}", str(answer)))
+                else:
+                    found[where] = answer
+        return found, lost
+
+    def _configured(
+        self, subjects: list[str], new: set[str], turn: int, unseen: list[Unseen]
+    ) -> tuple[str | None, str | None, dict[str, str], dict[str, str]]:
+        level, has_levels = self._general("/config", "compatibilityLevel", unseen)
+        mode, has_modes = self._general("/mode", "mode", unseen)
+        if not self.by_subject:
+            return level or "", mode or "", {}, {}
+        turns = max(1, -(-len(subjects) // self.by_subject))
+        in_turn = subjects[turn % turns :: turns]
+        levels = self._each_setting("/config", "compatibilityLevel", sorted(new.union(in_turn)), unseen) if has_levels else {}
+        modes = self._each_setting("/mode", "mode", in_turn, unseen) if has_modes else {}
+        return level, mode, levels, modes
+
+    def _general(self, path: str, member: str, unseen: list[Unseen]) -> tuple[str | None, bool]:
+        """The setting of all subjects that have none of their own, None if it could not be had; and whether subjects may have one."""
+        try:
+            said = self._setting(path, "", member)
+        except SourceError as error:
+            unseen.append(Unseen(f"{path[1:]} of the registry", str(error)))
+            return None, False
+        return said or "", said is not None
+
+    def _each_setting(self, path: str, member: str, subjects: list[str], unseen: list[Unseen]) -> dict[str, str]:
+        answers = self.http.each(lambda name: self._setting(path, f"/{_in_path(name)}", member), subjects)
+        failed = [error for error in answers if isinstance(error, SourceError)]
+        if failed:
+            unseen.append(Unseen(f"{path[1:]} of subjects", f"{len(failed)} of {len(subjects)}: {failed[0]}"))
+        return {name: said or "" for name, said in zip(subjects, answers, strict=True) if not isinstance(said, SourceError)}
+
+    def _setting(self, path: str, below: str, member: str) -> str | None:
+        """A setting; None where there is none. Raises SourceError."""
+        try:
+            said = self.http.get(path + below)
+        except MissingError:
+            return None
+        return str(said.get(member) or "") if isinstance(said, dict) else None
+
+
+def _leads_to(registered: Registered, lost: set[_Where], texts: Mapping[_Where, Registered]) -> bool:
+    """Whether a version refers, directly or not, to one of those."""
+    seen: set[_Where] = set()
+    waiting = [registered]
+    while waiting:
+        for reference in waiting.pop().references:
+            where = (reference.subject, reference.version)
+            if where in lost:
+                return True
+            if where in texts and where not in seen:
+                seen.add(where)
+                waiting.append(texts[where])
+    return False
+
+
+def _taggings(kind: str, entity: Mapping[str, Any]) -> Iterator[Tagging]:
+    """The tags of an entity, whose name is `registry:context:id`, with `:record.field` behind it, or `registry:cluster:topic`."""
+    parts = str(entity["attributes"]["qualifiedName"]).split(":", 3)
+    if len(parts) > 2:
+        for tag in entity.get("classificationNames") or ():
+            yield Tagging(kind, ":".join(parts[1:3]), parts[3] if len(parts) > 3 else "", str(tag))
+
+
+def _name(subject: object) -> str:
+    if not isinstance(subject, str):
+        raise TypeError("a subject's name is text")
+    return subject
+
+
+def _in_path(subject: str) -> str:
+    return quote(subject, safe="")
+
+
+def _list(answer: object) -> list[Any]:
+    if not isinstance(answer, list):
+        raise SourceError("the registry answered no list", "is `url` that of its API? Apicurio's ends in /apis/ccompat/v7")
+    return answer
+
+
+def _registered(answer: Any, subject: str) -> Registered:  # noqa: ANN401  # JSON
+    """A version as the registry tells it. Without a type it is Avro."""
+    try:
+        found = Registered(
+            str(answer.get("subject") or subject),
+            int(answer["version"]),
+            int(answer["id"]),
+            str(answer.get("schemaType") or "AVRO"),
+            str(answer["schema"]),
+            tuple(_reference(one, subject) for one in answer.get("references") or ()),
+            dict(answer.get("metadata") or {}),
+            dict(answer.get("ruleSet") or {}),
+            tuple(answer.get("schemaTags") or ()),
+        )
+        at_ms = answer.get("createTs") or answer.get("ts")
+        return found._replace(at_us=at_ms * 1000) if isinstance(at_ms, int) else found
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise SourceError(f"subject {subject} is told in a shape that cannot be read", "is it a registry of Confluent's API?") from error
+
+
+def _reference(answer: Mapping[str, Any], subject: str) -> Reference:
+    """A reference. A name without a context is of that of the subject."""
+    context, name = context_of(subject)[0], str(answer["subject"])
+    qualified = f":{context}:{name}" if context and not name.startswith(":") else name
+    return Reference(str(answer["name"]), qualified, int(answer["version"]))

@@ -1,0 +1,1 @@
+"""Schemas in Avro, Protobuf and JSON Schema to OpenLineage's fields."""

@@ -1,0 +1,41 @@
+"""A schema's text to the fields of OpenLineage's schema facet. Pure.
+
+Nested as the facet has it: a record's fields below it, an array's element as `_element`, a map's `key` and `value`. A type that contains
+itself is told once.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from lineage_bridge.errors import RequestError
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.sources.common.registry.fields import avro, jsonschema, protobuf
+
+References = Mapping[str, str]
+"""The name by which a schema refers to another, to that other's text: also of those it refers to in turn."""
+
+_READERS: dict[str, Callable[[str, References], tuple[SchemaField, ...]]] = {
+    "AVRO": avro.fields,
+    "PROTOBUF": protobuf.fields,
+    "JSON": jsonschema.fields,
+}
+
+
+def fields_of(kind: str, text: str, references: References) -> tuple[SchemaField, ...]:
+    """The fields of a schema. A schema that is no record has one field without a name. Raises RequestError for what cannot be read."""
+    read = _READERS.get(kind)
+    if read is None:
+        raise RequestError(f"a schema of kind {kind}", f"There are {', '.join(_READERS)}.")
+    with reading(kind):
+        return read(text, references)
+
+
+@contextmanager
+def reading(kind: str) -> Iterator[None]:
+    """Turns what a text that breaks its own specification makes readers and libraries raise into RequestError."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise RequestError(
+            f"a schema of kind {kind} that does not follow its specification: {type(error).__name__}", "Look at the schema in the registry."
+        ) from error

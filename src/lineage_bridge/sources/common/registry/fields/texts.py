@@ -1,0 +1,139 @@
+"""What a schema's text says beside its fields: the name of its record, its description, its tags. Pure."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from proto_schema_parser import ast
+
+from lineage_bridge.sources.common.registry.fields import protobuf
+from lineage_bridge.sources.common.registry.fields.fields import reading
+
+Tagged = tuple[str, str]
+"""The dotted path of a field (empty: the record) and a tag on it."""
+_TAGS = "confluent:tags"
+
+
+class Said(NamedTuple):
+    """The full name of the record, as RecordNameStrategy names its subject, its description, and the tags."""
+
+    record: str = ""
+    doc: str = ""
+    tags: tuple[Tagged, ...] = ()
+
+
+def said_in(kind: str, text: str) -> Said:
+    """What a text says. Raises RequestError for one that cannot be read."""
+    with reading(kind):
+        return _said_in(kind, text)
+
+
+def _said_in(kind: str, text: str) -> Said:
+    if kind == "PROTOBUF":
+        return _protobuf(text)
+    try:
+        schema = json.loads(text)
+    except ValueError:
+        return Said()
+    if not isinstance(schema, dict):
+        return Said()
+    tags = tuple(sorted(set(_avro_tags(schema, "") if kind == "AVRO" else _json_tags(schema, ""))))
+    if kind == "AVRO":
+        return Said(_avro_name(schema), _text(schema.get("doc")), tags)
+    return Said(_text(schema.get("title")), _text(schema.get("description")), tags)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _avro_name(schema: Mapping[str, Any]) -> str:
+    name, space = _text(schema.get("name")), _text(schema.get("namespace"))
+    return name if "." in name or not space else f"{space}.{name}"
+
+
+def _below(path: str, name: object) -> str:
+    return f"{path}.{name}" if path else str(name)
+
+
+def _own(part: Mapping[str, Any], path: str) -> Iterator[Tagged]:
+    tags = part.get(_TAGS)
+    yield from ((path, str(tag)) for tag in tags) if isinstance(tags, list) else ()
+
+
+def _avro_tags(schema: object, path: str) -> Iterator[Tagged]:
+    if isinstance(schema, list):
+        for branch in schema:
+            yield from _avro_tags(branch, path)
+    if not isinstance(schema, dict):
+        return
+    yield from _own(schema, path)
+    for field in schema.get("fields") or ():
+        if isinstance(field, dict):
+            below = _below(path, field.get("name"))
+            yield from _own(field, below)
+            yield from _avro_tags(field.get("type"), below)
+    for word in ("type", "items", "values"):
+        if isinstance(schema.get(word), dict | list):
+            yield from _avro_tags(schema[word], path)
+
+
+def _json_tags(schema: object, path: str) -> Iterator[Tagged]:
+    if not isinstance(schema, dict):
+        return
+    yield from _own(schema, path)
+    properties = schema.get("properties")
+    for name, part in properties.items() if isinstance(properties, dict) else ():
+        yield from _json_tags(part, _below(path, name))
+    yield from _json_tags(schema.get("items"), path)
+    for word in ("allOf", "anyOf", "oneOf"):
+        for part in schema.get(word) or ():
+            yield from _json_tags(part, path)
+
+
+def _protobuf(text: str) -> Said:
+    types = protobuf.types_of(text)
+    record = next((name for name, found in types.items() if isinstance(found, ast.Message)), "")
+    tags = tuple(sorted(set(_message_tags(record, types, "", ()))))
+    return Said(record, "", tags)
+
+
+def _message_tags(full: str, types: "protobuf.Types", path: str, inside: tuple[str, ...]) -> Iterator[Tagged]:
+    found = types.get(full)
+    if not isinstance(found, ast.Message) or full in inside:
+        return
+    for part in _flat(found.elements):
+        if isinstance(part, ast.Option):
+            yield from ((path, tag) for tag in _option_tags(part, "message_meta"))
+        elif isinstance(part, ast.Field):
+            below = _below(path, part.name)
+            yield from ((below, tag) for option in part.options for tag in _option_tags(option, "field_meta"))
+            inner = protobuf.look_up(part.type, full, types)
+            if inner is not None:
+                yield from _message_tags(inner, types, below, (*inside, full))
+
+
+def _flat(elements: Any) -> Iterator[object]:  # noqa: ANN401  # of a message or a oneof, as the library has it
+    for part in elements:
+        if isinstance(part, ast.OneOf):
+            yield from _flat(part.elements)
+        else:
+            yield part
+
+
+def _option_tags(option: ast.Option, meta: str) -> list[str]:
+    name = option.name.replace("(.", "(")
+    if name == f"(confluent.{meta}).tags":
+        return _listed(option.value)
+    if name == f"(confluent.{meta})" and isinstance(option.value, ast.MessageLiteral):
+        return [
+            tag
+            for part in option.value.elements
+            if isinstance(part, ast.MessageLiteralField) and part.name == "tags"
+            for tag in _listed(part.value)
+        ]
+    return []
+
+
+def _listed(value: object) -> list[str]:
+    return [str(tag) for tag in value] if isinstance(value, list) else [str(value)]

@@ -1,0 +1,20 @@
+"""What can be set of a schema registry."""
+
+from pydantic import Field
+
+from lineage_bridge.sources.common.settings import HttpSettings
+
+
+class RegistrySettings(HttpSettings):
+    """A registry; `url` is what `/subjects` is appended to (Apicurio: `http://host:8080/apis/ccompat/v7`)."""
+
+    kafka: str = Field(
+        default="", description="a server (host:port) or the id of the Kafka cluster of the topics; empty: the only one known"
+    )
+    subjects: tuple[str, ...] = Field(default=("*",), description="subjects to look at, as patterns (orders-*)")
+    strategies: dict[str, str] = Field(
+        default_factory=dict,
+        description="pattern of subjects to the topic of their records (orders, orders#key), where the name tells none",
+    )
+    catalog: bool = Field(default=False, description="also ask Confluent's stream catalog for tags")
+    deleted: bool = Field(default=False, description="also look at subjects that are softly deleted")

@@ -1,0 +1,204 @@
+"""A subject as it is remembered from poll to poll, and the part of a topic that it describes. Pure."""
+
+import re
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lineage_bridge.errors import RequestError
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.openlineage.secrets import MASK, mask_text, names_secret
+from lineage_bridge.sources.common.registry.answers import Reference, Registered
+from lineage_bridge.sources.common.registry.fields.fields import fields_of
+from lineage_bridge.sources.common.registry.fields.texts import Said, Tagged, said_in
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Cluster
+
+TOPIC, RECORD, TOPIC_RECORD = "TopicNameStrategy", "RecordNameStrategy", "TopicRecordNameStrategy"
+_CONTEXT = re.compile(r":(?P<context>\.[^:]*):(?P<subject>.*)", re.DOTALL)
+_RULE = ("name", "doc", "kind", "mode", "type", "tags", "onSuccess", "onFailure", "disabled")
+"""What is told of a rule: its parameters and expression may hold secrets."""
+
+Packed = tuple[Any, ...]
+"""A field as (name, type, description, fields)."""
+
+
+class Subject(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The newest version of a subject, with the ids of all its versions that were seen.
+
+    `fields` is None, and `why` tells the reason, where the schema cannot be read.
+    """
+
+    version: int
+    id: int
+    kind: str
+    ids: tuple[int, ...] = ()
+    fields: tuple[Packed, ...] | None = None
+    why: str = ""
+    record: str = ""
+    doc: str = ""
+    tags: tuple[Tagged, ...] = ()
+    references: tuple[Reference, ...] = ()
+    rules: tuple[dict[str, Any], ...] = ()
+    properties: dict[str, str] = {}
+    level: str = ""
+    mode: str = ""
+    deleted: bool = False
+
+    def columns(self) -> tuple[SchemaField, ...]:
+        """The fields; none if they are not known."""
+        return tuple(map(_unpacked, self.fields or ()))
+
+
+class Place(NamedTuple):
+    """The part of a topic that a subject describes, and by which strategy its name says so."""
+
+    topic: str
+    part: str
+    strategy: str
+
+
+def context_of(subject: str) -> tuple[str, str]:
+    """The context of a subject (empty: the default one), and its name there."""
+    found = _CONTEXT.fullmatch(subject)
+    return (found["context"] if found["context"] != "." else "", found["subject"]) if found else ("", subject)
+
+
+def subject_of(registered: Registered, texts: Mapping[tuple[str, int], Registered]) -> Subject:
+    """A registered version as it is remembered. `texts`: the versions it refers to, directly or not."""
+    why, said, fields = "", Said(), None
+    try:
+        fields = tuple(map(_packed, fields_of(registered.kind, registered.text, _referred(registered, texts))))
+        said = said_in(registered.kind, registered.text)
+    except RequestError as error:
+        fields, why = None, str(error)
+    paths = {path for field in fields or () for path in _paths(field, "")}
+    return Subject(
+        version=registered.version,
+        id=registered.id,
+        kind=registered.kind,
+        fields=fields,
+        why=why,
+        record=said.record,
+        doc=said.doc,
+        tags=tuple(sorted({*said.tags, *_tagged(registered, said.record, paths)})),
+        references=registered.references,
+        rules=_rules(registered.rules),
+        properties=_properties(registered.metadata),
+    )
+
+
+def _referred(registered: Registered, texts: Mapping[tuple[str, int], Registered]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    waiting = list(registered.references)
+    while waiting:
+        reference = waiting.pop()
+        other = texts.get((reference.subject, reference.version))
+        if other is not None and reference.name not in found:
+            found[reference.name] = other.text
+            waiting += other.references
+    return found
+
+
+def _tagged(registered: Registered, record: str, paths: Iterable[str]) -> list[Tagged]:
+    """Tags that stand beside the text: by a pattern of fields in the metadata, or by an entity."""
+    by_pattern = [(pattern, tags) for pattern, tags in _object(registered.metadata.get("tags")).items() if isinstance(tags, list)]
+    for entry in registered.tags:
+        entity, tags = _object(entry.get("schemaEntity")), entry.get("tags")
+        if isinstance(tags, list):
+            by_pattern.append((str(entity.get("entityPath", "")).lstrip("."), tags))
+    found = []
+    for pattern, tags in by_pattern:
+        matching = [path for path in paths if _matches(str(pattern), f"{record}.{path}")]
+        found += [(path, str(tag)) for path in matching or ["" if pattern == record else str(pattern)] for tag in tags]
+    return found
+
+
+def _matches(pattern: str, path: str) -> bool:
+    wild = re.escape(pattern).replace(r"\*\*", ".*").replace(r"\*", r"[^.]*").replace(r"\?", ".")
+    return re.fullmatch(wild, path) is not None
+
+
+def _properties(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """What users note of a schema, without what they or its name call sensitive."""
+    listed = metadata.get("sensitive")
+    sensitive = set(map(str, listed)) if isinstance(listed, list) else set()
+    noted = {str(key): str(value) for key, value in _object(metadata.get("properties")).items()}
+    return {key: MASK if key in sensitive or names_secret(key) else mask_text(value) for key, value in noted.items()}
+
+
+def _rules(rules: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+    found = []
+    for when in ("migration", "domain", "encoding"):
+        listed = rules.get(f"{when}Rules")
+        for rule in listed if isinstance(listed, list) else ():
+            told = {key: rule[key] for key in _RULE if rule.get(key)} if isinstance(rule, dict) else {}
+            found += [{**told, "when": when}] if told else []
+    return tuple(found)
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _packed(field: SchemaField) -> Packed:
+    members: list[Any] = [field.name, field.type, field.description, [*map(_packed, field.fields)] if field.fields else None]
+    while members[-1] is None:
+        members.pop()
+    return tuple(members)
+
+
+def _unpacked(packed: Packed) -> SchemaField:
+    members: list[Any] = [*packed, None, None, None]
+    name, kind, told, inner = members[:4]
+    return SchemaField(name=name, type=kind, description=told, fields=tuple(map(_unpacked, inner)) if inner else None)
+
+
+def _paths(packed: Packed, above: str) -> Iterable[str]:
+    path = f"{above}.{packed[0]}" if above else str(packed[0])
+    yield path
+    for inner in packed[3] if len(packed) > 3 and packed[3] else ():
+        yield from _paths(inner, path)
+
+
+# places
+
+
+def places(subjects: Mapping[str, Subject], cluster: Cluster | None, strategies: Mapping[str, str]) -> dict[str, tuple[Place, ...]]:
+    """The parts of topics that each subject describes; none for one that describes no topic there is.
+
+    Where the cluster's topics are not known, a subject's name is taken at its word. Of subjects in several contexts that describe one
+    part in the same way, that of the default context does, else the first. A part that no name tells of is described by the subjects
+    named as a record whose ids are in some of the topic's records.
+    """
+    found: dict[str, tuple[Place, ...]] = {}
+    taken: dict[tuple[Place, str], str] = {}
+    for subject in sorted(subjects, key=lambda name: (context_of(name)[0], name)):
+        context = context_of(subject)[0]
+        place = _place(subject, subjects[subject], cluster, strategies)
+        record = subjects[subject].record if place and place.strategy != TOPIC else ""
+        mine = place is not None and taken.setdefault((place, record), context) == context
+        found[subject] = (place,) if place and mine else ()
+    named = {(place.topic, place.part) for place, _ in taken}
+    for part, ids in sorted(cluster.sampled.items()) if cluster else ():
+        for subject in () if part in named else sorted(subjects):
+            known = subjects[subject]
+            if known.record and context_of(subject)[1] == known.record and not ids.isdisjoint(known.ids):
+                found[subject] = (*found[subject], Place(*part, RECORD))
+    return found
+
+
+def _place(subject: str, known: Subject, cluster: Cluster | None, strategies: Mapping[str, str]) -> Place | None:
+    topics = cluster.topics if cluster else None
+    told = next((topic for pattern, topic in strategies.items() if fnmatchcase(subject, pattern)), None)
+    bare = context_of(subject)[1]
+    guesses = [(bare.removesuffix(f"-{part}"), part, TOPIC) for part in (VALUE, KEY)]
+    guesses += [(bare.removesuffix(f"-{known.record}"), VALUE, TOPIC_RECORD)] if known.record else []
+    if told is not None:
+        topic, _, part = told.partition("#")
+        guesses = [(topic, KEY if part == KEY else VALUE, RECORD)]
+    for topic, part, strategy in guesses:
+        if topic and (topic != bare or told is not None) and (topics is None or topic in topics):
+            return Place(topic, part, strategy)
+    return None

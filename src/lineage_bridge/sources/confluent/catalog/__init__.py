@@ -1,0 +1,1 @@
+"""The Stream Catalog: tags, owners, descriptions and business metadata."""

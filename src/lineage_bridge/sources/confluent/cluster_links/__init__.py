@@ -1,0 +1,1 @@
+"""Cluster links: topics mirrored from one cluster to another."""

@@ -1,0 +1,1 @@
+"""Flink statements and materialized tables."""

@@ -1,0 +1,1 @@
+"""Service accounts, users and API keys: who is behind an id."""

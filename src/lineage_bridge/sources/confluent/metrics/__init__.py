@@ -1,0 +1,1 @@
+"""The Metrics API: amounts, lag, and which clients write and read."""

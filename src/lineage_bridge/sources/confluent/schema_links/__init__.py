@@ -1,0 +1,1 @@
+"""Schema links: subjects copied from one registry to another."""

@@ -1,0 +1,1 @@
+"""Tableflow: topics that are tables of a catalog."""

@@ -1,0 +1,58 @@
+"""What other sources may use of what was seen of Flink: its consumer groups, and the schemas that DDL declares of topics. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.common.flink.values import Access, Flows
+from lineage_bridge.sources.common.shared_metadata import KEY, KEY_COLUMN, VALUE, VALUE_COLUMN, Knowledge, Schema
+
+_DECLARED = 1
+
+
+def told_of(flows: Flows) -> dict[str, Any]:
+    """What a job's flows tell others, as JSON; and what of it was told as inferred."""
+    schemas = {access.dataset: access for access in (*flows.outputs, *flows.inputs) if access.fields and access.connector.endswith("kafka")}
+    return {
+        "groups": [list(group) for group in flows.groups],
+        "schemas": [_schema(access) for access in schemas.values()],
+        "inferred": sorted(list(access.dataset) for access in (*flows.inputs, *flows.outputs) if access.inferred),
+    }
+
+
+def knowledge_of(snapshot: Mapping[str, Any]) -> Knowledge:
+    """What the jobs of a snapshot tell together. Of two declarations of one topic the least by its table's name counts."""
+    owners: dict[tuple[str, str], DatasetName] = {}
+    schemas: dict[tuple[DatasetName, str], Schema] = {}
+    for facts in snapshot.get("jobs", {}).values():
+        job = (snapshot["namespace"], facts["name"])
+        for cluster, group in facts.get("groups", ()):
+            owners[cluster, group] = min(owners.get((cluster, group), job), job)
+        for namespace, name, table, fields in facts.get("schemas", ()):
+            for part, columns in _parts(_fields(fields)):
+                said = Schema(columns, f"table {table}", _DECLARED)
+                key = ((namespace, name), part)
+                schemas[key] = min(schemas.get(key, said), said, key=lambda one: (one.version, repr(one.fields)))
+    return Knowledge(schemas=schemas, owners=owners)
+
+
+def _schema(access: Access) -> list[Any]:
+    return [*access.dataset, access.tables[0] if access.tables else "", [_field(field) for field in access.fields]]
+
+
+def _field(field: SchemaField) -> list[Any]:
+    return [field.name, field.type, [_field(inner) for inner in field.fields or ()]]
+
+
+def _fields(told: list[Any]) -> tuple[SchemaField, ...]:
+    return tuple(SchemaField(name, type_, fields=_fields(inner) or None) for name, type_, inner in told)
+
+
+def _parts(columns: tuple[SchemaField, ...]) -> Iterator[tuple[str, tuple[SchemaField, ...]]]:
+    """The columns of a topic as fields of its values and of its keys; a field without a name is the whole."""
+    values = tuple(column for column in columns if column.name != KEY_COLUMN)
+    yield VALUE, tuple(SchemaField("", one.type) if one.name == VALUE_COLUMN else one for one in values)
+    for column in columns:
+        if column.name == KEY_COLUMN:
+            yield KEY, column.fields or (SchemaField("", column.type),)

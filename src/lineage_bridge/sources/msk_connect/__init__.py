@@ -1,0 +1,1 @@
+"""Amazon's MSK Connect as a source."""

@@ -1,0 +1,73 @@
+"""What MSK Connect's API tells of connectors, as Kafka Connect's. Pure.
+
+Each connector has workers of its own there. The API tells a connector's configuration and state; no tasks, traces, topics or offsets.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from lineage_bridge.sources.common.connect.catalogue.catalogue import Catalogue
+from lineage_bridge.sources.common.connect.worker import FAILED, PAUSED, Part, Seen, Service
+from lineage_bridge.sources.common.shared_metadata import Knowledge
+
+_STATES = {"PAUSING": PAUSED}
+"""What the service calls otherwise; what is on its way between other states keeps its name."""
+_AMAZON = (".amazonaws.com", ".amazonaws.com.cn")
+
+
+class Listed:
+    """A connector as ListConnectors has it. Members that the answer lacks are empty."""
+
+    def __init__(self, entry: Mapping[str, Any]) -> None:
+        told = (str(entry.get(key) or "") for key in ("connectorArn", "connectorName", "currentVersion", "connectorState"))
+        self.arn, self.name, current, state = told
+        self.version = (self.arn, current, state)
+
+
+class Owner(NamedTuple):
+    """Where a connector is: `arn:aws:kafkaconnect:region:account:connector/name/id`."""
+
+    region: str
+    account: str
+
+
+def owner_of(arn: str) -> Owner | None:
+    """The region and account of a resource's name; None if it is none."""
+    parts = arn.split(":")
+    return Owner(parts[3], parts[4]) if len(parts) > 5 and parts[0] == "arn" and parts[3] and parts[4] else None
+
+
+def read_described(answer: Mapping[str, Any], classes: Catalogue) -> Seen | None:
+    """A connector as DescribeConnector has it; None if its configuration, its state or its cluster is not in it."""
+    name, config, state = (answer.get(key) for key in ("connectorName", "connectorConfiguration", "connectorState"))
+    servers = ((answer.get("kafkaCluster") or {}).get("apacheKafkaCluster") or {}).get("bootstrapServers")
+    if not name or not isinstance(config, dict) or not state or not servers:
+        return None
+    settings = {str(key): str(value) for key, value in config.items() if value is not None}
+    why = answer.get("stateDescription") or {}
+    trace = ": ".join(filter(None, (str(why.get("code") or ""), str(why.get("message") or "")))) if state == FAILED else ""
+    owner = owner_of(str(answer.get("connectorArn") or ""))
+    service = Service(
+        servers=",".join(server.strip() for server in str(servers).split(",")),
+        version=str(answer.get("kafkaConnectVersion") or ""),
+        settings={"aws.account": owner.account} if owner else {},
+        facts={key: answer[key] for key in ("connectorArn", "connectorDescription", "capacity", "workerConfiguration") if answer.get(key)},
+    )
+    part = Part(_STATES.get(state, str(state)), "", trace, _plugins(answer))
+    return Seen(str(name), settings, classes.find(settings).direction, part, {}, service)
+
+
+def as_known(one: Seen, around: Knowledge) -> Seen:
+    """A connector with the servers by which another source knows its cluster: Amazon's brokers have a port for each way in."""
+    if one.service is None or around.cluster(one.service.servers) is not None:
+        return one
+    hosts = {host for server in one.service.servers.split(",") if (host := server.rpartition(":")[0]).endswith(_AMAZON)}
+    servers = sorted(server for cluster in around.clusters for server in cluster.servers if server.rpartition(":")[0] in hosts)
+    return one._replace(service=one.service._replace(servers=servers[0])) if servers else one
+
+
+def _plugins(answer: Mapping[str, Any]) -> str:
+    """The plugins and their revisions: `debezium revision 2`."""
+    custom = [plugin.get("customPlugin") or {} for plugin in answer.get("plugins") or ()]
+    names = ((str(plugin.get("customPluginArn") or "").split("/"), plugin.get("revision")) for plugin in custom)
+    return ", ".join(sorted(f"{arn[1]} revision {revision}" for arn, revision in names if len(arn) > 1))

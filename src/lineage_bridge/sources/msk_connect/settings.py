@@ -1,0 +1,47 @@
+"""What can be set of a source that is Amazon's MSK Connect."""
+
+import re
+from typing import Any
+
+from pydantic import Field, field_validator, model_validator
+
+from lineage_bridge.sources.common.connect.settings import ConnectorSettings
+from lineage_bridge.sources.common.settings import Secret, Url
+
+_ROLE = re.compile(r"arn:[\w-]+:iam::\d{12}:role/.+")
+
+
+class MskSettings(ConnectorSettings):
+    """The connectors of an account in a region. Who asks is found as the AWS SDK does, unless it is set here."""
+
+    namespace: str = Field(default="", description="namespace of its jobs; empty: msk-connect://region/account")
+    kafka: str = Field(default="", description="bootstrap servers of all connectors' Kafka cluster; empty: each connector's own")
+    region: str = Field(default="", description="AWS region; empty: as the environment or the profile has it")
+    profile: str = Field(default="", description="profile of the AWS configuration files")
+    access_key_id: str = Field(default="", description="id of an access key")
+    secret_access_key: Secret | None = Field(default=None, description="that access key, as a reference")
+    role_arn: str = Field(default="", description="role that is assumed before anything is asked")
+    external_id: str = Field(default="", description="external id that the role asks for")
+    endpoint_url: Url | None = Field(default=None, description="address of the API; empty: the region's")
+    at_once: int = Field(default=4, ge=1, le=64, description="most calls at the same time")
+
+    @property
+    def address(self) -> str:
+        """Whose connectors are meant, as far as the settings tell."""
+        told = (self.endpoint_url, self.region, self.profile, self.access_key_id, self.role_arn)
+        return f"msk-connect:{'/'.join(part for part in told if part)}"
+
+    @field_validator("role_arn")
+    @classmethod
+    def _is_a_role(cls, arn: str) -> str:
+        if arn and not _ROLE.fullmatch(arn):
+            raise ValueError("a role is named arn:aws:iam::ACCOUNT:role/NAME")
+        return arn
+
+    @model_validator(mode="after")
+    def _one_way_in(self) -> Any:  # noqa: ANN401  # pydantic: the model itself
+        if bool(self.access_key_id) != bool(self.secret_access_key):
+            raise ValueError("access_key_id and secret_access_key go together")
+        if self.access_key_id and self.profile:
+            raise ValueError("either a profile or an access key")
+        return self

@@ -1,0 +1,1 @@
+"""Running sources: polling, extraction tasks, the outbox, sealed secrets."""

@@ -1,0 +1,1 @@
+"""Which source columns each column of a query comes from."""

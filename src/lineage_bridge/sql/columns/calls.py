@@ -1,0 +1,198 @@
+"""Functions and patterns in place of a table, as they were put aside when a query was lowered."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from lineage_bridge.sql.columns.expressions import Ctes, Expressions
+from lineage_bridge.sql.columns.functions import GROUP_WINDOWS, MODEL_CALLS, SEARCHES, WINDOW_COLUMNS
+from lineage_bridge.sql.columns.relations import Relation, Scope, Unknown
+from lineage_bridge.sql.columns.values import LIKELY, NOTHING, Condition, Subtype, Value, merged
+from lineage_bridge.sql.names import Name
+from lineage_bridge.sql.text.cursor import Cursor, StatementError, parts
+from lineage_bridge.sql.text.plain import Pattern, TableCall
+from lineage_bridge.sql.text.streaming import lowered
+from lineage_bridge.sql.text.tokens import Kind, Token
+
+_CLAUSES = ("PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "PATTERN", "WITHIN", "DEFINE", "SUBSET")
+
+
+@dataclass
+class _Arguments:
+    """What a function in place of a table was given: a table, columns of it by DESCRIPTOR, models, and other values."""
+
+    table: Relation | None = None
+    described: list[str] = field(default_factory=list)
+    models: list[Name] = field(default_factory=list)
+    values: list[Value] = field(default_factory=list)
+    conditions: set[Condition] = field(default_factory=set)
+
+
+class Calls(Expressions):
+    """Resolves what stands in for a table."""
+
+    def value_of(self, tokens: Sequence[Token], scope: Scope) -> Value:
+        """The value of an expression that was put aside."""
+        if not tokens:
+            raise StatementError("an expression is expected here", None)
+        first = tokens[0]
+        select = Token(Kind.WORD, "SELECT", "SELECT", first.start, first.start, first.line, first.column)
+        query = lowered([select, *tokens], ksql=self.reading.ksql)
+        if not query.expression.expressions:
+            raise StatementError("an expression is expected here", first)
+        return type(self)(self.reading, query).value(query.expression.expressions[0], scope, {})
+
+    def read(self, query: Sequence[Token], ctes: Ctes) -> Relation:
+        """The columns of a query that was put aside."""
+        inner = lowered(query, ksql=self.reading.ksql)
+        return type(self)(self.reading, inner).relation(inner.expression, Scope(), ctes)
+
+    @abstractmethod
+    def named(self, name: Name, ctes: Ctes) -> Relation:
+        """The columns of a query named before, a view or a table."""
+
+    def called(self, call: TableCall, here: Scope, ctes: Ctes) -> Relation:
+        """The columns of a function in place of a table."""
+        given = self._arguments(call, here, ctes)
+        base = given.table or Relation()
+        described = merged(self._in(base, name, call.token) for name in given.described).through(Subtype.TRANSFORMATION)
+        conditions = base.conditions | given.conditions
+        if call.function in GROUP_WINDOWS and given.table is not None:
+            columns = (*base.columns, *((name, described) for name in WINDOW_COLUMNS))
+            return replace(base, columns=columns, conditions=conditions | described.deciding("WINDOW"))
+        if given.models:
+            inputs = described if given.table is not None else merged(given.values).through(Subtype.TRANSFORMATION)
+            return self._predicted(given.models, base, inputs).under(given.conditions)
+        whole = merged([*(value for _, value in base.columns), *given.values, described]).through(Subtype.TRANSFORMATION)
+        whole = whole if given.table is None else whole.doubted(LIKELY)
+        kind = Ordinal if call.ordinality else Relation
+        return kind(unknown=lambda _: whole, conditions=conditions, weak=True)
+
+    def _arguments(self, call: TableCall, here: Scope, ctes: Ctes) -> _Arguments:
+        found = _Arguments()
+        for tokens in call.arguments:
+            first = tokens[0].upper if tokens else ""
+            if first in ("TABLE", "(") and len(tokens) > 1:
+                found.table, conditions = self._table_argument(tokens, ctes)
+                found.conditions |= conditions
+            elif first == "DESCRIPTOR":
+                cursor = Cursor(tokens[1:], folds=self.reading.ksql)
+                inside = cursor.group()
+                if cursor.token is not None:
+                    raise cursor.error(", or ) is expected here")
+                found.described += [Cursor(part, folds=self.reading.ksql).name()[-1] for part in parts(inside) if part]
+            elif first == "MODEL":
+                found.models.append(Cursor(tokens[1:], folds=self.reading.ksql).name())
+            elif call.function in MODEL_CALLS and not found.models and found.table is None:
+                found.models.append(_model_name(tokens))
+            elif call.function in SEARCHES and found.table is None:
+                found.table = self.named(Cursor(tokens, folds=self.reading.ksql).name(), ctes)
+            elif tokens:
+                found.values.append(self.value_of(tokens, here))
+        return found
+
+    def _table_argument(self, tokens: Sequence[Token], ctes: Ctes) -> tuple[Relation, set[Condition]]:
+        """`TABLE t`, `TABLE (query)` or `(query)`, with PARTITION BY and ORDER BY behind it or not."""
+        cursor = Cursor(tokens, folds=self.reading.ksql)
+        cursor.takes("TABLE")
+        relation = self._inside(cursor, ctes)
+        scope = Scope()
+        scope.add(("",), relation)
+        conditions: set[Condition] = set()
+        while cursor.token is not None:
+            if not (cursor.takes("PARTITION", "BY") or cursor.takes("ORDER", "BY")):
+                cursor.at += 1
+                continue
+            for key in parts(_without_brackets(cursor.until("ORDER", "PARTITION"))):
+                conditions |= self.value_of(_without_direction(key), scope).deciding("WINDOW")
+        return relation, conditions
+
+    def _inside(self, cursor: Cursor, ctes: Ctes) -> Relation:
+        """A query in brackets, or a name."""
+        return self.read(cursor.group(), ctes) if cursor.sees("(") else self.named(cursor.name(), ctes)
+
+    def _in(self, relation: Relation, name: str, token: Token) -> Value:
+        found = relation.value(name)
+        if found is None:
+            self.reading.faults.append((f"the table has no column {name}", token))
+        return found or NOTHING
+
+    def _predicted(self, models: list[Name], base: Relation, given: Value) -> Relation:
+        """A table with what models say of its rows."""
+        outputs: list[tuple[str, Value]] = []
+        unknown: Unknown | None = base.unknown
+        for name in models:
+            model = self.reading.catalog.model(name)
+            self.reading.models[model.name] = None
+            if model.outputs is None:
+                unknown = _always(given)
+            else:
+                outputs += [(output, given) for output in model.outputs]
+        return replace(base, columns=(*base.columns, *outputs), unknown=unknown)
+
+    def matched(self, pattern: Pattern, ctes: Ctes) -> Relation:
+        """MATCH_RECOGNIZE gives the partition keys and the measures; DEFINE decides which rows are in."""
+        table = self._inside(Cursor(pattern.table), ctes)
+        clauses = _clauses(pattern.body)
+        scope = Scope()
+        scope.add(("",), table)
+        for variable in {token.text for token in clauses.get("PATTERN", ()) if token.is_name}:
+            scope.add((variable,), replace(table, weak=True))
+        keys = [(key[-1].text, self.value_of(key, scope)) for key in parts(clauses.get("PARTITION", ()))]
+        measures = [_aliased(measure) for measure in parts(clauses.get("MEASURES", ()))]
+        columns = keys + [(name, self.value_of(expression, scope)) for expression, name in measures]
+        conditions = {condition for _, value in keys for condition in value.deciding("WINDOW")}
+        for key in parts(clauses.get("ORDER", ())):
+            conditions |= self.value_of(_without_direction(key), scope).deciding("WINDOW")
+        for definition in parts(clauses.get("DEFINE", ())):
+            conditions |= self.value_of(definition[2:], scope).deciding("FILTER")
+        if "ALL" in clauses:
+            columns += [(name, value) for name, value in table.columns if all(name != known for known, _ in columns)]
+        return Relation(tuple(columns), conditions=table.conditions | conditions)
+
+
+class Ordinal(Relation):
+    """UNNEST WITH ORDINALITY: the last column that is given a name counts."""
+
+    def renamed(self, names: Sequence[str]) -> Relation:
+        """As of any relation; the number comes from no column."""
+        made = super().renamed(names)
+        return replace(made, columns=(*made.columns[:-1], (made.columns[-1][0], NOTHING))) if names else made
+
+
+def _always(value: Value) -> Unknown:
+    return lambda _: value
+
+
+def _model_name(tokens: Sequence[Token]) -> Name:
+    """A model is named by a string or by a name."""
+    if len(tokens) == 1 and tokens[0].kind is Kind.STRING:
+        return tuple(tokens[0].text.replace("`", "").split("."))
+    return Cursor(tokens).name()
+
+
+def _without_brackets(tokens: Sequence[Token]) -> Sequence[Token]:
+    return tokens[1:-1] if len(tokens) > 1 and tokens[0].upper == "(" and tokens[-1].upper == ")" else tokens
+
+
+def _without_direction(tokens: Sequence[Token]) -> Sequence[Token]:
+    return next((tokens[:at] for at, token in enumerate(tokens) if at and token.upper in ("ASC", "DESC", "NULLS")), tokens)
+
+
+def _clauses(body: Sequence[Token]) -> dict[str, Sequence[Token]]:
+    """The clauses of MATCH_RECOGNIZE by their first word; `ALL` where all rows of a match are given."""
+    found: dict[str, Sequence[Token]] = {}
+    cursor = Cursor(body)
+    while cursor.token is not None:
+        word = cursor.next().upper
+        if word in ("PARTITION", "ORDER"):
+            cursor.takes("BY")
+        found[word] = cursor.until(*_CLAUSES)
+    return found
+
+
+def _aliased(tokens: Sequence[Token]) -> tuple[Sequence[Token], str]:
+    """`expression AS name`."""
+    if len(tokens) < 3 or tokens[-2].upper != "AS":
+        raise StatementError("AS and a name are expected here", tokens[-1] if tokens else None)
+    return tokens[:-2], tokens[-1].text

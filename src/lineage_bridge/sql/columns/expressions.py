@@ -1,0 +1,184 @@
+"""An expression's value: the source columns it is made of, and those that choose."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import singledispatchmethod
+
+from sqlglot import exp
+
+from lineage_bridge.sql.columns.functions import AGGREGATES, CONDITIONALS, IDENTITIES, MEASURED, MOMENTS, RANKS, UNITS
+from lineage_bridge.sql.columns.relations import Relation, Scope
+from lineage_bridge.sql.columns.values import NOTHING, Condition, Subtype, Value, merged
+from lineage_bridge.sql.names import Name, written
+from lineage_bridge.sql.statements.catalog import Catalog, Table
+from lineage_bridge.sql.text.plain import Query
+from lineage_bridge.sql.text.tokens import Token
+
+Ctes = Mapping[str, Relation]
+"""The queries named around an expression."""
+
+_NO_VALUES = (exp.DataType, exp.Var, exp.Star, exp.Literal, exp.Order)
+
+
+@dataclass
+class Reading:
+    """What a statement's queries were seen to read and use, and what of them was not understood.
+
+    `views`: those that are being read. `system_columns`: those that each table has beside its own; `pseudo_columns`: those of the record,
+    which come from no column. `unnamed`: the name of a column without one, by its place and the number of such before it.
+    """
+
+    catalog: Catalog
+    ksql: bool = False
+    system_columns: tuple[str, ...] = ()
+    pseudo_columns: tuple[str, ...] = ()
+    unnamed: Callable[[int, int], str] = "EXPR${0}".format
+    views: list[Name] = field(default_factory=list)
+    tables: dict[Name, Table] = field(default_factory=dict)
+    models: dict[Name, None] = field(default_factory=dict)
+    faults: list[tuple[str, Token | None]] = field(default_factory=list)
+
+
+class Expressions(ABC):
+    """Resolves the expressions of one query as it was parsed."""
+
+    def __init__(self, reading: Reading, query: Query) -> None:
+        self.reading = reading
+        self.query = query
+
+    @abstractmethod
+    def relation(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Relation:
+        """The columns of a query, within the scope and the named queries around it."""
+
+    def deciding(self, nodes: Iterable[exp.Expr | None], kind: str, scope: Scope, ctes: Ctes) -> set[Condition]:
+        """The conditions that expressions make; a key of an ORDER BY counts without its direction."""
+        keys = [node.this if isinstance(node, exp.Ordered) else node for node in nodes if node is not None]
+        return {condition for key in keys for condition in self.value(key, scope, ctes).deciding(kind)}
+
+    def fault(self, message: str, node: exp.Expr) -> None:
+        """Something is not understood."""
+        self.reading.faults.append((message, self.query.place(node)))
+
+    @singledispatchmethod
+    def value(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Value:
+        """The value of an expression. Where nothing else is known of one, its parts are transformed."""
+        inside = node.expressions if isinstance(node, exp.Anonymous) else list(node.iter_expressions())
+        name = _function_name(node)
+        if name in MEASURED and inside and _is_unit(inside[0], name):
+            inside = inside[1:]
+        if name in RANKS:
+            return NOTHING
+        if name in CONDITIONALS and len(node.expressions) > 1:
+            return self._chosen(node.expressions[1:], node.expressions[:1], scope, ctes)
+        if name in IDENTITIES and node.expressions:
+            return self.value(node.expressions[0], scope, ctes)
+        whole = merged(self.value(child, scope, ctes) for child in inside if not isinstance(child, _NO_VALUES))
+        return whole.through(Subtype.AGGREGATION if name in AGGREGATES else Subtype.TRANSFORMATION)
+
+    @value.register(exp.Alias)
+    @value.register(exp.Paren)
+    def _(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Value:
+        return self.value(node.this, scope, ctes)
+
+    @value.register
+    def _(self, node: exp.Column, scope: Scope, ctes: Ctes) -> Value:  # noqa: ARG002 - as its siblings have it
+        return self._column([part.name for part in node.parts], node, scope)
+
+    @value.register
+    def _(self, node: exp.Identifier, scope: Scope, ctes: Ctes) -> Value:  # noqa: ARG002 - as its siblings have it
+        return self._column([node.name], node, scope)
+
+    @value.register
+    def _(self, node: exp.Dot, scope: Scope, ctes: Ctes) -> Value:
+        names: list[str] = []
+        inner: exp.Expr = node
+        while isinstance(inner, exp.Dot) and isinstance(inner.expression, exp.Identifier):
+            names.insert(0, inner.expression.name)
+            inner = inner.this
+        if isinstance(inner, exp.Column):
+            return self._column([*(part.name for part in inner.parts), *names], node, scope)
+        parts = [inner.this, inner.expression] if isinstance(inner, exp.Dot) else [inner]
+        return merged(self.value(part, scope, ctes) for part in parts).through(Subtype.TRANSFORMATION)
+
+    @value.register
+    def _(self, node: exp.Case, scope: Scope, ctes: Ctes) -> Value:
+        ifs = node.args.get("ifs") or []
+        return self._chosen(
+            [*(part.args["true"] for part in ifs), node.args.get("default")], [*(part.this for part in ifs), node.this], scope, ctes
+        )
+
+    @value.register
+    def _(self, node: exp.If, scope: Scope, ctes: Ctes) -> Value:
+        return self._chosen([node.args.get("true"), node.args.get("false")], [node.this], scope, ctes)
+
+    @value.register
+    def _(self, node: exp.Window, scope: Scope, ctes: Ctes) -> Value:
+        conditions = self._window_conditions(node, scope, ctes)
+        select = node.find_ancestor(exp.Select)
+        for window in (select.args.get("windows") or ()) if node.alias and select is not None else ():
+            if window.name == node.alias:
+                conditions |= self._window_conditions(window, scope, ctes)
+        return self.value(node.this, scope, ctes).through(Subtype.AGGREGATION).under(conditions)
+
+    def _window_conditions(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> set[Condition]:
+        order = node.args.get("order")
+        keys = [*(node.args.get("partition_by") or ()), *(order.expressions if order is not None else ())]
+        return self.deciding(keys, "WINDOW", scope, ctes)
+
+    @value.register
+    def _(self, node: exp.Filter, scope: Scope, ctes: Ctes) -> Value:
+        return self.value(node.this, scope, ctes).under(self.deciding([node.expression.this], "FILTER", scope, ctes))
+
+    @value.register
+    def _(self, node: exp.WithinGroup, scope: Scope, ctes: Ctes) -> Value:
+        return self.value(node.this, scope, ctes).under(self.deciding(node.expression.expressions, "SORT", scope, ctes))
+
+    @value.register
+    def _(self, node: exp.Lambda, scope: Scope, ctes: Ctes) -> Value:
+        return self.value(node.this, scope.inside(part.name for part in node.expressions), ctes)
+
+    @value.register(exp.PropertyEQ)
+    @value.register(exp.Kwarg)
+    def _(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Value:
+        return self.value(node.expression, scope, ctes)
+
+    @value.register(exp.Select)
+    @value.register(exp.SetOperation)
+    @value.register(exp.Subquery)
+    def _(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Value:
+        inner = self.relation(node, scope, ctes)
+        return merged(value for _, value in inner.columns).under(inner.conditions)
+
+    def _chosen(self, chosen: Sequence[exp.Expr | None], asked: Sequence[exp.Expr | None], scope: Scope, ctes: Ctes) -> Value:
+        """One of several values, as conditions choose."""
+        values = [self.value(part, scope, ctes) for part in chosen if part is not None]
+        return merged(values).through(Subtype.TRANSFORMATION).under(self.deciding(asked, "CONDITIONAL", scope, ctes))
+
+    def _column(self, path: list[str], node: exp.Expr, scope: Scope) -> Value:
+        """A path to a column: of a relation named first, or of any; what follows the column's name is a part of its value."""
+        for cut in range(min(len(path) - 1, 3), 0, -1):
+            relation = scope.named(path[:cut])
+            found = None if relation is None else relation.value(path[cut])
+            if found is not None:
+                return found if len(path) == cut + 1 else found.through(Subtype.TRANSFORMATION)
+        found = scope.column(path[0])
+        if found is not None:
+            return found if len(path) == 1 else found.through(Subtype.TRANSFORMATION)
+        if path[0].upper() not in MOMENTS:
+            self.fault(f"no table here has a column {written(path)}", node)
+        return NOTHING
+
+
+def _is_unit(node: exp.Expr, function: str) -> bool:
+    """Whether a first argument is the unit that a function measures in, and no column of that name."""
+    return isinstance(node, exp.Column) and len(node.parts) == 1 and (function == "EXTRACT" or node.name.upper() in UNITS)
+
+
+def _function_name(node: exp.Expr) -> str:
+    if isinstance(node, exp.Anonymous):
+        return str(node.name).upper()
+    if isinstance(node, exp.Func):
+        name = node.sql_name().upper()
+        return "SUM" if isinstance(node, exp.AggFunc) and name not in RANKS else name
+    return ""

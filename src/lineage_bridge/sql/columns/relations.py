@@ -1,0 +1,128 @@
+"""What a query reads from: tables, sub-queries and functions as columns with their values, under the names a query gives them."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from lineage_bridge.sql.columns.values import GUESSED, NOTHING, Condition, Value, merged
+
+Columns = tuple[tuple[str, Value], ...]
+"""Columns in order, each with its value."""
+
+Unknown = Callable[[str], Value]
+"""The value of a column that nobody has defined."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Columns in order with their values; `hidden` ones are not in a star; `unknown` answers for others, None where there are none.
+
+    `conditions` decide about its rows. A `weak` one is asked for a column that nobody has defined only if no other can be.
+    """
+
+    columns: Columns = ()
+    hidden: Columns = ()
+    unknown: Unknown | None = None
+    conditions: frozenset[Condition] = frozenset()
+    weak: bool = False
+
+    def find(self, name: str) -> Value | None:
+        """The value of a column of this name: as written, else in another case."""
+        return _look_up(self.columns, name) or _look_up(self.hidden, name)
+
+    def value(self, name: str) -> Value | None:
+        """The value of a column, also of one that nobody has defined where there may be such; else None."""
+        return self.find(name) or (self.unknown(name) if self.unknown is not None else None)
+
+    def renamed(self, names: Sequence[str]) -> "Relation":
+        """The same columns under other names; names beyond them are columns of a row that is not known."""
+        if not names:
+            return self
+        values = [value for _, value in self.columns]
+        if len(names) > len(values):
+            rest = self.unknown("") if self.unknown is not None else NOTHING
+            values += [rest] * (len(names) - len(values))
+        kept = values[len(names) :]
+        columns = (
+            *zip(names, values, strict=False),
+            *((name, value) for (name, _), value in zip(self.columns[len(names) :], kept, strict=False)),
+        )
+        return replace(self, columns=tuple(columns), unknown=None)
+
+    def under(self, conditions: Iterable[Condition]) -> "Relation":
+        """The same with more conditions."""
+        return replace(self, conditions=self.conditions | frozenset(conditions))
+
+
+def either(given: Iterable[Unknown | None]) -> Unknown | None:
+    """A column that nobody has defined, where several relations may have it."""
+    known = [unknown for unknown in given if unknown is not None]
+    if len(known) < 2:
+        return known[0] if known else None
+    return lambda name: merged(unknown(name) for unknown in known)
+
+
+def _look_up(columns: Sequence[tuple[str, Value]], name: str) -> Value | None:
+    for known, value in columns:
+        if known == name:
+            return value
+    loose = [value for known, value in columns if known.casefold() == name.casefold()]
+    return loose[0] if loose else None
+
+
+@dataclass
+class Scope:
+    """The relations of one FROM clause by name, and the scope around it."""
+
+    outer: "Scope | None" = None
+    relations: list[tuple[tuple[str, ...], Relation]] = field(default_factory=list)
+    bound: frozenset[str] = frozenset()
+
+    def add(self, name: tuple[str, ...], relation: Relation) -> None:
+        """One more relation."""
+        self.relations.append((name, relation))
+
+    def inside(self, bound: Iterable[str] = ()) -> "Scope":
+        """A scope within this one; `bound`: the parameters of a lambda."""
+        return Scope(self, [], frozenset(bound))
+
+    def named(self, name: Sequence[str]) -> Relation | None:
+        """The relation of a name: its alias, or the end of its table's name."""
+        wanted = tuple(part.casefold() for part in name)
+        exact = [relation for known, relation in self.relations if known[-len(name) :] == tuple(name)]
+        found = exact or [
+            relation for known, relation in self.relations if tuple(part.casefold() for part in known[-len(name) :]) == wanted
+        ]
+        if found:
+            return found[0]
+        return None if self.outer is None else self.outer.named(name)
+
+    def column(self, name: str) -> Value | None:
+        """The value of a column without its table's name; None if no relation can have it."""
+        if name in self.bound:
+            return NOTHING
+        known = [value for _, relation in self.relations if (value := relation.find(name)) is not None]
+        if known:
+            return known[0]
+        around = None if self.outer is None else self.outer.known(name)
+        if around is not None:
+            return around
+        open_ones = [relation for _, relation in self.relations if relation.unknown is not None]
+        strong = [relation for relation in open_ones if not relation.weak] or open_ones
+        guesses = [relation.unknown(name) for relation in strong if relation.unknown is not None]
+        if guesses:
+            return guesses[0] if len(guesses) == 1 else merged(guess.doubted(GUESSED) for guess in guesses)
+        return None if self.outer is None else self.outer.column(name)
+
+    def known(self, name: str) -> Value | None:
+        """The value of a column that a relation, here or around, is known to have."""
+        if name in self.bound:
+            return NOTHING
+        for _, relation in self.relations:
+            value = relation.find(name)
+            if value is not None:
+                return value
+        return None if self.outer is None else self.outer.known(name)
+
+    def all(self) -> Iterator[Relation]:
+        """The relations, in order."""
+        return (relation for _, relation in self.relations)

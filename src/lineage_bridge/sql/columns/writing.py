@@ -1,0 +1,29 @@
+"""A query's columns into a table's columns."""
+
+from collections.abc import Sequence
+
+from lineage_bridge.sql.columns.relations import Relation
+from lineage_bridge.sql.columns.values import LIKELY, Subtype
+from lineage_bridge.sql.lineage import ColumnFlow, IndirectFlow, Lineage
+from lineage_bridge.sql.names import Name
+
+
+def write(target: Name, columns: Sequence[str] | None, relation: Relation, lineage: Lineage) -> None:
+    """The rows of a relation go into a table: into these columns by place, or, where they are not known, by name."""
+    lineage.outputs[target] = None
+    names = [name for name, _ in relation.columns] if columns is None else columns
+    conditions = set(relation.conditions)
+    strongest: dict[tuple[Name, str, str], tuple[Subtype, float]] = {}
+    values = [value for _, value in relation.columns]
+    if relation.unknown is not None and columns is not None:
+        values += [relation.unknown(name).doubted(LIKELY) for name in names[len(values) :]]
+    for name, value in zip(names, values, strict=False):
+        conditions |= value.conditions
+        for (table, column), (subtype, sure) in value.direct.items():
+            told = sure if columns is not None else min(sure, LIKELY)
+            known = strongest.get((table, column, name), (subtype, told))
+            strongest[table, column, name] = (max(known[0], subtype), max(known[1], told))
+    for (table, column, name), (subtype, sure) in strongest.items():
+        lineage.columns[ColumnFlow(table, column, target, name, subtype, sure)] = None
+    for (table, column), kind in sorted(conditions):
+        lineage.indirect[IndirectFlow(table, column, target, kind)] = None

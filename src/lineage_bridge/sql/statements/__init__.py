@@ -1,0 +1,1 @@
+"""What statements define, read and write."""

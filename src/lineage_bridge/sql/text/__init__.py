@@ -1,0 +1,1 @@
+"""Text to tokens to statements, and streaming SQL lowered to plain SQL."""

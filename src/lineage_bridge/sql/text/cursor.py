@@ -1,0 +1,171 @@
+"""Reading a statement's tokens from left to right."""
+
+from collections.abc import Sequence
+
+from lineage_bridge.sql.names import Name
+from lineage_bridge.sql.text.tokens import Kind, Token
+
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_TYPES = frozenset({"ARRAY", "MAP", "MULTISET", "ROW", "STRUCT"})
+"""Words behind which `<` opens a bracket."""
+
+
+class StatementError(Exception):
+    """What is not understood, and the token where; None at the end of the text."""
+
+    def __init__(self, message: str, token: Token | None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.token = token
+
+
+TOO_DEEP = "the statement is nested too deeply"
+
+
+class Cursor:
+    """A place in a list of tokens."""
+
+    def __init__(self, tokens: Sequence[Token], *, folds: bool = False) -> None:
+        self.tokens = tokens
+        self.at = 0
+        self.folds = folds
+
+    @property
+    def token(self) -> Token | None:
+        """The next token."""
+        return self.tokens[self.at] if self.at < len(self.tokens) else None
+
+    def sees(self, *words: str) -> bool:
+        """Whether these words or marks come next."""
+        ahead = self.tokens[self.at : self.at + len(words)]
+        return len(ahead) == len(words) and all(token.upper == word for token, word in zip(ahead, words, strict=True))
+
+    def sees_any(self, *words: str) -> bool:
+        """Whether one of these words or marks comes next."""
+        token = self.token
+        return token is not None and token.upper in words and token.upper != ""
+
+    def takes(self, *words: str) -> bool:
+        """Pass these words or marks, if they come next."""
+        if not self.sees(*words):
+            return False
+        self.at += len(words)
+        return True
+
+    def demand(self, *words: str) -> None:
+        """Pass these words or marks. Raises StatementError if others come."""
+        if not self.takes(*words):
+            raise self.error(f"{' '.join(words)} is expected here")
+
+    def error(self, message: str) -> StatementError:
+        """What is wrong at this place."""
+        return StatementError(message, self.token)
+
+    def next(self) -> Token:
+        """The next token, passed. Raises StatementError at the end."""
+        token = self.token
+        if token is None:
+            raise self.error("the statement ends too early")
+        self.at += 1
+        return token
+
+    def identifier(self) -> str:
+        """One name. Raises StatementError."""
+        token = self.token
+        if token is None or not token.is_name:
+            raise self.error("a name is expected here")
+        self.at += 1
+        return folded(token, folds=self.folds)
+
+    def name(self) -> Name:
+        """A name of one or more parts. Raises StatementError."""
+        parts = [self.identifier()]
+        while self.sees("."):
+            self.at += 1
+            parts.append(self.identifier())
+        return tuple(parts)
+
+    def name_so_far(self) -> Name:
+        """A name of one or more parts, where one stands at all, up to what is no part of one."""
+        found: list[str] = []
+        while self.token is not None and self.token.is_name:
+            found.append(self.identifier())
+            if not (self.sees(".") and self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].is_name):
+                break
+            self.at += 1
+        return tuple(found)
+
+    def string(self) -> str:
+        """A string. Raises StatementError."""
+        token = self.token
+        if token is None or token.kind is not Kind.STRING:
+            raise self.error("a string is expected here")
+        self.at += 1
+        return token.text
+
+    def group(self) -> Sequence[Token]:
+        """What stands inside the brackets that open here, passed with them. Raises StatementError."""
+        if not self.sees_any(*_CLOSING):
+            raise self.error("( is expected here")
+        opening = self.next()
+        start, end = self.at, closing(self.tokens, self.at - 1)
+        if end is None:
+            raise StatementError(f"{opening.text} is never closed", opening)
+        self.at = end + 1
+        return self.tokens[start:end]
+
+    def until(self, *words: str) -> Sequence[Token]:
+        """The tokens up to one of these words outside brackets, or to the end, passed."""
+        start = self.at
+        while (token := self.token) is not None and not (token.upper and token.upper in words):
+            if token.upper in ("(", "[", "{"):
+                self.group()
+            else:
+                self.at += 1
+        return self.tokens[start : self.at]
+
+    def rest(self) -> Sequence[Token]:
+        """All that is left, passed."""
+        start, self.at = self.at, len(self.tokens)
+        return self.tokens[start:]
+
+
+def folded(token: Token, *, folds: bool) -> str:
+    """The name that a token spells: in ksqlDB, an unquoted one means upper case."""
+    return token.upper if folds and token.kind is Kind.WORD else token.text
+
+
+def closing(tokens: Sequence[Token], opening: int) -> int | None:
+    """Where the bracket closes that opens at a place."""
+    wanted = [_CLOSING[tokens[opening].upper]]
+    for at in range(opening + 1, len(tokens)):
+        mark = tokens[at].upper
+        if mark == wanted[-1]:
+            wanted.pop()
+            if not wanted:
+                return at
+        elif mark in _CLOSING:
+            wanted.append(_CLOSING[mark])
+    return None
+
+
+def parts(tokens: Sequence[Token], mark: str = ",") -> list[Sequence[Token]]:
+    """The stretches between marks outside brackets; of nothing, none."""
+    if not tokens:
+        return []
+    found, start, depth, angles = [], 0, 0, 0
+    for at, token in enumerate(tokens):
+        if token.upper in ("(", "[", "{"):
+            depth += 1
+        elif token.upper in (")", "]", "}"):
+            depth -= 1
+        elif token.upper == "<" and at and tokens[at - 1].upper in _TYPES:
+            angles += 1
+            depth += 1
+        elif token.upper == ">" and angles:
+            angles -= 1
+            depth -= 1
+        elif token.upper == mark and depth == 0:
+            found.append(tokens[start:at])
+            start = at + 1
+    return [*found, tokens[start:]]

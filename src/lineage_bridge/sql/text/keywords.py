@@ -1,0 +1,86 @@
+"""Which words are of the language and not names, and which part or end the arguments of a call."""
+
+from collections.abc import Callable
+
+from lineage_bridge.sql.text.cursor import Cursor
+from lineage_bridge.sql.text.tokens import Token, words
+
+RESERVED = words(
+    """ALL AND ANY AS ASC BETWEEN BY CASE CROSS CUBE DESC DISTINCT ELSE END ESCAPE EXCEPT EXISTS FALSE FETCH FROM FULL GROUP HAVING ILIKE IN
+    INNER INTERSECT IS JOIN LATERAL LEFT LIKE LIMIT MINUS NATURAL NOT NULL NULLS OFFSET ON OR ORDER OUTER OVER PARTITION QUALIFY RECURSIVE
+    RIGHT ROLLUP SELECT SETS SOME THEN TRUE UNION UNKNOWN USING VALUES WHEN WHERE WINDOW WITH"""
+)
+"""Words that are never names unless they are quoted."""
+
+COMMAS = {
+    "OVERLAY": {"PLACING", "FROM", "FOR"},
+    "SUBSTRING": {"FROM", "FOR"},
+    "POSITION": {"IN"},
+    "TRIM": {"FROM"},
+    "EXTRACT": {"FROM"},
+    "JSON_OBJECT": {"VALUE"},
+    "JSON_OBJECTAGG": {"VALUE"},
+}
+"""Words that part the arguments of a call."""
+
+DROPPED = {
+    "JSON_OBJECT": {"KEY", "NULL", "ABSENT", "ON"},
+    "JSON_OBJECTAGG": {"KEY", "NULL", "ABSENT", "ON"},
+    "JSON_ARRAY": {"NULL", "ABSENT", "ON"},
+    "JSON_ARRAYAGG": {"NULL", "ABSENT", "ON"},
+    "TRIM": {"BOTH", "LEADING", "TRAILING"},
+}
+"""Words in the arguments of a call that tell no column."""
+
+ENDINGS = {
+    "JSON_VALUE": {"RETURNING", "DEFAULT", "NULL", "ERROR"},
+    "JSON_QUERY": {"RETURNING", "WITH", "WITHOUT", "NULL", "EMPTY", "ERROR"},
+    "JSON_EXISTS": {"TRUE", "FALSE", "UNKNOWN", "ERROR"},
+    "CEIL": {"TO"},
+    "FLOOR": {"TO"},
+}
+"""Words with which the arguments of a call end: what follows tells no column."""
+
+
+def is_keyword(cursor: Cursor, token: Token) -> bool:
+    """Whether a word that the cursor has just passed is of the language, and not a name."""
+    word = token.upper
+    before = cursor.tokens[cursor.at - 2].upper if cursor.at > 1 else ""
+    if before == "." or cursor.sees(".") or (word in ("LEFT", "RIGHT") and cursor.sees("(")):
+        return False
+    told = _TOLD_BY.get(word)
+    return word in RESERVED if told is None else told(cursor, before)
+
+
+def _frames(cursor: Cursor, before: str) -> bool:
+    """ROWS and RANGE: of a window's frame, or of FETCH."""
+    ahead = cursor.tokens[cursor.at : cursor.at + 2]
+    counted = len(ahead) > 1 and ahead[1].upper == "PRECEDING"
+    return counted or cursor.sees_any("BETWEEN", "UNBOUNDED", "CURRENT", "INTERVAL") or _counts(cursor, before)
+
+
+def _counts(cursor: Cursor, before: str) -> bool:
+    """ROW and ROWS: behind FETCH or OFFSET and a number."""
+    earlier = cursor.tokens[cursor.at - 3].upper if cursor.at > 2 else ""
+    return before in ("FETCH", "NEXT", "FIRST") or earlier in ("OFFSET", "NEXT", "FIRST")
+
+
+_TOLD_BY: dict[str, Callable[[Cursor, str], bool]] = {
+    "CURRENT": lambda cursor, _: cursor.sees("ROW"),
+    "FILTER": lambda cursor, before: cursor.sees("(", "WHERE") and before == ")",
+    "FIRST": lambda _, before: before in ("NULLS", "FETCH"),
+    "FOLLOWING": lambda _, before: before not in ("SELECT", ",", "BY"),
+    "GROUPING": lambda cursor, _: cursor.sees("SETS"),
+    "LAST": lambda _, before: before == "NULLS",
+    "NEXT": lambda _, before: before == "FETCH",
+    "ONLY": lambda _, before: before in ("ROW", "ROWS"),
+    "PRECEDING": lambda _, before: before not in ("SELECT", ",", "BY"),
+    "RANGE": _frames,
+    "ROW": lambda cursor, before: before == "CURRENT" or _counts(cursor, before),
+    "ROWS": _frames,
+    "SEMI": lambda cursor, _: cursor.sees("JOIN"),
+    "ANTI": lambda cursor, _: cursor.sees("JOIN"),
+    "UNBOUNDED": lambda cursor, _: cursor.sees_any("PRECEDING", "FOLLOWING"),
+    "WITHIN": lambda cursor, _: cursor.sees("GROUP"),
+}
+"""Words that are of the language in some places only, by what stands around them."""

@@ -1,0 +1,122 @@
+"""A streaming query's tokens to plain SQL. Each token becomes a line of its own, so that a complaint names a place in the original."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from lineage_bridge.sql.text.cursor import Cursor, folded
+from lineage_bridge.sql.text.keywords import COMMAS, DROPPED, ENDINGS, is_keyword
+from lineage_bridge.sql.text.plain import Pattern, TableCall
+from lineage_bridge.sql.text.tokens import Kind, Token
+
+STAND_IN = "\x01"
+"""What the name of a stand-in begins with."""
+
+Rule = tuple[tuple[str, ...], "Callable[[Lowering, Token], bool]"]
+"""The words that something begins with, and what to do; False where it is something else after all."""
+
+
+class Lowering:
+    """Makes plain lines of tokens; `rules`, by the word that comes first, act on what only streaming SQL has."""
+
+    def __init__(self, tokens: Sequence[Token], rules: Mapping[str, Sequence[Rule]], *, ksql: bool) -> None:
+        self.cursor = Cursor(tokens, folds=ksql)
+        self.ksql = ksql
+        self.rules = rules
+        self.lines: list[str] = []
+        self.places: list[Token] = []
+        self.stand_ins: dict[str, TableCall | Pattern] = {}
+        self.times: list[Sequence[Token]] = []
+        self.windowed = False
+
+    def emit(self, text: str, token: Token) -> None:
+        """A line of the plain text."""
+        self.lines.append(text)
+        self.places.append(token)
+
+    def stand_in(self, what: TableCall | Pattern) -> None:
+        """A name in place of what is put aside."""
+        name = f"{STAND_IN}{len(self.stand_ins)}"
+        self.stand_ins[name] = what
+        self.emit(f'"{name}"', what.token)
+
+    def run(self) -> None:
+        """Lower all tokens."""
+        while self.cursor.token is not None:
+            self._step()
+
+    def inside(self, tokens: Sequence[Token]) -> None:
+        """Lower a stretch of tokens at this place."""
+        outer, self.cursor = self.cursor, Cursor(tokens, folds=self.ksql)
+        while self.cursor.token is not None:
+            self._step()
+        self.cursor = outer
+
+    def _step(self) -> None:
+        cursor = self.cursor
+        token = cursor.tokens[cursor.at]
+        if any(cursor.sees(*seen) and act(self, token) for seen, act in self.rules.get(token.upper, ())):
+            return
+        cursor.at += 1
+        if token.kind is Kind.STRING:
+            self.emit("'" + token.text.replace("'", "''").replace("\n", " ") + "'", token)
+        elif token.kind is Kind.NUMBER or token.kind is Kind.MARK:
+            self._mark(token)
+        elif token.kind is Kind.WORD and is_keyword(cursor, token):
+            self.emit(token.upper, token)
+        elif cursor.sees("(") and token.kind is not Kind.VARIABLE:
+            self._call(token)
+        else:
+            self.emit(_quoted(folded(token, folds=self.ksql)), token)
+
+    def _mark(self, token: Token) -> None:
+        if self.ksql and token.text == "->":
+            self.emit(".", token)
+        elif self.ksql and token.text == "=>":
+            self.emit("->", token)
+        elif token.text in (":=", "=>"):
+            self.emit("=>", token)
+        else:
+            self.emit("!=" if token.text == "<>" else token.text, token)
+
+    def _call(self, token: Token) -> None:
+        """A function and its arguments."""
+        cursor = self.cursor
+        name = token.upper or token.text
+        self.emit(_quoted(name), token)
+        opening = cursor.tokens[cursor.at]
+        body = cursor.group()
+        self.emit("(", opening)
+        if name in ENDINGS:
+            body = _before(body, ENDINGS[name])
+        dropped, commas = DROPPED.get(name, ()), COMMAS.get(name, ())
+        if dropped or commas:
+            self._arguments(body, dropped, commas)
+        else:
+            self.inside(body)
+        self.emit(")", cursor.tokens[cursor.at - 1])
+
+    def _arguments(self, body: Sequence[Token], dropped: Collection[str], commas: Collection[str]) -> None:
+        stretch: list[Token] = []
+        depth, first = 0, True
+        for token in body:
+            depth += (token.upper in ("(", "[")) - (token.upper in (")", "]"))
+            if depth == 0 and token.upper in commas:
+                if not first or stretch:
+                    self.inside(stretch)
+                    self.emit(",", token)
+                stretch, first = [], False
+            elif depth > 0 or token.upper not in dropped:
+                stretch.append(token)
+        self.inside(stretch)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""').replace("\n", " ") + '"'
+
+
+def _before(tokens: Sequence[Token], ending: Collection[str]) -> Sequence[Token]:
+    depth = 0
+    for at, token in enumerate(tokens):
+        depth += (token.upper in ("(", "[")) - (token.upper in (")", "]"))
+        if depth == 0 and at and token.upper in ending:
+            return tokens[:at]
+    return tokens

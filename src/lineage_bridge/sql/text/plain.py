@@ -1,0 +1,84 @@
+"""Plain SQL as sqlglot reads it, and what was put aside before."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.parser import Parser as _Parser
+from sqlglot.tokenizer_core import TokenType
+
+from lineage_bridge.sql.text.cursor import StatementError
+from lineage_bridge.sql.text.tokens import Kind, Token
+
+
+class _Plain(Dialect):
+    """Functions are calls by name: what they mean is this package's matter."""
+
+    class Parser(_Parser):
+        FUNCTIONS: ClassVar[dict[str, Callable[..., exp.Expr]]] = {}
+        FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., exp.Expr | None]]] = {
+            name: _Parser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST")
+        }
+        NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, type[exp.Func]]] = {}
+
+
+@dataclass(frozen=True)
+class TableCall:
+    """A function in place of a table, with its arguments."""
+
+    token: Token
+    function: str
+    arguments: list[Sequence[Token]]
+    ordinality: bool = False
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """MATCH_RECOGNIZE over a table: the tokens of the table and of what stands in the brackets."""
+
+    token: Token
+    table: Sequence[Token]
+    body: Sequence[Token]
+
+
+@dataclass
+class Query:
+    """A query as sqlglot has read it. `places`: line of the plain text, from 1, to token; none where the text is the original."""
+
+    expression: exp.Expr
+    stand_ins: dict[str, TableCall | Pattern]
+    places: list[Token]
+    times: list[Sequence[Token]] = field(default_factory=list)
+    windowed: bool = False
+
+    def place(self, expression: exp.Expr) -> Token | None:
+        """Where an expression stands."""
+        for part in expression.find_all(exp.Identifier):
+            line, column = part.meta.get("line"), part.meta.get("col")
+            if isinstance(line, int) and isinstance(column, int):
+                return self.places[line - 1] if self.places else _token_at(line, column, part.name)
+        return self.places[0] if self.places else None
+
+
+def _token_at(line: int, column: int, text: str) -> Token:
+    """Sqlglot tells where a token ends."""
+    return Token(Kind.WORD, text, text.upper(), 0, 0, line, max(1, column - len(text) + 1))
+
+
+def parsed(text: str, places: Sequence[Token]) -> exp.Expr:
+    """The one query of a text. Raises StatementError."""
+    try:
+        found = _Plain().parse(text)
+    except ParseError as err:
+        told = err.errors[0] if err.errors else {}
+        line = told.get("line")
+        token = places[min(line, len(places)) - 1] if isinstance(line, int) and places else None
+        raise StatementError(str(told.get("description") or "this is not understood").rstrip("."), token) from err
+    except SqlglotError as err:
+        raise StatementError(str(err).splitlines()[0], places[0] if places else None) from err
+    if len(found) != 1 or found[0] is None or isinstance(found[0], exp.Command):
+        raise StatementError("this is not understood", places[0] if places else None)
+    return found[0]

@@ -1,0 +1,287 @@
+"""What only streaming SQL has, put aside or left out, so that sqlglot reads the rest of a query.
+
+Each function acts on what begins at a place, and returns False where it is something else after all.
+"""
+
+from collections.abc import Sequence
+
+from lineage_bridge.sql.columns.functions import UNITS
+from lineage_bridge.sql.text.cursor import Cursor, StatementError, closing, parts
+from lineage_bridge.sql.text.lowering import Lowering, Rule
+from lineage_bridge.sql.text.plain import Pattern, Query, TableCall, parsed
+from lineage_bridge.sql.text.tokens import Kind, Token
+
+
+def _interval(self: Lowering, token: Token) -> bool:
+    cursor = self.cursor
+    ahead = cursor.tokens[cursor.at + 1 : cursor.at + 4]
+    if not ahead or ahead[0].kind not in (Kind.STRING, Kind.NUMBER):
+        if not ahead or ahead[0].upper not in ("-", "+") or len(ahead) < 2:
+            return False
+        cursor.at += 1
+    cursor.at += 2
+    while cursor.token is not None and cursor.sees_any(*UNITS):
+        cursor.at += 1
+        if cursor.sees("("):
+            cursor.group()
+        if not cursor.takes("TO"):
+            break
+    self.emit("'interval'", token)
+    return True
+
+
+def _literal(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - as its siblings have it
+    """`DATE '2026-01-01'` and its like are strings to lineage."""
+    cursor = self.cursor
+    if cursor.at + 1 == len(cursor.tokens) or cursor.tokens[cursor.at + 1].kind is not Kind.STRING:
+        return False
+    cursor.at += 1
+    return True
+
+
+def _trailing_comma(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - as its siblings have it
+    raise StatementError("an expression is expected here", token)
+
+
+def _array(self: Lowering, token: Token) -> bool:
+    self.cursor.at += 1
+    self.emit("ARRAY", token)
+    return True
+
+
+def _cast(self: Lowering, token: Token) -> bool:
+    cursor = self.cursor
+    cursor.at += 1
+    opening = cursor.tokens[cursor.at]
+    body = cursor.group()
+    depth, split = 0, None
+    for at, inner in enumerate(body):
+        depth += (inner.upper in ("(", "[")) - (inner.upper in (")", "]"))
+        if depth == 0 and inner.upper == "AS":
+            split = at
+    if split is None:
+        raise StatementError("a CAST without AS", token)
+    self.emit("CAST", token)
+    self.emit("(", opening)
+    self.inside(body[:split])
+    self.emit("AS", body[split])
+    self.emit("VARCHAR", body[split])
+    self.emit(")", cursor.tokens[cursor.at - 1])
+    return True
+
+
+def _system_time(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - as its siblings have it
+    """FOR SYSTEM_TIME AS OF an expression: the time is one operand, with an interval added or taken away."""
+    cursor = self.cursor
+    cursor.demand("FOR", "SYSTEM_TIME", "AS", "OF")
+    start = cursor.at
+    cursor.next()
+    while cursor.token is not None:
+        if cursor.sees("."):
+            cursor.at += 2
+        elif cursor.sees("("):
+            cursor.group()
+        elif cursor.sees_any("-", "+"):
+            cursor.at += 1
+            if cursor.takes("INTERVAL"):
+                cursor.at += 1
+                if cursor.sees_any(*UNITS):
+                    cursor.at += 1
+            else:
+                cursor.next()
+        elif cursor.tokens[start].upper in ("TIMESTAMP", "DATE") and cursor.at == start + 1:
+            cursor.at += 1
+        else:
+            break
+    self.times.append(cursor.tokens[start : cursor.at])
+    return True
+
+
+def _table_function(self: Lowering, token: Token) -> bool:
+    """`TABLE(f(...))`, with LATERAL before it or not."""
+    cursor = self.cursor
+    start = cursor.at
+    cursor.takes("LATERAL")
+    if not cursor.takes("TABLE") or not cursor.sees("("):
+        cursor.at = start
+        return False
+    body = cursor.group()
+    self.stand_in(_called(body, token, folds=self.ksql))
+    return True
+
+
+def _called(tokens: Sequence[Token], token: Token, *, folds: bool) -> TableCall:
+    inner = Cursor(tokens, folds=folds)
+    function = inner.name()[-1] if len(tokens) > 1 else inner.identifier()
+    if not inner.sees("("):
+        raise StatementError("a table function is expected here", token)
+    return TableCall(token, function.upper(), [_argument(part) for part in parts(inner.group())])
+
+
+def _argument(tokens: Sequence[Token]) -> Sequence[Token]:
+    """An argument without its name."""
+    named = len(tokens) > 2 and tokens[0].is_name and tokens[1].upper in ("=>", ":=")
+    return tokens[2:] if named else tokens
+
+
+def _unnest(self: Lowering, token: Token) -> bool:
+    cursor = self.cursor
+    cursor.at += 1
+    body = cursor.group()
+    self.stand_in(TableCall(token, "UNNEST", parts(body), cursor.takes("WITH", "ORDINALITY")))
+    return True
+
+
+def _is_json(self: Lowering, token: Token) -> bool:
+    """`IS JSON OBJECT` and its like ask no more of a value than `IS NULL` does."""
+    cursor = self.cursor
+    start = cursor.at
+    cursor.at += 1
+    cursor.takes("NOT")
+    if not cursor.takes("JSON"):
+        cursor.at = start
+        return False
+    if cursor.sees_any("OBJECT", "ARRAY", "SCALAR", "VALUE"):
+        cursor.at += 1
+    self.emit("IS", token)
+    self.emit("NULL", token)
+    return True
+
+
+def _after_from(self: Lowering, token: Token) -> bool:
+    """FROM, JOIN or a comma: a function with a table among its arguments may follow, or a pattern over a table."""
+    cursor = self.cursor
+    word = token.upper
+    ahead = cursor.at + 1
+    tokens = cursor.tokens
+    if ahead >= len(tokens) or not (tokens[ahead].is_name or tokens[ahead].upper == "("):
+        return False
+    end = _table_end(tokens, ahead)
+    if end < len(tokens) and tokens[end].upper == "MATCH_RECOGNIZE":
+        self.emit(word, token)
+        cursor.at = end + 1
+        table = tokens[ahead:end]
+        self.stand_in(Pattern(tokens[end], table, cursor.group()))
+        return True
+    if (
+        tokens[ahead].is_name
+        and end < len(tokens)
+        and tokens[end].upper == "("
+        and tokens[end - 1].is_name
+        and _speaks_of_a_table(tokens, end)
+    ):
+        self.emit(word, token)
+        cursor.at = end
+        cursor.group()
+        self.stand_in(_called(tokens[ahead : cursor.at], tokens[ahead], folds=self.ksql))
+        return True
+    return False
+
+
+def _table_end(tokens: Sequence[Token], start: int) -> int:
+    """Where the name, or the query in brackets, that begins at a place ends, with an alias before MATCH_RECOGNIZE."""
+    if tokens[start].upper == "(":
+        close = closing(tokens, start)
+        at = len(tokens) if close is None else close + 1
+    else:
+        at = start + 1
+        while at + 1 < len(tokens) and tokens[at].upper == "." and tokens[at + 1].is_name:
+            at += 2
+    alias = at + 1 if at < len(tokens) and tokens[at].upper == "AS" else at
+    if alias + 1 < len(tokens) and tokens[alias].is_name and tokens[alias + 1].upper == "MATCH_RECOGNIZE":
+        return alias + 1
+    return at
+
+
+def _speaks_of_a_table(tokens: Sequence[Token], opening: int) -> bool:
+    close = closing(tokens, opening)
+    if close is None:
+        return False
+    for part in parts(tokens[opening + 1 : close]):
+        value = _argument(part)
+        if len(value) > 1 and (
+            value[0].upper in ("TABLE", "DESCRIPTOR", "MODEL") or (value[0].upper == "(" and value[1].upper == "SELECT")
+        ):
+            return True
+    return False
+
+
+def _emit_clause(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - as its siblings have it
+    if not (self.cursor.sees("EMIT", "CHANGES") or self.cursor.sees("EMIT", "FINAL")):
+        return False
+    self.cursor.at += 2
+    return True
+
+
+def _within(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - as its siblings have it
+    cursor = self.cursor
+    if cursor.sees("WITHIN", "GROUP"):
+        return False
+    cursor.at += 1
+    if cursor.sees("("):
+        cursor.group()
+    else:
+        cursor.at += 2
+    if cursor.takes("GRACE", "PERIOD"):
+        cursor.at += 2
+    return True
+
+
+def _window(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - as its siblings have it
+    cursor = self.cursor
+    if not any(cursor.sees("WINDOW", kind, "(") for kind in ("TUMBLING", "HOPPING", "SESSION")):
+        return False
+    cursor.at += 2
+    cursor.group()
+    self.windowed = True
+    return True
+
+
+def _partition_by(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - as its siblings have it
+    self.cursor.at += 2
+    self.cursor.until("EMIT", "LIMIT", "GROUP", "HAVING")
+    return True
+
+
+_RULES: list[Rule] = [
+    (("INTERVAL",), _interval),
+    (("DATE",), _literal),
+    (("TIME",), _literal),
+    (("TIMESTAMP",), _literal),
+    (("TIMESTAMP_LTZ",), _literal),
+    ((",", "FROM"), _trailing_comma),
+    (("ARRAY", "["), _array),
+    (("MAP", "["), _array),
+    (("CAST", "("), _cast),
+    (("TRY_CAST", "("), _cast),
+    (("FOR", "SYSTEM_TIME"), _system_time),
+    (("LATERAL", "TABLE"), _table_function),
+    (("TABLE", "("), _table_function),
+    (("UNNEST", "("), _unnest),
+    (("IS",), _is_json),
+    (("FROM",), _after_from),
+    (("JOIN",), _after_from),
+    ((",",), _after_from),
+    (("LATERAL",), _after_from),
+]
+_KSQL_RULES: list[Rule] = [
+    (("EMIT",), _emit_clause),
+    (("WITHIN",), _within),
+    (("WINDOW",), _window),
+    (("PARTITION", "BY"), _partition_by),
+]
+
+
+_BY_WORD: dict[bool, dict[str, list[Rule]]] = {
+    ksql: {word: [rule for rule in rules if rule[0][0] == word] for word in {rule[0][0] for rule in rules}}
+    for ksql, rules in ((False, _RULES), (True, [*_RULES, *_KSQL_RULES]))
+}
+"""Of ksqlDB or not, to the word that comes first, to the rules."""
+
+
+def lowered(tokens: Sequence[Token], *, ksql: bool) -> Query:
+    """The query that tokens spell. Raises StatementError."""
+    made = Lowering(tokens, _BY_WORD[ksql], ksql=ksql)
+    made.run()
+    expression = parsed("\n".join(made.lines), made.places)
+    return Query(expression, made.stand_ins, made.places, made.times, made.windowed)

@@ -1,0 +1,295 @@
+"""Keeping up what is derived, in the transaction that brings the facts: shapes, flows, current facets, names that stand for one dataset.
+
+What is a min or a max is merged; the rest is recomputed per touched key with the pure functions of `graph`, up to a budget. `graph.derive`
+computes the same from scratch.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+
+from lineage_bridge.graph.facts.events import LINEAGE_KEYS, NAMING_KEYS, Names
+from lineage_bridge.graph.facts.facet_texts import remarks
+from lineage_bridge.graph.flows.derive import ENTITY_SIDES, facet_owner, facet_rank
+from lineage_bridge.graph.flows.run_shape import SHAPING_KEYS, carriers, is_mark, read_mark, speaker
+from lineage_bridge.graph.identity.claims import CLAIMING
+from lineage_bridge.graph.relations import CONTENT, Origin, Row, upsert_sql
+from lineage_bridge.graph.statements.lineage_sets import named_nodes, read_meaning
+from lineage_bridge.ports import Budget
+from lineage_bridge.store.chunks import batches
+from lineage_bridge.store.derive.run_shapes import Presence
+from lineage_bridge.store.derive.search_index import SearchTexts
+from lineage_bridge.store.derive.spellings import Spellings
+from lineage_bridge.store.derive.stitching import Stitching
+from lineage_bridge.store.write.changes import Changes
+
+_READ = NAMING_KEYS | SHAPING_KEYS
+Subject = tuple[bytes, int]
+Contents = dict[bytes, dict[str, bytes]]
+_REMEMBERED = 500_000
+_LAST_TIME = 2**63 - 1
+
+_CURRENT = """INSERT INTO current_facet SELECT * FROM in_current WHERE true ON CONFLICT (node, job, key) DO UPDATE
+SET facet = excluded.facet, rank = excluded.rank, time = excluded.time, event = excluded.event
+WHERE (excluded.rank, excluded.time, excluded.event, excluded.facet)
+    > (current_facet.rank, current_facet.time, current_facet.event, current_facet.facet)"""
+_NEW_FACETS = """SELECT i.node, i.job, i.key, i.facet, c.facet FROM in_current i
+LEFT JOIN current_facet c ON c.node = i.node AND c.job = i.job AND c.key = i.key
+WHERE c.facet IS NULL OR (c.facet <> i.facet AND (i.rank, i.time, i.event, i.facet) > (c.rank, c.time, c.event, c.facet))"""
+"""What a batch makes current that was not before, and what was."""
+
+_ROWS_A_TEXT = 8
+"""How many rows of a budget the text that a node is searched by takes."""
+
+
+class Derivation:
+    """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
+
+    def __init__(self, connection: sqlite3.Connection, names: Names, changes: Changes) -> None:
+        self.connection, self.names, self.changes = connection, names, changes
+        self.presence = Presence(connection, changes)
+        self.spellings = Spellings(connection, names, changes)
+        self.stitching = Stitching(connection, self.presence)
+        self.meaning_of: dict[tuple[bytes, str], bytes | None] = {}
+        self.since: dict[tuple[bytes, str], int] = {}
+        self.spoken: set[tuple[int, bytes]] = set()
+        self.stored: set[bytes] = set()
+        self.search = SearchTexts(connection)
+        connection.execute("CREATE TEMP TABLE in_facet (facet)")
+        connection.execute("CREATE TEMP TABLE in_statement (subject, job, carrier, meaning, first)")
+        connection.execute("CREATE TEMP TABLE in_current (node, job, key, facet, rank, time, event)")
+
+    def forget(self) -> None:
+        """Drop what was remembered of a transaction that did not commit."""
+        self.meaning_of.clear()
+        self.since.clear()
+        self.spoken.clear()
+        self.stored.clear()
+        self.search.forget()
+        self.spellings.forget()
+
+    # nodes and texts
+
+    def add_staged_nodes(self) -> None:
+        """Add the staged nodes that are not there yet, or not so early."""
+        self.add_nodes(
+            self.connection.execute(
+                "SELECT i.id, i.kind, i.namespace, i.name, min(i.first) FROM in_node i LEFT JOIN node n ON n.id = i.id "
+                "WHERE n.id IS NULL OR i.first < n.first GROUP BY i.id"
+            ).fetchall()
+        )
+
+    def add_nodes(self, rows: Iterable[Row]) -> None:
+        """Add nodes (id, kind, namespace, name, first) that are not there yet; those that are may have been named earlier."""
+        wanted: dict[int, Row] = {}
+        for row in rows:
+            known = wanted.setdefault(row[0], row)
+            if row[4] < known[4]:
+                wanted[row[0]] = (*known[:4], row[4])
+        added: set[int] = set()
+        for some in batches(list(wanted.values())):
+            sql = f"INSERT OR IGNORE INTO node VALUES {', '.join(['(?, ?, ?, ?, ?)'] * len(some))}"
+            added.update(row[0] for row in self.changes.run("node", sql, [value for row in some for value in row]))
+        self.connection.executemany(
+            "UPDATE node SET first = ?1 WHERE id = ?2 AND first > ?1", [(row[4], id_) for id_, row in wanted.items() if id_ not in added]
+        )
+        new = [wanted[id_] for id_ in sorted(added)]
+        # In the order of row ids: the index writes what it holds in memory whenever one goes back.
+        self.connection.executemany(
+            "INSERT INTO node_search (rowid, namespace, name) VALUES (?, ?, ?)", [(row[0], row[2], row[3]) for row in new]
+        )
+        for row in new:
+            self.spellings.add(row[:4])
+
+    def add_contents(self, rows: list[Row]) -> None:
+        """Store the contents that are not there yet; those that are known to be are not looked for again."""
+        if len(self.stored) > _REMEMBERED:
+            self.stored.clear()
+        new = {row[:2]: row for row in rows if row[0] not in self.stored}
+        self.connection.executemany(upsert_sql(CONTENT, "VALUES (?, ?, ?)"), new.values())
+        self.stored.update(row[0] for row in new.values())
+
+    def add_facets(self, rows: list[Row]) -> None:
+        """Store the texts that are not there yet."""
+        if not rows:
+            return
+        texts = {row[0]: row for row in rows}
+        self.connection.execute("DELETE FROM in_facet")
+        self.connection.executemany("INSERT INTO in_facet VALUES (?)", ((facet,) for facet in texts))
+        new = self.connection.execute("SELECT i.facet FROM in_facet i LEFT JOIN facet f ON f.facet = i.facet WHERE f.facet IS NULL")
+        self.connection.executemany("INSERT INTO facet VALUES (?, ?, ?)", [texts[facet] for (facet,) in new.fetchall()])
+
+    def text(self, facet: bytes) -> bytes:
+        """The stored text of a facet."""
+        return str(self.connection.execute("SELECT text FROM facet WHERE facet = ?", (facet,)).fetchone()[0]).encode()
+
+    # what touches a subject
+
+    def subjects_with_new_members(self) -> set[Subject]:
+        """The runs in the staged batch that name a dataset they had not named before, or not so early. Ask before the batch is merged."""
+        rows = self.connection.execute(
+            "SELECT DISTINCT i.run, i.job FROM in_run_io i WHERE NOT EXISTS (SELECT 1 FROM run_io r WHERE r.run = i.run AND r.job = i.job "
+            "AND r.dataset = i.dataset AND r.side = i.side AND r.first <= i.first)"
+        )
+        return {(run, job) for run, job in rows}
+
+    def keep_up(self, rows: Mapping[str, list[Row]], touched: set[Subject], budget: Budget) -> None:
+        """Derive what a merged batch changed: `touched` are the runs with new members."""
+        contents: Contents = {}
+        for content, key, facet in rows.get("content", []):
+            contents.setdefault(content, {})[key] = facet
+        said = rows.get("said", [])
+        touched |= self._new_statements(said, contents)
+        touched |= {(row[0], own) for row in said if row[4] == Origin.DECLARED and (own := speaker(*row[1:4]))}
+        self.presence.stage(said)
+        touched |= self.presence.snapshots()
+        self.presence.see_staged()
+        self.current_facets(said, contents)
+        self.spellings.merge_words(rows.get("alias", []))
+        batch_rows = sum(len(some) for some in rows.values())
+        allowed = Budget(budget.rows + 4 * batch_rows)
+        self.stitching.keep_up(self._shapes(sorted(touched), allowed), allowed)
+        self.search.keep_up((budget.rows + batch_rows) // _ROWS_A_TEXT + 1)
+
+    def settle(self, budget: Budget) -> None:
+        """Derive for keys that earlier batches left."""
+        self.presence.see_nothing()
+        self.stitching.keep_up(self._shapes([], budget), budget)
+        self.search.keep_up(budget.rows // _ROWS_A_TEXT + 1)
+
+    def _shapes(self, touched: list[Subject], budget: Budget) -> list[Subject]:
+        """Reshape what earlier batches left and what was touched, within the budget; the rest is left. Those that were reshaped."""
+        left = self.connection.execute("SELECT subject, job FROM dirty LIMIT 1000").fetchall()
+        waiting = list(dict.fromkeys([*left, *touched]))
+        done = self.presence.reshape(waiting, budget, self.meaning)
+        if left:
+            self.connection.executemany("DELETE FROM dirty WHERE subject = ? AND job = ?", waiting[:done])
+        if done < len(waiting):
+            self.connection.executemany("INSERT OR IGNORE INTO dirty VALUES (?, ?)", waiting[done:])
+        return waiting[:done]
+
+    # statements
+
+    def _new_statements(self, said: list[Row], contents: Contents) -> set[Subject]:
+        """Store what runs newly said of lineage; the runs that did."""
+        self._read_meanings(_firsts(said, contents))
+        bearing = {content: facets for content, facets in contents.items() if not SHAPING_KEYS.isdisjoint(facets)}
+        if not bearing:
+            return set()
+        found: dict[tuple[bytes, int, int, bytes], int] = {}
+        for subject, job, about, side, origin, content, _, first, *_ in said:
+            for key, carrier in carriers(about, job, side) if content in bearing and origin == Origin.OBSERVED and job else ():
+                meaning = self.meaning_of[bearing[content][key], key] if key in bearing[content] else None
+                if meaning:
+                    place = subject, job, carrier, meaning
+                    found[place] = min(found.get(place, first), first)
+        return self._merge_statements([(*place, first) for place, first in found.items()])
+
+    def _merge_statements(self, found: list[Row]) -> set[Subject]:
+        self.connection.execute("DELETE FROM in_statement")
+        self.connection.executemany("INSERT INTO in_statement VALUES (?, ?, ?, ?, ?)", found)
+        new = self.connection.execute(
+            "SELECT i.* FROM in_statement i LEFT JOIN subject_statement s ON s.subject = i.subject AND s.job = i.job "
+            "AND s.carrier = i.carrier AND s.meaning = i.meaning WHERE s.subject IS NULL OR i.first < s.first"
+        ).fetchall()
+        self.connection.executemany(
+            "INSERT INTO subject_statement VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (subject, job, carrier, meaning) DO UPDATE SET first = excluded.first",
+            new,
+        )
+        for job, meaning in sorted({(row[1], row[3]) for row in new if not is_mark(row[3])} - self.spoken):
+            self.presence.speak(job, (), [meaning])
+            self.spoken.add((job, meaning))
+        return {(row[0], row[1]) for row in new}
+
+    def _read_meanings(self, firsts: Mapping[tuple[bytes, str], int]) -> None:
+        """Know the meaning of each (facet, key) that is said since a time, reading and storing those met for the first time."""
+        if len(self.meaning_of) + len(self.spoken) > 200_000:
+            self.forget()
+        for (facet, key), first in sorted(firsts.items()):
+            self._know_meaning(facet, key, first)
+            if first < self.since[facet, key]:
+                self._said_earlier(facet, key, first)
+
+    def _know_meaning(self, facet: bytes, key: str, first: int) -> None:
+        if (facet, key) not in self.meaning_of:
+            row = self.connection.execute("SELECT meaning, first FROM facet_meaning WHERE facet = ? AND key = ?", (facet, key)).fetchone()
+            self.meaning_of[facet, key], self.since[facet, key] = row or (self._store_meaning(facet, key, first), first)
+
+    def _said_earlier(self, facet: bytes, key: str, first: int) -> None:
+        """A facet was said before it was known to be; so were the nodes it names."""
+        self.since[facet, key] = first
+        self.connection.execute("UPDATE facet_meaning SET first = ? WHERE facet = ? AND key = ?", (first, facet, key))
+        self.add_nodes((*node, first) for node in (named_nodes(key, self.text(facet), self.names) if key in NAMING_KEYS else ()))
+
+    def _store_meaning(self, facet: bytes, key: str, first: int) -> bytes | None:
+        """Read a facet that names nodes, once: its nodes, and what it says of lineage if that is what it is for."""
+        text = self.text(facet)
+        if key == "jobType":
+            mark = read_mark(text)
+            self.connection.execute("INSERT INTO facet_meaning VALUES (?, ?, ?, ?)", (facet, key, mark, first))
+            return mark
+        nodes = named_nodes(key, text, self.names)
+        self.add_nodes((*node, first) for node in nodes)
+        self.connection.executemany("INSERT OR IGNORE INTO facet_node VALUES (?, ?)", [(node[0], facet) for node in nodes])
+        meaning = read_meaning(key, text, self.names) if key in LINEAGE_KEYS else None
+        self.connection.execute("INSERT INTO facet_meaning VALUES (?, ?, ?, ?)", (facet, key, meaning.id if meaning else None, first))
+        if meaning is None:
+            return None
+        marks = ", ".join("?" * 12)
+        self.connection.executemany(f"INSERT INTO remark VALUES ({marks})", list(remarks(facet, meaning)))
+        if self.connection.execute("INSERT OR IGNORE INTO meaning VALUES (?, ?)", (meaning.id, int(meaning.explicit))).rowcount:
+            self.connection.executemany(
+                "INSERT OR IGNORE INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(meaning.id, *s) for s in meaning.statements]
+            )
+        return meaning.id
+
+    def meaning(self, content: bytes, key: str) -> bytes | None:
+        """The meaning of the lineage facet `key` of a stored content, if it has one that can be read."""
+        row = self.connection.execute("SELECT facet FROM content WHERE content = ? AND key = ?", (content, key)).fetchone()
+        if row is None:
+            return None
+        self._read_meanings({(row[0], key): _LAST_TIME})
+        return self.meaning_of[row[0], key]
+
+    # current facets and identity
+
+    def current_facets(self, said: Iterable[Row], contents: Contents) -> None:
+        """Merge what was said into the current facets, and follow the symlinks that changed and what is claimed."""
+        best: dict[tuple[int, int, str], tuple[int, int, bytes, bytes]] = {}
+        links: set[tuple[int, bytes]] = set()
+        claiming: dict[tuple[int, str, bytes], int] = {}
+        for _, job, about, side, _, content, _, first, _, last, event in said:
+            if side not in ENTITY_SIDES:
+                continue
+            for key, facet in contents.get(content, {}).items():
+                place = about, facet_owner(key, job), key
+                candidate = facet_rank(key, side), last, event, facet
+                if place not in best or candidate > best[place]:
+                    best[place] = candidate
+                if key == "symlinks":
+                    links.add((about, facet))
+                elif key in CLAIMING:
+                    claiming[about, key, facet] = min(claiming.get((about, key, facet), first), first)
+        self.connection.execute("DELETE FROM in_current")
+        self.connection.executemany(
+            "INSERT INTO in_current VALUES (?, ?, ?, ?, ?, ?, ?)",
+            ((*place, facet, rank, time, event) for place, (rank, time, event, facet) in best.items()),
+        )
+        new = self.connection.execute(_NEW_FACETS).fetchall()
+        self.changes.gained("current_facet", (row[:4] for row in new))
+        self.changes.lost("current_facet", ((*row[:3], row[4]) for row in new if row[4] is not None))
+        self.connection.execute(_CURRENT)
+        self.search.facets_changed((row[0], row[2]) for row in new)
+        self.spellings.relink([row[0] for row in new if row[2] == "symlinks"])
+        self.spellings.see_symlinks(links)
+        self.spellings.claims.see(claiming)
+
+
+def _firsts(said: Iterable[Row], contents: Contents) -> dict[tuple[bytes, str], int]:
+    """When a batch first says each facet that is read: (facet, key) to time."""
+    read = {content: [(facets[key], key) for key in _READ & facets.keys()] for content, facets in contents.items()}
+    firsts: dict[tuple[bytes, str], int] = {}
+    for row in said:
+        for place in read.get(row[5], ()):
+            firsts[place] = min(firsts.get(place, row[7]), row[7])
+    return firsts

@@ -1,0 +1,60 @@
+"""Keeping up what is searched besides names, in the transaction that changes a current facet."""
+
+import sqlite3
+from collections.abc import Iterable
+
+from lineage_bridge.graph.contents.search_terms import FIELDS, SEARCHED, search_text
+
+_KEYS = ", ".join(f"'{key}'" for key in sorted(SEARCHED))
+_FACETS = f"""SELECT c.key, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
+WHERE c.node = ? AND c.job = 0 AND f.deleted = 0 AND c.key IN ({_KEYS})"""
+_COLUMNS = ", ".join(FIELDS)
+_MARKS = ", ".join("?" * len(FIELDS))
+_WAITING = 1000
+"""How many nodes that wait are taken up at once."""
+
+
+class SearchTexts:
+    """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.changed: set[int] = set()
+
+    def forget(self) -> None:
+        """Drop what was remembered of a transaction that did not commit."""
+        self.changed.clear()
+
+    def facets_changed(self, places: Iterable[tuple[int, str]]) -> None:
+        """Remember the nodes whose current facets have changed, given as (node, key)."""
+        self.changed.update(node for node, key in places if key in SEARCHED)
+
+    def keep_up(self, limit: int) -> None:
+        """Make the texts of changed nodes what their facets say, of `limit` at most; the others wait for the next transactions."""
+        waiting = [row[0] for row in self.connection.execute("SELECT node FROM unsearched LIMIT ?", (_WAITING,))]
+        if not waiting and not self.changed:
+            return
+        nodes = list(dict.fromkeys([*waiting, *sorted(self.changed)]))
+        for node in nodes[:limit]:
+            self.refresh(node)
+        done = set(nodes[:limit]) & set(waiting)
+        self.connection.executemany("DELETE FROM unsearched WHERE node = ?", ((node,) for node in sorted(done)))
+        self.connection.executemany("INSERT OR IGNORE INTO unsearched VALUES (?)", ((node,) for node in nodes[limit:]))
+        self.changed.clear()
+
+    def refresh(self, node: int) -> None:
+        """Make the text of one node what its name and its current facets say."""
+        name = self.connection.execute("SELECT namespace, name FROM node WHERE id = ?", (node,)).fetchone()
+        facets = {key: text.encode() for key, text in self.connection.execute(_FACETS, (node,))} if name else {}
+        wanted = search_text(name[0], name[1], facets) if facets else None
+        known = self.connection.execute(f"SELECT {_COLUMNS} FROM search_text WHERE node = ?", (node,)).fetchone()
+        if known == wanted:
+            return
+        if known:
+            self.connection.execute(
+                f"INSERT INTO node_search_told (node_search_told, rowid, {_COLUMNS}) VALUES ('delete', ?, {_MARKS})", (node, *known)
+            )
+            self.connection.execute("DELETE FROM search_text WHERE node = ?", (node,))
+        if wanted:
+            self.connection.execute(f"INSERT INTO search_text (node, {_COLUMNS}) VALUES (?, {_MARKS})", (node, *wanted))
+            self.connection.execute(f"INSERT INTO node_search_told (rowid, {_COLUMNS}) VALUES (?, {_MARKS})", (node, *wanted))

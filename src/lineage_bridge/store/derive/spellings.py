@@ -1,0 +1,154 @@
+"""Keeping up what identity is made of: symlinks, and what the rules of naming make of the names that are there or that operators use.
+
+Groups are not stored (see names.py), so a symlink, an alias or a veto costs the rows of its own two ends, whatever they join.
+"""
+
+import sqlite3
+from collections.abc import Iterable
+
+import msgspec
+
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.flows.derive import owner_id
+from lineage_bridge.graph.identity.grouping import standing
+from lineage_bridge.graph.identity.naming.spelling import all_space_links, closure
+from lineage_bridge.graph.identity.steps import Spelling, Vetoes, Word, symlinks
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.relations import ALIAS, NEVER_US, Row, upsert_sql
+from lineage_bridge.store.identity.claims import ClaimKeeper
+from lineage_bridge.store.write.changes import Changes
+
+_DATASET = int(NodeKind.DATASET)
+_KEY = "entity, whole, a_space, a_name, b_space, b_name, kind, evidence"
+WORD = f"{_KEY}, stated_at <> {NEVER_US}, coalesce(vetoed, 0)"
+"""The columns of a Word."""
+_STATED = f"entity = 1 AND stated_at <> {NEVER_US}"
+_AT_NAME = (
+    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole = 0 AND a_space = ? AND a_name = ?",
+    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole = 0 AND b_space = ? AND b_name = ?",
+)
+_AT_SPACE = (
+    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole IN (0, 1) AND a_space = ?",
+    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole IN (0, 1) AND b_space = ?",
+)
+_VETOED = f"SELECT {WORD} FROM alias WHERE vetoed = 1 AND entity = ? AND"
+_BETWEEN = f"{_VETOED} whole = ? AND a_space = ? AND a_name = ? AND b_space = ? AND b_name = ?"
+_BETWEEN_SPACES = f"{_VETOED} whole = 1 AND a_space = ? AND b_space = ?"
+_STATE = f"""SELECT stated_at <> {NEVER_US}, vetoed FROM alias WHERE entity = ? AND whole = ? AND a_space = ? AND a_name = ?
+AND b_space = ? AND b_name = ? AND kind = ? AND evidence = ?"""
+_MERGE = upsert_sql(ALIAS, f"VALUES ({', '.join('?' * len(ALIAS.names))})")
+_FACET = "SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet WHERE c.node = ? AND c.job = 0 AND c.key = 'symlinks'"
+
+
+class Spellings:
+    """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
+
+    def __init__(self, connection: sqlite3.Connection, names: Names, changes: Changes) -> None:
+        self.connection, self.names, self.changes = connection, names, changes
+        self.spaces: set[str] = set()
+        self.claims = ClaimKeeper(connection)
+
+    def forget(self) -> None:
+        """Drop what was remembered of a transaction that did not commit."""
+        self.spaces.clear()
+        self.claims.forget()
+
+    # names
+
+    def add(self, node: Row) -> None:
+        """A node (id, kind, namespace, name) has come."""
+        id_, kind, namespace, name = node
+        if kind == _DATASET:
+            self._own(id_, namespace, name)
+
+    def _own(self, id_: int, namespace: str, name: str) -> None:
+        if namespace not in self.spaces:
+            self._own_space(namespace)
+            self.spaces.add(namespace)
+        steps = closure(namespace, name)
+        if steps:
+            self.connection.executemany(
+                "INSERT OR IGNORE INTO respelt VALUES (?, ?, ?, ?, ?, ?)", [(id_, *here, rule, *to) for here, to, rule in steps]
+            )
+
+    def _own_space(self, namespace: str) -> None:
+        links = all_space_links(namespace)
+        if links:
+            self.connection.executemany("INSERT OR IGNORE INTO respaced VALUES (?, ?, ?, ?, ?, ?)", [(namespace, *link) for link in links])
+
+    def drop(self, node: Row) -> None:
+        """A node has gone, but operators may still use its name."""
+        id_, kind, namespace, name = node
+        if kind == _DATASET:
+            self._settle(id_, namespace, name)
+            self._settle_space(namespace)
+
+    def merge_words(self, rows: list[Row]) -> None:
+        """Merge what operators have said. The rules look at the names they use for as long as one of their aliases stands."""
+        for row in rows:
+            before = self._state(row)
+            self.connection.execute(_MERGE, row)
+            if before != (after := self._state(row)):
+                text = msgspec.json.encode(row[: ALIAS.key_size]).decode()
+                self.changes.lost("alias", [(text, before)] if before else [])
+                self.changes.gained("alias", [(text, after)] if after else [])
+        self._see_words(rows)
+
+    def _state(self, row: Row) -> bytes:
+        """`stated`, `vetoed` or nothing."""
+        found = self.connection.execute(_STATE, row[: ALIAS.key_size]).fetchone()
+        return b"" if found is None else b"vetoed" if found[1] else b"stated" if found[0] else b""
+
+    def _see_words(self, rows: Iterable[Row]) -> None:
+        datasets = [row for row in rows if row[0] == _DATASET]
+        names = {end for row in datasets if not row[1] for end in (row[2:4], row[4:6])}
+        for namespace, name in sorted(names):
+            self._settle(owner_id(self.names, Spelling(_DATASET, namespace, name)), namespace, name)
+        spaces = {space for row in datasets if row[1] for space in (row[2], row[4])}
+        for namespace in sorted(spaces | {namespace for namespace, _ in names}):
+            self._settle_space(namespace)
+
+    def _settle(self, id_: int, namespace: str, name: str) -> None:
+        if self._one("SELECT 1 FROM node WHERE id = ?", id_) or self._used(_AT_NAME, namespace, name):
+            self._own(id_, namespace, name)
+        else:
+            self.connection.execute("DELETE FROM respelt WHERE owner = ?", (id_,))
+
+    def _settle_space(self, namespace: str) -> None:
+        if self._one("SELECT 1 FROM node WHERE namespace = ? AND kind = 1 LIMIT 1", namespace) or self._used(_AT_SPACE, namespace):
+            self._own_space(namespace)
+        else:
+            self.connection.execute("DELETE FROM respaced WHERE owner = ?", (namespace,))
+            self.spaces.discard(namespace)
+
+    def _used(self, queries: Iterable[str], *parameters: str) -> bool:
+        """Whether an alias that stands uses a name or a namespace."""
+        return any(self._stands(Word(*row)) for sql in queries for row in self.connection.execute(sql, parameters))
+
+    def _stands(self, word: Word) -> bool:
+        vetoes, entity, here, there = Vetoes(), word.entity, word[2:4], word[4:6]
+        for a, b in ((here, there), (there, here)):
+            if word.whole:
+                vetoes.add(Word(*row) for row in self.connection.execute(_BETWEEN_SPACES, (entity, a[0], b[0])))
+            else:
+                vetoes.add(Word(*row) for row in self.connection.execute(_BETWEEN, (entity, 0, *a, *b)))
+        return any(True for _ in standing([word], vetoes))
+
+    def _one(self, sql: str, *parameters: object) -> bool:
+        return self.connection.execute(sql, parameters).fetchone() is not None
+
+    # symlinks
+
+    def relink(self, datasets: Iterable[int]) -> None:
+        """Make the symlinks of these datasets what their current facets say."""
+        for dataset in datasets:
+            self.changes.run("symlink", "DELETE FROM symlink WHERE dataset = ?", (dataset,))
+            row = self.connection.execute(_FACET, (dataset,)).fetchone()
+            for namespace, name, type_ in symlinks(row[0].encode()) if row else []:
+                other = self.names.dataset(namespace, name)
+                if other != dataset:
+                    self.changes.run("symlink", "INSERT OR IGNORE INTO symlink VALUES (?, ?, ?)", (dataset, other, type_))
+
+    def see_symlinks(self, said: Iterable[tuple[int, bytes]]) -> None:
+        """Remember which symlinks facets were ever said of which datasets."""
+        self.connection.executemany("INSERT OR IGNORE INTO symlink_said VALUES (?, ?)", sorted(said))

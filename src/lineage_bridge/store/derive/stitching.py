@@ -1,0 +1,188 @@
+"""Keeps up which runs are stitched together, by the rule in graph/flows/stitching.py.
+
+A run that changes is compared with what was known of it, and the writers it may hold are looked at again, within the budget.
+"""
+
+import sqlite3
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from lineage_bridge.graph.flows.shapes import NO_SHAPE, Shape, make_shape
+from lineage_bridge.graph.flows.stitching import LOOK_BACK, RULE, Sibling, holder, one_side, stitch_id, stitched_shape
+from lineage_bridge.graph.relations import Origin, Side
+from lineage_bridge.ports import Budget
+from lineage_bridge.store.derive.run_shapes import Presence
+
+Subject = tuple[bytes, int]
+
+_CANDIDATES = """SELECT r.parent_run, p.first, p.subject, p.job, p.last, p.shape, p.reached, h.inputs, h.outputs,
+EXISTS (SELECT 1 FROM shape_statement s WHERE s.shape = p.shape),
+EXISTS (SELECT 1 FROM subject_statement s WHERE s.subject = p.subject AND s.job = p.job AND s.carrier = p.job
+AND s.meaning IN (x'00000000000000000000000000000002', x'00000000000000000000000000000003'))
+FROM in_stitch i CROSS JOIN present p ON p.subject = i.subject AND p.job = i.job AND p.origin = 1 AND p.shape <> 0
+CROSS JOIN shape h ON h.shape = p.shape AND (h.inputs = 0) <> (h.outputs = 0)
+CROSS JOIN run r ON r.run = p.subject AND r.job = p.job AND r.parent_run IS NOT NULL"""
+_KNOWN = """SELECT s.parent, s.side, s.first, s.subject, s.job, s.last, s.shape, s.reached
+FROM in_stitch i CROSS JOIN sibling s ON s.subject = i.subject AND s.job = i.job"""
+_STITCHED = "SELECT i.subject, i.job FROM in_stitch i CROSS JOIN stitch s ON s.subject = i.subject AND s.job = i.job"
+_READERS = f"""SELECT parent, side, first, subject, job, last FROM sibling
+WHERE parent = ? AND side = {int(Side.INPUT)} AND first < ? ORDER BY first DESC, subject DESC, job DESC LIMIT {LOOK_BACK}"""
+_AFTER = f"""SELECT first FROM sibling WHERE parent = ? AND side = {int(Side.INPUT)} AND first > ?
+ORDER BY first, subject, job LIMIT 1 OFFSET {LOOK_BACK - 1}"""
+_BEGAN = f"""INSERT OR IGNORE INTO unstitched SELECT subject, job FROM sibling
+WHERE parent = ? AND side = {int(Side.OUTPUT)} AND first > ? AND first <= ?"""
+_ENDED = f"""INSERT OR IGNORE INTO unstitched SELECT subject, job FROM sibling
+WHERE parent = ? AND side = {int(Side.OUTPUT)} AND last > ? AND last <= ?"""
+_HELD = "INSERT OR IGNORE INTO unstitched SELECT subject, job FROM stitch WHERE reader = ? AND reader_job = ?"
+_DAYS = """INSERT INTO present_day (subject, job, day, shape, first, last)
+SELECT ?, job, day, 0, first, last FROM present_day WHERE subject = ? AND job = ?"""
+_SEEN = f"""INSERT INTO present (subject, job, origin, shape, first, last, sprouted, reached)
+SELECT :id, :job, {int(Origin.INFERRED)}, 0, p.first, p.last, max(p.reached, r.reached), max(p.reached, r.reached)
+FROM present p JOIN present r ON r.subject = :reader AND r.job = :reader_job WHERE p.subject = :subject AND p.job = :job"""
+_END_OF_TIME = 2**63 - 1
+_COST = 20
+"""What it costs to look at one writer, in rows."""
+_CHUNK = 200
+
+
+class _Known(NamedTuple):
+    """A sibling with the shape it had when it was last looked at, and since when."""
+
+    sibling: Sibling
+    shape: int
+    reached: int
+
+
+class Stitching:
+    """Works on the writer's connection, inside its transaction. Does nothing where the rule is off."""
+
+    def __init__(self, connection: sqlite3.Connection, presence: Presence) -> None:
+        self.connection, self.presence = connection, presence
+        self.on = is_on(connection)
+        connection.execute("CREATE TEMP TABLE in_stitch (subject, job, PRIMARY KEY (subject, job))")
+
+    def switch(self, on: bool) -> None:
+        """Make the rule hold, or not, for all that is there; what that means is derived in the next batches."""
+        if on == self.on:
+            return
+        self.on = on
+        self.connection.execute("INSERT OR REPLACE INTO rule VALUES (?, ?)", (RULE, int(on)))
+        if on:
+            self.connection.execute("INSERT OR IGNORE INTO unstitched SELECT subject, job FROM present WHERE origin = 1 AND shape <> 0")
+            return
+        for subject, job in self.connection.execute("SELECT subject, job FROM stitch").fetchall():
+            self._part(subject, job)
+        self.connection.execute("DELETE FROM sibling")
+        self.connection.execute("DELETE FROM unstitched")
+
+    def keep_up(self, reshaped: Iterable[Subject], budget: Budget) -> None:
+        """Look again at the runs of the batch and those that were reshaped, and at what waits."""
+        if not self.on:
+            return
+        self.connection.execute("DELETE FROM in_stitch")
+        self.connection.execute("INSERT OR IGNORE INTO in_stitch SELECT DISTINCT subject, job FROM in_day")
+        self.connection.executemany("INSERT OR IGNORE INTO in_stitch VALUES (?, ?)", reshaped)
+        self._examine()
+        self.work_off(budget)
+
+    def work_off(self, budget: Budget) -> None:
+        """Look at what waits, until the budget is spent; at least at some of it."""
+        spent = 0
+        while spent == 0 or spent < budget.rows:
+            waiting = self.connection.execute("SELECT subject, job FROM unstitched LIMIT ?", (_CHUNK,)).fetchall()
+            if not waiting:
+                return
+            self.connection.execute("DELETE FROM in_stitch")
+            self.connection.executemany("INSERT OR IGNORE INTO in_stitch VALUES (?, ?)", waiting)
+            self._examine()
+            self.connection.executemany("DELETE FROM unstitched WHERE subject = ? AND job = ?", waiting)
+            for subject, job in waiting:
+                self._stitch(subject, job)
+            spent += _COST * len(waiting)
+
+    def gone(self, subjects: Iterable[Subject]) -> None:
+        """Forget runs that were taken out, and look again at those they were stitched to."""
+        if self.on:
+            self.connection.execute("DELETE FROM in_stitch")
+            self.connection.executemany("INSERT OR IGNORE INTO in_stitch VALUES (?, ?)", subjects)
+            self._examine()
+            self.work_off(Budget(_END_OF_TIME))
+
+    def _examine(self) -> None:
+        """Compare the runs in `in_stitch` with what was known of them; the writers that this concerns wait to be looked at."""
+        known = {row[3:5]: _Known(Sibling(*row[:6]), *row[6:]) for row in self.connection.execute(_KNOWN).fetchall()}
+        now: dict[Subject, _Known] = {}
+        for parent, first, subject, job, last, shape, reached, inputs, outputs, states, streaming in self.connection.execute(
+            _CANDIDATES
+        ).fetchall():
+            side = one_side(inputs, outputs, states, streaming=bool(streaming))
+            if side is not None:
+                now[subject, job] = _Known(Sibling(parent, int(side), first, subject, job, last), shape, reached)
+        changed = [key for key in sorted(known.keys() | now.keys()) if known.get(key) != now.get(key)]
+        gone, new = [known[key] for key in changed if key in known], [now[key] for key in changed if key in now]
+        self.connection.executemany("DELETE FROM sibling WHERE subject = ? AND job = ?", [row.sibling[3:5] for row in gone])
+        self.connection.executemany(
+            "INSERT INTO sibling VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(*row.sibling, row.shape, row.reached) for row in new]
+        )
+        writing = [row.sibling[3:5] for row in (*gone, *new) if row.sibling.side == Side.OUTPUT]
+        writing += self.connection.execute(_STITCHED).fetchall()
+        self.connection.executemany("INSERT OR IGNORE INTO unstitched VALUES (?, ?)", writing)
+        for key in changed:
+            self._concern(known.get(key), now.get(key))
+
+    def _concern(self, old: _Known | None, new: _Known | None) -> None:
+        """The writers that a changed reader held, or may hold, wait to be looked at."""
+        was, is_ = (row.sibling if row and row.sibling.side == Side.INPUT else None for row in (old, new))
+        if was and is_ and old and new and was[:5] == is_[:5]:
+            self.connection.execute(_ENDED, (was.parent, *sorted((was.last, is_.last))))
+            if old[1:] != new[1:]:
+                self.connection.execute(_HELD, was[3:5])
+            return
+        for reader in filter(None, (was, is_)):
+            after = self.connection.execute(_AFTER, (reader.parent, reader.first)).fetchone()
+            self.connection.execute(_BEGAN, (reader.parent, reader.first, after[0] if after else _END_OF_TIME))
+            self.connection.execute(_HELD, reader[3:5])
+
+    def _stitch(self, subject: bytes, job: int) -> None:
+        """Bring one writer to what the rule says of it now."""
+        self._part(subject, job)
+        row = self.connection.execute(
+            "SELECT parent, side, first, subject, job, last FROM sibling WHERE subject = ? AND job = ?", (subject, job)
+        ).fetchone()
+        writer = Sibling(*row) if row else None
+        if writer is None or writer.side != Side.OUTPUT:
+            return
+        readers = [Sibling(*row) for row in self.connection.execute(_READERS, (writer.parent, writer.first)).fetchall()]
+        reader = holder(writer, readers)
+        if reader is None:
+            return
+        id_ = stitch_id(subject, job)
+        values = {"id": id_, "subject": subject, "job": job, "reader": reader.subject, "reader_job": reader.job}
+        self.connection.execute("INSERT INTO stitch VALUES (:subject, :job, :reader, :reader_job)", values)
+        self.connection.execute(_SEEN, values)
+        self.connection.execute(_DAYS, (id_, subject, job))
+        shape = stitched_shape(self._shape(reader.subject, reader.job), self._shape(subject, job))
+        self.presence.move([((id_, job), NO_SHAPE, shape)])
+
+    def _part(self, subject: bytes, job: int) -> None:
+        """Take back what was inferred of one writer."""
+        id_ = stitch_id(subject, job)
+        row = self.connection.execute("SELECT shape FROM present WHERE subject = ? AND job = ?", (id_, job)).fetchone()
+        if row is None:
+            return
+        self.presence.move([((id_, job), row[0], make_shape(Origin.INFERRED, (), ()))])
+        self.connection.execute("DELETE FROM stitch WHERE subject = ? AND job = ?", (subject, job))
+        for table in ("present", "present_day"):
+            self.connection.execute(f"DELETE FROM {table} WHERE subject = ? AND job = ?", (id_, job))
+
+    def _shape(self, subject: bytes, job: int) -> Shape:
+        rows = self.connection.execute(
+            "SELECT i.side, i.dataset FROM present p JOIN shape_io i ON i.shape = p.shape WHERE p.subject = ? AND p.job = ?", (subject, job)
+        )
+        return make_shape(Origin.OBSERVED, rows.fetchall(), ())
+
+
+def is_on(connection: sqlite3.Connection) -> bool:
+    """Whether a store holds to the rule."""
+    row = connection.execute("SELECT value FROM rule WHERE name = ?", (RULE,)).fetchone()
+    return bool(row and row[0])

@@ -1,0 +1,107 @@
+"""Verification: every derived value computed again from the relations, and compared with what the store keeps."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.fold import Tables
+from lineage_bridge.graph.flows.derive import derive
+from lineage_bridge.graph.relations import BY_NAME, Row
+from lineage_bridge.store.derive.stitching import is_on
+from lineage_bridge.store.identity.groups import Identities
+
+_NEEDED = ("node", "run", "run_io", "said", "content", "declared_io", "facet", "alias")
+STORED = (
+    "present",
+    "present_day",
+    "subject_statement",
+    "spoken",
+    "shape",
+    "shape_io",
+    "shape_statement",
+    "shape_flow",
+    "hub_io",
+    "job_shape",
+    "job_io",
+    "flow",
+    "hub",
+    "job_statement",
+    "facet_meaning",
+    "facet_node",
+    "meaning",
+    "statement",
+    "remark",
+    "sibling",
+    "stitch",
+    "current_facet",
+    "search_text",
+    "symlink",
+    "symlink_said",
+    "claim",
+    "claim_said",
+    "respelt",
+    "respaced",
+)
+"""Tables that hold exactly what `derive` gives under their name."""
+MAY_HOLD_MORE = frozenset({"spoken"})
+"""Tables that only tell where to look: a row too many costs a look."""
+WAITING = ("dirty", "unsearched", "unstitched")
+"""Tables of keys that are still to be derived: until they are empty, the others may differ."""
+SEARCH = {"node_search": "SELECT id FROM node", "node_search_told": "SELECT node FROM search_text"}
+"""Full-text indexes, and the ids of what they must hold."""
+APART = frozenset({"position", "change", "change_epoch", "rule"})
+"""What tells how the store came to be, and by which rules it is derived."""
+
+
+class Difference(NamedTuple):
+    """One derived table: rows in the store, rows it should not have, rows it lacks."""
+
+    table: str
+    rows: int
+    surplus: int
+    missing: int
+
+
+def verify(connection: sqlite3.Connection, names: Names, told: Callable[[str], None] = lambda _: None) -> Iterator[Difference]:
+    """Compare each derived table, in turn. Works on one moment of the store; needs memory for its relations. `told` hears of each step."""
+    told("reading the relations")
+    tables = read_tables(connection)
+    told("deriving")
+    derived = derive(tables, names, stitch=is_on(connection))
+    del tables
+    for table in STORED:
+        told(table)
+        kept = {tuple(row) for row in connection.execute(f'SELECT * FROM "{table}"')}
+        wanted = derived.pop(table, set())
+        yield Difference(table, len(kept), 0 if table in MAY_HOLD_MORE else len(kept - wanted), len(wanted - kept))
+    groups = {known[:4] for known in Identities(connection).all()}
+    wanted = derived.get("identity", set())
+    yield Difference("identity", len(groups), len(groups - wanted), len(wanted - groups))
+    kept = {tuple(row) for row in connection.execute("SELECT id, first FROM node")}
+    wanted = derived.get("live", set())
+    yield Difference("node", len(kept), len(kept - wanted), len(wanted - kept))
+    for index, ids in SEARCH.items():
+        yield _indexed(connection, index, ids)
+    for table in WAITING:
+        waiting = connection.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0]
+        yield Difference(table, waiting, waiting, 0)
+
+
+def _indexed(connection: sqlite3.Connection, index: str, ids: str) -> Difference:
+    """Whether a full-text index knows what it must, and nothing else, by the table in which it keeps the sizes of what it knows."""
+    kept = f'SELECT id FROM "{index}_docsize"'
+    counts = (f"SELECT count(*) FROM ({sql})" for sql in (kept, f"{kept} EXCEPT {ids}", f"{ids} EXCEPT {kept}"))
+    return Difference(index, *(connection.execute(sql).fetchone()[0] for sql in counts))
+
+
+def read_tables(connection: sqlite3.Connection) -> Tables:
+    """The relations that derived values are made of."""
+    tables: Tables = {name: {} for name in BY_NAME}
+    for name in _NEEDED:
+        relation = BY_NAME[name]
+        columns = ", ".join(f'"{column}"' for column in relation.names)
+        size = relation.key_size
+        rows: dict[Row, Row] = {row[:size]: row[size:] for row in connection.execute(f'SELECT {columns} FROM "{name}"')}
+        tables[name] = rows
+    return tables

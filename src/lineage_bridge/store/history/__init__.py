@@ -1,0 +1,1 @@
+"""The graph at an earlier time, and what changed since."""

@@ -1,0 +1,129 @@
+"""What changed of the graph between two moments: nodes and edges that appeared or disappeared, and those whose label or evidence did."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeVar
+
+from lineage_bridge.graph.relations import Evidence, Origin, Side
+from lineage_bridge.graph.statements.lineage_sets import OWN
+from lineage_bridge.model.differences import Change
+from lineage_bridge.model.graph import Edge, Node, Port, Walk
+from lineage_bridge.store.chunks import chunks, marks
+from lineage_bridge.store.history.moment import Moment
+from lineage_bridge.store.query.flows import Direction
+from lineage_bridge.store.query.nodes import Nodes
+
+Key = TypeVar("Key")
+Item = TypeVar("Item", Edge, Port, Node)
+_Edges = Mapping[tuple[int, ...], Edge]
+_Ports = Mapping[tuple[int, ...], Port]
+
+
+def walks(before: Walk, after: Walk) -> Iterator[Change]:
+    """What changed between two walks from one node."""
+    yield from _nodes({node.id: node for node in before.nodes}, {node.id: node for node in after.nodes})
+    yield from _edges(_by_ends(before.edges), _by_ends(after.edges))
+    yield from _ports(_by_job(before.ports), _by_job(after.ports))
+
+
+class JobDiff:
+    """What changed of whole jobs between two moments."""
+
+    def __init__(self, before: Moment, after: Moment, nodes: Nodes) -> None:
+        self.moments, self.nodes = (before, after), nodes
+        self.seen: set[int] = set()
+
+    def of(self, job: Node) -> list[Change]:
+        """What changed of a job's edges and ports; of the job and the datasets it names, whether they are there at all."""
+        edges = [_by_ends(self._flows(moment, job.id)) for moment in self.moments]
+        ports = [_by_job(self._named(moment, job.id)) for moment in self.moments]
+        found = [*_edges(edges[0], edges[1]), *_ports(ports[0], ports[1])]
+        ends = {end for some in found if some.edge for end in (some.edge.source, some.edge.target)}
+        touched = {job} | ends | {some.port.dataset for some in found if some.port} if found else set()
+        new = sorted(touched - {self.nodes.by_id(id_) for id_ in self.seen}, key=lambda node: (node.kind, node.namespace, node.name))
+        self.seen |= {node.id for node in new}
+        there = [{node.id: node for node in new if self._is_there(moment, node.id)} for moment in self.moments]
+        return [*_nodes(there[0], there[1]), *found]
+
+    def _is_there(self, moment: Moment, id_: int) -> bool:
+        """Whether anything flows through a node, or a job names it or names something."""
+        flows = moment.flows
+        if any(flows.job_ports(id_, side) for side in (Side.INPUT, Side.OUTPUT)):
+            return True
+        named = (next(iter(flows.ports([id_], side, 1)), None) for side in (Side.INPUT, Side.OUTPUT))
+        return any(named) or any(next(iter(flows.around([id_], direction)), None) for direction in Direction)
+
+    def _flows(self, moment: Moment, job: int) -> Iterator[Edge]:
+        by_id, labels = self.nodes.by_id, moment.labels
+        best: dict[tuple[int, int, int, int], int] = {}
+        for source, target, origin, evidence in self._raw(moment, job):
+            key = source or job, target or job, job, origin
+            best[key] = min(best.get(key, evidence), evidence)
+        for (source, target, _, origin), evidence in sorted(best.items()):
+            label, last = labels.flow(source, target, job, origin)
+            if not labels.endings.has_ended(source, target, job, origin):
+                pulse = moment.alive(job, last, (source, int(Side.INPUT)), (target, int(Side.OUTPUT)))
+                yield Edge(by_id(source), by_id(target), by_id(job), Origin(origin), Evidence(evidence), label, last, liveness=pulse)
+
+    def _raw(self, moment: Moment, job: int) -> Iterator[tuple[int, int, int, int]]:
+        spans = moment.labels.spans
+        for some in chunks(spans.every_shape(job)):
+            yield from spans.connection.execute(
+                f"""SELECT f.source, f.target, s.origin, f.evidence FROM shape_flow f JOIN shape s ON s.shape = f.shape
+                WHERE f.shape IN ({marks(some)})""",
+                some,
+            )
+        for formed in spans.formed(job):
+            yield from ((OWN if a == job else a, OWN if b == job else b, o, e) for a, b, _, o, e, hub in formed.edges if not hub)
+
+    def _named(self, moment: Moment, job: int) -> Iterator[Port]:
+        for side in (Side.INPUT, Side.OUTPUT):
+            for _, dataset, _, origin in moment.flows.job_ports(job, side):
+                label, last = moment.labels.port(job, dataset, side, origin)
+                pulse = moment.alive(job, last, (dataset, int(side)))
+                yield Port(self.nodes.by_id(job), self.nodes.by_id(dataset), side, Origin(origin), label, last, pulse)
+
+
+def _by_ends(edges: Iterable[Edge]) -> _Edges:
+    return {(edge.source.id, edge.target.id, edge.job.id, edge.origin): edge for edge in edges}
+
+
+def _by_job(ports: Iterable[Port]) -> _Ports:
+    return {(port.job.id, port.dataset.id, port.side, port.origin): port for port in ports}
+
+
+def _nodes(before: Mapping[int, Node], after: Mapping[int, Node]) -> Iterator[Change]:
+    for node in _ordered(after.keys() - before.keys(), after):
+        yield Change("appeared", node=node)
+    for node in _ordered(before.keys() - after.keys(), before):
+        yield Change("disappeared", node=node)
+
+
+def _ordered(ids: Iterable[int], nodes: Mapping[int, Node]) -> list[Node]:
+    return sorted((nodes[id_] for id_ in ids), key=lambda node: (node.kind, node.namespace, node.name))
+
+
+def _edges(before: _Edges, after: _Edges) -> Iterator[Change]:
+    for key in sorted(before.keys() | after.keys(), key=lambda key: _edge_order(after.get(key) or before[key])):
+        old, new = before.get(key), after.get(key)
+        if old is None or new is None:
+            yield Change("disappeared" if new is None else "appeared", edge=new or old)
+        elif (old.label, old.evidence) != (new.label, new.evidence):
+            yield Change("changed", edge=new, label_before=old.label, evidence_before=old.evidence)
+
+
+def _ports(before: _Ports, after: _Ports) -> Iterator[Change]:
+    for key in sorted(before.keys() | after.keys(), key=lambda key: _port_order(after.get(key) or before[key])):
+        old, new = before.get(key), after.get(key)
+        if old is None or new is None:
+            yield Change("disappeared" if new is None else "appeared", port=new or old)
+        elif old.label != new.label:
+            yield Change("changed", port=new, label_before=old.label)
+
+
+def _edge_order(edge: Edge) -> tuple[str, ...]:
+    ends = (edge.source, edge.target, edge.job)
+    return (*(part for node in ends for part in (node.namespace, node.name)), str(int(edge.origin)))
+
+
+def _port_order(port: Port) -> tuple[str, ...]:
+    return port.job.namespace, port.job.name, str(int(port.side)), port.dataset.namespace, port.dataset.name, str(int(port.origin))

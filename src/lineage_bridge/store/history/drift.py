@@ -1,0 +1,75 @@
+"""Drift: where what jobs were declared to do and what they were seen to do differ."""
+
+import sqlite3
+from collections.abc import Iterator
+
+from lineage_bridge.graph.relations import Origin, Side
+from lineage_bridge.model.differences import Drift
+from lineage_bridge.model.graph import Node
+from lineage_bridge.store.history.moment import Moment
+from lineage_bridge.store.query.nodes import Nodes
+
+_DECLARED = """SELECT DISTINCT n.id, n.namespace, n.name FROM present p JOIN node n ON n.id = p.job
+WHERE p.origin = 2 AND p.shape <> 0 AND n.kind = 2 AND n.namespace GLOB ? AND n.name GLOB ? ORDER BY n.namespace, n.name LIMIT ? OFFSET ?"""
+_FLOWS = """SELECT DISTINCT CASE f.source WHEN 0 THEN :job ELSE f.source END, CASE f.target WHEN 0 THEN :job ELSE f.target END, s.origin
+FROM (SELECT DISTINCT shape FROM job_shape WHERE job = :job) j JOIN shape s ON s.shape = j.shape JOIN shape_flow f ON f.shape = j.shape"""
+_SINCE_FLOW = """SELECT min(j.first) FROM job_shape j CROSS JOIN shape s ON s.shape = j.shape AND s.origin = :origin
+CROSS JOIN shape_flow f ON f.shape = j.shape AND f.source IN (:source, CASE :source WHEN :job THEN 0 ELSE :source END)
+AND f.target IN (:target, CASE :target WHEN :job THEN 0 ELSE :target END) WHERE j.job = :job"""
+_SINCE_PORT = """SELECT min(j.first) FROM job_shape j CROSS JOIN shape s ON s.shape = j.shape AND s.origin = :origin
+CROSS JOIN shape_io i ON i.shape = j.shape AND i.side = :side AND i.dataset = :dataset WHERE j.job = :job"""
+_OTHER = {int(Origin.DECLARED): int(Origin.OBSERVED), int(Origin.OBSERVED): int(Origin.DECLARED)}
+
+
+class DriftFinder:
+    """Compares over one moment; the names of one dataset are one."""
+
+    def __init__(self, connection: sqlite3.Connection, nodes: Nodes, when: Moment) -> None:
+        self.connection, self.nodes, self.when = connection, nodes, when
+
+    def jobs(self, namespace: str | None, name: str | None, limit: int, offset: int) -> list[Node]:
+        """The jobs that have been declared, by globs, in the order of their names."""
+        rows = self.connection.execute(_DECLARED, (namespace or "*", name or "*", limit, offset)).fetchall()
+        return [self.nodes.by_id(row[0]) for row in rows]
+
+    def of_job(self, job: Node) -> list[Drift]:
+        """Inputs, outputs and flows of a job that were declared and not observed, or observed and not declared."""
+        found = [*self._ports(job), *self._flows(job)]
+        return sorted(found, key=_order)
+
+    def _ports(self, job: Node) -> Iterator[Drift]:
+        ports = [port for side in (Side.INPUT, Side.OUTPUT) for port in self.when.flows.job_ports(job.id, side)]
+        same = self._same(port[1] for port in ports)
+        known = {(same[dataset], side, origin) for _, dataset, side, origin in ports}
+        for _, dataset, side, origin in ports:
+            if origin in _OTHER and (same[dataset], side, _OTHER[origin]) not in known:
+                values = {"job": job.id, "dataset": dataset, "side": side, "origin": origin}
+                word = "input" if side == Side.INPUT else "output"
+                yield Drift(job, Origin(origin), word, self.nodes.by_id(dataset), None, self._since(_SINCE_PORT, values))
+
+    def _flows(self, job: Node) -> Iterator[Drift]:
+        flows = [
+            row
+            for row in self.connection.execute(_FLOWS, {"job": job.id}).fetchall()
+            if not self.when.labels.endings.has_ended(row[0], row[1], job.id, row[2])
+        ]
+        same = self._same(end for row in flows for end in row[:2])
+        known = {(same[source], same[target], origin) for source, target, origin in flows}
+        for source, target, origin in flows:
+            if origin in _OTHER and (same[source], same[target], _OTHER[origin]) not in known:
+                values = {"job": job.id, "source": source, "target": target, "origin": origin}
+                by_id = self.nodes.by_id
+                yield Drift(job, Origin(origin), "flow", by_id(source), by_id(target), self._since(_SINCE_FLOW, values))
+
+    def _same(self, ids: Iterator[int]) -> dict[int, int]:
+        met = set(ids)
+        return {**{id_: id_ for id_ in met}, **self.nodes.canonical(met)}
+
+    def _since(self, sql: str, values: dict[str, int]) -> int | None:
+        found = self.connection.execute(sql, values).fetchone()[0]
+        return None if found is None else int(found)
+
+
+def _order(drift: Drift) -> tuple[str, ...]:
+    ends = [end for end in (drift.node, drift.target) if end]
+    return (drift.what, *(part for end in ends for part in (end.namespace, end.name)), str(int(drift.origin)))

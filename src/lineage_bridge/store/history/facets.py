@@ -1,0 +1,80 @@
+"""What was ever said under one facet key of a node, and what became of a dataset."""
+
+import sqlite3
+from collections.abc import Iterable
+
+from lineage_bridge.graph.relations import Side
+from lineage_bridge.model.graph import Node
+from lineage_bridge.model.history import FacetEntry, FacetHistory, LifeEntry
+from lineage_bridge.store.query.nodes import Nodes
+
+_SCAN = 50_000
+"""How many mentions of a node are read: the newest days'."""
+_JOBS = 20
+"""How many jobs an entry names."""
+_SAID = f"""SELECT c.facet, s.side, s.job, s.first, s.first_event, s.last, s.last_event
+FROM (SELECT * FROM said WHERE about = ? AND side = ? AND first <= ? ORDER BY day DESC LIMIT {_SCAN}) s
+JOIN content c ON c.content = s.content AND c.key = ?"""
+_SAME = """FROM lifecycle m
+WHERE m.subject = l.subject AND m.job = l.job AND m.dataset = l.dataset AND m.change = l.change AND m.previous = l.previous"""
+_LIFE = f"""SELECT l.first, l.first_event, (SELECT max(m.last) {_SAME}), l.change, l.dataset, l.previous, l.job FROM lifecycle l
+WHERE (l.dataset = :node OR l.previous = :node) AND l.day = (SELECT min(m.day) {_SAME})
+ORDER BY l.first DESC, l.first_event DESC, l.change LIMIT :limit OFFSET :offset"""
+
+
+class _Entry:
+    """What is being gathered of one facet on one side."""
+
+    def __init__(self) -> None:
+        self.first: tuple[int, bytes] | None = None
+        self.last: tuple[int, bytes] | None = None
+        self.jobs: set[int] = set()
+
+    def add(self, job: int, first: tuple[int, bytes], last: tuple[int, bytes]) -> None:
+        self.first = min(self.first or first, first)
+        self.last = max(self.last or last, last)
+        if job:
+            self.jobs.add(job)
+
+
+class FacetHistories:
+    """Histories over one connection."""
+
+    def __init__(self, connection: sqlite3.Connection, nodes: Nodes) -> None:
+        self.connection, self.nodes = connection, nodes
+
+    def of(self, members: Iterable[Node], key: str, at_us: int) -> FacetHistory:
+        """Every facet that was said under a key of a node, given as all its names, by a time; the one said last first."""
+        found: dict[tuple[bytes, int], _Entry] = {}
+        cut = False
+        for node in members:
+            for side in Side:
+                rows = self.connection.execute(_SAID, (node.id, int(side), at_us, key)).fetchall()
+                cut = cut or len(rows) >= _SCAN
+                for facet, _, job, first, first_event, last, last_event in rows:
+                    seen = (last, last_event) if last <= at_us else (first, first_event)
+                    found.setdefault((facet, int(side)), _Entry()).add(job, (first, first_event), seen)
+        entries = [self._entry(facet, side, entry) for (facet, side), entry in found.items()]
+        return FacetHistory(tuple(sorted(entries, key=lambda e: (e.last, e.side, e.facet), reverse=True)), cut)
+
+    def _entry(self, facet: bytes, side: int, entry: _Entry) -> FacetEntry:
+        text, deleted = self.connection.execute("SELECT text, deleted FROM facet WHERE facet = ?", (facet,)).fetchone()
+        jobs = sorted((self.nodes.by_id(job) for job in entry.jobs), key=lambda node: (node.namespace, node.name))
+        nothing = (0, b"")
+        return FacetEntry(facet, Side(side), text, bool(deleted), entry.first or nothing, entry.last or nothing, tuple(jobs[:_JOBS]))
+
+    def life(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
+        """What was said to have become of a dataset, the newest first; also that another took its name's place."""
+        rows = self.connection.execute(_LIFE, {"node": dataset.id, "limit": limit, "offset": offset}).fetchall()
+        return [
+            LifeEntry(
+                change=change,
+                dataset=self.nodes.by_id(named),
+                previous=self.nodes.by_id(previous) if previous else None,
+                job=self.nodes.by_id(job) if job else None,
+                first=first,
+                last=last,
+                event=event,
+            )
+            for first, event, last, change, named, previous, job in rows
+        ]

@@ -1,0 +1,93 @@
+"""The change feed, read with a cursor.
+
+A cursor is `epoch.number`: the change it stands behind, and the stretch of the feed that one writer wrote. It is good as long as the store
+has exactly what it told then, and everything since.
+"""
+
+import re
+import sqlite3
+from collections.abc import Collection
+from typing import Any
+
+from lineage_bridge.errors import GoneError, RequestError
+from lineage_bridge.graph.relations import Evidence, Origin, Side
+from lineage_bridge.model.differences import ChangePage, ChangeRecord, Turn
+from lineage_bridge.model.graph import Node
+from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.write.changes import COLUMNS, FED, newest
+
+NOW = "now"
+_CURSOR = re.compile(r"([0-9a-z]*)\.(\d{1,18})")
+_SPEAKS_OF = {fed.kind: frozenset(fed.columns) for fed in FED.values()}
+_WAY_ON = "take a cursor of this moment with after=now, read the graph anew, and follow from there"
+
+
+class Feed:
+    """Reads over one connection, of one moment of the store."""
+
+    def __init__(self, connection: sqlite3.Connection, nodes: Nodes) -> None:
+        self.connection, self.nodes = connection, nodes
+        self.newest = newest(connection)
+        oldest = connection.execute("SELECT min(seq) FROM change").fetchone()[0]
+        self.before_oldest = self.newest if oldest is None else oldest - 1
+        self.epochs: list[tuple[str, int]] = connection.execute("SELECT epoch, since FROM change_epoch ORDER BY number").fetchall()
+
+    def page(self, after: str | None, kinds: Collection[str], limit: int) -> ChangePage:
+        """Changes behind a cursor, in their order. Raises GoneError, RequestError."""
+        start = self._start(after)
+        words = sorted(kinds)
+        where = f" AND kind IN ({', '.join('?' * len(words))})" if words else ""
+        rows = self.connection.execute(
+            f"SELECT seq, kind, turn, {', '.join(COLUMNS)} FROM change WHERE seq > ?{where} ORDER BY seq LIMIT ?",
+            (start, *words, limit + 1),
+        ).fetchall()
+        more = len(rows) > limit
+        end = rows[limit - 1][0] if more else self.newest
+        return ChangePage(tuple(map(self._record, rows[:limit])), self._cursor(end), self._cursor(self.before_oldest), more)
+
+    def _start(self, after: str | None) -> int:
+        if after is None:
+            return self.before_oldest
+        if after == NOW:
+            return self.newest
+        found = _CURSOR.fullmatch(after)
+        if not found:
+            raise RequestError(f"{after!r} is no cursor of the change feed", "send what an answer called next, as it stands")
+        epoch, seq = found[1], int(found[2])
+        if not any(name == epoch and since <= seq <= end for name, since, end in self._stretches()):
+            raise GoneError(
+                "the cursor belongs to another state of the store: it was computed again, or put back to an older copy", _WAY_ON
+            )
+        if seq < self.before_oldest:
+            raise GoneError("changes behind the cursor are no longer kept", _WAY_ON)
+        return seq
+
+    def _stretches(self) -> list[tuple[str, int, int]]:
+        """(epoch, number it begins behind, number it ends with)."""
+        ends = [since for _, since in self.epochs[1:]] + [self.newest]
+        return [(epoch, since, end) for (epoch, since), end in zip(self.epochs, ends, strict=True)]
+
+    def _cursor(self, seq: int) -> str:
+        epochs = [epoch for epoch, since, end in self._stretches() if since <= seq <= end]
+        return f"{epochs[-1] if epochs else ''}.{seq}"
+
+    def _record(self, row: tuple[Any, ...]) -> ChangeRecord:
+        seq, kind, turn, *values = row
+        told = dict(zip(COLUMNS, values, strict=True))
+        has = _SPEAKS_OF[kind]
+        return ChangeRecord(
+            seq=seq,
+            kind=kind,
+            turn=Turn(turn),
+            node=self.nodes.by_id(told["node"]),
+            other=self._node(told["other"]),
+            job=self._node(told["job"]),
+            side=Side(told["side"]) if "side" in has else None,
+            origin=Origin(told["origin"]) if "origin" in has else None,
+            evidence=Evidence(told["evidence"]) if "evidence" in has else None,
+            key=told["key"],
+            value=told["value"],
+        )
+
+    def _node(self, id_: int) -> Node | None:
+        return self.nodes.by_id(id_) if id_ else None

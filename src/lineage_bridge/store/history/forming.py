@@ -1,0 +1,93 @@
+"""Shapes as they were: what runs and design-time statements amounted to before they reached their present shape."""
+
+import sqlite3
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from lineage_bridge.graph.flows.derive import bind, hub_id
+from lineage_bridge.graph.flows.shape_history import STRETCHES, longest, newest_content
+from lineage_bridge.graph.flows.shapes import NO_SHAPE, Shape, expand, make_shape
+from lineage_bridge.graph.ids import day_of
+from lineage_bridge.graph.relations import Evidence, Origin, Side
+from lineage_bridge.store.chunks import chunks, marks
+from lineage_bridge.store.query.assertions import declared_shape, read_meaning, sayings_of, shape_at, stored_meaning
+from lineage_bridge.store.query.flows import RawEdge
+
+_LAST = """SELECT CASE WHEN last <= :at THEN last ELSE first END FROM present_day
+WHERE subject = :subject AND job = :job AND day <= :day AND first <= :at ORDER BY day DESC LIMIT 1"""
+_LONGEST = " ".join(f"WHEN {stretch} THEN {min(longest(stretch), 2**62)}" for stretch in STRETCHES)
+_SUBJECTS = f"""WITH RECURSIVE class (job, stretch) AS (
+    SELECT id, (SELECT min(forming) FROM present WHERE job = id AND forming IS NOT NULL) FROM node WHERE id IN ({{}})
+    UNION ALL SELECT c.job, (SELECT min(p.forming) FROM present p WHERE p.job = c.job AND p.forming > c.stretch)
+    FROM class c WHERE c.stretch IS NOT NULL)
+SELECT p.subject, p.job, p.origin FROM class c CROSS JOIN present p ON p.job = c.job AND p.forming = c.stretch
+AND p.reached > ? AND p.reached <= ? + CASE c.stretch {_LONGEST} END AND p.sprouted <= ?"""
+"""An index look-up for each class of stretches that a job has, however many runs it has."""
+
+
+class Formed(NamedTuple):
+    """What one subject amounted to: its shape, the edges of its job that followed from it, and when it had spoken last."""
+
+    shape: Shape
+    edges: tuple[RawEdge, ...]
+    last: int
+
+
+class Forming:
+    """The subjects of jobs that had not reached their present shape at a time; each job is looked up once."""
+
+    def __init__(self, connection: sqlite3.Connection, at_us: int) -> None:
+        self.connection, self.at_us = connection, at_us
+        self._known: dict[int, list[Formed]] = {}
+
+    def of_job(self, job: int) -> list[Formed]:
+        """What the forming subjects of a job amounted to."""
+        if job not in self._known:
+            self.meet([job])
+        return self._known[job]
+
+    def of(self, jobs: Iterable[int]) -> list[Formed]:
+        """What the forming subjects of these jobs amounted to."""
+        wanted = sorted(set(jobs))
+        self.meet(wanted)
+        return [formed for job in wanted for formed in self._known[job]]
+
+    def meet(self, jobs: Iterable[int]) -> None:
+        """Look up many jobs at once."""
+        new = [job for job in jobs if job not in self._known]
+        self._known.update((job, []) for job in new)
+        for some in chunks(new):
+            found = self.connection.execute(_SUBJECTS.format(marks(some)), (*some, *[self.at_us] * 3)).fetchall()
+            for subject, job, origin in found:
+                formed = self._formed(subject, job, origin)
+                if formed.shape.id != NO_SHAPE:
+                    self._known[job].append(formed)
+
+    def _formed(self, subject: bytes, job: int, origin: int) -> Formed:
+        shape = self.shape(subject, job, origin)
+        expansion = expand(shape, {meaning: read_meaning(self.connection, meaning) for _, meaning in shape.statements})
+        edges: list[RawEdge] = [(*row, 0) for row in bind(expansion, job, origin)]
+        for place, hub in enumerate(expansion.hubs):
+            pairs = ((source, target) for source in hub.inputs for target in hub.outputs)
+            edges += [(*pair, job, origin, int(Evidence.CO_OCCURRENCE), hub_id(shape.id, place)) for pair in pairs]
+        return Formed(shape, tuple(edges), self.last(subject, job))
+
+    def shape(self, subject: bytes, job: int, origin: int) -> Shape:
+        """What a subject amounted to by what it had said."""
+        if origin == Origin.DECLARED:
+            content = newest_content(sayings_of(self.connection, subject, job), self.at_us)
+            if content is None:
+                return make_shape(Origin.DECLARED, (), ())
+            return declared_shape(self.connection, job, content, lambda some, key: stored_meaning(self.connection, some, key))
+        return shape_at(self.connection, subject, job, self.at_us)[0]
+
+    def last(self, subject: bytes, job: int) -> int:
+        """When a subject had spoken last; to the day."""
+        values = {"subject": subject, "job": job, "at": self.at_us, "day": day_of(self.at_us)}
+        row = self.connection.execute(_LAST, values).fetchone()
+        return int(row[0]) if row else 0
+
+
+def side_of(shape: Shape, side: Side) -> frozenset[int]:
+    """The datasets of one side of a shape."""
+    return frozenset(dataset for on, dataset in shape.members if on == side)

@@ -1,0 +1,66 @@
+"""A moment of the graph that questions are asked of: now, or an earlier time."""
+
+import sqlite3
+from dataclasses import dataclass
+
+from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.graph.runs.liveness import Liveness
+from lineage_bridge.store.history.past import FlowsAt
+from lineage_bridge.store.history.spans import CurrentSpans, Spans, SpansAt
+from lineage_bridge.store.history.standing import StandingAt
+from lineage_bridge.store.query.endings import Endings, StandingFlows
+from lineage_bridge.store.query.explicit_flows import StatedFlows
+from lineage_bridge.store.query.flows import CurrentFlows, Flows
+from lineage_bridge.store.query.labels import Labels, Standing
+from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.runs.heartbeats import Pulse
+from lineage_bridge.store.runs.runs import Runs
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The flows of a moment and their labels."""
+
+    flows: Flows
+    labels: Labels
+    at_us: int | None
+
+    def alive(self, job: int, last: int | None, *ports: tuple[int, int]) -> Liveness | None:
+        """How an edge or port stands by its stream's heartbeats, as Pulse; what they were like at an earlier time is not told."""
+        return self.labels.pulse.of_edge(job, last, ports) if self.at_us is None else None
+
+
+def moment(
+    connection: sqlite3.Connection,
+    nodes: Nodes,
+    runs: Runs,
+    now_us: int,
+    at_us: int | None = None,
+    *,
+    ended: bool = False,
+) -> Moment:
+    """Now, which labels need to know; or, if given, the time `at_us`. With `ended`, also what has ended."""
+    raw, spans = _raw(connection, nodes, at_us)
+    standing: Standing = StandingAt(connection, runs, raw.forming) if isinstance(raw, FlowsAt) else runs
+    endings = Endings(connection, spans, at_us)
+    then = now_us if at_us is None else at_us
+    labels = Labels(raw, standing, then, spans, endings, Pulse(connection, runs, then))
+    return Moment(StatedFlows(StandingFlows(raw, endings, ended=ended), nodes), labels, at_us)
+
+
+def flows(connection: sqlite3.Connection, nodes: Nodes, at_us: int | None = None) -> Flows:
+    """The flows of now or, if given, of the time `at_us`, without what has ended; for questions that need no labels."""
+    raw, spans = _raw(connection, nodes, at_us)
+    return StatedFlows(StandingFlows(raw, Endings(connection, spans, at_us), ended=False), nodes)
+
+
+def _raw(connection: sqlite3.Connection, nodes: Nodes, at_us: int | None) -> tuple[Flows, Spans]:
+    if at_us is None:
+        return CurrentFlows(connection, nodes), CurrentSpans(connection)
+    past = FlowsAt(connection, nodes, at_us)
+    return past, SpansAt(connection, past.forming)
+
+
+def resolution(at_us: int | None) -> str:
+    """How exact an answer of a moment is: which of several contents came last within a day is known at midnights (UTC) and now."""
+    return "exact" if at_us is None or at_us % DAY_US == 0 else "day"

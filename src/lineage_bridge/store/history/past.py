@@ -1,0 +1,139 @@
+"""The flows of an earlier time, from the rows: those of present shapes that were reached by then, and those that were still forming."""
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator
+
+from lineage_bridge.graph.relations import Side
+from lineage_bridge.store.chunks import chunks, marks
+from lineage_bridge.store.history.forming import Forming, side_of
+from lineage_bridge.store.query.flows import Direction, RawEdge, RawPort, RawStatement
+from lineage_bridge.store.query.nodes import Nodes
+
+_REACHED = "present p ON p.job = w.job AND p.shape = f.shape AND p.origin = w.origin AND p.reached <= ?"
+_HELD = f"""CASE WHEN w.source = w.job OR w.target = w.job THEN EXISTS (
+    SELECT 1 FROM job_shape j CROSS JOIN shape_flow f ON f.shape = j.shape AND f.evidence = w.evidence
+    AND f.source IN (w.source, CASE w.source WHEN w.job THEN 0 ELSE w.source END)
+    AND f.target IN (w.target, CASE w.target WHEN w.job THEN 0 ELSE w.target END)
+    CROSS JOIN {_REACHED} WHERE j.job = w.job)
+ELSE EXISTS (
+    SELECT 1 FROM shape_flow f CROSS JOIN {_REACHED}
+    WHERE f.source = w.source AND f.target = w.target AND f.evidence = w.evidence) END"""
+"""Whether a run or statement that holds the flow now had its shape by then."""
+_FEW_SHAPES = 64
+_IN_MANY_SHAPES = f"""SELECT n.id FROM node n WHERE n.id IN ({{}})
+AND (SELECT count(*) FROM (SELECT 1 FROM shape_io i WHERE i.dataset = n.id AND i.side = ? LIMIT {_FEW_SHAPES + 1})) > {_FEW_SHAPES}"""
+_PORT_HELD = f"EXISTS (SELECT 1 FROM shape_io f CROSS JOIN {_REACHED} WHERE f.dataset = w.dataset AND f.side = w.side)"
+_PORT_OF_MANY_HELD = f"""EXISTS (SELECT 1 FROM job_shape j
+CROSS JOIN shape_io f ON f.shape = j.shape AND f.dataset = w.dataset AND f.side = w.side
+CROSS JOIN {_REACHED} WHERE j.job = w.job)"""
+
+
+class FlowsAt:
+    """The flows as of `at_us`. Whether there was one is exact; see Forming for what a repeating statement said last within a day."""
+
+    def __init__(self, connection: sqlite3.Connection, nodes: Nodes, at_us: int) -> None:
+        self.connection, self.nodes, self.at_us = connection, nodes, at_us
+        self.forming = Forming(connection, at_us)
+        self._asked: tuple[Direction, tuple[int, ...]] | None = None
+        self._jobs: set[int] = set()
+        self._hubs = connection.execute("SELECT EXISTS (SELECT 1 FROM hub)").fetchone()[0] == 1
+
+    def around(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
+        """As Flows."""
+        for some in chunks(ids):
+            met = dict.fromkeys(some)
+            edges: dict[RawEdge, None] = dict.fromkeys(self._reached(some, direction))
+            edges.update(
+                (edge, None)
+                for formed in self.forming.of(self._jobs_at(some, direction))
+                for edge in formed.edges
+                if (edge[0] if direction is Direction.DOWN else edge[1]) in met
+            )
+            yield from _strongest(edges, direction)
+
+    def _reached(self, some: list[int], direction: Direction) -> Iterator[RawEdge]:
+        here = "source" if direction is Direction.DOWN else "target"
+        flows = f"SELECT source, target, job, origin, evidence, 0 FROM flow w WHERE {here} IN ({marks(some)}) AND {_HELD}"
+        yield from self.connection.execute(flows, (*some, self.at_us, self.at_us))
+        if not self._hubs:
+            return
+        ends = "a.dataset, b.dataset" if direction is Direction.DOWN else "b.dataset, a.dataset"
+        hubs = f"""SELECT {ends}, h.job, h.origin, 3, h.hub FROM hub_io a JOIN hub h ON h.hub = a.hub
+        JOIN hub_io b ON b.hub = a.hub AND b.side = {int(direction.far)}
+        WHERE a.dataset IN ({marks(some)}) AND a.side = {int(direction.near)}
+        AND EXISTS (SELECT 1 FROM present p WHERE p.job = h.job AND p.shape IN (h.hub, h.hub + 1 - 2 * (h.hub & 1)) AND p.reached <= ?)"""
+        yield from self.connection.execute(hubs, (*some, self.at_us))
+
+    def _jobs_at(self, some: list[int], direction: Direction) -> set[int]:
+        """The jobs that may ever have had a flow here."""
+        key = direction, tuple(some)
+        if key != self._asked:
+            named = f"""SELECT job FROM job_io WHERE dataset IN ({marks(some)}) AND side = {int(direction.near)}
+            UNION SELECT job FROM spoken WHERE node IN ({marks(some)})"""
+            self._asked, self._jobs = key, {row[0] for row in self.connection.execute(named, (*some, *some))}.union(some)
+        return self._jobs
+
+    def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
+        """As Flows."""
+        for some in chunks(ids):
+            met = set(some)
+            found: set[RawPort] = set(self._ports_at(some, side, limit))
+            jobs = self._jobs_at(some, Direction.DOWN if side == Side.INPUT else Direction.UP)
+            self.forming.meet(jobs)
+            for job, dataset, origin in self._forming_ports(jobs, side):
+                if dataset in met:
+                    found.add((job, dataset, int(side), origin))
+            yield from sorted(found)
+
+    def _ports_at(self, some: list[int], side: Side, limit: int) -> Iterator[RawPort]:
+        """Looked up by a dataset's shapes if they are few, else by the jobs'."""
+        many = {row[0] for row in self.connection.execute(_IN_MANY_SHAPES.format(marks(some)), (*some, int(side)))}
+        for held, datasets in ((_PORT_HELD, set(some) - many), (_PORT_OF_MANY_HELD, many)):
+            for few in chunks(datasets):
+                named = f"SELECT job, dataset, side, origin FROM job_io w WHERE dataset IN ({marks(few)}) AND side = ? AND {held} LIMIT ?"
+                yield from self.connection.execute(named, (*few, int(side), self.at_us, limit))
+
+    def _forming_ports(self, jobs: Iterable[int], side: Side) -> Iterator[tuple[int, int, int]]:
+        for job in jobs:
+            for formed in self.forming.of_job(job):
+                for dataset in side_of(formed.shape, side):
+                    yield job, dataset, formed.shape.origin
+
+    def job_ports(self, job: int, side: Side) -> list[RawPort]:
+        """As Flows."""
+        found: set[RawPort] = set(
+            self.connection.execute(
+                f"SELECT job, dataset, side, origin FROM job_io w WHERE job = ? AND side = ? AND {_PORT_HELD}",
+                (job, int(side), self.at_us),
+            )
+        )
+        found.update((job, dataset, int(side), origin) for _, dataset, origin in self._forming_ports([job], side))
+        return sorted(found, key=lambda port: (port[1], port[3]))
+
+    def statements(self, job: int, carrier: int) -> list[RawStatement]:
+        """As Flows."""
+        meanings: set[tuple[bytes, int]] = set(
+            self.connection.execute(
+                f"""SELECT meaning, origin FROM job_statement w WHERE job = ? AND carrier = ? AND EXISTS (
+                SELECT 1 FROM shape_statement f CROSS JOIN {_REACHED} WHERE f.meaning = w.meaning AND f.carrier = w.carrier)""",
+                (job, carrier, self.at_us),
+            )
+        )
+        for formed in self.forming.of_job(job):
+            meanings |= {(meaning, formed.shape.origin) for of, meaning in formed.shape.statements if of == carrier}
+        rows = "SELECT target, target_field, source, source_field, type, subtype, masking, ?, ?, meaning FROM statement WHERE meaning = ?"
+        return [row for meaning, origin in sorted(meanings) for row in self.connection.execute(rows, (carrier, origin, meaning))]
+
+    def expand(self, ids: Iterable[int]) -> set[int]:
+        """As Flows."""
+        return self.nodes.expand(ids)
+
+
+def _strongest(edges: Iterable[RawEdge], direction: Direction) -> Iterator[RawEdge]:
+    """Each (source, target, job, origin) once, plain flows before hubs, with its strongest evidence; in the order of the near ends."""
+    best: dict[tuple[int, int, int, int, bool], RawEdge] = {}
+    for edge in edges:
+        key = *edge[:4], bool(edge[5])
+        best[key] = min(best.get(key, edge), edge)
+    down = direction is Direction.DOWN
+    yield from sorted(best.values(), key=lambda edge: (edge[5] != 0, edge if down else (edge[1], edge[0], *edge[2:])))

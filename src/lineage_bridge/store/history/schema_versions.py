@@ -1,0 +1,80 @@
+"""The schema versions of a dataset, from all that was said of it."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+
+from lineage_bridge.graph.contents.schema_versions import WITHDRAWN, Mention, current, history, schema_version
+from lineage_bridge.graph.relations import Row, Side
+from lineage_bridge.model.graph import Node
+from lineage_bridge.model.history import SchemaHistory, SchemaVersion
+from lineage_bridge.openlineage.facets import SchemaDatasetFacet, SchemaField, read_as
+from lineage_bridge.store.query.nodes import Nodes
+
+_SCAN = 50_000
+"""How many mentions of a dataset are read: the newest days'."""
+_RANKS = ((Side.SELF, "dataset"), (Side.OUTPUT, "output"), (Side.INPUT, "input"))
+"""Whose word on a schema counts, strongest first, and how answers write it: only the first of these that is there counts."""
+_SAID = f"""SELECT s.job, c.facet, s.first, s.first_event, s.last, s.last_event, s.day
+FROM (SELECT * FROM said WHERE about = ? AND side = ? AND first <= ? ORDER BY day DESC LIMIT {_SCAN}) s
+JOIN content c ON c.content = s.content AND c.key = 'schema'"""
+_RENAMED = """SELECT DISTINCT previous FROM lifecycle WHERE dataset = ? AND change = 'RENAME' AND previous <> 0 AND first <= ?"""
+
+
+class Schemas:
+    """Histories over one connection; each facet is read once."""
+
+    def __init__(self, connection: sqlite3.Connection, nodes: Nodes) -> None:
+        self.connection, self.nodes = connection, nodes
+        self._fields: dict[bytes, tuple[str, tuple[SchemaField, ...]] | None] = {}
+
+    def of(self, members: Iterable[Node], at_us: int) -> SchemaHistory:
+        """The versions of a dataset, given as all its names, as far as had been said by a time (UTC microseconds); oldest first."""
+        ids = [node.id for node in members]
+        for side, word in _RANKS:
+            rows = [row for id_ in ids for row in self.connection.execute(_SAID, (id_, int(side), at_us))]
+            mentions = [mention for row in rows for mention in self._mentions(row, at_us)]
+            if mentions:
+                return SchemaHistory(word, self._versions(mentions), self._renamed(ids, at_us), len(rows) >= _SCAN)
+        return SchemaHistory("", (), self._renamed(ids, at_us), truncated=False)
+
+    def _renamed(self, ids: list[int], at_us: int) -> tuple[Node, ...]:
+        rows = [row for id_ in ids for row in self.connection.execute(_RENAMED, (id_, at_us))]
+        nodes = {self.nodes.by_id(row[0]) for row in rows} - {self.nodes.by_id(id_) for id_ in ids}
+        return tuple(sorted(nodes, key=lambda node: (node.namespace, node.name)))
+
+    def _mentions(self, row: Row, at_us: int) -> Iterator[Mention]:
+        job, facet, first, first_event, last, last_event, _ = row
+        known = self._read(facet)
+        if known is not None:
+            yield Mention(first, first_event, job, known[0])
+            if last <= at_us:
+                yield Mention(last, last_event, job, known[0])
+
+    def _read(self, facet: bytes) -> tuple[str, tuple[SchemaField, ...]] | None:
+        """The version and the fields that a facet states; None where it cannot be read."""
+        if facet not in self._fields:
+            text, deleted = self.connection.execute("SELECT text, deleted FROM facet WHERE facet = ?", (facet,)).fetchone()
+            read = None if deleted else read_as(SchemaDatasetFacet, "dataset", "schema", text.encode())
+            fields = (read.fields if read else None) or ()
+            self._fields[facet] = (WITHDRAWN, ()) if deleted else (schema_version(fields), fields) if read else None
+        return self._fields[facet]
+
+    def _versions(self, mentions: list[Mention]) -> tuple[SchemaVersion, ...]:
+        fields = dict(known for known in self._fields.values() if known)
+        stints = history(mentions)
+        now = current(stints)
+        return tuple(
+            SchemaVersion(
+                version=stint.version,
+                fields=fields[stint.version],
+                first=stint.first,
+                last=stint.last,
+                jobs=tuple(self._named(stint.jobs)),
+                current=stint is now,
+                brief=stint.brief,
+            )
+            for stint in stints
+        )
+
+    def _named(self, jobs: Iterable[int]) -> list[Node]:
+        return sorted((self.nodes.by_id(job) for job in jobs if job), key=lambda node: (node.namespace, node.name))

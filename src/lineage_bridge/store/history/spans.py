@@ -1,0 +1,199 @@
+"""Spans: the last time that any run, or statement, said an edge of its job. Now, or as of an earlier time."""
+
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from lineage_bridge.graph.ids import day_of
+from lineage_bridge.graph.statements.lineage_sets import OWN
+from lineage_bridge.store.chunks import chunks, marks
+from lineage_bridge.store.history.forming import Formed, Forming
+
+FEW_SHAPES = 64
+"""Of a job with more shapes, those that hold an edge are looked up by the edge."""
+_HELD = f"""WITH RECURSIVE met (job, shape, place) AS (
+    SELECT wanted, (SELECT min(shape) FROM job_shape WHERE job = wanted), 0 FROM (SELECT DISTINCT column1 AS wanted FROM (VALUES {{}}))
+    UNION ALL SELECT job, (SELECT min(shape) FROM job_shape j WHERE j.job = met.job AND j.shape > met.shape), place + 1
+    FROM met WHERE shape IS NOT NULL AND place < {FEW_SHAPES}),
+held AS MATERIALIZED (SELECT m.job, m.shape, s.origin FROM met m CROSS JOIN shape s ON s.shape = m.shape)"""
+"""The shapes of some jobs, of each one more than are few."""
+_ONE_HELD = "WITH held (job, shape, origin) AS (SELECT ?, ?, 0)"
+_LASTS = """ SELECT job, shape, origin,
+(SELECT last FROM job_shape l WHERE l.job = h.job AND l.shape = h.shape ORDER BY day DESC LIMIT 1) FROM held h"""
+_HOLD_FLOW = """SELECT DISTINCT f.shape FROM shape_flow f JOIN shape s ON s.shape = f.shape AND s.origin = ?
+WHERE f.source = ? AND f.target = ? AND EXISTS (SELECT 1 FROM job_shape j WHERE j.job = ? AND j.shape = f.shape)"""
+_HOLD_OWN_FLOW = """SELECT DISTINCT f.shape FROM job_shape j CROSS JOIN shape s ON s.shape = j.shape AND s.origin = ?
+CROSS JOIN shape_flow f ON f.shape = j.shape AND f.source = ? AND f.target = ? WHERE j.job = ?"""
+_FEW = f"SELECT count(*) FROM (SELECT 1 FROM shape_io WHERE dataset = ? AND side = ? LIMIT {FEW_SHAPES + 1})"
+_HOLD_PORT = """SELECT DISTINCT i.shape FROM shape_io i CROSS JOIN shape s ON s.shape = i.shape AND s.origin = ?
+WHERE i.dataset = ? AND i.side = ? AND EXISTS (SELECT 1 FROM job_shape j WHERE j.job = ? AND j.shape = i.shape)"""
+_HOLD_PORT_OF_MANY = """SELECT DISTINCT i.shape FROM job_shape j CROSS JOIN shape s ON s.shape = j.shape AND s.origin = ?
+CROSS JOIN shape_io i ON i.shape = j.shape AND i.dataset = ? AND i.side = ? WHERE j.job = ?"""
+_OF_PRESENT = "FROM present_day d CROSS JOIN present p ON p.subject = d.subject AND p.job = d.job WHERE d.job = h.job AND d.shape = h.shape"
+_LASTS_AT = f""", asked AS MATERIALIZED (SELECT held.*, ? AS at, ? AS today FROM held),
+known AS MATERIALIZED (SELECT h.*, coalesce(
+    (SELECT d.last {_OF_PRESENT} AND d.day = h.today AND d.last <= h.at AND p.reached <= h.at ORDER BY d.last DESC LIMIT 1),
+    (SELECT d.last {_OF_PRESENT} AND d.day < h.today AND p.reached <= h.at ORDER BY d.day DESC, d.last DESC LIMIT 1)) AS last FROM asked h)
+SELECT job, shape, origin, coalesce((SELECT d.first {_OF_PRESENT} AND d.day = h.today AND d.first <= h.at AND d.last > h.at
+    AND (h.last IS NULL OR d.first > h.last) AND p.reached <= h.at ORDER BY d.first DESC LIMIT 1), last) FROM known h"""
+"""As of a time: of those who had spoken their last that day or before, else of those who spoke before and after it."""
+_SpanRow = tuple[int, int, int, int | None]
+
+
+class Span(NamedTuple):
+    """A shape of a job, and the last event of any run that has it."""
+
+    shape: int
+    origin: int
+    last: int
+
+
+class Spans(ABC):
+    """Look-ups over one connection; what concerns a whole job is read once."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self._shapes: dict[int, list[Span] | None] = {}
+        self._last: dict[tuple[int, int], int | None] = {}
+
+    @abstractmethod
+    def lasts(self, held: str, values: Sequence[int]) -> list[_SpanRow]:
+        """(job, shape, origin, last event of any run that has it; None if no run had it) of what the common table `held` gives."""
+
+    def last(self, job: int, shape: int) -> int | None:
+        """The last event of any run of the job that has the shape; None if no run had it."""
+        if (job, shape) not in self._last:
+            self._last[job, shape] = self.lasts(_ONE_HELD, (job, shape))[0][3]
+        return self._last[job, shape]
+
+    def meet(self, jobs: Iterable[int]) -> None:
+        """Read the shapes of many jobs at once."""
+        for some in chunks(job for job in jobs if job not in self._shapes):
+            found: dict[int, list[_SpanRow]] = {job: [] for job in some}
+            for row in self.lasts(_HELD.format(", ".join(["(?)"] * len(some))), some):
+                found[row[0]].append(row)
+                self._last[row[:2]] = row[3]
+            for job, rows in found.items():
+                spans = [Span(shape, origin, last) for _, shape, origin, last in rows if last is not None]
+                self._shapes[job] = sorted(spans, key=lambda span: -span.last) if len(rows) <= FEW_SHAPES else None
+
+    def every_shape(self, job: int) -> list[int]:
+        """The shapes of a job, however many."""
+        spans = self.shapes(job)
+        if spans is not None:
+            return [span.shape for span in spans]
+        rows = self.connection.execute("SELECT DISTINCT shape FROM job_shape WHERE job = ?", (job,)).fetchall()
+        return [shape for (shape,) in rows if self.last(job, shape) is not None]
+
+    def formed(self, job: int) -> list[Formed]:  # noqa: ARG002 - of now, nothing is forming
+        """What subjects amounted to that had not reached their present shape."""
+        return []
+
+    def alone(self, job: int) -> Span | None:
+        """The job's shape, if it has but one: all its edges lie in it, and no run lacks what another named."""
+        spans = self.shapes(job)
+        return spans[0] if spans is not None and len(spans) == 1 else None
+
+    def flow(self, source: int, target: int, job: int, origin: int) -> int | None:
+        """The last event of any run that said the flow."""
+        if alone := self.alone(job):
+            return alone.last
+        sources = [source, OWN] if source == job else [source]
+        targets = [target, OWN] if target == job else [target]
+        held = f"SELECT 1 FROM shape_flow WHERE shape = ? AND source IN ({marks(sources)}) AND target IN ({marks(targets)}) LIMIT 1"
+        sql = _HOLD_OWN_FLOW if job in (source, target) else _HOLD_FLOW
+
+        def holding() -> set[int]:
+            pairs = [(a, b) for a in sources for b in targets]
+            return {row[0] for pair in pairs for row in self.connection.execute(sql, (origin, *pair, job))}
+
+        return self._newest(job, origin, (held, (*sources, *targets)), holding)
+
+    def port(self, job: int, dataset: int, side: int, origin: int) -> int | None:
+        """The last event of any run that named the dataset on the side."""
+        if alone := self.alone(job):
+            return alone.last
+        held = "SELECT 1 FROM shape_io WHERE shape = ? AND side = ? AND dataset = ?"
+
+        def holding() -> set[int]:
+            few = self.connection.execute(_FEW, (dataset, side)).fetchone()[0] <= FEW_SHAPES
+            sql = _HOLD_PORT if few else _HOLD_PORT_OF_MANY
+            return {row[0] for row in self.connection.execute(sql, (origin, dataset, side, job))}
+
+        return self._newest(job, origin, (held, (side, dataset)), holding)
+
+    def hub(self, job: int, hub: int) -> int | None:
+        """The last event of any run that holds a hub."""
+        return max((last for shape in (hub, hub ^ 1) if (last := self.last(job, shape)) is not None), default=None)
+
+    def _newest(self, job: int, origin: int, held: tuple[str, Collection[int]], holding: Callable[[], set[int]]) -> int | None:
+        """Of the job's shapes, newest first, the first that holds an edge."""
+        spans = self.shapes(job)
+        if spans is None:
+            return max((last for shape in holding() if (last := self.last(job, shape)) is not None), default=None)
+        for span in spans:
+            if span.origin == origin and self.connection.execute(held[0], (span.shape, *held[1])).fetchone():
+                return span.last
+        return None
+
+    def shapes(self, job: int) -> list[Span] | None:
+        """The shapes of a job, newest first; None if they are too many to look through."""
+        if job not in self._shapes:
+            self.meet([job])
+        return self._shapes[job]
+
+
+class CurrentSpans(Spans):
+    """As of now."""
+
+    def lasts(self, held: str, values: Sequence[int]) -> list[_SpanRow]:
+        """As Spans."""
+        return self.connection.execute(held + _LASTS, values).fetchall()
+
+
+class SpansAt(Spans):
+    """As of a time: of runs that had their present shape by then, and of those that were forming. Exact at midnights, else to the day."""
+
+    def __init__(self, connection: sqlite3.Connection, forming: Forming) -> None:
+        super().__init__(connection)
+        self.forming, self.at_us = forming, forming.at_us
+
+    def lasts(self, held: str, values: Sequence[int]) -> list[_SpanRow]:
+        """As Spans."""
+        return self.connection.execute(held + _LASTS_AT, (*values, self.at_us, day_of(self.at_us))).fetchall()
+
+    def meet(self, jobs: Iterable[int]) -> None:
+        """As Spans."""
+        wanted = set(jobs)
+        self.forming.meet(wanted)
+        super().meet(wanted)
+
+    def formed(self, job: int) -> list[Formed]:
+        """As Spans."""
+        return self.forming.of_job(job)
+
+    def alone(self, job: int) -> Span | None:
+        """As Spans."""
+        return None if self.forming.of_job(job) else super().alone(job)
+
+    def flow(self, source: int, target: int, job: int, origin: int) -> int | None:
+        """As Spans."""
+        formed = self._formed(job, lambda f: any(edge[:4] == (source, target, job, origin) and not edge[5] for edge in f.edges))
+        return _later(super().flow(source, target, job, origin), formed)
+
+    def port(self, job: int, dataset: int, side: int, origin: int) -> int | None:
+        """As Spans."""
+        formed = self._formed(job, lambda f: f.shape.origin == origin and (side, dataset) in f.shape.members)
+        return _later(super().port(job, dataset, side, origin), formed)
+
+    def hub(self, job: int, hub: int) -> int | None:
+        """As Spans."""
+        return _later(super().hub(job, hub), self._formed(job, lambda f: f.shape.id in (hub, hub ^ 1)))
+
+    def _formed(self, job: int, holds: Callable[[Formed], bool]) -> int | None:
+        return max((formed.last for formed in self.forming.of_job(job) if holds(formed)), default=None)
+
+
+def _later(one: int | None, other: int | None) -> int | None:
+    return max((time for time in (one, other) if time is not None), default=None)

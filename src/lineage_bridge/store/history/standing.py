@@ -1,0 +1,60 @@
+"""How a job stood at an earlier time: what its newest runs had named by then."""
+
+import sqlite3
+from collections.abc import Iterator
+
+from lineage_bridge.graph.flows.shapes import NO_SHAPE
+from lineage_bridge.graph.relations import Side
+from lineage_bridge.graph.runs.state import run_state
+from lineage_bridge.store.history.forming import Forming, side_of
+from lineage_bridge.store.runs.runs import Runs
+
+_ENDED = """SELECT subject, shape, last, reached FROM present WHERE job = ? AND origin = 1 AND last <= ?
+ORDER BY last DESC, subject DESC LIMIT ?"""
+_SPANNING = (
+    "SELECT subject, shape, last, reached FROM present WHERE job = ? AND origin = 1 AND last > ? AND first <= ? ORDER BY last LIMIT ?"
+)
+_EVENTS = """SELECT type, min(first), max(CASE WHEN last <= :at THEN last ELSE first END)
+FROM run_event WHERE run = :run AND first <= :at GROUP BY type"""
+_SCAN = 200
+
+
+class StandingAt:
+    """What labels ask of a job, as of a time. That a job streams is a trait of it, however late it was learnt."""
+
+    def __init__(self, connection: sqlite3.Connection, runs: Runs, forming: Forming) -> None:
+        self.connection, self.runs, self.forming, self.at_us = connection, runs, forming, forming.at_us
+
+    def is_streaming(self, job: int) -> bool:
+        """Whether the job does not end by itself."""
+        return self.runs.is_streaming(job)
+
+    def newest_complete(self, job: int, side: Side, limit: int) -> list[frozenset[int]]:
+        """What the newest runs that were COMPLETE and had named a dataset on a side had named there, newest first."""
+        found: list[frozenset[int]] = []
+        for subject, named in self._newest(job, side):
+            events = self.connection.execute(_EVENTS, {"run": subject, "at": self.at_us}).fetchall()
+            if run_state(events, streaming=False).state == "COMPLETE":
+                found.append(named)
+            if len(found) == limit:
+                break
+        return found
+
+    def newest_naming(self, job: int, side: Side) -> frozenset[int]:
+        """What the run that had spoken last, of those that had named a dataset on a side, had named there."""
+        return next((named for _, named in self._newest(job, side)), frozenset())
+
+    def _newest(self, job: int, side: Side) -> Iterator[tuple[bytes, frozenset[int]]]:
+        rows = self.connection.execute(_ENDED, (job, self.at_us, _SCAN)).fetchall()
+        for subject, shape, _, reached in self.connection.execute(_SPANNING, (job, self.at_us, self.at_us, _SCAN)).fetchall():
+            rows.append((subject, shape, self.forming.last(subject, job), reached))
+        rows.sort(key=lambda row: (row[2], row[0]), reverse=True)
+        for subject, shape, _, reached in rows:
+            named = self._side(subject, job, shape, reached, side)
+            if named:
+                yield subject, named
+
+    def _side(self, subject: bytes, job: int, shape: int, reached: int, side: Side) -> frozenset[int]:
+        if reached > self.at_us:
+            return side_of(self.forming.shape(subject, job, 1), side)
+        return self.runs.shape_side(shape, side) if shape != NO_SHAPE else frozenset()

@@ -1,0 +1,1 @@
+"""Which names stand for one dataset or job, as the store finds it."""

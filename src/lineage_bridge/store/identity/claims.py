@@ -1,0 +1,88 @@
+"""Claims of facets, kept up and read: now, or as of an earlier time."""
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from lineage_bridge.graph.identity.claims import Claim, claims
+from lineage_bridge.store.chunks import batches, marks
+
+Said = tuple[int, str, bytes]
+"""dataset, key, facet"""
+
+_ALWAYS = 2**63 - 1
+_REMEMBERED = 200_000
+_LEAST = "DO UPDATE SET first = excluded.first WHERE excluded.first < first"
+_MERGE = f"INSERT INTO claim VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (whole, a_space, a_name, b_space, b_name, evidence) {_LEAST}"
+_MERGE_SAID = f"INSERT INTO claim_said VALUES (?, ?, ?, ?) ON CONFLICT (dataset, key, facet) {_LEAST}"
+_NAME = "SELECT namespace, name FROM node WHERE id = ? AND kind = 1"
+_TEXT = "SELECT text FROM facet WHERE facet = ?"
+_COLUMNS = "whole, a_space, a_name, b_space, b_name, evidence, sole"
+_FORTH = f"""WITH wanted (w, a, b) AS (VALUES {{}}) SELECT {_COLUMNS}, first FROM wanted CROSS JOIN claim
+ON whole = w AND a_space = a AND a_name = b"""
+_BACK = f"""WITH wanted (w, a, b) AS (VALUES {{}}) SELECT {_COLUMNS}, first FROM wanted CROSS JOIN claim INDEXED BY claim_back
+ON whole = w AND b_space = a AND b_name = b"""
+End = tuple[int, str, str]
+"""whole, namespace, name (empty for a namespace)"""
+
+
+class Claims:
+    """Reads over one connection, now or at `at_us`."""
+
+    def __init__(self, connection: sqlite3.Connection, at_us: int | None = None) -> None:
+        self.connection, self.at_us = connection, _ALWAYS if at_us is None else at_us
+
+    def around(self, ends: Collection[End]) -> list[Claim]:
+        """The claims from or to these ends, with all others on the same `a`, sorted."""
+        back = self._rows(_BACK, ends)
+        return sorted({*back, *self._rows(_FORTH, {*ends, *(claim[:3] for claim in back)})})
+
+    def _rows(self, sql: str, ends: Collection[End]) -> list[Claim]:
+        found = []
+        for some in batches(sorted(ends)):
+            places = ", ".join([f"({marks(some[0])})"] * len(some))
+            rows = self.connection.execute(sql.format(places), [value for key in some for value in key])
+            found += [Claim(*row[:-1]) for row in rows if row[-1] <= self.at_us]
+        return found
+
+
+class ClaimKeeper:
+    """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self._seen: dict[Said, int] = {}
+
+    def forget(self) -> None:
+        """Drop what was remembered of a transaction that did not commit."""
+        self._seen.clear()
+
+    def see(self, said: Mapping[Said, int]) -> None:
+        """Merge what facets claim of datasets, each with the time it was said first."""
+        if len(self._seen) > _REMEMBERED:
+            self.forget()
+        new = {place: first for place, first in said.items() if first < self._seen.get(place, _ALWAYS)}
+        self._seen.update(new)
+        for (dataset, key, facet), first in sorted(new.items()):
+            made = self._made(dataset, key, facet)
+            if made:
+                self.connection.execute(_MERGE_SAID, (dataset, key, facet, first))
+                self.connection.executemany(_MERGE, [(*claim, first) for claim in made])
+
+    def _made(self, dataset: int, key: str, facet: bytes) -> tuple[Claim, ...]:
+        named = self.connection.execute(_NAME, (dataset,)).fetchone()
+        return claims(*named, key, self.connection.execute(_TEXT, (facet,)).fetchone()[0].encode()) if named else ()
+
+    def unsay(self, datasets: Iterable[int]) -> bool:
+        """Forget what was said of these datasets; whether anything was. Then `see` what still is, and `recall`."""
+        gone = self.connection.executemany("DELETE FROM claim_said WHERE dataset = ?", [(dataset,) for dataset in datasets])
+        self.forget()
+        return gone.rowcount > 0
+
+    def recall(self) -> None:
+        """Make all claims again from what is said."""
+        self.connection.execute("DELETE FROM claim")
+        self.connection.executemany(_MERGE, self._all())
+
+    def _all(self) -> Iterator[tuple[object, ...]]:
+        for dataset, key, facet, first in self.connection.execute("SELECT dataset, key, facet, first FROM claim_said").fetchall():
+            yield from ((*claim, first) for claim in self._made(dataset, key, facet))

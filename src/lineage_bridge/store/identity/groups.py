@@ -1,0 +1,291 @@
+"""Groups, found when they are asked for: the steps and links of some spellings, read hop by hop over indexes.
+
+The cost follows the names that are asked for and those they are joined with, never the size of a namespace.
+"""
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from lineage_bridge.graph.identity.claims import Claim, agreed
+from lineage_bridge.graph.identity.grouping import claim_stands, standing, step_of
+from lineage_bridge.graph.identity.naming.spelling import SpaceLink, all_space_links, closure
+from lineage_bridge.graph.identity.steps import RULE, SYMLINK, Group, Link, Spelling, Step, Vetoes, Word, canonical_order, groups
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.relations import Row
+from lineage_bridge.store.chunks import batches, chunks, marks
+from lineage_bridge.store.derive.spellings import WORD
+from lineage_bridge.store.identity.claims import Claims
+from lineage_bridge.store.identity.names_at import NamesAt
+from lineage_bridge.store.identity.symlinks import Symlinks
+
+_DATASET = int(NodeKind.DATASET)
+_HAS = """SELECT EXISTS (SELECT 1 FROM respelt), EXISTS (SELECT 1 FROM respaced),
+EXISTS (SELECT 1 FROM alias WHERE entity IN (1, 2) AND whole = 0), EXISTS (SELECT 1 FROM alias WHERE entity IN (1, 2) AND whole = 1),
+EXISTS (SELECT 1 FROM claim)"""
+_LINKS = """SELECT space, other, prefix, parts, rule, owner FROM respaced WHERE space = ?1
+UNION SELECT space, other, prefix, parts, rule, owner FROM respaced WHERE other = ?1"""
+_SPACE_WORDS = (
+    f"SELECT {WORD} FROM alias WHERE entity = ?1 AND whole = 1 AND a_space = ?2 "
+    f"UNION SELECT {WORD} FROM alias INDEXED BY alias_back WHERE entity = ?1 AND whole = 1 AND b_space = ?2"
+)
+_EVERYWHERE = f"SELECT {WORD} FROM alias WHERE entity = 1 AND whole = 0 AND a_space = '' AND a_name = ''"
+# A list of keys is joined, in this order: SQLite looks each up in an index.
+_FORTH = """WITH wanted (a, b) AS (VALUES {}) SELECT r.namespace, r.name, r.to_namespace, r.to_name, r.rule, r.owner
+FROM wanted CROSS JOIN respelt r ON r.namespace = a AND r.name = b"""
+_BACK = """WITH wanted (a, b) AS (VALUES {}) SELECT r.namespace, r.name, r.to_namespace, r.to_name, r.rule, r.owner
+FROM wanted CROSS JOIN respelt r ON r.to_namespace = a AND r.to_name = b"""
+_A_WORDS = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {WORD} FROM wanted CROSS JOIN alias
+ON entity = k AND whole = 0 AND a_space = a AND a_name = b"""
+_B_WORDS = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {WORD} FROM wanted CROSS JOIN alias INDEXED BY alias_back
+ON entity = k AND whole = 0 AND b_space = a AND b_name = b"""
+_MET = "SELECT n.id, n.kind, n.namespace, n.name, n.first, {} FROM node n WHERE n.id IN ({})"
+_HAS_STEP = """n.kind = 1 AND (EXISTS (SELECT 1 FROM respelt r WHERE r.namespace = n.namespace AND r.name = n.name)
+OR EXISTS (SELECT 1 FROM respelt r WHERE r.to_namespace = n.namespace AND r.to_name = n.name))"""
+_HAS_WORD = """EXISTS (SELECT 1 FROM alias a WHERE a.entity = n.kind AND a.whole = 0 AND a.a_space = n.namespace AND a.a_name = n.name)
+OR EXISTS (SELECT 1 FROM alias a INDEXED BY alias_back
+WHERE a.entity = n.kind AND a.whole = 0 AND a.b_space = n.namespace AND a.b_name = n.name)"""
+_HAS_CLAIM = """n.kind = 1 AND (EXISTS (SELECT 1 FROM claim c WHERE c.whole = 0 AND c.a_space = n.namespace AND c.a_name = n.name)
+OR EXISTS (SELECT 1 FROM claim c INDEXED BY claim_back WHERE c.whole = 0 AND c.b_space = n.namespace AND c.b_name = n.name))"""
+_THERE = """WITH wanted (a, b, k) AS (VALUES {}) SELECT n.id, n.kind, n.namespace, n.name, n.first
+FROM wanted CROSS JOIN node n ON n.namespace = a AND n.name = b AND n.kind = k"""
+_BY_ID = "SELECT id, kind, namespace, name, first FROM node WHERE id IN ({})"
+
+
+class Identity(NamedTuple):
+    """A node, the one that stands for its group, the name it goes by, and what joins its own name with the others of the group."""
+
+    node: int
+    head: int
+    namespace: str
+    name: str
+    kinds: tuple[str, ...]
+
+
+def _identity(id_: int, own: Spelling, head: int, group: Group) -> Identity:
+    kinds = {f"{step.kind} {step.evidence}".strip() for step in group.steps if own in (step.a, step.b)}
+    return Identity(id_, head, group.canonical.namespace, group.canonical.name, tuple(sorted(kinds)))
+
+
+class Identities:
+    """Implements graph.identity.Book over one connection, now or at `at_us`. Remembers what it met: one moment of the store.
+
+    As of a time there are the names that had been spoken of by then, and what operators had said.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, at_us: int | None = None) -> None:
+        self.connection = connection
+        self.symlinks = Symlinks(connection, at_us)
+        self.claims = Claims(connection, at_us)
+        self.past = None if at_us is None else NamesAt(connection, at_us)
+        self.ids: dict[Spelling, int] = {}
+        self.names: dict[int, Spelling] = {}
+        self.vetoes = Vetoes()
+        self._links: dict[tuple[int, str], Sequence[Link]] = {}
+        self._met: set[int] = set()
+        self._joined: dict[int, Group] = {}
+        self._has: tuple[int, int, int, int, int] | None = None
+        self._joining: str | None = None
+
+    # what is asked
+
+    def of(self, ids: Iterable[int]) -> dict[int, Group]:
+        """The group of each of these nodes."""
+        wanted = sorted(set(ids))
+        joined = self.joined(wanted)
+        self.name(wanted)
+        return {id_: joined.get(id_) or Group((self.names[id_],), ()) for id_ in wanted if id_ in self.names}
+
+    def joined(self, ids: Iterable[int]) -> dict[int, Group]:
+        """The groups of those of these nodes that anything may join with other spellings: few of all there are."""
+        if not (joining := self._what_joins()):
+            return {}
+        wanted = set(ids)
+        fresh = wanted - self._met
+        self._met |= fresh
+        found: list[int] = []
+        for some in chunks(fresh):
+            rows = self.connection.execute(_MET.format(joining, marks(some)), some).fetchall()
+            self._meet(row[:5] for row in rows)
+            found += [row[0] for row in rows if row[0] in self.names and (row[5] or self.links(*row[1:3]))]
+        if found:
+            made = groups((self.names[id_] for id_ in found), self)
+            self._joined.update((id_, made[self.names[id_]]) for id_ in found)
+        return {id_: self._joined[id_] for id_ in wanted if id_ in self._joined} if self._joined else {}
+
+    def _what_joins(self) -> str:
+        """Whether a node `n` is an end of any step, as SQL; empty if the store has neither steps nor links."""
+        if self._joining is None:
+            has_steps, has_links, has_words, has_space_words, has_claims = self._knows()
+            ways = [_HAS_STEP] * has_steps + [_HAS_WORD] * has_words + [_HAS_CLAIM] * has_claims
+            ways += [self.symlinks.touching] * self.symlinks.any
+            self._joining = " OR ".join(ways) or ("0" if has_links or has_space_words else "")
+        return self._joining
+
+    def members(self, group: Group) -> list[int]:
+        """The nodes of a group, in the order of their spellings."""
+        return [self.ids[spelling] for spelling in group.spellings if spelling in self.ids]
+
+    def head(self, group: Group) -> int:
+        """The node that stands for a group: the one whose name comes first in the order of canonical names."""
+        return self.ids[min((s for s in group.spellings if s in self.ids), key=canonical_order)]
+
+    def spelt(self, spelling: Spelling) -> Group:
+        """The group of any spelling, of a node or not: one that nodes are known by as it stands, else what the rules make of it."""
+        known = groups([spelling], self)[spelling]
+        return known if self.members(known) else groups([spelling], _Guest(self, spelling))[spelling]
+
+    def all(self) -> Iterator[Identity]:
+        """The identity of every node that is not alone under its own name. Reads all names at once."""
+        found = self.of(row[0] for row in self.connection.execute("SELECT id FROM node").fetchall())
+        for id_, group in sorted(found.items()):
+            known = _identity(id_, self.names[id_], self.head(group), group)
+            if len(self.members(group)) > 1 or (known.namespace, known.name) != self.names[id_][1:]:
+                yield known
+
+    def step_stands(self, step: Step) -> bool:
+        """Whether no veto takes a step back."""
+        self._learn([step.a, step.b])
+        for end in (step.a, step.b):
+            self.links(end.kind, end.namespace)
+        return self.vetoes.stands(step)
+
+    def link_stands(self, entity: int, link: Link) -> bool:
+        """Whether no veto takes a link back."""
+        self.links(entity, link.names.space)
+        return self.vetoes.link_stands(entity, link)
+
+    # the book
+
+    def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
+        """As Book. Also learns which of them are nodes."""
+        has_steps, *_ = self._knows()
+        self._find(spellings)
+        found: list[Step] = []
+        if has_steps:
+            keys = [s[1:] for s in spellings if s.kind == _DATASET]
+            found += [
+                Step(Spelling(_DATASET, *row[:2]), Spelling(_DATASET, *row[2:4]), RULE, row[4])
+                for sql in (_FORTH, _BACK)
+                for row in self._rows(sql, keys)
+                if self.past is None or self.past.has_step(row)
+            ]
+        found += [step_of(word) for word in self._learn(spellings) if word.stated]
+        found += self._symlinked(spellings)
+        found += self._claimed_names(spellings)
+        for step in found:
+            self.links(step.a.kind, step.a.namespace)
+            self.links(step.b.kind, step.b.namespace)
+        return (step for step in found if self.vetoes.stands(step))
+
+    def _learn(self, spellings: Collection[Spelling]) -> set[Word]:
+        """What operators said of these spellings; vetoes among it count from now on."""
+        if not self._knows()[2]:
+            return set()
+        keys = [tuple(s) for s in spellings]
+        said = self._words(row for sql in (_A_WORDS, _B_WORDS) for row in self._rows(sql, keys))
+        self.vetoes.add(said)
+        return said
+
+    def links(self, kind: int, namespace: str) -> Sequence[Link]:
+        """As Book."""
+        key = kind, namespace
+        if key not in self._links:
+            _, has_links, *_ = self._knows()
+            said = self._learn_of_space(kind, namespace)
+            rules = self.connection.execute(_LINKS, (namespace,)).fetchall() if has_links and kind == _DATASET else []
+            found = [word.link for word in standing((w for w in said if w.entity == kind), self.vetoes)]
+            rules = [row for row in rules if self.past is None or self.past.has_space(row[5])]
+            found += [link for row in rules if self.vetoes.link_stands(kind, link := Link(SpaceLink(*row[:5]), RULE, row[4]))]
+            found += self._claimed_space(namespace) if kind == _DATASET else []
+            self._links[key] = sorted(set(found))
+        return self._links[key]
+
+    def _learn_of_space(self, kind: int, namespace: str) -> set[Word]:
+        """What operators said of this namespace; vetoes among it count from now on."""
+        said = self._words(self.connection.execute(_SPACE_WORDS, (kind, namespace))) if self._knows()[3] else set()
+        self.vetoes.add(said)
+        return said
+
+    def _claimed_space(self, namespace: str) -> list[Link]:
+        """The links of a namespace that facets claim and agree on."""
+        found = self.claims.around([(1, namespace, "")]) if self._knows()[4] else []
+        for space in {claim.a_space for claim in found} - {namespace}:
+            self._learn_of_space(_DATASET, space)
+        return [claim.link for claim in self._agreed(found) if namespace in (claim.a_space, claim.b_space)]
+
+    def _claimed_names(self, spellings: Collection[Spelling]) -> list[Step]:
+        """The steps from or to these spellings that facets claim and agree on."""
+        here = [(0, s.namespace, s.name) for s in spellings if s.kind == _DATASET]
+        found = self.claims.around(here) if here and self._knows()[4] else []
+        self._learn([claim.step.a for claim in found])
+        for space in {claim.a_space for claim in found}:
+            self._learn_of_space(_DATASET, space)
+        return [claim.step for claim in self._agreed(found) if claim.step.a in spellings or claim.step.b in spellings]
+
+    def _agreed(self, found: list[Claim]) -> list[Claim]:
+        return agreed(claim for claim in found if claim_stands(claim, self.vetoes))
+
+    def _knows(self) -> tuple[int, int, int, int, int]:
+        if self._has is None:
+            self._has = self.connection.execute(_HAS).fetchone()
+            self.vetoes.add(self._words(self.connection.execute(_EVERYWHERE)))
+        return self._has
+
+    def _words(self, rows: Iterable[Row]) -> set[Word]:
+        """What operators have said, or had by then."""
+        return {Word(*row) if self.past is None else self.past.word(row) for row in rows}
+
+    def _symlinked(self, spellings: Iterable[Spelling]) -> list[Step]:
+        here = [self.ids[s] for s in spellings if s.kind == _DATASET and s in self.ids]
+        pairs = self.symlinks.around(here)
+        self.name({id_ for pair in pairs for id_ in pair[:2]})
+        return [Step(self.names[dataset], self.names[other], SYMLINK, type_) for dataset, other, type_ in pairs]
+
+    # nodes
+
+    def name(self, ids: Iterable[int]) -> None:
+        """Know the names of these nodes."""
+        self._meet(
+            row for some in chunks(set(ids) - self.names.keys()) for row in self.connection.execute(_BY_ID.format(marks(some)), some)
+        )
+
+    def _find(self, spellings: Iterable[Spelling]) -> None:
+        """Know which of these spellings are nodes."""
+        self._meet(self._rows(_THERE, [(s.namespace, s.name, s.kind) for s in spellings if s not in self.ids]))
+
+    def _meet(self, rows: Iterable[Row]) -> None:
+        for id_, kind, namespace, name, first in rows:
+            if self.past is None or first <= self.past.at_us:
+                spelling = Spelling(kind, namespace, name)
+                self.ids[spelling], self.names[id_] = id_, spelling
+
+    def _rows(self, sql: str, keys: list[Row]) -> Iterator[Row]:
+        """The rows of a query over a list of keys."""
+        for some in batches(keys):
+            places = ", ".join([f"({marks(some[0])})"] * len(some))
+            yield from self.connection.execute(sql.format(places), [value for key in some for value in key])
+
+
+class _Guest:
+    """A book with one spelling more than the store's: what the rules make of it holds, whether or not there is a node."""
+
+    def __init__(self, book: Identities, guest: Spelling) -> None:
+        self.book, self.guest = book, guest
+        is_dataset = guest.kind == _DATASET
+        self._steps = [
+            Step(Spelling(guest.kind, *here), Spelling(guest.kind, *to), RULE, rule)
+            for here, to, rule in (closure(guest.namespace, guest.name) if is_dataset else ())
+        ]
+        self._space = [Link(link, RULE, link.rule) for link in (all_space_links(guest.namespace) if is_dataset else ())]
+
+    def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
+        """As Book."""
+        yield from self.book.steps(spellings)
+        yield from (s for s in self._steps if (s.a in spellings or s.b in spellings) and self.book.vetoes.stands(s))
+
+    def links(self, kind: int, namespace: str) -> Sequence[Link]:
+        """As Book."""
+        own = (link for link in self._space if namespace in (link.names.space, link.names.other))
+        known = self.book.links(kind, namespace)
+        return sorted({*known, *(link for link in own if kind == self.guest.kind and self.book.vetoes.link_stands(kind, link))})

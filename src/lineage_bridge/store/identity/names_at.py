@@ -1,0 +1,66 @@
+"""Which names, and which words of operators, there were at an earlier time: what the rules of naming looked at then."""
+
+import sqlite3
+from functools import cached_property
+from typing import NamedTuple
+
+from lineage_bridge.graph.facts.operations import ALIAS, VETO
+from lineage_bridge.graph.identity.grouping import standing
+from lineage_bridge.graph.identity.naming.spelling import closure
+from lineage_bridge.graph.identity.steps import Vetoes, Word
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.relations import ALIAS as ALIASES
+from lineage_bridge.graph.relations import Row
+from lineage_bridge.store.derive.spellings import WORD
+
+_SAID = f"""SELECT word FROM alias_word WHERE {" AND ".join(f"{column} = ?" for column in ALIASES.key)} AND at <= ? ORDER BY at, event"""
+_OF_DATASETS = f"SELECT {WORD} FROM alias WHERE entity = {int(NodeKind.DATASET)}"
+_NAMED = "SELECT 1 FROM node WHERE id = ? AND first <= ?"
+_SPACE = f"SELECT 1 FROM node WHERE namespace = ? AND kind = {int(NodeKind.DATASET)} AND first <= ? LIMIT 1"
+
+
+class _Used(NamedTuple):
+    """What operators' aliases use: the steps of the rules from their names, and their namespaces."""
+
+    steps: frozenset[tuple[str, str, str, str, str]]
+    spaces: frozenset[str]
+
+
+class NamesAt:
+    """Look-ups over one connection, as of `at_us`; remembers what it met."""
+
+    def __init__(self, connection: sqlite3.Connection, at_us: int) -> None:
+        self.connection, self.at_us = connection, at_us
+        self._owners: dict[int, bool] = {}
+        self._spaces: dict[str, bool] = {}
+
+    def word(self, row: Row) -> Word:
+        """What operators had said by then of a row of `alias` (the columns of a Word)."""
+        key = row[: ALIASES.key_size]
+        said = [word for (word,) in self.connection.execute(_SAID, (*key, self.at_us))]
+        turns = [word for word in said if word != ALIAS]
+        return Word._make((*key, int(ALIAS in said), int(turns[-1:] == [VETO])))
+
+    def has_step(self, row: Row) -> bool:
+        """Whether a row of `respelt` (namespace, name, to_namespace, to_name, rule, owner) was there."""
+        owner = row[5]
+        if owner not in self._owners:
+            self._owners[owner] = self.connection.execute(_NAMED, (owner, self.at_us)).fetchone() is not None
+        return self._owners[owner] or row[:5] in self._used.steps
+
+    def has_space(self, namespace: str) -> bool:
+        """Whether a dataset of a namespace had been spoken of, or an operator's alias used it."""
+        if namespace not in self._spaces:
+            self._spaces[namespace] = self.connection.execute(_SPACE, (namespace, self.at_us)).fetchone() is not None
+        return self._spaces[namespace] or namespace in self._used.spaces
+
+    @cached_property
+    def _used(self) -> _Used:
+        """What the aliases of datasets that stood then use."""
+        words = [self.word(row) for row in self.connection.execute(_OF_DATASETS).fetchall()]
+        vetoes = Vetoes()
+        vetoes.add(words)
+        stood = list(standing(words, vetoes))
+        ends = {end[1:] for word in stood if not word.whole for end in word.ends}
+        steps = {(*here, *to, rule) for end in ends for here, to, rule in closure(*end)}
+        return _Used(frozenset(steps), frozenset(space for word in stood for space in (word.a_space, word.b_space)))

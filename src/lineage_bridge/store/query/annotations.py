@@ -1,0 +1,20 @@
+"""What was said besides a statement: the descriptions of a transformation, in the words of whoever stated it."""
+
+import sqlite3
+from collections.abc import Iterable
+
+from lineage_bridge.store.query.columns import ColumnStep
+
+MOST = 10
+"""How many descriptions of one statement are told."""
+_DESCRIPTIONS = f"""SELECT DISTINCT description FROM remark r
+WHERE meaning = :meaning AND target IN (:target, 0) AND target_field = :target_field
+AND source IN (:source, 0) AND source_field = :source_field AND description <> '' AND (:at IS NULL OR EXISTS (
+SELECT 1 FROM facet_meaning m WHERE m.facet = r.facet AND m.key IN ('columnLineage', 'lineage') AND m.first <= :at))
+ORDER BY description LIMIT {MOST}"""
+
+
+def descriptions(connection: sqlite3.Connection, steps: Iterable[ColumnStep], at_us: int | None = None) -> tuple[str, ...]:
+    """What is said of these statements, or had been by `at_us`; sorted."""
+    found = {row[0] for step in steps for row in connection.execute(_DESCRIPTIONS, {**step._asdict(), "at": at_us})}
+    return tuple(sorted(found))[:MOST]

@@ -1,0 +1,92 @@
+"""What runs, design-time statements and facets say, as the store holds it."""
+
+import sqlite3
+from collections.abc import Callable
+
+from lineage_bridge.graph.flows.run_shape import Naming, Stated, declaring_keys, is_mark, is_snapshot, run_shape
+from lineage_bridge.graph.flows.shape_history import Growth, Saying
+from lineage_bridge.graph.flows.shapes import Shape, make_shape
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.relations import Origin, Side
+from lineage_bridge.graph.statements.lineage_sets import Meaning, Statement
+
+MeaningOf = Callable[[bytes, str], bytes | None]
+"""The meaning of a content's facet under a key."""
+
+_SPEAKING_OF_FLOW = """(EXISTS (SELECT 1 FROM declared_io d WHERE d.content = s.content) OR EXISTS (
+SELECT 1 FROM content c JOIN facet f ON f.facet = c.facet LEFT JOIN facet_meaning m ON m.facet = c.facet AND m.key = c.key
+WHERE c.content = s.content AND (c.key = 'lineage' OR (c.key = 'columnLineage' AND s.job = 0))
+AND (f.deleted = 1 OR m.meaning IS NOT NULL)))"""
+_SAYINGS = f"""SELECT s.first, s.first_event, s.last, s.last_event, s.content FROM said s
+WHERE s.subject = :subject AND s.job IN (:job, 0) AND s.about = :job AND s.side = {int(Side.SELF)} AND {_SPEAKING_OF_FLOW}"""
+_NOW = 2**63 - 1
+_AT = "CASE WHEN last <= :at THEN last ELSE first END"
+_CONTENTS = f"""SELECT content, max({_AT}) FROM said
+WHERE subject = :subject AND job = :job AND about = :about AND side = :side AND first <= :at GROUP BY content"""
+_NAMINGS = f"""SELECT side, dataset, min(first), max({_AT}) FROM run_io
+WHERE run = :subject AND job = :job AND first <= :at GROUP BY dataset, side"""
+_STATED = "SELECT carrier, meaning, first, 0 FROM subject_statement WHERE subject = :subject AND job = :job AND first <= :at"
+
+
+def sayings_of(connection: sqlite3.Connection, subject: bytes, job: int) -> list[Saying]:
+    """What a design-time statement said of flow, day by day; `job` is the dataset it is about when it names no job."""
+    return [Saying(*row) for row in connection.execute(_SAYINGS, {"subject": subject, "job": job})]
+
+
+def declared_shape(connection: sqlite3.Connection, job: int, content: bytes, meaning_of: MeaningOf) -> Shape:
+    """The shape of one content of a design-time statement; `job` is the dataset it is about when it names no job."""
+    row = connection.execute("SELECT kind FROM node WHERE id = ?", (job,)).fetchone()
+    spoken_of = declaring_keys(job if row and row[0] == NodeKind.JOB else 0)
+    declared = connection.execute("SELECT side, dataset, facets FROM declared_io WHERE content = ?", (content,)).fetchall()
+    said = [(job, content, key) for key in spoken_of]
+    said += [(dataset, facets, "columnLineage") for side, dataset, facets in declared if side == Side.OUTPUT]
+    statements = [(carrier, meaning) for carrier, facets, key in said if (meaning := meaning_of(facets, key))]
+    return make_shape(Origin.DECLARED, [(side, dataset) for side, dataset, _ in declared], statements)
+
+
+def shape_at(connection: sqlite3.Connection, subject: bytes, job: int, at_us: int) -> tuple[Shape, Growth]:
+    """The shape of a run by what it had said by a time."""
+    values = {"subject": subject, "job": job, "at": at_us}
+    namings = [Naming(*row) for row in connection.execute(_NAMINGS, values)]
+    stated = [Stated(*row) for row in connection.execute(_STATED, values)]
+
+    def meaning_of(content: bytes, key: str) -> bytes | None:
+        return stored_meaning(connection, content, key)
+
+    return run_shape(job, namings, dated(connection, (subject, job), stated, meaning_of, at_us))
+
+
+def dated(
+    connection: sqlite3.Connection, who: tuple[bytes, int], stated: list[Stated], meaning_of: MeaningOf, at_us: int = _NOW
+) -> list[Stated]:
+    """What a run (with its job) stated, and when last where that decides: for several meanings of one carrier in snapshots."""
+    if not any(is_snapshot(row.meaning) for row in stated):
+        return stated
+    (subject, job), carriers = who, [row.carrier for row in stated if not is_mark(row.meaning)]
+    lasts: dict[tuple[int, bytes | None], int] = {}
+    for carrier in {carrier for carrier in carriers if carriers.count(carrier) > 1}:
+        side, key = (Side.SELF, "lineage") if carrier == job else (Side.OUTPUT, "columnLineage")
+        values = {"subject": subject, "job": job, "about": carrier, "side": int(side), "at": at_us}
+        for content, last in connection.execute(_CONTENTS, values).fetchall():
+            meaning = meaning_of(content, key)
+            lasts[carrier, meaning] = max(last, lasts.get((carrier, meaning), last))
+    return [row._replace(last=lasts.get((row.carrier, row.meaning), 0)) for row in stated]
+
+
+def stored_meaning(connection: sqlite3.Connection, content: bytes, key: str) -> bytes | None:
+    """The meaning of a stored content's facet, if it has one that can be read."""
+    row = connection.execute(
+        "SELECT m.meaning FROM content c JOIN facet_meaning m ON m.facet = c.facet AND m.key = c.key WHERE c.content = ? AND c.key = ?",
+        (content, key),
+    ).fetchone()
+    return row[0] if row else None
+
+
+def read_meaning(connection: sqlite3.Connection, meaning: bytes) -> Meaning:
+    """A stored meaning, without the names of its nodes."""
+    explicit = connection.execute("SELECT explicit FROM meaning WHERE meaning = ?", (meaning,)).fetchone()[0]
+    rows = connection.execute(
+        "SELECT target, target_field, source, source_field, type, subtype, masking FROM statement WHERE meaning = ?",
+        (meaning,),
+    )
+    return Meaning(meaning, bool(explicit), tuple(Statement(*row) for row in rows), ())

@@ -1,0 +1,112 @@
+"""Column statements as edges: which columns a column comes from, and which come from it."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Protocol
+
+from lineage_bridge.graph.statements.lineage_sets import NO_SOURCE, OWN
+from lineage_bridge.store.query.flows import Direction, Flows
+
+_COLUMNS = "j.job, j.carrier, j.origin, s.meaning, s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking"
+_ABOUT_CARRIER = f"""SELECT {_COLUMNS}
+FROM job_statement j INDEXED BY job_statement_by_carrier
+CROSS JOIN statement s ON s.meaning = j.meaning AND s.target = 0 WHERE j.carrier = :node"""
+_ABOUT_TARGET = f"""SELECT {_COLUMNS}
+FROM statement s INDEXED BY statement_by_target
+CROSS JOIN job_statement j INDEXED BY job_statement_by_meaning ON j.meaning = s.meaning WHERE s.target = :node"""
+_FROM_SOURCE = f"""SELECT {_COLUMNS}
+FROM statement s INDEXED BY statement_by_source
+CROSS JOIN job_statement j INDEXED BY job_statement_by_meaning ON j.meaning = s.meaning WHERE s.source = :node"""
+_FROM_CARRIER = f"""SELECT {_COLUMNS}
+FROM job_statement j INDEXED BY job_statement_by_carrier
+CROSS JOIN statement s ON s.meaning = j.meaning AND s.source = 0 AND s.type <> '-' WHERE j.carrier = :node"""
+_FIELDS = " AND s.{side}_field IN (:field, '')"
+
+
+class ColumnStep(NamedTuple):
+    """One statement of one job: `source_field` of `source` goes into `target_field` of `target`; an empty field is the whole dataset.
+
+    `carrier` and `meaning` tell where it was said. Types are empty where the producer gave none.
+    """
+
+    source: int
+    source_field: str
+    target: int
+    target_field: str
+    job: int
+    origin: int
+    type: str
+    subtype: str
+    masking: bool
+    carrier: int
+    meaning: bytes
+
+
+class Columns(Protocol):
+    """The column statements of one moment."""
+
+    def into(self, node: int, field: str) -> Iterator[ColumnStep]:
+        """What is said to flow into a column of a dataset, or into all of the dataset; with an empty field into any column of it."""
+
+    def out_of(self, node: int, field: str) -> Iterator[ColumnStep]:
+        """What a column of a dataset is said to flow into, its whole dataset included; with an empty field any column of it."""
+
+
+class CurrentColumns:
+    """Those of now, over one connection: one indexed look-up a column."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def into(self, node: int, field: str) -> Iterator[ColumnStep]:
+        """As Columns."""
+        yield from self._steps((_ABOUT_CARRIER, _ABOUT_TARGET), "target", node, field)
+
+    def out_of(self, node: int, field: str) -> Iterator[ColumnStep]:
+        """As Columns."""
+        yield from self._steps((_FROM_SOURCE, _FROM_CARRIER), "source", node, field)
+
+    def _steps(self, queries: tuple[str, ...], side: str, node: int, field: str) -> Iterator[ColumnStep]:
+        narrowed = _FIELDS.format(side=side) if field else ""
+        for query in queries:
+            for row in self.connection.execute(query + narrowed, {"node": node, "field": field}).fetchall():
+                job, carrier, origin, meaning, target, target_field, source, source_field, type_, subtype, masking = row
+                if type_ != NO_SOURCE:
+                    ends = source if source != OWN else job, source_field, target if target != OWN else carrier, target_field
+                    yield ColumnStep(*ends, job, origin, type_, subtype, bool(masking), carrier, meaning)
+
+
+class FlowColumns:
+    """Those of any moment, found by its flows."""
+
+    def __init__(self, flows: Flows) -> None:
+        self.flows = flows
+
+    def into(self, node: int, field: str) -> Iterator[ColumnStep]:
+        """As Columns."""
+        for job in sorted({edge[2] for edge in self.flows.around([node], Direction.UP)}):
+            yield from (
+                step for step in self._steps(job, {node, job}) if step.target == node and step.target_field in _wanted(field, step[3])
+            )
+
+    def out_of(self, node: int, field: str) -> Iterator[ColumnStep]:
+        """As Columns."""
+        ends: dict[int, set[int]] = {}
+        for _, target, job, *_ in self.flows.around([node], Direction.DOWN):
+            ends.setdefault(job, {job}).add(target)
+        for job, carriers in sorted(ends.items()):
+            steps = (step for step in self._steps(job, carriers) if step.source == node)
+            yield from (step for step in steps if step.source_field in _wanted(field, step.source_field))
+
+    def _steps(self, job: int, carriers: Iterable[int]) -> Iterator[ColumnStep]:
+        for about in sorted(carriers):
+            for row in self.flows.statements(job, about):
+                target, target_field, source, source_field, type_, subtype, masking, carrier, origin, meaning = row
+                if type_ != NO_SOURCE:
+                    ends = source if source != OWN else job, source_field, target if target != OWN else carrier, target_field
+                    yield ColumnStep(*ends, job, origin, type_, subtype, bool(masking), carrier, meaning)
+
+
+def _wanted(field: str, named: str) -> tuple[str, ...]:
+    """The spellings that match: the column that is asked for and the whole dataset, or whatever is named."""
+    return (field, "") if field else (named,)

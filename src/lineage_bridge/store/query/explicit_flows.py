@@ -1,0 +1,75 @@
+"""Of several names of one job, one may state its flow where the others only let it be guessed: then what is guessed is left out."""
+
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
+
+from lineage_bridge.graph.relations import Evidence, Side
+from lineage_bridge.store.query.flows import Direction, Flows, RawEdge, RawPort, RawStatement
+from lineage_bridge.store.query.nodes import Nodes
+
+_MANY = 500
+
+
+class Stated:
+    """Whether a flow that rests on occurring together is told better under another name of its job."""
+
+    def __init__(self, flows: Flows, nodes: Nodes) -> None:
+        self.flows, self.nodes = flows, nodes
+        self._told: dict[tuple[int, int], bool] = {}
+        self._may_join: bool | None = None
+
+    @property
+    def none(self) -> bool:
+        """Whether nothing was ever said of jobs with several names: it takes an operator's word."""
+        if self._may_join is None:
+            self._may_join = bool(self.nodes.connection.execute("SELECT EXISTS (SELECT 1 FROM alias WHERE entity = 2)").fetchone()[0])
+        return not self._may_join
+
+    def kept(self, edges: Iterable[RawEdge]) -> Iterator[RawEdge]:
+        """These edges in order, without those that are told better."""
+        if self.none:
+            yield from edges
+            return
+        rest = iter(edges)
+        while some := list(islice(rest, _MANY)):
+            guessed = {edge[2] for edge in some if edge[4] == Evidence.CO_OCCURRENCE}
+            joined = self.nodes.canonical(guessed) if guessed else {}
+            yield from (edge for edge in some if edge[2] not in joined or not self._is_told_better(edge))
+
+    def _is_told_better(self, edge: RawEdge) -> bool:
+        """Whether another name of the job states explicitly what flows into the edge's target."""
+        _, target, job, _, evidence, _ = edge
+        if evidence != Evidence.CO_OCCURRENCE:
+            return False
+        if (job, target) not in self._told:
+            others = set(self.nodes.members(job)) - {job}
+            into = self.flows.around(self.nodes.members(target), Direction.UP)
+            self._told[job, target] = any(other[2] in others and other[4] == Evidence.EXPLICIT for other in into)
+        return self._told[job, target]
+
+
+class StatedFlows:
+    """The flows of a moment without those that are told better under another name of their job."""
+
+    def __init__(self, flows: Flows, nodes: Nodes) -> None:
+        self.flows, self.stated = flows, Stated(flows, nodes)
+
+    def around(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
+        """As Flows."""
+        return self.stated.kept(self.flows.around(ids, direction))
+
+    def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
+        """As Flows."""
+        return iter(self.flows.ports(ids, side, limit))
+
+    def job_ports(self, job: int, side: Side) -> list[RawPort]:
+        """As Flows."""
+        return self.flows.job_ports(job, side)
+
+    def statements(self, job: int, carrier: int) -> list[RawStatement]:
+        """As Flows."""
+        return self.flows.statements(job, carrier)
+
+    def expand(self, ids: Iterable[int]) -> set[int]:
+        """As Flows."""
+        return self.flows.expand(ids)

@@ -1,0 +1,104 @@
+"""The flows a question follows: those of now, or those of an earlier time. Every question is written against this seam."""
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator
+from enum import Enum
+from typing import Protocol
+
+from lineage_bridge.graph.relations import Side
+from lineage_bridge.store.chunks import chunks, marks
+from lineage_bridge.store.query.nodes import Nodes
+
+RawEdge = tuple[int, int, int, int, int, int]
+"""source, target, job, origin, evidence (the strongest), hub (0: none)"""
+RawPort = tuple[int, int, int, int]
+"""job, dataset, side, origin"""
+RawStatement = tuple[int, str, int, str, str, str, int, int, int, bytes]
+"""target, target field, source, source field, type, subtype, masking, carrier, origin, meaning; OWN stands for carrier or job"""
+
+
+class Direction(Enum):
+    """Which way to follow flows."""
+
+    DOWN = "downstream"
+    UP = "upstream"
+
+    @property
+    def near(self) -> Side:
+        """The side by which a job that is met names the dataset it was met at."""
+        return Side.INPUT if self is Direction.DOWN else Side.OUTPUT
+
+    @property
+    def far(self) -> Side:
+        """The other side."""
+        return Side.OUTPUT if self is Direction.DOWN else Side.INPUT
+
+    def ahead(self, edge: RawEdge) -> int:
+        """The end of an edge that it leads to."""
+        return edge[1] if self is Direction.DOWN else edge[0]
+
+
+class Flows(Protocol):
+    """The flows of one moment of the store. Ids are raw: an answer over names goes through `expand`."""
+
+    def around(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
+        """The edges that lead on from these nodes, in the order of the nodes' ids, each (source, target, job, origin) once a node."""
+
+    def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
+        """The jobs that name these datasets on a side; at most `limit` rows a chunk of datasets."""
+
+    def job_ports(self, job: int, side: Side) -> list[RawPort]:
+        """The datasets that a job names on a side."""
+
+    def statements(self, job: int, carrier: int) -> list[RawStatement]:
+        """What a job's columnLineage of one output says; with the job as carrier, what its lineage says."""
+
+    def expand(self, ids: Iterable[int]) -> set[int]:
+        """Ids with all other names of the same datasets and jobs."""
+
+
+class CurrentFlows:
+    """The flows of now."""
+
+    def __init__(self, connection: sqlite3.Connection, nodes: Nodes) -> None:
+        self.connection, self.nodes = connection, nodes
+        self._hubs = connection.execute("SELECT EXISTS (SELECT 1 FROM hub)").fetchone()[0] == 1
+
+    def around(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
+        """As Flows."""
+        here, there = ("source", "target") if direction is Direction.DOWN else ("target", "source")
+        for some in chunks(ids):
+            flows = f"""SELECT source, target, job, origin, min(evidence), 0 FROM flow WHERE {here} IN ({marks(some)})
+            GROUP BY {here}, {there}, job, origin ORDER BY {here}, {there}, job, origin"""
+            yield from self.connection.execute(flows, some)
+            if not self._hubs:
+                continue
+            hubs = f"""SELECT {"a.dataset, b.dataset" if direction is Direction.DOWN else "b.dataset, a.dataset"}, h.job, h.origin, 3, h.hub
+            FROM hub_io a JOIN hub h ON h.hub = a.hub JOIN hub_io b ON b.hub = a.hub AND b.side = {int(direction.far)}
+            WHERE a.dataset IN ({marks(some)}) AND a.side = {int(direction.near)} ORDER BY a.dataset, b.dataset, h.job, h.origin"""
+            yield from self.connection.execute(hubs, some)
+
+    def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
+        """As Flows."""
+        for some in chunks(ids):
+            named = f"SELECT job, dataset, side, origin FROM job_io WHERE dataset IN ({marks(some)}) AND side = ? LIMIT ?"
+            yield from self.connection.execute(named, (*some, int(side), limit))
+
+    def job_ports(self, job: int, side: Side) -> list[RawPort]:
+        """As Flows."""
+        return self.connection.execute(
+            "SELECT job, dataset, side, origin FROM job_io WHERE job = ? AND side = ? ORDER BY dataset, origin", (job, int(side))
+        ).fetchall()
+
+    def statements(self, job: int, carrier: int) -> list[RawStatement]:
+        """As Flows."""
+        return self.connection.execute(
+            """SELECT s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking, j.carrier, j.origin,
+            s.meaning
+            FROM job_statement j JOIN statement s ON s.meaning = j.meaning WHERE j.job = ? AND j.carrier = ?""",
+            (job, carrier),
+        ).fetchall()
+
+    def expand(self, ids: Iterable[int]) -> set[int]:
+        """As Flows."""
+        return self.nodes.expand(ids)

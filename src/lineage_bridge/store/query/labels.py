@@ -1,0 +1,105 @@
+"""Labels of edges and ports, read from the shapes that hold them."""
+
+from collections.abc import Collection
+from typing import Protocol
+
+from lineage_bridge.graph.flows.labels import HORIZON_US, NEWEST_RUNS, Label, freshness, is_superseded, side_label
+from lineage_bridge.graph.relations import Origin, Side
+from lineage_bridge.store.history.spans import Spans
+from lineage_bridge.store.query.endings import Endings
+from lineage_bridge.store.query.flows import Flows
+from lineage_bridge.store.runs.heartbeats import Pulse
+
+
+class Standing(Protocol):
+    """What labels ask of a job."""
+
+    def is_streaming(self, job: int) -> bool:
+        """Whether the job does not end by itself."""
+
+    def newest_complete(self, job: int, side: Side, limit: int) -> list[frozenset[int]]:
+        """What the newest COMPLETE runs that named a dataset on a side named there, newest first."""
+
+    def newest_naming(self, job: int, side: Side) -> frozenset[int]:
+        """What the run that spoke last, of those that named a dataset on a side, named there."""
+
+
+class Labels:
+    """Labels as of `now_us`; what concerns a whole job is computed once."""
+
+    def __init__(self, flows: Flows, runs: Standing, now_us: int, spans: Spans, endings: Endings, pulse: Pulse) -> None:
+        self.flows, self.runs, self.now_us, self.spans, self.endings, self.pulse = flows, runs, now_us, spans, endings, pulse
+        self._complete: dict[tuple[int, Side], list[frozenset[int]]] = {}
+        self._newest: dict[tuple[int, Side], frozenset[int]] = {}
+        self._named: dict[tuple[int, Side], frozenset[int]] = {}
+
+    def alike(self, jobs: Collection[int]) -> dict[int, tuple[Label, int | None]]:
+        """Of the jobs whose flows and ports all stand alike: how, and their last event. Pairs of hubs and renames stand for themselves."""
+        if not self.endings.none:
+            return {}
+        self.spans.meet(jobs)
+        alone = ((job, self.spans.alone(job)) for job in jobs)
+        return {job: (freshness(span.last, self.now_us), span.last) for job, span in alone if span}
+
+    def flow(self, source: int, target: int, job: int, origin: int) -> tuple[Label, int | None]:
+        """The label of a flow, and the last event (UTC microseconds) of any run that said it."""
+        last = self.spans.flow(source, target, job, origin)
+        return self._ends(source, target, job, origin, last), last
+
+    def renamed(self, source: int, target: int) -> tuple[Label, int | None]:
+        """The same for what goes on under another name."""
+        return Label.CURRENT, self.endings.renamed_last(source, target)
+
+    def hub_pair(self, hub: int, source: int, target: int, job: int, origin: int) -> tuple[Label, int | None]:
+        """The same for a pair that a hub stands for."""
+        last = self.spans.hub(job, hub)
+        return self._ends(source, target, job, origin, last), last
+
+    def _ends(self, source: int, target: int, job: int, origin: int, last: int | None) -> Label:
+        self.endings.meet((source, target))
+        if self.endings.has_ended(source, target, job, origin):
+            return Label.ENDED
+        fresh = freshness(last, self.now_us)
+        if origin != Origin.OBSERVED or self.spans.alone(job):
+            return fresh
+        if source != job and self.superseded(job, source, Side.INPUT, last):
+            return Label.SUPERSEDED
+        return Label.SUPERSEDED if target != job and self.superseded(job, target, Side.OUTPUT, last) else fresh
+
+    def port(self, job: int, dataset: int, side: Side, origin: int) -> tuple[Label, int | None]:
+        """The label of an input or output, and the last event of any run that named it."""
+        last = self.spans.port(job, dataset, int(side), origin)
+        self.endings.meet([dataset])
+        if self.endings.has_ended_port(job, dataset, int(side), origin):
+            return Label.ENDED, last
+        gone = origin == Origin.OBSERVED and self.superseded(job, dataset, side, last)
+        return side_label(last, gone, self.now_us), last
+
+    def superseded(self, job: int, dataset: int, side: Side, last: int | None) -> bool:
+        """Whether newer runs of the job have taken other datasets on this side."""
+        if self.spans.alone(job):
+            return False
+        if self.runs.is_streaming(job):
+            silent = last is None or last < self.now_us - HORIZON_US
+            gone = silent and dataset not in self.newest(job, side)
+        else:
+            gone = is_superseded(dataset, self.complete(job, side))
+        return gone and dataset in self.named(job, side)
+
+    def named(self, job: int, side: Side) -> frozenset[int]:
+        """What the job ever named on a side itself; a column's source need not be an input."""
+        if (job, side) not in self._named:
+            self._named[job, side] = frozenset(port[1] for port in self.flows.job_ports(job, side))
+        return self._named[job, side]
+
+    def complete(self, job: int, side: Side) -> list[frozenset[int]]:
+        """What the job's newest complete runs named on a side."""
+        if (job, side) not in self._complete:
+            self._complete[job, side] = self.runs.newest_complete(job, side, NEWEST_RUNS)
+        return self._complete[job, side]
+
+    def newest(self, job: int, side: Side) -> frozenset[int]:
+        """What the job's newest run that names anything on a side named there."""
+        if (job, side) not in self._newest:
+            self._newest[job, side] = self.runs.newest_naming(job, side)
+        return self._newest[job, side]

@@ -1,0 +1,134 @@
+"""Nodes by id, by name, by glob and by search."""
+
+import difflib
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import replace
+
+from lineage_bridge.graph.identity.steps import STANDARD, Spelling, spelt
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.graph import Node
+from lineage_bridge.store.chunks import chunks, marks
+from lineage_bridge.store.identity.groups import Identities
+
+_BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id IN ({})"
+_KINDS = {int(kind): kind for kind in NodeKind}
+_TRIGRAM = 3
+
+
+class Nodes:
+    """Look-ups over one connection; remembers the nodes it met."""
+
+    def __init__(self, connection: sqlite3.Connection, at_us: int | None = None) -> None:
+        """With `at_us`, which names stand for one dataset is as of that time."""
+        self.connection = connection
+        self.identities = Identities(connection, at_us)
+        self.known: dict[int, Node] = {}
+        self._heads: dict[int, int] = {}
+
+    def by_id(self, id_: int) -> Node:
+        """The node of an id that an edge or a fact holds."""
+        if id_ not in self.known:
+            self.load([id_])
+        return self.known[id_]
+
+    def load(self, ids: Iterable[int]) -> None:
+        """Meet many nodes at once."""
+        new = set(ids) - self.known.keys()
+        self.identities.name(new)
+        names = self.identities.names
+        self.known.update((id_, Node(id_, _KINDS[names[id_].kind], *names[id_][1:])) for id_ in new & names.keys())
+        for some in chunks(new - names.keys()):
+            self.known.update((row[0], _node(row)) for row in self.connection.execute(_BY_ID.format(marks(some)), some))
+        self.known.update((id_, Node(id_, NodeKind.DATASET, "", "")) for id_ in new - self.known.keys())
+
+    def find(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
+        """The node of exactly this name."""
+        row = self.connection.execute(
+            "SELECT id, kind, namespace, name FROM node WHERE namespace = ? AND name = ? AND kind = ?",
+            (namespace, name, int(kind)),
+        ).fetchone()
+        return _node(row) if row else None
+
+    def near(self, kind: NodeKind, namespace: str, name: str, limit: int) -> list[Node]:
+        """Nodes whose names come close to a name that is not there, closest first."""
+        grams = sorted({name[i : i + _TRIGRAM] for i in range(max(len(name) - 2, 0))})[:60]
+        rows = self._match(" OR ".join(map(_quoted, grams)), kind, 200, 0) if grams else []
+        wanted = f"{namespace} {name}"
+        scored = [(difflib.SequenceMatcher(None, wanted, f"{n.namespace} {n.name}", autojunk=False).ratio(), n) for n in rows]
+        scored.sort(key=lambda pair: (-pair[0], pair[1].namespace, pair[1].name))
+        return [node for score, node in scored[:limit] if score > 0.5]
+
+    def _match(self, query: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
+        rows = self.connection.execute(
+            "SELECT n.id, n.kind, n.namespace, n.name FROM node_search s JOIN node n ON n.id = s.rowid WHERE node_search MATCH ? "
+            "AND (? IS NULL OR n.kind = ?) ORDER BY s.rank, length(n.name), n.namespace, n.name LIMIT ? OFFSET ?",
+            (query, kind, kind, limit, offset),
+        )
+        return [_node(row) for row in rows]
+
+    def listed(self, kind: NodeKind, namespace: str | None, name: str | None, limit: int | None, offset: int) -> list[Node]:
+        """Nodes by globs, in the order of their names."""
+        rows = self.connection.execute(
+            "SELECT id, kind, namespace, name FROM node WHERE kind = ? AND namespace GLOB ? AND name GLOB ? "
+            "ORDER BY namespace, name LIMIT ? OFFSET ?",
+            (int(kind), namespace or "*", name or "*", -1 if limit is None else limit, offset),
+        )
+        return [_node(row) for row in rows]
+
+    def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
+        """The node that stands for a group, and its members in the order of their names."""
+        group = self.identities.of([node.id]).get(node.id)
+        if group is None:
+            return node, (node,)
+        return self.by_id(self.identities.head(group)), tuple(self.by_id(id_) for id_ in self.identities.members(group))
+
+    def head(self, id_: int) -> int:
+        """The node that stands for a node's group, by ids: the node itself if it is alone."""
+        if id_ not in self._heads:
+            group = self.identities.joined([id_]).get(id_)
+            self._heads[id_] = self.identities.head(group) if group else id_
+        return self._heads[id_]
+
+    def members(self, id_: int) -> list[int]:
+        """The ids of a node's group, sorted."""
+        group = self.identities.joined([id_]).get(id_)
+        return sorted(self.identities.members(group)) if group else [id_]
+
+    def canonical(self, ids: Iterable[int]) -> dict[int, int]:
+        """The ids among these that belong to a group of several, each with the id of the node that stands for it."""
+        found = self.identities.joined(ids)
+        return {id_: self.identities.head(group) for id_, group in found.items() if len(self.identities.members(group)) > 1}
+
+    def spelt(self, nodes: Iterable[Node], style: str = STANDARD) -> dict[int, Node]:
+        """Node id to the node under the name it goes by: the specification's, or LineageBridge's where there is one."""
+        wanted = {node.id: node for node in nodes}
+        out = dict(wanted)
+        for id_, group in self.identities.of(wanted).items():
+            namespace, name = spelt(group, style)
+            out[id_] = replace(wanted[id_], namespace=namespace, name=name)
+        return out
+
+    def expand(self, ids: Iterable[int]) -> set[int]:
+        """Ids with all members of their groups."""
+        out = set(ids)
+        for group in self.identities.joined(out).values():
+            out.update(self.identities.members(group))
+        return out
+
+    def by_spelling(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
+        """The node that any spelling of it means: its own name first, else the one that stands for the group."""
+        node = self.find(kind, namespace, name)
+        if node is not None:
+            return node
+        group = self.identities.spelt(Spelling(int(kind), namespace, name))
+        return self.by_id(self.identities.head(group)) if self.identities.members(group) else None
+
+
+def _node(row: tuple[int, int, str, str]) -> Node:
+    return Node(row[0], _KINDS[row[1]], row[2], row[3])
+
+
+def _quoted(word: str) -> str:
+    """A word as the full-text index takes it literally; names hold U+FFFD where NUL was sent."""
+    return '"' + word.replace("\x00", "\ufffd").replace('"', '""') + '"'

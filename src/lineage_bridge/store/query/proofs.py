@@ -1,0 +1,47 @@
+"""Proofs: which event said a column statement last, found through the shapes that hold it."""
+
+import sqlite3
+from functools import lru_cache
+
+from lineage_bridge.model.lineage import Proof
+
+_SHAPES = "SELECT DISTINCT shape FROM job_shape WHERE job = ?"
+_HOLDS = "SELECT 1 FROM shape_statement WHERE shape = ? AND carrier = ? AND meaning = ?"
+_NEWEST_DAY = "SELECT max(day) FROM present_day WHERE job = ? AND shape = ?"
+_SPEAKER = "SELECT subject, last FROM present_day WHERE job = ? AND shape = ? AND day = ? ORDER BY last DESC, subject DESC LIMIT 1"
+_SAID = """SELECT s.last, s.last_event FROM said s JOIN content c ON c.content = s.content AND c.key IN ('columnLineage', 'lineage')
+JOIN facet_meaning m ON m.facet = c.facet AND m.key = c.key AND m.meaning = :meaning
+WHERE s.subject = :subject AND s.job IN (:job, 0) AND s.about = :carrier ORDER BY s.last DESC, s.last_event DESC LIMIT 1"""
+_DECLARED = """SELECT last, last_event FROM said WHERE subject = :subject AND job IN (:job, 0) AND about = :job AND side = 2
+ORDER BY last DESC, last_event DESC LIMIT 1"""
+
+
+class Proofs:
+    """Look-ups over one connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.newest = lru_cache(None)(self._newest)
+
+    def _newest(self, job: int, carrier: int, meaning: bytes) -> Proof | None:
+        """The newest event of the newest run, or design-time statement, of a job that said a meaning about a carrier."""
+        speakers = [
+            speaker for shape in self._shapes(job) if self._one(_HOLDS, shape, carrier, meaning) and (speaker := self._speaker(job, shape))
+        ]
+        for _, subject in sorted(speakers, reverse=True)[:3]:
+            values = {"subject": subject, "job": job, "carrier": carrier, "meaning": meaning}
+            row = self.connection.execute(_SAID, values).fetchone() or self.connection.execute(_DECLARED, values).fetchone()
+            if row:
+                return Proof(bytes(row[1]), row[0], bytes(subject))
+        return None
+
+    def _shapes(self, job: int) -> list[int]:
+        return [row[0] for row in self.connection.execute(_SHAPES, (job,))]
+
+    def _speaker(self, job: int, shape: int) -> tuple[int, bytes] | None:
+        day = self.connection.execute(_NEWEST_DAY, (job, shape)).fetchone()[0]
+        row = None if day is None else self.connection.execute(_SPEAKER, (job, shape, day)).fetchone()
+        return (row[1], row[0]) if row else None
+
+    def _one(self, sql: str, *values: object) -> bool:
+        return self.connection.execute(sql, values).fetchone() is not None

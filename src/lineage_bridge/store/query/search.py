@@ -1,0 +1,157 @@
+"""Search: by parts of names, and by the words of what is said of nodes."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from lineage_bridge.graph.contents.search_terms import FIELDS, matching_lines, plain
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.graph import Node
+from lineage_bridge.model.search import Match, SearchFilter, SearchPage
+from lineage_bridge.openlineage.facets import OwnershipFacet, TagsFacet, read_as
+from lineage_bridge.store.query.nodes import Nodes
+
+CANDIDATES = 2_000
+"""How many nodes of each way to match are looked at before they are put in order."""
+_TRIGRAM = 3
+_TEXT_FIELDS = {"column": "columns", "owner": "owners", "tag": "tags", "description": "description", "sql": "sql"}
+_MATCHING = """SELECT n.id, n.kind, n.namespace, n.name FROM {index} s JOIN node n ON n.id = s.rowid
+WHERE {index} MATCH :query AND (:kind IS NULL OR n.kind = :kind) AND (:namespace IS NULL OR n.namespace = :namespace) LIMIT :limit"""
+_NAMED, _TOLD = (_MATCHING.format(index=index) for index in ("node_search", "node_search_told"))
+_EXACT = """WITH RECURSIVE space (namespace) AS (SELECT min(namespace) FROM node
+UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace) FROM space
+WHERE space.namespace IS NOT NULL LIMIT 1000)
+SELECT n.id, n.kind, n.namespace, n.name FROM space JOIN node n ON n.namespace = space.namespace AND n.name = ?"""
+_FACET = """SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
+WHERE c.node = ? AND c.job = 0 AND c.key = ? AND f.deleted = 0"""
+
+_Row = tuple[int, int, str, str]
+"""id, kind, namespace, name: of the thousands that match, only those on the page become nodes."""
+
+
+class Search:
+    """Search over one connection; looks at so many `candidates` of each way to match."""
+
+    def __init__(self, connection: sqlite3.Connection, nodes: Nodes, candidates: int = CANDIDATES) -> None:
+        self.connection, self.nodes, self.candidates = connection, nodes, candidates
+
+    def page(self, which: SearchFilter) -> SearchPage:
+        """One page: names first (exactly so named, beginning so, shorter ones), then what matches by what is said of it."""
+        words = which.text.split()
+        named, cut = self._named(which, words)
+        told, more = self._told(which, words)
+        order = [
+            *sorted(named, key=lambda row: _order(row, which.text)),
+            *sorted(told - named, key=lambda row: row[2:]),
+        ]
+        fitting = (node for row in order if self._fits(node := _node(row), which))
+        wanted = which.offset + which.limit
+        found: list[Node] = []
+        for node in fitting:
+            found.append(node)
+            if len(found) == wanted:
+                break
+        ids = {row[0] for row in named}
+        return SearchPage(tuple(self._match(node, which, words, node.id in ids) for node in found[which.offset :]), cut or more)
+
+    def _named(self, which: SearchFilter, words: list[str]) -> tuple[set[_Row], bool]:
+        """Nodes that contain every word in name or namespace."""
+        if "name" not in which.fields or not words:
+            return set(), False
+        if any(len(word) < _TRIGRAM for word in words):
+            found = self._scanned(words)
+            return found, len(found) >= self.candidates
+        query = " AND ".join(map(quoted, words))
+        found = self._rows(_NAMED, query, which)
+        if len(found) < self.candidates:
+            return found, False
+        found |= self._rows(_NAMED, f"name : ^ {quoted(which.text)}", which)
+        found.update(self.connection.execute(_EXACT, (which.text,)))
+        return found, True
+
+    def _rows(self, sql: str, query: str, which: SearchFilter) -> set[_Row]:
+        values = {"query": query, "kind": which.kind, "namespace": which.namespace, "limit": self.candidates}
+        return set(self.connection.execute(sql, values))
+
+    def _scanned(self, words: Sequence[str]) -> set[_Row]:
+        """Words too short for the index: a plain scan."""
+        where = " AND ".join("(instr(lower(namespace), lower(?)) OR instr(lower(name), lower(?)))" for _ in words)
+        values = [word for word in words for _ in range(2)]
+        return set(self.connection.execute(f"SELECT id, kind, namespace, name FROM node WHERE {where} LIMIT ?", (*values, self.candidates)))
+
+    def _told(self, which: SearchFilter, words: list[str]) -> tuple[set[_Row], bool]:
+        """Nodes of which every word is said; without words, those that the filters on owner and tag name."""
+        query = _told_query(which, words)
+        if not query:
+            return set(), False
+        found = self._rows(_TOLD, query, which)
+        return found, len(found) >= self.candidates
+
+    def _fits(self, node: Node, which: SearchFilter) -> bool:
+        return (
+            (which.kind is None or node.kind == which.kind)
+            and (which.namespace is None or node.namespace == which.namespace)
+            and (which.owner is None or which.owner in self._owners(node))
+            and (which.tag is None or which.tag in self._tags(node))
+            and all(self._facet(node, key) is not None for key in which.has)
+        )
+
+    def _facet(self, node: Node, key: str) -> bytes | None:
+        row = self.connection.execute(_FACET, (node.id, key)).fetchone()
+        return str(row[0]).encode() if row else None
+
+    def _owners(self, node: Node) -> set[str]:
+        text = self._facet(node, "ownership")
+        facet = read_as(OwnershipFacet, "dataset", "ownership", text) if text else None
+        return {owner.name for owner in (facet.owners if facet else None) or ()}
+
+    def _tags(self, node: Node) -> set[str]:
+        """Tags as `key` and as `key=value`."""
+        text = self._facet(node, "tags")
+        facet = read_as(TagsFacet, "dataset", "tags", text) if text else None
+        tags = (facet.tags if facet else None) or ()
+        return {form for tag in tags for form in (tag.key, f"{tag.key}={tag.value}")}
+
+    def _match(self, node: Node, which: SearchFilter, words: list[str], named: bool) -> Match:
+        """What of a node matched: its name, and lines of what is said of it."""
+        row = self.connection.execute(f"SELECT {', '.join(FIELDS)} FROM search_text WHERE node = ?", (node.id,)).fetchone()
+        told = dict(zip(FIELDS, row, strict=True)) if row else {}
+        lines = [
+            (field, line)
+            for field, column in _TEXT_FIELDS.items()
+            if field in which.fields and words
+            for line in matching_lines(told.get(column, ""), words)
+        ]
+        return Match(node, named, tuple(lines))
+
+
+def _told_query(which: SearchFilter, words: list[str]) -> str:
+    """The query of the index of texts; empty if there is nothing to ask it."""
+    columns = [_TEXT_FIELDS[field] for field in which.fields if field in _TEXT_FIELDS]
+    parts = []
+    if words:
+        if not columns:
+            return ""
+        scope = " ".join([*columns, *(["title"] if "name" in which.fields else [])])
+        terms = [f"{quoted(plain(word))} *" for word in words if plain(word)]
+        if not terms:
+            return ""
+        # A word may stand in the name, but not all of them: those are found by name.
+        parts.append(f"{{{scope}}} : ({' AND '.join(terms)}) AND {{{' '.join(columns)}}} : ({' OR '.join(terms)})")
+    for column, text in (("owners", which.owner), ("tags", which.tag)):
+        if text is not None and plain(text):
+            parts.append(f"{column} : {quoted(plain(text))}")
+    return " AND ".join(f"({part})" for part in parts)
+
+
+def _order(row: _Row, text: str) -> tuple[bool, bool, int, str, str]:
+    _, _, namespace, name = row
+    return name != text, not name.startswith(text), len(name), namespace, name
+
+
+def _node(row: _Row) -> Node:
+    return Node(row[0], NodeKind(row[1]), row[2], row[3])
+
+
+def quoted(word: str) -> str:
+    """A word as the full-text index takes it literally; names hold U+FFFD where NUL was sent."""
+    return '"' + word.strip().replace("\x00", "\ufffd").replace('"', '""') + '"'

@@ -1,0 +1,194 @@
+"""Column traces: where a column comes from, or ends up, statement by statement, and where the statements leave a gap."""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.relations import Evidence, Origin
+from lineage_bridge.model.graph import Node, WalkLimits
+from lineage_bridge.model.lineage import Coverage, Gap, Trace, TracedColumn, TracedFlow, TraceOptions
+from lineage_bridge.store.query.annotations import descriptions
+from lineage_bridge.store.query.columns import Columns, ColumnStep, CurrentColumns, FlowColumns
+from lineage_bridge.store.query.flows import Direction, Flows, RawEdge
+from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.query.proofs import Proofs
+
+Column = tuple[int, str]
+"""The canonical id of a dataset (or the id of a job), and a field; empty for all of it."""
+
+
+@dataclass
+class Traced:
+    """What a trace has met so far."""
+
+    distances: dict[Column, int] = field(default_factory=dict)
+    ends: dict[Column, str] = field(default_factory=dict)
+    steps: dict[tuple[int, str, int, str, int, int], list[ColumnStep]] = field(default_factory=dict)
+    datasets: set[int] = field(default_factory=set)
+    covered: set[RawEdge] = field(default_factory=set)
+    gaps: set[RawEdge] = field(default_factory=set)
+    truncated: str = ""
+    hidden: int = 0
+
+
+class Tracer:
+    """Traces over one connection. `elapsed` gives seconds since the question was asked, `at_us` the moment of the flows (None: now)."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        nodes: Nodes,
+        flows: Flows,
+        limits: WalkLimits,
+        elapsed: Callable[[], float],
+        at_us: int | None,
+    ) -> None:
+        self.connection, self.nodes, self.flows, self.limits, self.elapsed = connection, nodes, flows, limits, elapsed
+        self.at_us = at_us
+        self.columns: Columns = CurrentColumns(connection) if at_us is None else FlowColumns(flows)
+        self.proofs = Proofs(connection)
+        self._around: dict[tuple[int, bool], dict[tuple[int, int, int, int], RawEdge]] = {}
+
+    def trace(self, node: Node, options: TraceOptions) -> Trace:
+        """Follow a column (all columns, if the field is empty) for `depth` hops."""
+        up = options.direction == "upstream"
+        found = Traced()
+        frontier = self._begin(node, options, up=up)
+        found.distances = dict.fromkeys(frontier, 0)
+        hop = 0
+        while frontier and hop < options.depth and not found.truncated:
+            hop += 1
+            reached = {column for here in frontier for column in self._hop(here, found, options, up=up)}
+            frontier = sorted(reached - found.distances.keys())
+            found.distances.update(dict.fromkeys(frontier, hop))
+        return self._answer(node, options, found)
+
+    def _begin(self, node: Node, options: TraceOptions, *, up: bool) -> list[Column]:
+        own = self.nodes.head(node.id)
+        if options.field or node.kind == NodeKind.JOB:
+            return [(own, options.field)]
+        look = self.columns.into if up else self.columns.out_of
+        near = "target_field" if up else "source_field"
+        steps = (step for member in self.nodes.members(own) for step in look(member, "") if self._counts(step, member, options, up=up))
+        named = {getattr(step, near) for step in steps}
+        return [(own, name) for name in sorted(named)]
+
+    def _hop(self, here: Column, found: Traced, options: TraceOptions, *, up: bool) -> Iterator[Column]:
+        """The columns behind one column, noting the statements that lead there."""
+        self._cover(here[0], found, up=up)
+        look = self.columns.into if up else self.columns.out_of
+        for member in self.nodes.members(here[0]):
+            together: dict[tuple[int, str, int, str, int, int], list[ColumnStep]] = {}
+            for step in look(member, here[1]):
+                if self._counts(step, member, options, up=up):
+                    together.setdefault(step[:6], []).append(step)
+            self.nodes.load(key[0] if up else key[2] for key in together)
+            for key, steps in sorted(together.items()):
+                if self._over(found):
+                    found.hidden += 1
+                    continue
+                found.steps[key] = steps
+                far = (self.nodes.head(key[0]), key[1]) if up else (self.nodes.head(key[2]), key[3])
+                if self._goes_on(far, steps, found, options, up=up):
+                    yield far
+
+    def _counts(self, step: ColumnStep, member: int, options: TraceOptions, *, up: bool) -> bool:
+        """Whether a statement is wanted, and one that a flow rests on now."""
+        if not (step.source_field or step.target_field):
+            return False
+        if (step.type == "INDIRECT" or not step.target_field) and not options.indirect:
+            return False
+        return (step.source, step.target, step.job, step.origin) in self._edges(member, up=up)
+
+    def _goes_on(self, far: Column, steps: list[ColumnStep], found: Traced, options: TraceOptions, *, up: bool) -> bool:
+        end = ""
+        if self.nodes.by_id(far[0]).kind == NodeKind.JOB:
+            end = "job"
+        elif not options.through_masking and all(step.masking for step in steps):
+            end = "masked"
+        elif up and not far[1]:
+            end = "unknown column"
+        if not end:
+            found.ends.pop(far, None)
+            return True
+        if far not in found.distances:
+            found.ends.setdefault(far, end)
+        return False
+
+    # what the datasets on the way lack
+
+    def _cover(self, dataset: int, found: Traced, *, up: bool) -> None:
+        """Sort the flows at a dataset into those that columns are told of, and the gaps."""
+        if dataset in found.datasets:
+            return
+        found.datasets.add(dataset)
+        for member in self.nodes.members(dataset):
+            for edge in self._edges(member, up=up).values():
+                (found.covered if self._has_columns(edge) else found.gaps).add(edge)
+
+    def _has_columns(self, edge: RawEdge) -> bool:
+        source, target, job, _, evidence, _ = edge
+        if evidence == Evidence.EXPLICIT:
+            said = (row for carrier in {job, target} for row in self.flows.statements(job, carrier))
+            return any((row[2] or job) == source and (row[0] or row[7]) == target and (row[1] or row[3]) for row in said)
+        return evidence == Evidence.COLUMN
+
+    def _edges(self, node: int, *, up: bool) -> dict[tuple[int, int, int, int], RawEdge]:
+        key = node, up
+        if key not in self._around:
+            edges = self.flows.around([node], Direction.UP if up else Direction.DOWN)
+            self._around[key] = {edge[:4]: edge for edge in edges}
+        return self._around[key]
+
+    def _over(self, found: Traced) -> bool:
+        if not found.truncated:
+            if len(found.distances) >= self.limits.nodes:
+                found.truncated = "nodes"
+            elif len(found.steps) >= self.limits.edges:
+                found.truncated = "edges"
+            elif self.elapsed() > self.limits.seconds:
+                found.truncated = "time"
+        return bool(found.truncated)
+
+    # the answer
+
+    def _answer(self, node: Node, options: TraceOptions, found: Traced) -> Trace:
+        columns = [TracedColumn(self.nodes.by_id(id_), name, hops, "") for (id_, name), hops in found.distances.items()]
+        columns += [TracedColumn(self.nodes.by_id(id_), name, None, end) for (id_, name), end in found.ends.items()]
+        name = self.nodes.by_id
+        gaps = (Gap(name(source), name(target), name(job), Origin(o), Evidence(e)) for source, target, job, o, e, _ in found.gaps)
+        return Trace(
+            origin=node,
+            options=options,
+            columns=tuple(sorted(columns, key=_column_order)),
+            flows=tuple(self._flows(found.steps.values(), proofs=options.proofs and self.at_us is None)),
+            coverage=Coverage(len(found.covered), len(found.gaps), tuple(sorted(gaps, key=_gap_order)[: options.gaps])),
+            truncated=found.truncated,
+            hidden=found.hidden,
+        )
+
+    def _flows(self, every: Iterable[list[ColumnStep]], *, proofs: bool) -> Iterator[TracedFlow]:
+        for steps in sorted(every):
+            step = steps[0]
+            yield TracedFlow(
+                self.nodes.by_id(step.source),
+                step.source_field,
+                self.nodes.by_id(step.target),
+                step.target_field,
+                self.nodes.by_id(step.job),
+                Origin(step.origin),
+                tuple(sorted({(one.type, one.subtype, one.masking) for one in steps})),
+                masked=all(one.masking for one in steps),
+                indirect=all(one.type == "INDIRECT" or not one.target_field for one in steps),
+                proof=self.proofs.newest(step.job, step.carrier, step.meaning) if proofs else None,
+                descriptions=descriptions(self.connection, steps, self.at_us),
+            )
+
+
+def _column_order(column: TracedColumn) -> tuple[int, str, str, str]:
+    return column.distance if column.distance is not None else 1_000, column.node.namespace, column.node.name, column.field
+
+
+def _gap_order(gap: Gap) -> tuple[str, ...]:
+    return gap.target.namespace, gap.target.name, gap.source.namespace, gap.source.name, gap.job.namespace, gap.job.name, gap.origin.name

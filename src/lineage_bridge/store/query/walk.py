@@ -1,0 +1,168 @@
+"""Walks: hop by hop over flows, with a visited set and limits. A job's inputs do not lead to its outputs; only its flows do."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from lineage_bridge.graph.flows.labels import Label
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.relations import Evidence, Origin, Side
+from lineage_bridge.graph.statements.lineage_sets import NO_SOURCE, Statement
+from lineage_bridge.model.graph import ColumnEdge, Edge, Node, Port, Walk, WalkLimits
+from lineage_bridge.store.history.moment import Moment, resolution
+from lineage_bridge.store.query.annotations import descriptions
+from lineage_bridge.store.query.columns import ColumnStep
+from lineage_bridge.store.query.flows import Direction, RawEdge, RawPort, RawStatement
+from lineage_bridge.store.query.nodes import Nodes
+
+_ORIGINS = {int(origin): origin for origin in Origin}
+_EVIDENCE = {int(evidence): evidence for evidence in Evidence}
+_SIDES = {int(side): side for side in Side}
+_RENAMED = int(Evidence.RENAMED)
+
+
+@dataclass
+class Found:
+    """What a walk in one direction has met so far."""
+
+    distances: dict[int, int] = field(default_factory=dict)
+    edges: dict[tuple[int, int, int, int], RawEdge] = field(default_factory=dict)
+    ports: set[RawPort] = field(default_factory=set)
+    truncated: str = ""
+    hidden: int = 0
+
+
+class Walker:
+    """Walks over the flows of one moment. `elapsed` gives seconds since the walk began."""
+
+    def __init__(self, when: Moment, nodes: Nodes, limits: WalkLimits, elapsed: Callable[[], float]) -> None:
+        self.when, self.flows, self.nodes, self.limits, self.elapsed = when, when.flows, nodes, limits, elapsed
+        self._alike: dict[int, tuple[Label, int | None]] = {}
+        self._streams: set[int] = set()
+
+    def walk(self, node: Node, direction: str, depth: int, *, columns: bool) -> Walk:
+        """Up, down, or both: then the union of the two walks."""
+        down = self._follow(node, depth, Direction.DOWN) if direction != Direction.UP.value else Found()
+        up = self._follow(node, depth, Direction.UP) if direction != Direction.DOWN.value else Found()
+        raw = sorted({**up.edges, **down.edges}.values())
+        distances = {**down.distances, **up.distances}
+        for id_, distance in down.distances.items():
+            distances[id_] = min(distances[id_], distance)
+        ports = sorted(up.ports | down.ports)
+        jobs = {edge[2] for edge in raw} | {port[0] for port in ports}
+        self.nodes.load(jobs.union(distances, (edge[0] for edge in raw), (edge[1] for edge in raw)))
+        self._alike = self.when.labels.alike(jobs)
+        self._streams = self.when.labels.pulse.streams(jobs) if self.when.at_us is None else set()
+        members = self.nodes.group(node)[1]
+        return Walk(
+            origin=node,
+            members=members,
+            direction=direction,
+            depth=depth,
+            nodes=tuple(sorted((self.nodes.by_id(id_) for id_ in distances), key=lambda n: (n.kind, n.namespace, n.name))),
+            distances=distances,
+            canonical=self.nodes.canonical(distances),
+            edges=tuple(map(self._edge, raw)),
+            ports=tuple(map(self._port, ports)),
+            columns=tuple(self._columns(raw)) if columns else (),
+            truncated=up.truncated or down.truncated,
+            hidden=up.hidden + down.hidden,
+            at=self.when.at_us,
+            resolution=resolution(self.when.at_us),
+        )
+
+    def _follow(self, node: Node, depth: int, direction: Direction) -> Found:
+        """Breadth first, hop by hop."""
+        found = Found(distances=dict.fromkeys(self.flows.expand([node.id]), 0))
+        frontier = set(found.distances)
+        hop = 0
+        if node.kind == NodeKind.JOB and depth:
+            hop, frontier = 1, frontier | self._own_ports(node.id, direction, found)
+        while frontier and hop < depth and not found.truncated:
+            hop += 1
+            reached = self._hop(frontier, found, direction)
+            frontier = {id_ for id_ in self.flows.expand(reached) if id_ not in found.distances}
+            found.distances.update(dict.fromkeys(frontier, hop))
+        return found
+
+    def _own_ports(self, job: int, direction: Direction, found: Found) -> set[int]:
+        """A walk that begins at a job begins at what it writes (down) or reads (up)."""
+        rows = self.flows.job_ports(job, direction.far)
+        found.ports |= set(rows)
+        reached = self.flows.expand(row[1] for row in rows)
+        found.distances.update({id_: 1 for id_ in reached if id_ not in found.distances})
+        return reached
+
+    def _hop(self, frontier: set[int], found: Found, direction: Direction) -> set[int]:
+        reached: set[int] = set()
+        found.ports.update(self.flows.ports(frontier, direction.near, self.limits.edges))
+        end = 1 if direction is Direction.DOWN else 0
+        for edge in self.flows.around(frontier, direction):
+            if found.truncated or self._over(found, reached):
+                found.hidden += 1
+                continue
+            key = edge[:4]
+            if key not in found.edges:
+                found.edges[key] = edge
+            reached.add(edge[end])
+        return reached
+
+    def _over(self, found: Found, reached: set[int]) -> bool:
+        if len(found.distances) + len(reached) >= self.limits.nodes:
+            found.truncated = "nodes"
+        elif len(found.edges) >= self.limits.edges:
+            found.truncated = "edges"
+        elif self.elapsed() > self.limits.seconds:
+            found.truncated = "time"
+        return bool(found.truncated)
+
+    def _edge(self, edge: RawEdge) -> Edge:
+        source, target, job, origin, evidence, hub = edge
+        known = self.nodes.known
+        label, last = self._alike[job] if job in self._alike and not hub and evidence != _RENAMED else self._own_label(edge)
+        pulse = self.when.alive(job, last, (source, 0), (target, 1)) if job in self._streams else None
+        return Edge(known[source], known[target], known[job], _ORIGINS[origin], _EVIDENCE[evidence], label, last, hub != 0, pulse)
+
+    def _own_label(self, edge: RawEdge) -> tuple[Label, int | None]:
+        source, target, job, origin, evidence, hub = edge
+        labels = self.when.labels
+        if evidence == _RENAMED:
+            return labels.renamed(source, target)
+        return labels.hub_pair(hub, source, target, job, origin) if hub else labels.flow(source, target, job, origin)
+
+    def _port(self, port: RawPort) -> Port:
+        job, dataset, side, origin = port
+        label, last = self._alike.get(job) or self.when.labels.port(job, dataset, Side(side), origin)
+        pulse = self.when.alive(job, last, (dataset, side)) if job in self._streams else None
+        return Port(self.nodes.by_id(job), self.nodes.by_id(dataset), _SIDES[side], _ORIGINS[origin], label, last, pulse)
+
+    def _columns(self, edges: list[RawEdge]) -> Iterator[ColumnEdge]:
+        """The column statements behind the flows that were met."""
+        met = {(source, target, job) for source, target, job, *_ in edges}
+        found: dict[tuple[int, str, int, str, int, int], list[ColumnStep]] = {}
+        for target, job in sorted({edge[1:3] for edge in met}):
+            for row in self._said_of(target, job):
+                statement, carrier, origin, meaning = Statement(*row[:7]), *row[7:]
+                source, to = statement.source or job, statement.target or carrier
+                named = statement.source_field or statement.target_field
+                if statement.type != NO_SOURCE and named and (source, to, job) in met and to == target:
+                    key = source, statement.source_field, to, statement.target_field, job, origin
+                    step = ColumnStep(*key, statement.type, statement.subtype, bool(statement.masking), carrier, meaning)
+                    found.setdefault(key, []).append(step)
+        connection, by_id = self.nodes.connection, self.nodes.by_id
+        described = connection.execute("SELECT EXISTS (SELECT 1 FROM remark)").fetchone()[0]
+        for (source, source_field, target, target_field, job, origin), steps in sorted(found.items()):
+            yield ColumnEdge(
+                by_id(source),
+                source_field,
+                by_id(target),
+                target_field,
+                by_id(job),
+                Origin(origin),
+                tuple(sorted({(step.type, step.subtype, step.masking) for step in steps})),
+                descriptions(connection, steps, self.when.at_us) if described else (),
+            )
+
+    def _said_of(self, target: int, job: int) -> Iterable[RawStatement]:
+        """What a job says of a target's columns: beside the target itself, and in its own lineage."""
+        for carrier in {target, job}:
+            yield from self.flows.statements(job, carrier)

@@ -1,0 +1,60 @@
+"""The pulse of streams: heartbeats and numbers, as the store holds them, read as liveness."""
+
+import sqlite3
+from collections.abc import Collection
+
+from lineage_bridge.graph.runs.liveness import MISSED, Liveness, liveness, moves
+from lineage_bridge.graph.runs.statistics import Sample, counting, increments
+from lineage_bridge.store.runs.runs import Runs
+
+_NEWEST = "SELECT subject, last FROM present WHERE job = ? AND origin = 1 ORDER BY last DESC, subject DESC LIMIT 1"
+_SAMPLES = """SELECT time, rows, bytes, files FROM io_sample WHERE run = ? AND job = ? AND dataset = ? AND side = ?
+ORDER BY time DESC LIMIT ?"""
+_LOOKED_AT = 32
+
+
+class Pulse:
+    """Look-ups over one connection as of `now_us`; what concerns a whole job is read once."""
+
+    def __init__(self, connection: sqlite3.Connection, runs: Runs, now_us: int) -> None:
+        self.connection, self.runs, self.now_us = connection, runs, now_us
+        self._newest: dict[int, tuple[bytes, int, int] | None] = {}
+
+    def of_edge(self, job: int, last: int | None, ports: tuple[tuple[int, int], ...] = ()) -> Liveness | None:
+        """How an edge or port of a job stands, by the last event of a run that said it; None if the job is no stream.
+
+        `ports` are the (dataset, side) whose numbers tell whether data moves.
+        """
+        newest = self._newest_of(job)
+        if newest is None:
+            return None
+        subject, seen, period = newest
+        told = [self._moves(subject, job, *port) for port in ports] if last == seen else []
+        known = [moving for moving in told if moving is not None]
+        return liveness(last, self.now_us, period, any(known) if known else None)
+
+    def streams(self, jobs: Collection[int]) -> set[int]:
+        """Those of these jobs that are streams."""
+        self.runs.processing.meet(jobs)
+        return {job for job in jobs if self.runs.is_streaming(job)}
+
+    def of_run(self, subject: bytes, job: int, last: int) -> Liveness | None:
+        """How a run stands; None if its job is no stream."""
+        if not self.runs.is_streaming(job):
+            return None
+        return liveness(last, self.now_us, self.runs.processing.heartbeat(subject, job))
+
+    def _newest_of(self, job: int) -> tuple[bytes, int, int] | None:
+        """The run of a streaming job that spoke last, when it did, and its period."""
+        if job not in self._newest:
+            row = self.connection.execute(_NEWEST, (job,)).fetchone() if self.runs.is_streaming(job) else None
+            self._newest[job] = (row[0], row[1], self.runs.processing.heartbeat(row[0], job)) if row else None
+        return self._newest[job]
+
+    def _moves(self, subject: bytes, job: int, dataset: int, side: int) -> bool | None:
+        """Whether the newest three reports of a run tell that data moved."""
+        rows = self.connection.execute(_SAMPLES, (subject, job, dataset, side, _LOOKED_AT)).fetchall()
+        series = [Sample(*row) for row in rows]
+        added = [amount for _, amount in increments(series, counting(series))][1:] if len(series) > 1 else []
+        newest = [next((value for value in amount if value is not None), None) for amount in added[-MISSED:]]
+        return moves(newest)

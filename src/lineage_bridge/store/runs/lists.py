@@ -1,0 +1,128 @@
+"""Lists of runs: of a job, inside another run, by state and time."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from heapq import merge
+from itertools import chain
+from typing import NamedTuple
+from uuid import UUID
+
+from lineage_bridge.graph.relations import Row
+from lineage_bridge.model.runs import Dependency, RunFilter, RunPage, RunRecord, RunTree
+from lineage_bridge.store.runs.runs import Runs
+
+_SCAN = 20_000
+"""How many runs a search for a state looks at."""
+_SPANNING = 5_000
+"""How many runs that spoke after `until` are looked at for those that began before it."""
+_ALL_TIME = 2**63 - 1
+
+_LATER = """SELECT subject, job, last FROM (SELECT subject, job, first, last FROM present
+WHERE job = :job AND origin = 1 AND last >= :until ORDER BY last LIMIT :spanning) WHERE first < :until AND last >= :since
+ORDER BY last DESC, subject DESC"""
+_EARLIER = """SELECT subject, job, last FROM present WHERE job = :job AND origin = 1 AND last >= :since AND last < :until
+ORDER BY last DESC, subject DESC"""
+_INSIDE = """SELECT r.run, r.job, p.last FROM (SELECT run, job FROM run WHERE parent_run = :parent LIMIT :scan) r
+JOIN present p ON p.subject = r.run AND p.job = r.job
+WHERE p.last >= :since AND p.first < :until AND (:job IS NULL OR r.job = :job) ORDER BY p.last DESC, r.run DESC, r.job"""
+_CHILDREN = """SELECT r.run, r.job FROM (SELECT run, job FROM run WHERE parent_run = ? LIMIT ?) r
+JOIN present p ON p.subject = r.run AND p.job = r.job ORDER BY p.first, r.run, r.job"""
+
+_CONTROL = "SELECT direction, other_job, other_run, dependency, sequence, status FROM control WHERE run = ? LIMIT ?"
+
+
+class _Candidates(NamedTuple):
+    rows: Iterable[Row]
+    cut: bool
+
+
+class RunLists:
+    """Lists over one connection."""
+
+    def __init__(self, connection: sqlite3.Connection, runs: Runs) -> None:
+        self.connection, self.runs = connection, runs
+
+    def page(self, which: RunFilter) -> RunPage:
+        """One page, the run that spoke last first."""
+        candidates = self._inside(which) if which.parent is not None else self._of_job(which)
+        found: list[RunRecord] = []
+        skipped = seen = 0
+        for seen, (subject, job, _) in enumerate(candidates.rows, 1):
+            if seen > _SCAN and which.state is not None:
+                return RunPage(tuple(found), truncated=True)
+            if which.state is not None and self.runs.state(subject, job).state != which.state:
+                continue
+            if skipped < which.offset:
+                skipped += 1
+                continue
+            found.append(self.runs.record(subject, job))
+            if len(found) == which.limit:
+                break
+        return RunPage(tuple(found), candidates.cut)
+
+    def _of_job(self, which: RunFilter) -> _Candidates:
+        """The runs of a job under all its names."""
+        names = [which.job] if which.job is None else self.runs.nodes.members(which.job)
+        each = [self._of_name({**self._values(which), "job": name}, which) for name in names]
+        rows = merge(*(one.rows for one in each), key=lambda row: (row[2], row[0]), reverse=True)
+        return _Candidates(rows, any(one.cut for one in each))
+
+    def _of_name(self, values: dict[str, object], which: RunFilter) -> _Candidates:
+        if which.until is None:
+            return _Candidates(self.connection.execute(_EARLIER, values), False)
+        (later,) = self.connection.execute(
+            "SELECT count(*) FROM (SELECT 1 FROM present WHERE job = :job AND origin = 1 AND last >= :until LIMIT :spanning)", values
+        ).fetchone()
+        rows = chain(self.connection.execute(_LATER, values), self.connection.execute(_EARLIER, values))
+        return _Candidates(rows, later == _SPANNING)
+
+    def _inside(self, which: RunFilter) -> _Candidates:
+        values = self._values(which)
+        (children,) = self.connection.execute(
+            "SELECT count(*) FROM (SELECT 1 FROM run WHERE parent_run = :parent LIMIT :scan + 1)", values
+        ).fetchone()
+        return _Candidates(self.connection.execute(_INSIDE, values), children > _SCAN)
+
+    def _values(self, which: RunFilter) -> dict[str, object]:
+        return {
+            "job": which.job,
+            "parent": which.parent,
+            "since": -_ALL_TIME if which.since is None else which.since,
+            "until": _ALL_TIME if which.until is None else which.until,
+            "scan": _SCAN,
+            "spanning": _SPANNING,
+        }
+
+    def dependencies(self, run: bytes, limit: int) -> list[Dependency]:
+        """What a run said of control flow, in the order of direction and name."""
+        rows = self.connection.execute(_CONTROL, (run, limit)).fetchall()
+        found = {
+            Dependency(("upstream", "downstream")[direction], self.runs.nodes.by_id(job), str(UUID(bytes=other)) if other else None, words)
+            for direction, job, other, *said in rows
+            for words in [(said[0], said[1], said[2])]
+        }
+        return sorted(found, key=lambda d: (d.direction != "upstream", d.job.namespace, d.job.name, d.run_id or "", d.words))
+
+    def tree(self, run: bytes, limit: int) -> RunTree:
+        """A run under each of its jobs, then what runs inside it, depth first, each level in the order of its beginnings."""
+        found: list[tuple[int, RunRecord]] = []
+        met: set[bytes] = set()
+        walk = self._below(run, 0, limit + 1, met)
+        for depth, record in walk:
+            if len(found) == limit:
+                return RunTree(tuple(found), truncated=True)
+            found.append((depth, record))
+        return RunTree(tuple(found), truncated=False)
+
+    def _below(self, run: bytes, depth: int, limit: int, met: set[bytes]) -> Iterator[tuple[int, RunRecord]]:
+        """The walk with a stack of its own: runs may lie deeper inside each other than Python may call itself."""
+        stack: list[tuple[int, bytes]] = [(depth, run)]
+        while stack:
+            level, subject = stack.pop()
+            if subject in met:
+                continue
+            met.add(subject)
+            for record in self.runs.of_id(subject):
+                yield level, record
+            children = dict.fromkeys(row[0] for row in self.connection.execute(_CHILDREN, (subject, limit)))
+            stack += [(level + 1, child) for child in reversed(list(children))]

@@ -1,0 +1,53 @@
+"""How jobs work, as the store knows: whether they end by themselves, and the period of their heartbeats."""
+
+import sqlite3
+from collections.abc import Iterable
+
+from lineage_bridge.graph.relations import Side
+from lineage_bridge.graph.runs.state import HEARTBEAT_US, LEARNT_FROM, Processing, learn_period, processing
+from lineage_bridge.openlineage.facets import JobTypeJobFacet, ProcessingEngineRunFacet, read_as
+from lineage_bridge.store.chunks import chunks
+
+_JOB_TYPE = """SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
+WHERE c.node = w.job AND c.job = 0 AND c.key = 'jobType'"""
+_ENGINE = f"""SELECT f.text FROM said s JOIN content c ON c.content = s.content AND c.key = 'processing_engine'
+JOIN facet f ON f.facet = c.facet
+WHERE s.subject = (SELECT subject FROM present WHERE job = w.job AND origin = 1 ORDER BY last DESC, subject DESC LIMIT 1)
+AND s.job = w.job AND s.about = w.job AND s.side = {int(Side.RUN)} ORDER BY s.last DESC, s.last_event DESC LIMIT 1"""
+_TOLD = f"""WITH wanted (job) AS (VALUES {{}}) SELECT DISTINCT job, ({_JOB_TYPE}), ({_ENGINE}) FROM wanted w"""
+_HEARTBEATS = "SELECT effective FROM event WHERE subject = ? AND type = 'RUNNING' ORDER BY time DESC, event DESC LIMIT ?"
+
+
+class Processings:
+    """Look-ups over one connection; remembers the jobs it met."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self._known: dict[int, Processing] = {}
+
+    def of_job(self, job: int) -> Processing:
+        """How a job works, by its newest jobType facet, else by the engine that its newest run named."""
+        if job not in self._known:
+            self.meet([job])
+        return self._known[job]
+
+    def meet(self, jobs: Iterable[int]) -> None:
+        """Learn how many jobs work at once."""
+        for some in chunks(job for job in jobs if job not in self._known):
+            sql = _TOLD.format(", ".join(["(?)"] * len(some)))
+            for job, job_type, engine in self.connection.execute(sql, some).fetchall():
+                told = read_as(JobTypeJobFacet, "job", "jobType", job_type.encode()) if job_type else None
+                named = read_as(ProcessingEngineRunFacet, "run", "processing_engine", engine.encode()) if engine and not told else None
+                self._known[job] = processing(told, named.name if named else None)
+
+    def period(self, run: bytes, job: int) -> int | None:
+        """The period of a run's heartbeats in microseconds: declared, or learnt from its newest ones; None if unknown."""
+        declared = self.of_job(job).period_us
+        if declared is not None:
+            return declared
+        return learn_period([row[0] for row in self.connection.execute(_HEARTBEATS, (run, LEARNT_FROM))])
+
+    def heartbeat(self, run: bytes, job: int) -> int:
+        """The same, with what stands for an unknown period."""
+        period = self.period(run, job)
+        return HEARTBEAT_US if period is None else period

@@ -1,0 +1,225 @@
+"""Runs as the store holds them, with the state their events amount to."""
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from lineage_bridge.graph.relations import Side
+from lineage_bridge.graph.runs.state import HEARTBEAT_US, UNKNOWN, RunState, goes_on_unsure, run_state
+from lineage_bridge.model.graph import Node
+from lineage_bridge.model.runs import RunRecord
+from lineage_bridge.store.chunks import batches, chunks, marks
+from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.runs.processing import Processings
+
+_RUN = """SELECT run, job, parent_run, parent_job, root_run, root_job, nominal_start, nominal_end, raw_id FROM run WHERE run IN ({})"""
+_NAMED = """SELECT parent_run, parent_job, max(parent_time) FROM (SELECT parent_run, parent_job, parent_time FROM run
+WHERE parent_run = :run LIMIT 1000) GROUP BY parent_job UNION ALL
+SELECT root_run, root_job, max(parent_time) FROM (SELECT root_run, root_job, parent_time FROM run
+WHERE root_run = :run AND root_run <> parent_run LIMIT 1000) GROUP BY root_job"""
+"""The jobs that others give a run, and when they did last; from a thousand of those who do."""
+_EVENTS = "SELECT type, min(first), max(last) FROM run_event WHERE run = ? GROUP BY type"
+_EVENTS_OF = "SELECT run, type, min(first), max(last) FROM run_event WHERE run IN ({}) GROUP BY run, type"
+_SEEN = "SELECT subject, job, last FROM present WHERE subject IN ({})"
+_NAMED_IO = "SELECT DISTINCT run, job, side, dataset FROM run_io WHERE run IN ({})"
+_SHAPED_IO = """SELECT p.subject, p.job, i.side, i.dataset FROM present p JOIN shape_io i ON i.shape = p.shape
+WHERE p.subject IN ({}) AND p.origin <> 1"""
+_LATEST = """WITH wanted (job) AS (VALUES {}) SELECT DISTINCT w.job, p.last, p.subject FROM wanted w CROSS JOIN present p
+ON p.job = w.job AND p.subject = (SELECT subject FROM present n WHERE n.job = w.job AND n.origin = ? {}
+ORDER BY n.last DESC, n.subject DESC LIMIT 1)"""
+_NOTHING: tuple[Any, ...] = (None,) * 7
+RunKey = tuple[bytes, int]
+"""A run, and a job it was seen under."""
+_UNSEEN = RunState(UNKNOWN, None, None, False, False)
+
+
+class Runs:
+    """Look-ups over one connection."""
+
+    def __init__(self, connection: sqlite3.Connection, nodes: Nodes) -> None:
+        self.connection, self.nodes = connection, nodes
+        self.processing = Processings(connection)
+
+    def is_streaming(self, job: int) -> bool:
+        """Whether the job's runs do not end by themselves."""
+        return self.processing.of_job(job).streaming
+
+    def state(self, subject: bytes, job: int) -> RunState:
+        """What the events of a run amount to."""
+        return self._state(subject, job, self.connection.execute(_EVENTS, (subject,)).fetchall())
+
+    def _state(self, subject: bytes, job: int, events: list[tuple[str, int, int]]) -> RunState:
+        """What the events of a run amount to."""
+        how = self.processing.of_job(job)
+        unsure = how.streaming and goes_on_unsure(events)
+        return run_state(events, how.streaming, self.processing.heartbeat(subject, job) if unsure else HEARTBEAT_US, retries=how.retries)
+
+    def record(self, subject: bytes, job: int) -> RunRecord:
+        """All there is to know of one run under one job that it was seen under."""
+        return self.records([(subject, job)])[0]
+
+    def records(self, keys: Sequence[RunKey]) -> list[RunRecord]:
+        """The same of many, in their order."""
+        self.processing.meet({job for _, job in keys})
+        subjects = sorted({subject for subject, _ in keys})
+        said = {row[:2]: row[2:] for row in self._rows(_RUN, subjects)}
+        seen = {row[:2]: row[2] for row in self._rows(_SEEN, subjects)}
+        events: dict[bytes, list[tuple[str, int, int]]] = defaultdict(list)
+        for subject, *event in set(self._rows(_EVENTS_OF, subjects)):
+            events[subject].append((event[0], event[1], event[2]))
+        named = self._named(set(keys), subjects)
+        self.nodes.load({job for _, job in keys}.union(*named.values()))
+        return [self._record(key, said.get(key, _NOTHING), seen.get(key, 0), events[key[0]], named) for key in keys]
+
+    def _record(
+        self,
+        key: RunKey,
+        said: tuple[Any, ...],
+        last: int,
+        events: list[tuple[str, int, int]],
+        named: Mapping[tuple[bytes, int, int], set[int]],
+    ) -> RunRecord:
+        subject, job = key
+        parent, parent_job, root, root_job, *nominal, raw_id = said
+        above, other = self._jobs(parent) if parent else [], self._node(parent_job)
+        differs = bool(above) and other not in above
+        streaming = self.is_streaming(job)
+        return RunRecord(
+            run_id=str(UUID(bytes=subject)),
+            raw_id=raw_id,
+            job=self.nodes.by_id(job),
+            **self._state(subject, job, events)._asdict(),
+            last=last,
+            parent_run_id=_uuid(parent),
+            parent_job=above[0] if differs else other,
+            inputs=self._in_order(named.get((*key, int(Side.INPUT)), ())),
+            outputs=self._in_order(named.get((*key, int(Side.OUTPUT)), ())),
+            streaming=streaming,
+            named_parent_job=other if differs else None,
+            root_run_id=_uuid(root),
+            root_job=self._node(root_job),
+            nominal=(nominal[0], nominal[1]),
+            heartbeat_us=self.processing.heartbeat(subject, job) if streaming else None,
+        )
+
+    def _rows(self, sql: str, subjects: Sequence[bytes]) -> Iterator[tuple[Any, ...]]:
+        for some in batches(subjects):
+            yield from self.connection.execute(sql.format(marks(some)), some)
+
+    def _in_order(self, ids: Iterable[int]) -> tuple[Node, ...]:
+        return tuple(sorted(map(self.nodes.by_id, ids), key=lambda node: (node.namespace, node.name)))
+
+    def _node(self, id_: int | None) -> Node | None:
+        return None if id_ is None else self.nodes.by_id(id_)
+
+    def _jobs(self, run: bytes) -> list[Node]:
+        """The jobs a run was itself seen under, in the order of their names."""
+        rows = self.connection.execute("SELECT job FROM run WHERE run = ?", (run,)).fetchall()
+        return sorted((self.nodes.by_id(row[0]) for row in rows), key=lambda node: (node.namespace, node.name))
+
+    def of_id(self, run: bytes) -> list[RunRecord]:
+        """The run under each of its jobs; if it never spoke, as others name it."""
+        jobs = self._jobs(run)
+        if jobs:
+            return [self.record(run, job.id) for job in jobs]
+        named: dict[Node, int] = {}
+        for _, job, last in self.connection.execute(_NAMED, {"run": run}):
+            node = self.nodes.by_id(job)
+            named[node] = max(named.get(node, last), last)
+        return [
+            RunRecord(str(UUID(bytes=run)), None, job, *_UNSEEN, last, None, None, (), (), observed=False)
+            for job, last in sorted(named.items(), key=lambda pair: (pair[0].namespace, pair[0].name))
+        ]
+
+    def _named(self, keys: set[RunKey], subjects: Sequence[bytes]) -> dict[tuple[bytes, int, int], set[int]]:
+        """(run, job, side) to the datasets named there; of a statement, those of its shape."""
+        found: dict[tuple[bytes, int, int], set[int]] = defaultdict(set)
+        for subject, job, side, dataset in self._rows(_NAMED_IO, subjects):
+            found[subject, job, side].add(dataset)
+        told = frozenset(found)
+        rest = sorted({subject for subject, job in keys for side in (0, 1) if (subject, job, side) not in told})
+        for subject, job, side, dataset in self._rows(_SHAPED_IO, rest):
+            if (subject, job, side) not in told:
+                found[subject, job, side].add(dataset)
+        return found
+
+    def latest(self, job: int, *, with_datasets: bool) -> RunRecord | None:
+        """The run that tells how a job stands: of all its names those that promise heartbeats speak first, and of their runs the last.
+
+        A design-time statement stands in where there is no run.
+        """
+        return self.latest_of([job], with_datasets=with_datasets).get(job)
+
+    def latest_of(self, jobs: Iterable[int], *, with_datasets: bool) -> dict[int, RunRecord]:
+        """The same of many jobs, as far as they have a run or statement."""
+        names = {job: self.nodes.members(job) for job in jobs}
+        every = {name for some in names.values() for name in some}
+        self.processing.meet(every)
+        keys: dict[int, RunKey] = {}
+        for origin in (1, 2):
+            rest = {job: some for job, some in names.items() if job not in keys}
+            last = self._last({name for some in rest.values() for name in some}, origin, with_datasets=with_datasets)
+            for job, some in rest.items():
+                found = [(self.processing.of_job(name).period_us is not None, *last[name], name) for name in some if name in last]
+                if found:
+                    keys[job] = max(found)[2:]
+        return dict(zip(keys, self.records(list(keys.values())), strict=True))
+
+    def _last(self, jobs: Iterable[int], origin: int, *, with_datasets: bool) -> dict[int, tuple[int, bytes]]:
+        """Job to when its newest run or statement spoke last, and which it is."""
+        found: dict[int, tuple[int, bytes]] = {}
+        for some in chunks(jobs):
+            sql = _LATEST.format(", ".join(["(?)"] * len(some)), "AND n.shape <> 0" if with_datasets else "")
+            found.update((job, (last, subject)) for job, last, subject in self.connection.execute(sql, (*some, origin)))
+        return found
+
+    def find(self, run_id: str) -> list[RunRecord]:
+        """The run of an id, as sent or as a UUID, under each of its jobs."""
+        return [record for subject in self.subjects(run_id) for record in self.of_id(subject)]
+
+    def subjects(self, run_id: str) -> list[bytes]:
+        """The runs an id stands for: a UUID is one; any other text may be the raw id of several jobs' runs."""
+        try:
+            return [UUID(run_id).bytes]
+        except ValueError:
+            rows = self.connection.execute("SELECT DISTINCT run FROM run WHERE raw_id = ? ORDER BY run", (run_id,))
+            return [row[0] for row in rows]
+
+    def newest_complete(self, job: int, side: Side, limit: int, scan: int = 200) -> list[frozenset[int]]:
+        """What the newest COMPLETE runs that named a dataset on a side named there, newest first. Looks at `scan` runs at most."""
+        column = "inputs" if side == Side.INPUT else "outputs"
+        rows = self.connection.execute(
+            "SELECT p.subject, p.shape FROM present p JOIN shape s ON s.shape = p.shape "
+            f"WHERE p.job = ? AND p.origin = 1 AND s.{column} > 0 "
+            "ORDER BY p.last DESC, p.subject DESC LIMIT ?",
+            (job, scan),
+        )
+        found: list[frozenset[int]] = []
+        for subject, shape in rows:
+            events = self.connection.execute(_EVENTS, (subject,)).fetchall()
+            if run_state(events, streaming=False).state == "COMPLETE":
+                found.append(self.shape_side(shape, side))
+            if len(found) == limit:
+                break
+        return found
+
+    def newest_naming(self, job: int, side: Side) -> frozenset[int]:
+        """What the run that spoke last, of those that named a dataset on a side, named there."""
+        column = "inputs" if side == Side.INPUT else "outputs"
+        row = self.connection.execute(
+            f"SELECT p.shape FROM present p JOIN shape s ON s.shape = p.shape WHERE p.job = ? AND p.origin = 1 AND s.{column} > 0 "
+            "ORDER BY p.last DESC, p.subject DESC LIMIT 1",
+            (job,),
+        ).fetchone()
+        return self.shape_side(row[0], side) if row else frozenset()
+
+    def shape_side(self, shape: int, side: Side) -> frozenset[int]:
+        """The datasets of one side of a shape."""
+        rows = self.connection.execute("SELECT dataset FROM shape_io WHERE shape = ? AND side = ?", (shape, int(side)))
+        return frozenset(row[0] for row in rows)
+
+
+def _uuid(run: bytes | None) -> str | None:
+    return str(UUID(bytes=run)) if run else None

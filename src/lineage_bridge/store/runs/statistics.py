@@ -1,0 +1,122 @@
+"""What runs read and wrote, from the samples of a window."""
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from itertools import islice
+
+from lineage_bridge.graph.relations import Row, Side
+from lineage_bridge.graph.runs.statistics import Sample, buckets, counting, increments, total
+from lineage_bridge.model.statistics import StatisticsFilter, StatisticsPage, StatisticsSeries
+from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.runs.processing import Processings
+
+_RUNS = 5_000
+"""How many runs of a job are looked at."""
+_SAMPLES = 200_000
+"""How many samples of a job are read."""
+_JOBS = 1_000
+"""How many jobs that name a dataset are looked at."""
+
+_JOBS_OF = "SELECT job FROM job_io WHERE dataset = ? AND side = ? AND origin = 1 LIMIT ?"
+_RUNS_OF = "SELECT subject FROM present WHERE job = ? AND origin = 1 AND last >= ? AND first < ? ORDER BY last DESC LIMIT ?"
+_SAMPLES_OF = "SELECT dataset, side, time, rows, bytes, files, event FROM io_sample WHERE run = ? AND job = ? AND time < ?"
+_IN_ORDER = "ORDER BY dataset, side, time"
+
+
+class Statistics:
+    """Sums over one connection. Each run is counted by itself, and whole: what it had told before the window is known."""
+
+    def __init__(self, connection: sqlite3.Connection, nodes: Nodes) -> None:
+        self.connection, self.nodes = connection, nodes
+        self.processing = Processings(connection)
+
+    def page(self, which: StatisticsFilter) -> StatisticsPage:
+        """One page of series, in the order of job, dataset and side."""
+        cut = False
+        found: list[StatisticsSeries] = []
+        for job in self._jobs(which):
+            series, more = self._of_job(job, which)
+            found += series
+            cut = cut or more
+            if len(found) > which.offset + which.limit:
+                break
+        return StatisticsPage(tuple(found[which.offset : which.offset + which.limit]), cut)
+
+    def _jobs(self, which: StatisticsFilter) -> list[int]:
+        if which.job is not None:
+            return [which.job]
+        jobs = {self.nodes.by_id(job) for job in self._naming(which)}
+        return [node.id for node in sorted(jobs, key=lambda node: (node.namespace, node.name))]
+
+    def _naming(self, which: StatisticsFilter) -> Iterator[int]:
+        """The jobs of a run, or those that name one of the datasets."""
+        if which.run is not None:
+            yield from (row[0] for row in self.connection.execute("SELECT job FROM run WHERE run = ?", (which.run,)))
+            return
+        for dataset in sorted(which.datasets or ()):
+            for side in (which.side,) if which.side is not None else (Side.INPUT, Side.OUTPUT):
+                yield from (row[0] for row in self.connection.execute(_JOBS_OF, (dataset, int(side), _JOBS)))
+
+    def _of_job(self, job: int, which: StatisticsFilter) -> tuple[list[StatisticsSeries], bool]:
+        runs = [which.run] if which.run is not None else self._runs(job, which)
+        by_place: dict[tuple[int, int], dict[bytes, list[Sample]]] = defaultdict(lambda: defaultdict(list))
+        read = 0
+        for run in runs[:_RUNS]:
+            for dataset, side, *sample in islice(_once(self._samples(run, job, which)), _SAMPLES - read):
+                by_place[dataset, side][run].append(Sample(*sample))
+                read += 1
+        places = sorted(by_place, key=lambda place: (self.nodes.by_id(place[0]).namespace, self.nodes.by_id(place[0]).name, place[1]))
+        made = (self._series(job, place, by_place[place], which) for place in places)
+        return [series for series in made if series is not None], len(runs) > _RUNS or read >= _SAMPLES
+
+    def _runs(self, job: int, which: StatisticsFilter) -> list[bytes]:
+        rows = self.connection.execute(_RUNS_OF, (job, which.since, which.until, _RUNS + 1))
+        return [row[0] for row in rows]
+
+    def _samples(self, run: bytes, job: int, which: StatisticsFilter) -> Iterator[Row]:
+        values = (run, job, which.until)
+        if which.datasets is None:
+            rows = self.connection.execute(f"{_SAMPLES_OF} {_IN_ORDER}", values)
+            return (row for row in rows if which.side is None or row[1] == which.side)
+        return self._samples_of(values, which.datasets, which.side)
+
+    def _samples_of(self, values: Row, datasets: Collection[int], side: Side | None) -> Iterator[Row]:
+        for dataset in sorted(datasets):
+            for named in (Side.INPUT, Side.OUTPUT) if side is None else (side,):
+                yield from self.connection.execute(
+                    f"{_SAMPLES_OF} AND dataset = ? AND side = ? {_IN_ORDER}", (*values, dataset, int(named))
+                )
+
+    def _series(
+        self, job: int, place: tuple[int, int], of_runs: dict[bytes, list[Sample]], which: StatisticsFilter
+    ) -> StatisticsSeries | None:
+        mode = self.processing.of_job(job).content_mode
+        ways = {run: counting(samples, mode) for run, samples in of_runs.items()}
+        changes = [change for run, samples in sorted(of_runs.items()) for change in increments(samples, ways[run])]
+        within = [time for time, _ in changes if which.since <= time < which.until]
+        if not within:
+            return None
+        width = which.bucket_us
+        return StatisticsSeries(
+            job=self.nodes.by_id(job),
+            dataset=self.nodes.by_id(place[0]),
+            side=Side(place[1]),
+            amount=total(changes, which.since, which.until),
+            runs=sum(any(which.since <= s.time < which.until for s in samples) for samples in of_runs.values()),
+            samples=len(within),
+            first=min(within),
+            last=max(within),
+            counting=tuple(sorted({way.value for way in ways.values()})),
+            buckets=tuple(buckets(changes, which.since, which.until, width)) if width else (),
+        )
+
+
+def _once(rows: Iterator[Row]) -> Iterator[Row]:
+    """The samples, each event's once: copies of an event from a clock far ahead count at the times they arrived."""
+    met: set[Row] = set()
+    for *sample, event in rows:
+        place = (sample[0], sample[1], event)
+        if place not in met:
+            met.add(place)
+            yield tuple(sample)

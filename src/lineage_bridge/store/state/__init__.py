@@ -1,0 +1,1 @@
+"""What is not computed from the log: the installation's key, sources, tasks."""

@@ -1,0 +1,126 @@
+"""Sources, how they fare, and what they want delivered: in the control store."""
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from lineage_bridge.model.sources import SourceState
+from lineage_bridge.ports import Parcel
+from lineage_bridge.store.state.database import Control
+
+_ENCODER = msgspec.json.Encoder()
+_STATES = msgspec.json.Decoder(SourceState)
+
+
+class SourceBook:
+    """Implements `ports.SourceBook`."""
+
+    def __init__(self, control: Control) -> None:
+        self._control = control
+
+    def written(self) -> dict[str, tuple[str, dict[str, Any]]]:
+        """Name to kind and settings of the sources that users added."""
+        with self._control.transaction() as connection:
+            rows = connection.execute("SELECT name, kind, settings FROM source ORDER BY name").fetchall()
+        return {name: (kind, json.loads(settings)) for name, kind, settings in rows}
+
+    def add(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
+        """Add a source, or write it anew."""
+        with self._control.transaction() as connection:
+            connection.execute("INSERT OR REPLACE INTO source VALUES (?, ?, ?)", (name, kind, json.dumps(dict(settings))))
+
+    def remove(self, name: str) -> None:
+        """Forget a source that a user added, and how any source of this name fared. What it has told is delivered all the same."""
+        with self._control.transaction() as connection:
+            for table in ("source", "source_state"):
+                connection.execute(f"DELETE FROM {table} WHERE name = ?", (name,))
+
+    def states(self) -> dict[str, SourceState]:
+        """Name to how a source fares."""
+        with self._control.transaction() as connection:
+            rows = connection.execute("SELECT name, state FROM source_state").fetchall()
+        return {name: _STATES.decode(state) for name, state in rows}
+
+    def pause(self, name: str, *, paused: bool) -> None:
+        """Poll a source no more, or again: then at once."""
+        self._change(name, paused=paused, due_us=None)
+
+    def make_due(self, name: str) -> None:
+        """Have a source polled at once."""
+        self._change(name, due_us=None)
+
+    def snapshot(self, name: str) -> bytes | None:
+        """What a source last saw, as JSON."""
+        with self._control.transaction() as connection:
+            row = connection.execute("SELECT snapshot FROM source_state WHERE name = ?", (name,)).fetchone()
+        return zlib.decompress(row[0]) if row and row[0] is not None else None
+
+    def finish(self, name: str, state: SourceState, snapshot: bytes | None, parcels: Sequence[tuple[str, bytes]]) -> bool:
+        """Keep what a poll gave, all or nothing. A pause that was asked for meanwhile stays."""
+        packed = pack(snapshot)
+        with self._control.transaction() as connection:
+            return write_look(connection, name, state, packed, parcels, polls=state.polls - 1)
+
+    def parcels(self, limit: int) -> list[Parcel]:
+        """The oldest parcels that were not delivered."""
+        with self._control.transaction() as connection:
+            rows = connection.execute("SELECT number, path, body FROM source_parcel ORDER BY number LIMIT ?", (limit,)).fetchall()
+        return [Parcel(number, path, bytes(body)) for number, path, body in rows]
+
+    def waiting(self) -> int:
+        """How many parcels were not delivered."""
+        with self._control.transaction() as connection:
+            return int(connection.execute("SELECT count(*) FROM source_parcel").fetchone()[0])
+
+    def delivered(self, number: int) -> None:
+        """Forget a parcel."""
+        with self._control.transaction() as connection:
+            connection.execute("DELETE FROM source_parcel WHERE number = ?", (number,))
+
+    def _change(self, name: str, **changes: Any) -> None:  # noqa: ANN401  # members of SourceState
+        with self._control.transaction() as connection:
+            found = connection.execute("SELECT state FROM source_state WHERE name = ?", (name,)).fetchone()
+            state = msgspec.structs.replace(_STATES.decode(found[0]) if found else SourceState(), **changes)
+            if found:
+                connection.execute("UPDATE source_state SET state = ? WHERE name = ?", (_ENCODER.encode(state), name))
+            else:
+                connection.execute("INSERT INTO source_state VALUES (?, 0, ?, NULL)", (name, _ENCODER.encode(state)))
+
+
+def pack(snapshot: bytes | None) -> bytes | None:
+    """A snapshot as it is kept."""
+    return None if snapshot is None else zlib.compress(snapshot, 1)
+
+
+def write_look(
+    connection: sqlite3.Connection,
+    name: str,
+    state: SourceState,
+    packed: bytes | None,
+    parcels: Sequence[tuple[str, bytes]],
+    *,
+    polls: int,
+    begun: bool = False,
+) -> bool:
+    """Write what a look at a source gave, in the transaction of the caller. A pause that was asked for meanwhile stays.
+
+    False, and nothing is written, if the source has not had this many polls; with `begun`, also if nothing of it was written before.
+    """
+    found = connection.execute("SELECT polls, state FROM source_state WHERE name = ?", (name,)).fetchone()
+    if (found[0] if found else 0) != polls or (begun and not found):
+        return False
+    paused = _STATES.decode(found[1]).paused if found else state.paused
+    kept = _ENCODER.encode(msgspec.structs.replace(state, paused=paused))
+    if found:
+        connection.execute(
+            "UPDATE source_state SET polls = ?, state = ?, snapshot = coalesce(?, snapshot) WHERE name = ?",
+            (state.polls, kept, packed, name),
+        )
+    else:
+        connection.execute("INSERT INTO source_state VALUES (?, ?, ?, ?)", (name, state.polls, kept, packed))
+    connection.executemany("INSERT INTO source_parcel (name, path, body) VALUES (?, ?, ?)", [(name, path, body) for path, body in parcels])
+    return True

@@ -1,0 +1,90 @@
+"""Tasks, and what each step of one gave: in the control store."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from lineage_bridge.model.sources import SourceState
+from lineage_bridge.model.tasks import FAILED, PENDING, RUNNING, TaskFilter, TaskRecord
+from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.sources import pack, write_look
+
+MOST_KEPT = 500
+"""Tasks that are remembered."""
+_ENCODER = msgspec.json.Encoder()
+_RECORDS = msgspec.json.Decoder(TaskRecord)
+
+
+class TaskBook:
+    """Implements `ports.TaskBook`."""
+
+    def __init__(self, control: Control) -> None:
+        self._control = control
+
+    def add(self, task: TaskRecord) -> None:
+        """Remember a new task; the oldest that have ended are forgotten."""
+        with self._control.transaction() as connection:
+            connection.execute(
+                "INSERT INTO task (id, kind, status, record) VALUES (?, ?, ?, ?)", (task.id, task.kind, task.status, _ENCODER.encode(task))
+            )
+            connection.execute(
+                "DELETE FROM task WHERE number <= (SELECT max(number) FROM task) - ? AND status NOT IN (?, ?)",
+                (MOST_KEPT, PENDING, RUNNING),
+            )
+
+    def record(self, task: str) -> TaskRecord | None:
+        """A task by its id."""
+        with self._control.transaction() as connection:
+            row = connection.execute("SELECT record FROM task WHERE id = ?", (task,)).fetchone()
+        return _RECORDS.decode(row[0]) if row else None
+
+    def records(self, which: TaskFilter) -> list[TaskRecord]:
+        """Tasks, the newest first."""
+        with self._control.transaction() as connection:
+            rows = connection.execute(
+                "SELECT record FROM task WHERE ? IN ('', kind) AND ? IN ('', status) ORDER BY number DESC LIMIT ? OFFSET ?", which
+            ).fetchall()
+        return [_RECORDS.decode(record) for (record,) in rows]
+
+    def write(self, task: TaskRecord) -> None:
+        """Remember how a task stands."""
+        with self._control.transaction() as connection:
+            connection.execute("UPDATE task SET status = ?, record = ? WHERE id = ?", (task.status, _ENCODER.encode(task), task.id))
+
+    def keep(
+        self,
+        task: TaskRecord,
+        state: SourceState,
+        snapshot: bytes | None,
+        parcels: Sequence[tuple[str, bytes]],
+        *,
+        polls: int,
+        begun: bool,
+    ) -> bool:
+        """Keep what steps of a task gave, all or nothing."""
+        packed = pack(snapshot)
+        with self._control.transaction() as connection:
+            if not write_look(connection, task.source, state, packed, parcels, polls=polls, begun=begun):
+                return False
+            connection.execute("UPDATE task SET status = ?, record = ? WHERE id = ?", (task.status, _ENCODER.encode(task), task.id))
+        return True
+
+    def newest_parcel(self, source: str) -> int:
+        """The number of the newest parcel of a source that was not delivered; 0 if all were."""
+        with self._control.transaction() as connection:
+            row = connection.execute("SELECT max(number) FROM source_parcel WHERE name = ?", (source,)).fetchone()
+        return int(row[0] or 0)
+
+    def undelivered(self, source: str, newest: int) -> int:
+        """How many parcels of a source up to a number were not delivered."""
+        with self._control.transaction() as connection:
+            row = connection.execute("SELECT count(*) FROM source_parcel WHERE name = ? AND number <= ?", (source, newest)).fetchone()
+        return int(row[0])
+
+    def interrupt(self, now_us: int) -> None:
+        """Say of all tasks that have not ended that their process has."""
+        with self._control.transaction() as connection:
+            rows = connection.execute("SELECT record FROM task WHERE status IN (?, ?)", (PENDING, RUNNING)).fetchall()
+            for (row,) in rows:
+                task = msgspec.structs.replace(_RECORDS.decode(row), status=FAILED, error="interrupted", interrupted=True, ended_us=now_us)
+                connection.execute("UPDATE task SET status = ?, record = ? WHERE id = ?", (task.status, _ENCODER.encode(task), task.id))

@@ -1,0 +1,1 @@
+"""The whole graph at once: inventory, export, analysis."""

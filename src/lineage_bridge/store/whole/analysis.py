@@ -1,0 +1,89 @@
+"""What an analysis of the whole graph found, kept as a file of lines: first what it is, then its parts, each in its order.
+
+One object a line. The first tells where in the rest each part begins, so a page is read without the lines before its part.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any
+
+import msgspec
+
+from lineage_bridge.errors import NotFoundError
+from lineage_bridge.model.analysis import Analysis, FindingsPart, FindingsSummary
+from lineage_bridge.model.graph import Node
+from lineage_bridge.openlineage.times import format_time
+
+PARTS = ("impact", "cycle", "orphan", "unused")
+Line = dict[str, Any]
+_ENCODER = msgspec.json.Encoder()
+
+
+class Findings:
+    """Implements ports.FindingsReader over the file at `path`. Raises NotFoundError when there is none, or none that this version wrote."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            with path.open("rb") as file:
+                first = file.readline()
+            self.summary = msgspec.json.decode(first, type=FindingsSummary)
+        except (FileNotFoundError, msgspec.DecodeError) as error:
+            raise NotFoundError("the graph has not been analysed", "lineage-bridge analyse does it") from error
+        self._behind = len(first)
+
+    def lines(self, part: str, limit: int, offset: int) -> list[bytes]:
+        """Lines of a part, as they stand."""
+        of = self.summary.parts[part]
+        with self.path.open("rb") as file:
+            file.seek(self._behind + of.start)
+            return [line.rstrip(b"\n") for line in islice(file, min(offset, of.count), min(offset + limit, of.count))]
+
+
+def write_findings(path: Path, found: Analysis, position: Mapping[tuple[str, int], int], made_us: int, unused_days: int) -> None:
+    """Write the file anew: a reader sees the old or the new one, never a part."""
+    makers = {"impact": _impact, "cycle": _cycles, "orphan": _orphans, "unused": _unused}
+    parts: dict[str, FindingsPart] = {}
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
+    with TemporaryFile(dir=path.parent) as body, fresh.open("wb") as file:
+        for part in PARTS:
+            start = body.tell()
+            parts[part] = FindingsPart(start, sum(1 for line in makers[part](found) if body.write(_ENCODER.encode(line) + b"\n")))
+        places = {f"{source}/{number}": place for (source, number), place in sorted(position.items())}
+        summary = FindingsSummary(places, format_time(made_us), unused_days, found.exact, len(found.nodes), found.flows, parts)
+        file.write(_ENCODER.encode(summary) + b"\n")
+        body.seek(0)
+        while some := body.read(1 << 20):
+            file.write(some)
+    fresh.replace(path)
+
+
+def _impact(found: Analysis) -> Iterator[Line]:
+    """Nodes with something downstream or upstream, the most downstream first."""
+    for measure in sorted(found.nodes, key=lambda m: (-m.downstream, -m.dashboards, -m.upstream, *_name(m.node).values())):
+        if measure.downstream or measure.upstream:
+            counts = {"downstream": measure.downstream, "downstream_dashboards": measure.dashboards, "upstream": measure.upstream}
+            yield {**_name(measure.node), **counts}
+
+
+def _cycles(found: Analysis) -> Iterator[Line]:
+    for cycle in found.cycles:
+        yield {"nodes": [_name(node) for node in cycle]}
+
+
+def _orphans(found: Analysis) -> Iterator[Line]:
+    yield from sorted(map(_name, found.orphans), key=lambda name: tuple(name.values()))
+
+
+def _unused(found: Analysis) -> Iterator[Line]:
+    """The one read longest ago first."""
+    for touched in sorted(found.unused, key=lambda t: (t.read or 0, *_name(t.dataset).values())):
+        read = {} if touched.read is None else {"last_read": format_time(touched.read)}
+        yield {**_name(touched.dataset), "last_written": format_time(touched.written), **read}
+
+
+def _name(node: Node) -> dict[str, str]:
+    return {"kind": node.kind.name.lower(), "namespace": node.namespace, "name": node.name}

@@ -1,0 +1,286 @@
+"""The graph as sorted NDJSON by names, never by internal ids: the form in which graphs are compared.
+
+One object a line, nodes by canonical name, times RFC 3339 UTC with microseconds, absent values left out. Everything that has not
+ended is in.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from lineage_bridge.graph.contents.schema_versions import schema_version
+from lineage_bridge.graph.flows.labels import Label, best, freshness
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.relations import Evidence, Origin, Side
+from lineage_bridge.graph.statements.lineage_sets import NO_SOURCE
+from lineage_bridge.openlineage.facets import SchemaDatasetFacet, SchemaField, read_as
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.store.history.moment import moment
+from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.runs.runs import Runs
+
+Line = dict[str, Any]
+
+TYPES = ("dataset", "job", "run", "input", "output", "flow", "hub", "column_flow", "schema", "facet", "alias", "control", "lifecycle")
+"""The types of lines, in the order they are written."""
+
+_COLUMN_FLOWS = """SELECT j.job, j.carrier, j.origin, s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking
+FROM job_statement j JOIN statement s ON s.meaning = j.meaning WHERE s.type <> ? ORDER BY j.job"""
+_RUNS = """SELECT run, job FROM run
+UNION SELECT parent_run, parent_job FROM run c WHERE parent_run IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.parent_run)
+UNION SELECT root_run, root_job FROM run c WHERE root_run IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.root_run)"""
+"""Every run under the jobs it spoke under; one that never spoke under those that others give it."""
+_ENCODER = msgspec.json.Encoder()
+
+
+class Export:
+    """Lines over one connection, with labels as of `now_us`."""
+
+    def __init__(self, connection: sqlite3.Connection, now_us: int) -> None:
+        self.connection, self.now_us = connection, now_us
+        self.nodes = Nodes(connection)
+        self.runs = Runs(connection, self.nodes)
+        self.labels = moment(connection, self.nodes, self.runs, now_us).labels
+        self.identities = {known.node: known for known in self.nodes.identities.all()}
+        self._states: dict[int, list[Label]] | None = None
+
+    def lines(self, only: frozenset[str] = frozenset()) -> Iterator[bytes]:
+        """Encoded lines, sorted within each type. `only` names the types wanted, all if empty."""
+        makers: dict[str, Callable[[], Iterator[Line]]] = {
+            "dataset": self.datasets,
+            "job": self.jobs,
+            "run": self.run_lines,
+            "input": lambda: self.port_lines(Side.INPUT),
+            "output": lambda: self.port_lines(Side.OUTPUT),
+            "flow": self.flow_lines,
+            "hub": self.hub_lines,
+            "column_flow": self.column_flows,
+            "schema": self.schemas,
+            "facet": self.facet_lines,
+            "alias": self.aliases,
+            "control": self.control_lines,
+            "lifecycle": self.lifecycle_lines,
+        }
+        for type_ in TYPES:
+            if not only or type_ in only:
+                yield from sorted({_ENCODER.encode({"type": type_, **line}) for line in makers[type_]()})
+
+    def name(self, id_: int) -> Line:
+        """A node by its canonical name."""
+        known = self.identities.get(id_)
+        node = self.nodes.by_id(id_)
+        return _named(known.namespace, known.name) if known else _named(node.namespace, node.name)
+
+    def head(self, id_: int) -> int:
+        """The node that stands for all names of a dataset or job."""
+        known = self.identities.get(id_)
+        return known.head if known else id_
+
+    def end(self, id_: int) -> Line:
+        """An end of a flow."""
+        kind = "job" if self.nodes.by_id(id_).kind == NodeKind.JOB else "dataset"
+        return {kind: self.name(id_)}
+
+    def worker(self, id_: int) -> Line:
+        """The job a flow is the work of; nothing for a dataset, which declared it of itself."""
+        return {"job": self.name(id_)} if self.nodes.by_id(id_).kind == NodeKind.JOB else {}
+
+    # nodes
+
+    def datasets(self) -> Iterator[Line]:
+        """Datasets, each as well as the best of its edges."""
+        states: dict[int, list[Label]] = {}
+        for row in self.connection.execute("SELECT id FROM node WHERE kind = 1"):
+            states.setdefault(self.head(row[0]), []).extend(self.labels_of(row[0]))
+        for id_, labels in states.items():
+            yield {**self.name(id_), "state": best(labels).value}
+
+    def labels_of(self, dataset: int) -> list[Label]:
+        """The labels of all that is said of a dataset: by ports, by flows, and about itself."""
+        if self._states is None:
+            self._states = {}
+            for job, id_, side, origin in self.connection.execute("SELECT job, dataset, side, origin FROM job_io").fetchall():
+                self._states.setdefault(id_, []).append(self.labels.port(job, id_, Side(side), origin)[0])
+            for source, target, job, origin in self.connection.execute("SELECT DISTINCT source, target, job, origin FROM flow").fetchall():
+                label = self.labels.flow(source, target, job, origin)[0]
+                self._states.setdefault(source, []).append(label)
+                self._states.setdefault(target, []).append(label)
+        row = self.connection.execute("SELECT max(last) FROM said WHERE about = ? AND side = 2", (dataset,)).fetchone()
+        own = [freshness(row[0], self.now_us)] if row[0] is not None else []
+        return [*self._states.get(dataset, []), *own]
+
+    def jobs(self) -> Iterator[Line]:
+        """Jobs."""
+        for row in self.connection.execute("SELECT id FROM node WHERE kind = 2"):
+            yield self.name(row[0])
+
+    def run_lines(self) -> Iterator[Line]:
+        """Runs, one line for each job a run was seen under."""
+        for run, job in self.connection.execute(_RUNS).fetchall():
+            record = self.runs.record(run, job)
+            line: Line = {"run_id": record.run_id, "job": self.name(job), "state": record.state}
+            if record.started is not None:
+                line["started_at"] = format_time(record.started)
+            if record.ended is not None:
+                line["ended_at"] = format_time(record.ended)
+            if record.parent_run_id:
+                line["parent"] = record.parent_run_id
+            yield line
+
+    # edges
+
+    def port_lines(self, side: Side) -> Iterator[Line]:
+        """Inputs or outputs of jobs."""
+        found: dict[tuple[int, int, int], list[Label]] = {}
+        for job, dataset, origin in self.connection.execute(
+            "SELECT job, dataset, origin FROM job_io WHERE side = ?", (int(side),)
+        ).fetchall():
+            key = self.head(job), self.head(dataset), origin
+            found.setdefault(key, []).append(self.labels.port(job, dataset, side, origin)[0])
+        for (job, dataset, origin), labels in found.items():
+            if (state := best(labels).value) != Label.ENDED:
+                yield {"job": self.name(job), "dataset": self.name(dataset), "origin": _origin(origin), "state": state}
+
+    def flow_lines(self) -> Iterator[Line]:
+        """Flows, each with its strongest evidence."""
+        found: dict[tuple[int, int, int, int], tuple[int, list[Label]]] = {}
+        rows = self.connection.execute("SELECT source, target, job, origin, min(evidence) FROM flow GROUP BY source, target, job, origin")
+        for source, target, job, origin, evidence in self._stated(rows.fetchall()):
+            key = self.head(source), self.head(target), self.head(job), origin
+            strongest, labels = found.get(key, (evidence, []))
+            label = self.labels.flow(source, target, job, origin)[0]
+            found[key] = min(strongest, evidence), [*labels, label]
+        for (source, target, job, origin), (evidence, labels) in found.items():
+            if (state := best(labels).value) == Label.ENDED:
+                continue
+            yield {
+                "source": self.end(source),
+                **self.worker(job),
+                "target": self.end(target),
+                "origin": _origin(origin),
+                "evidence": Evidence(evidence).word,
+                "state": state,
+            }
+
+    def _stated(self, rows: list[tuple[int, int, int, int, int]]) -> Iterator[tuple[int, int, int, int, int]]:
+        """Flows, without those guessed of one name of a job whose target another name of it states."""
+        told: dict[tuple[int, int], set[int]] = {}
+        for _, target, job, _, evidence in rows:
+            if evidence == Evidence.EXPLICIT:
+                told.setdefault((self.head(target), self.head(job)), set()).add(job)
+        for row in rows:
+            _, target, job, _, evidence = row
+            if evidence != Evidence.CO_OCCURRENCE or not told.get((self.head(target), self.head(job)), set()) - {job}:
+                yield row
+
+    def hub_lines(self) -> Iterator[Line]:
+        """Wide runs, kept as their sides."""
+        for hub, job in self.connection.execute("SELECT DISTINCT hub, job FROM hub").fetchall():
+            sides: dict[int, set[tuple[str, str]]] = {0: set(), 1: set()}
+            for side, dataset in self.connection.execute("SELECT side, dataset FROM hub_io WHERE hub = ?", (hub,)):
+                named = self.name(dataset)
+                sides[side].add((named["namespace"], named["name"]))
+            inputs, outputs = ([{"namespace": ns, "name": name} for ns, name in sorted(sides[side])] for side in (0, 1))
+            yield {"job": self.name(job), "inputs": inputs, "outputs": outputs}
+
+    def column_flows(self) -> Iterator[Line]:
+        """Columns, each target from each source, with all transformations stated."""
+        found: dict[tuple[int, str, int, str, int, int], set[tuple[str, str, int]]] = {}
+        for job, carrier, origin, target, target_field, source, source_field, *change in self.connection.execute(
+            _COLUMN_FLOWS, (NO_SOURCE,)
+        ):
+            if source_field or target_field:
+                to, of = target or carrier, source or job
+                key = self.head(of), source_field, self.head(to), target_field, self.head(job), origin
+                found.setdefault(key, set()).add((change[0], change[1], change[2]))
+        for (source, source_field, target, target_field, job, origin), changes in found.items():
+            yield {
+                "source": self.column(source, source_field),
+                **self.worker(job),
+                "target": self.column(target, target_field),
+                "transformations": [_transformation(*change) for change in sorted(changes)],
+                "origin": _origin(origin),
+            }
+
+    def column(self, id_: int, field: str) -> Line:
+        """A column; without a field, the whole dataset."""
+        return {**self.name(id_), "field": field} if field else self.name(id_)
+
+    # facets and names
+
+    def schemas(self) -> Iterator[Line]:
+        """The current schema of each dataset that has one."""
+        rows = self.connection.execute(
+            "SELECT c.node, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet WHERE f.deleted = 0 AND c.key = 'schema'"
+        )
+        for node, text in rows.fetchall():
+            facet = read_as(SchemaDatasetFacet, "dataset", "schema", text.encode())
+            if facet is not None:
+                fields = facet.fields or ()
+                yield {"dataset": self.name(node), "version": schema_version(fields), "fields": [_field(f) for f in fields]}
+
+    def facet_lines(self) -> Iterator[Line]:
+        """Current facets of nodes, by key and content address."""
+        rows = self.connection.execute(
+            "SELECT c.node, c.key, c.facet, n.kind FROM current_facet c JOIN facet f ON f.facet = c.facet "
+            "JOIN node n ON n.id = c.node WHERE f.deleted = 0"
+        )
+        for node, key, digest, kind in rows.fetchall():
+            yield {NodeKind(kind).name.lower(): self.name(node), "key": key, "hash": digest.hex()}
+
+    def aliases(self) -> Iterator[Line]:
+        """Every name that stands for another one, and what kind of link says so."""
+        for known in self.identities.values():
+            node = self.nodes.by_id(known.node)
+            if (node.namespace, node.name) != (known.namespace, known.name):
+                line = {"entity": node.kind.name.lower(), "node": _named(node.namespace, node.name), "canonical": self.name(known.node)}
+                yield from ({**line, "kind": kind} for kind in known.kinds)
+
+    # beside data flow
+
+    def control_lines(self) -> Iterator[Line]:
+        """What runs wait for, and what waits for them."""
+        for run, job, direction, other, other_run, *words in self.connection.execute(
+            "SELECT run, job, direction, other_job, other_run, dependency, sequence, status FROM control"
+        ).fetchall():
+            line: Line = {"run_id": str(UUID(bytes=run)), "job": self.name(job), "direction": ("upstream", "downstream")[direction]}
+            line["other"] = self.name(other)
+            if other_run:
+                line["other_run_id"] = str(UUID(bytes=other_run))
+            stated = zip(("dependency_type", "sequence_trigger_rule", "status_trigger_rule"), words, strict=True)
+            yield {**line, **{key: word for key, word in stated if word}}
+
+    def lifecycle_lines(self) -> Iterator[Line]:
+        """What became of datasets, each change by each job with the first time it was said."""
+        for dataset, change, previous, job, first in self.connection.execute(
+            "SELECT dataset, change, previous, job, min(first) FROM lifecycle GROUP BY dataset, change, previous, job"
+        ).fetchall():
+            line: Line = {"dataset": self.name(dataset), "change": change, "at": format_time(first)}
+            if previous:
+                line["previous"] = self.name(previous)
+            yield {**line, "job": self.name(job)} if job else line
+
+
+def _named(namespace: str, name: str) -> Line:
+    return {"namespace": namespace, "name": name}
+
+
+def _origin(origin: int) -> str:
+    return Origin(origin).name.lower()
+
+
+def _transformation(type_: str, subtype: str, masking: int) -> Line:
+    stated = {"type": type_, "subtype": subtype}
+    return {**{key: value for key, value in stated.items() if value}, "masking": bool(masking)}
+
+
+def _field(field: SchemaField) -> Line:
+    line: Line = {"name": field.name}
+    if field.type is not None:
+        line["type"] = field.type
+    if field.fields:
+        line["fields"] = [_field(inner) for inner in field.fields]
+    return line

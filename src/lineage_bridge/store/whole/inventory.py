@@ -1,0 +1,230 @@
+"""The whole graph, dataset by dataset and job by job, and what node ids mean.
+
+What is read in portions keeps nothing of the portions before: the cost in memory is that of one.
+"""
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from lineage_bridge.graph.flows.labels import Label
+from lineage_bridge.graph.identity.node_ids import Called, Name, called, parse, spelt_out
+from lineage_bridge.graph.identity.steps import BRIDGE
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.relations import Evidence, Origin, Side
+from lineage_bridge.model.graph import Edge, Node, Port
+from lineage_bridge.model.inventory import Entry
+from lineage_bridge.store.chunks import chunks, marks
+from lineage_bridge.store.history.moment import Moment
+from lineage_bridge.store.query.flows import Direction, RawPort
+from lineage_bridge.store.query.nodes import Nodes
+
+PORTION = 256
+MOST_SPACES = 5_000
+"""How many namespaces are looked through for a node id that names none."""
+_NODES = "SELECT id, kind FROM node WHERE kind IN ({}) ORDER BY namespace, name, kind"
+_FACETS = """SELECT c.node, c.key, f.text, c.rank, c.time FROM current_facet c JOIN facet f ON f.facet = c.facet
+WHERE c.node IN ({}) AND c.job IN (0, c.node) AND f.deleted = 0"""
+_SPOKEN = "SELECT id, first, (SELECT last FROM present p WHERE p.job = n.id ORDER BY last DESC LIMIT 1) FROM node n WHERE id IN ({})"
+_NAMED = """SELECT i.dataset, max(j.last) FROM shape_io i CROSS JOIN job_shape j ON j.shape = i.shape WHERE i.dataset IN ({})
+GROUP BY i.dataset"""
+_SPACES = """SELECT namespace FROM (WITH RECURSIVE space (namespace) AS (SELECT min(namespace) FROM node
+UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace) FROM space WHERE space.namespace IS NOT NULL)
+SELECT namespace FROM space WHERE namespace IS NOT NULL
+UNION SELECT a_space FROM alias WHERE whole = 1 UNION SELECT b_space FROM alias WHERE whole = 1
+UNION SELECT a_space FROM claim WHERE whole = 1 UNION SELECT b_space FROM claim WHERE whole = 1)
+WHERE namespace GLOB ? ORDER BY namespace LIMIT ?"""
+_DIRECT = """SELECT f.source, f.target, f.job, f.origin, min(f.evidence) FROM flow f
+JOIN node j ON j.id = f.job JOIN node s ON s.id = f.source JOIN node t ON t.id = f.target
+WHERE j.kind = 1 OR (s.kind = 2 AND s.id <> j.id) OR (t.kind = 2 AND t.id <> j.id)
+GROUP BY f.source, f.target, f.job, f.origin"""
+_UNNAMED = """SELECT f.job, f.{end}, {side}, f.origin FROM flow f JOIN node j ON j.id = f.job AND j.kind = 2
+JOIN node d ON d.id = f.{end} AND d.kind = 1
+WHERE NOT EXISTS (SELECT 1 FROM job_io i WHERE i.job = f.job AND i.dataset = f.{end} AND i.side = {side})"""
+_UNNAMED_PORTS = " UNION ".join(_UNNAMED.format(end=end, side=int(side)) for end, side in (("source", Side.INPUT), ("target", Side.OUTPUT)))
+"""What a job's flows come from or lead to although the job never names it as its input or output."""
+_UNSPOKEN = 0, None
+_LOUD = """SELECT id FROM node n WHERE id IN ({}) AND CASE kind
+WHEN 2 THEN EXISTS (SELECT 1 FROM present p WHERE p.job = n.id AND p.origin = 1)
+ELSE EXISTS (SELECT 1 FROM job_io i WHERE i.dataset = n.id) END"""
+_QUIET = """SELECT id FROM node n WHERE CASE kind
+WHEN 2 THEN NOT EXISTS (SELECT 1 FROM present p WHERE p.job = n.id AND p.origin = 1)
+WHEN 1 THEN NOT EXISTS (SELECT 1 FROM job_io i WHERE i.dataset = n.id) OR EXISTS (SELECT 1 FROM current_facet c
+    JOIN facet f ON f.facet = c.facet WHERE c.node = n.id AND c.job = 0 AND c.key IN ('columnLineage', 'lineage') AND f.deleted = 0)
+ELSE 0 END ORDER BY namespace, name, kind"""
+_TELLING = """SELECT c.node FROM current_facet c JOIN facet f ON f.facet = c.facet JOIN node n ON n.id = c.node AND n.kind = 1
+WHERE c.node IN ({}) AND c.job = 0 AND c.key IN ('columnLineage', 'lineage') AND f.deleted = 0"""
+_RENAMES = "SELECT DISTINCT previous FROM lifecycle WHERE change = 'RENAME'"
+
+
+class Inventory:
+    """Reads over one connection, of one moment of the store."""
+
+    def __init__(self, connection: sqlite3.Connection, nodes: Nodes) -> None:
+        self.connection, self.nodes = connection, nodes
+
+    def heads(self, kinds: Sequence[NodeKind]) -> Iterator[tuple[Nodes, list[Node]]]:
+        """Every dataset and job of these kinds once, as the node that stands for all its names: portions, in the order of names.
+
+        Each portion comes with look-ups that know it and remember nothing of the others.
+        """
+        rows = self.connection.execute(_NODES.format(marks(kinds)), list(map(int, kinds)))
+        while some := [row[0] for row in rows.fetchmany(PORTION)]:
+            nodes = Nodes(self.connection)
+            nodes.load(some)
+            found = nodes.canonical(some)
+            yield nodes, [nodes.by_id(id_) for id_ in some if found.get(id_, id_) == id_]
+
+    def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
+        """Node id to the node that stands for its group."""
+        wanted = {node.id: node for node in nodes}
+        found = self.nodes.canonical(wanted)
+        self.nodes.load(found.values())
+        return {id_: self.nodes.by_id(found[id_]) if id_ in found else node for id_, node in wanted.items()}
+
+    def described(self, nodes: Iterable[Node]) -> dict[int, Entry]:
+        """Node id to what is known of its group."""
+        heads = self.standing(nodes)
+        found = {entry.node.id: entry for entry in self.entries(sorted(set(heads.values()), key=lambda node: node.id))}
+        return {id_: found[head.id] for id_, head in heads.items()}
+
+    def entries(self, heads: Sequence[Node]) -> list[Entry]:
+        """What is known of these nodes, each of which stands for its group."""
+        members = self._members(heads)
+        every = sorted({member.id for some in members.values() for member in some})
+        facets, named = self._facets(every), dict(self._rows(_NAMED, every))
+        spoken = {id_: (first, last) for id_, first, last in self._rows(_SPOKEN, every)}
+        spelt = self.nodes.spelt(heads, BRIDGE)
+        return [
+            Entry(
+                node,
+                spelt[node.id],
+                members[node.id],
+                self._called(spelt[node.id], said := _newest(facets, members[node.id]), node.id),
+                {key: text for key, (_, _, text) in sorted(said.items())},
+                min((spoken[member.id][0] for member in members[node.id] if member.id in spoken), default=0),
+                max(
+                    (last for member in members[node.id] for last in (spoken.get(member.id, _UNSPOKEN)[1], named.get(member.id)) if last),
+                    default=None,
+                ),
+            )
+            for node in heads
+        ]
+
+    def quiet(self) -> Iterator[tuple[Nodes, list[Node]]]:
+        """As heads: the jobs of which no run was seen, and the datasets that no job names or that tell their own lineage."""
+        rows = self.connection.execute(_QUIET)
+        while some := [row[0] for row in rows.fetchmany(PORTION)]:
+            known = Inventory(self.connection, Nodes(self.connection))
+            heads = known.standing(known.nodes.by_id(id_) for id_ in some)
+            members = known._members(sorted(set(heads.values()), key=lambda node: node.id))
+            every = [member.id for names in members.values() for member in names]
+            loud, telling = ({row[0] for row in self._rows(sql, every)} for sql in (_LOUD, _TELLING))
+            found = []
+            for id_, head in heads.items():
+                names = [member.id for member in members[head.id]]
+                first = next(name for name in names if name not in loud or name in telling)
+                if id_ == first and (loud.isdisjoint(names) or not telling.isdisjoint(names)):
+                    found.append(head)
+            yield known.nodes, found
+
+    def ran(self, jobs: Sequence[Node]) -> list[Node]:
+        """Those of these jobs of which a run was seen."""
+        members = self._members(jobs)
+        loud = {row[0] for row in self._rows(_LOUD, [member.id for some in members.values() for member in some])}
+        return [job for job in jobs if any(member.id in loud for member in members[job.id])]
+
+    def _members(self, heads: Sequence[Node]) -> dict[int, tuple[Node, ...]]:
+        joined = self.nodes.identities.joined(node.id for node in heads)
+        ids = {id_: self.nodes.identities.members(group) for id_, group in joined.items()}
+        self.nodes.load(id_ for some in ids.values() for id_ in some)
+        return {node.id: tuple(map(self.nodes.by_id, ids[node.id])) if node.id in ids else (node,) for node in heads}
+
+    def _called(self, named: Node, said: dict[str, tuple[int, int, str]], head: int) -> Called:
+        facet = said.get("jobType")
+        short = called(named.kind, named.namespace, named.name, facet[2] if facet else None)
+        if short.sure or [node.id for node in self.of_id(short.id)] == [head]:
+            return short
+        return spelt_out(short, named.namespace, named.name)
+
+    def _facets(self, ids: list[int]) -> dict[int, dict[str, tuple[int, int, str]]]:
+        found: dict[int, dict[str, tuple[int, int, str]]] = defaultdict(dict)
+        for node, key, text, rank, time in self._rows(_FACETS, ids):
+            found[node][key] = rank, time, text
+        return found
+
+    def _rows(self, sql: str, ids: Iterable[int]) -> Iterator[Any]:
+        for some in chunks(ids):
+            yield from self.connection.execute(sql.format(marks(some)), some)
+
+    # node ids
+
+    def of_id(self, text: str) -> list[Node]:
+        """The nodes that a node id may mean, each standing for its group: one if it is found, several if it leaves open which."""
+        wanted = parse(text)
+        if wanted is None:
+            return []
+        for name in wanted.exact:
+            if found := self._heads_of(wanted.kind, [name]):
+                return found
+        for tier in wanted.tiers:
+            names = [(space, name) for glob, name in tier for (space,) in self.connection.execute(_SPACES, (glob, MOST_SPACES))]
+            if found := self._heads_of(wanted.kind, names):
+                return found
+        return []
+
+    def _heads_of(self, kind: NodeKind, names: Iterable[Name]) -> list[Node]:
+        met = [node for name in names if (node := self.nodes.by_spelling(kind, *name))]
+        heads = {self.nodes.group(node)[0] for node in met}
+        return sorted(heads, key=lambda node: (node.namespace, node.name))
+
+    # edges
+
+    def ports(self, jobs: Iterable[Node], when: Moment) -> list[Port]:
+        """The inputs and outputs of these jobs, under all their names, without what has ended."""
+        every = sorted(self.nodes.expand(job.id for job in jobs))
+        return self._ports([row for job in every for side in (Side.INPUT, Side.OUTPUT) for row in when.flows.job_ports(job, side)], when)
+
+    def unnamed_ports(self, when: Moment) -> list[Port]:
+        """What flows of jobs come from or lead to although the job never named it as its input or output."""
+        rows = []
+        for row in self.connection.execute(_UNNAMED_PORTS):
+            job, dataset, side, _ = row
+            known = {port[1] for member in self.nodes.members(job) for port in when.flows.job_ports(member, Side(side))}
+            if known.isdisjoint(self.nodes.members(dataset)):
+                rows.append(row)
+        return self._ports(rows, when)
+
+    def _ports(self, rows: list[RawPort], when: Moment) -> list[Port]:
+        self.nodes.load({id_ for row in rows for id_ in row[:2]})
+        alike = when.labels.alike({row[0] for row in rows})
+        found = []
+        for job, dataset, side, origin in rows:
+            label, last = alike.get(job) or when.labels.port(job, dataset, Side(side), origin)
+            if label is not Label.ENDED:
+                found.append(Port(self.nodes.by_id(job), self.nodes.by_id(dataset), Side(side), Origin(origin), label, last))
+        return found
+
+    def direct(self, when: Moment) -> Iterator[Edge]:
+        """The flows between two nodes that are no job's reading or writing: what datasets declare, what lies between jobs, renames."""
+        for source, target, job, origin, evidence, *_ in self._direct(when):
+            is_rename = evidence == Evidence.RENAMED
+            label, last = when.labels.renamed(source, target) if is_rename else when.labels.flow(source, target, job, origin)
+            if label is not Label.ENDED:
+                by_id = self.nodes.by_id
+                yield Edge(by_id(source), by_id(target), by_id(job), Origin(origin), Evidence(evidence), label, last)
+
+    def _direct(self, when: Moment) -> Iterator[tuple[int, ...]]:
+        yield from self.connection.execute(_DIRECT)
+        renamed = [row[0] for row in self.connection.execute(_RENAMES)]
+        yield from when.labels.endings.renamed(renamed, Direction.DOWN)
+
+
+def _newest(facets: dict[int, dict[str, tuple[int, int, str]]], members: Iterable[Node]) -> dict[str, tuple[int, int, str]]:
+    """Of what is said under several names of one thing, the strongest word, and of these the newest."""
+    found: dict[str, tuple[int, int, str]] = {}
+    for member in members:
+        for key, said in facets.get(member.id, {}).items():
+            found[key] = max(found.get(key, said), said)
+    return found

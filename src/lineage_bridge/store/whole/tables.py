@@ -1,0 +1,80 @@
+"""The whole graph as plain rows, for a batch that looks at all of it at once."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+
+from lineage_bridge.graph.relations import Row
+from lineage_bridge.model.analysis import EstateTable
+from lineage_bridge.store.history.spans import CurrentSpans
+from lineage_bridge.store.identity.groups import Identities
+from lineage_bridge.store.query.endings import Endings
+from lineage_bridge.store.query.explicit_flows import Stated
+from lineage_bridge.store.query.flows import CurrentFlows, Direction
+from lineage_bridge.store.query.nodes import Nodes
+
+_NODES = "SELECT id, kind, namespace, name FROM node"
+_KIND_OF = """SELECT c.node, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
+WHERE c.key = 'datasetType' AND c.job = 0 AND f.deleted = 0"""
+_ROWS = {
+    EstateTable.FLOW: "SELECT DISTINCT source, target FROM flow",
+    EstateTable.HUB: "SELECT DISTINCT i.hub, i.side, i.dataset FROM hub h JOIN hub_io i ON i.hub = h.hub",
+    EstateTable.SHAPE_IO: "SELECT shape, side, dataset FROM shape_io",
+    EstateTable.JOB_SHAPE: "SELECT job, shape, max(last) FROM job_shape GROUP BY job, shape",
+}
+_MANY = 10_000
+
+
+class Estate:
+    """Reads over one connection, of one moment of the store. Flows are those that impact follows: what has ended is left out."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.endings = Endings(connection, CurrentSpans(connection), None)
+        nodes = Nodes(connection)
+        self.stated = Stated(CurrentFlows(connection, nodes), nodes)
+
+    def rows(self, table: EstateTable) -> Iterator[Row]:
+        """The rows of a table, in no order."""
+        if table is EstateTable.NODE:
+            return self._nodes()
+        if table is EstateTable.FLOW and not (self.endings.none and self.stated.none):
+            return self._flows()
+        if table is EstateTable.HUB and not self.endings.none:
+            return self._hubs()
+        return iter(self.connection.execute(_ROWS[table]))
+
+    def _flows(self) -> Iterator[Row]:
+        """What has not ended and is not told better under another name of its job, and what goes on under another name."""
+        rows = self.connection.execute(
+            "SELECT source, target, job, origin, min(evidence), 0 FROM flow GROUP BY source, target, job, origin"
+        )
+        while some := rows.fetchmany(_MANY):
+            self.endings.meet({end for edge in some for end in edge[:2]})
+            yield from (edge[:2] for edge in self.stated.kept(some) if not self.endings.has_ended(*edge[:4]))
+        renamed = [row[0] for row in self.connection.execute("SELECT DISTINCT previous FROM lifecycle WHERE change = 'RENAME'")]
+        yield from (edge[:2] for edge in self.endings.renamed(renamed, Direction.DOWN))
+
+    def _hubs(self) -> Iterator[Row]:
+        rows = self.connection.execute("SELECT h.hub, i.side, i.dataset, h.job, h.origin FROM hub h JOIN hub_io i ON i.hub = h.hub")
+        while some := rows.fetchmany(_MANY):
+            self.endings.meet({row[2] for row in some})
+            for hub, side, dataset, job, origin in some:
+                if not self.endings.has_ended_port(job, dataset, side, origin):
+                    yield hub, side, dataset
+
+    def _nodes(self) -> Iterator[Row]:
+        """(id, the id that stands for its group, kind, namespace and name it goes by, whether it is a dashboard)."""
+        known = {identity.node: identity for identity in Identities(self.connection).all()}
+        dashboards = {node for node, text in self.connection.execute(_KIND_OF) if _is_dashboard(text)}
+        for id_, kind, namespace, name in self.connection.execute(_NODES):
+            group = known.get(id_)
+            head, spelling = (group.head, group[2:4]) if group else (id_, (namespace, name))
+            yield id_, head, kind, *spelling, int(id_ in dashboards)
+
+
+def _is_dashboard(text: str) -> bool:
+    """Whether a datasetType facet says so, in any case of letters."""
+    said = json.loads(text)
+    word = said.get("datasetType") if isinstance(said, dict) else None
+    return isinstance(word, str) and word.upper() == "DASHBOARD"

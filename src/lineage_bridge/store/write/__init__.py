@@ -1,0 +1,1 @@
+"""Batches, erasures and rebuilds written to the store."""

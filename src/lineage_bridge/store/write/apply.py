@@ -1,0 +1,220 @@
+"""One batch to the store: one transaction that merges the facts by the law, keeps up what is derived, and moves the position.
+
+The position is advanced by compare-and-set, so a batch counts once, whoever brings it.
+"""
+
+import secrets
+import sqlite3
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from lineage_bridge.errors import CollisionError, PositionError
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.flows.derive import Firsts
+from lineage_bridge.graph.relations import BY_NAME, RELATIONS, Relation, Row, upsert_sql
+from lineage_bridge.graph.statements.lineage_sets import named_nodes
+from lineage_bridge.ports import Batch, Budget
+from lineage_bridge.store.derive.derivation import Derivation
+from lineage_bridge.store.schema.sqlite import connect_writer
+from lineage_bridge.store.write.changes import Changes
+from lineage_bridge.store.write.erasure import Erasure
+
+_EPOCH_BYTES = 6
+_STAGED = ("node", "run_io")
+_DIRECT = tuple(r for r in RELATIONS if r.name not in (*_STAGED, "content", "facet", "erased", "alias"))
+
+
+_WAITING = ("dirty", "unsearched", "unstitched")
+"""Tables of keys that wait to be derived."""
+_SUBJECT = {"event": 4, "run": 0, "run_event": 0, "run_io": 0, "io_sample": 0, "said": 0, "lifecycle": 0, "control": 0}
+"""Where a row says who spoke."""
+
+
+class GraphWriter:
+    """The graph store, opened for writing. One per data folder; not safe for threads at once."""
+
+    def __init__(
+        self, path: Path, names: Names, *, feed: bool = True, stitch: bool = False, fresh: Callable[[int], str] = secrets.token_hex
+    ) -> None:
+        """With `feed`, what changes is told in an epoch of its own, named by the text that `fresh` makes of that many random bytes.
+
+        With `stitch`, the rule `stitch_siblings` holds.
+        """
+        self.path = path
+        self.connection = connect_writer(path)
+        self.changes, self.fresh = Changes(self.connection, on=feed), fresh
+        if feed:
+            self.begin_epoch()
+        self.derivation = Derivation(self.connection, names, self.changes)
+        self.erasure = Erasure(self.connection, self.derivation)
+        _prepare(self.connection)
+        self._switch(stitch)
+        self.erased = {bytes(row[0]) for row in self.connection.execute("SELECT subject FROM erased")}
+
+    def begin_epoch(self) -> None:
+        """Begin an epoch of the change feed."""
+        self.changes.open_epoch(self.fresh(_EPOCH_BYTES))
+
+    def _switch(self, stitch: bool) -> None:
+        if self.derivation.stitching.on == stitch:
+            return
+        self.connection.execute("BEGIN IMMEDIATE")
+        self.derivation.stitching.switch(stitch)
+        self.changes.flush()
+        self.connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the connection; an open transaction is rolled back."""
+        self.connection.close()
+
+    def position(self, source: str) -> dict[int, int]:
+        """Part to place: where the next batch of `source` starts."""
+        rows = self.connection.execute("SELECT part, place FROM position WHERE source = ?", (source,))
+        return dict(rows.fetchall())
+
+    def apply(self, batch: Batch, budget: Budget) -> None:
+        """Merge one batch.
+
+        Raises PositionError when it does not start at the store's position, CollisionError for names that share an id.
+        """
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            self._advance(batch)
+            self._merge(batch.rows, budget)
+            self.changes.flush()
+            self.connection.execute("COMMIT")
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            self.derivation.forget()
+            self.changes.forget()
+            self.erased = {bytes(row[0]) for row in self.connection.execute("SELECT subject FROM erased")}
+            raise
+
+    def settle(self, budget: Budget) -> int:
+        """Derive what earlier batches left; the number of keys that are still left."""
+        if not self.left():
+            return 0
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            self.derivation.settle(budget)
+            self.changes.flush()
+            self.connection.execute("COMMIT")
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            self.derivation.forget()
+            self.changes.forget()
+            raise
+        return self.left()
+
+    def left(self) -> int:
+        """How many keys wait to be derived."""
+        counts = " UNION ALL ".join(f"SELECT count(*) AS keys FROM {table}" for table in _WAITING)
+        return int(self.connection.execute(f"SELECT sum(keys) FROM ({counts})").fetchone()[0])
+
+    def _advance(self, batch: Batch) -> None:
+        for (source, part), (start, end) in sorted(batch.spans.items()):
+            row = self.connection.execute("SELECT place FROM position WHERE source = ? AND part = ?", (source, part)).fetchone()
+            if (row[0] if row else 0) != start:
+                raise PositionError(
+                    f"the store is at {row[0] if row else 0} of {source}/{part}, the batch starts at {start}",
+                    "another pipeline may be writing this store",
+                )
+            self.connection.execute(
+                "INSERT INTO position VALUES (?, ?, ?) ON CONFLICT (source, part) DO UPDATE SET place = excluded.place",
+                (source, part, end),
+            )
+
+    def _merge(self, rows: Mapping[str, list[Row]], budget: Budget) -> None:
+        newly_erased = self._erased_by(rows.get("erased", []))
+        if self.erased:
+            rows = self._without_erased(rows)
+        for name in _STAGED:
+            _stage(self.connection, BY_NAME[name], rows.get(name, []))
+        self._refuse_collisions()
+        self.derivation.add_staged_nodes()
+        for relation in _DIRECT:
+            if rows.get(relation.name):
+                _upsert(self.connection, relation, rows[relation.name])
+        self.derivation.add_contents(rows.get("content", []))
+        self.derivation.add_facets(rows.get("facet", []))
+        touched = self.derivation.subjects_with_new_members()
+        if rows.get("run_io"):
+            columns = ", ".join(f'"{c}"' for c in BY_NAME["run_io"].names)
+            self.connection.execute(upsert_sql(BY_NAME["run_io"], f"SELECT {columns} FROM in_run_io WHERE true"))
+        self.derivation.keep_up(rows, touched, budget)
+        if newly_erased:
+            self.erasure.erase(newly_erased)
+
+    def _erased_by(self, rows: list[Row]) -> list[bytes]:
+        new = sorted({row[0] for row in rows} - self.erased)
+        if rows:
+            _upsert(self.connection, BY_NAME["erased"], rows)
+            self.erased |= set(new)
+        return new
+
+    def _without_erased(self, rows: Mapping[str, list[Row]]) -> Mapping[str, list[Row]]:
+        """The batch without what erased runs say in it, and without the nodes that only they name."""
+        kept = dict(rows)
+        for name, place in _SUBJECT.items():
+            kept[name] = [row for row in rows.get(name, []) if row[place] not in self.erased]
+        if all(len(kept[name]) == len(rows.get(name, [])) for name in _SUBJECT):
+            return rows
+        events = {(row[0], row[1]) for row in kept["event"]}
+        kept["event_copy"] = [row for row in rows.get("event_copy", []) if (row[0], row[1]) in events]
+        spoken = Firsts()
+        for row in kept["said"]:
+            spoken.meet(row[5], row[7])
+        kept["declared_io"] = [row for row in rows.get("declared_io", []) if row[0] in spoken]
+        for row in kept["declared_io"]:
+            spoken.meet(row[3], spoken[row[0]])
+        kept["content"] = [row for row in rows.get("content", []) if row[0] in spoken]
+        named = self._named(kept, spoken)
+        kept["node"] = [(*row[:4], named[row[0]]) for row in rows.get("node", []) if row[0] in named]
+        return kept
+
+    def _named(self, rows: Mapping[str, list[Row]], spoken: Firsts) -> Firsts:
+        """The nodes that rows name, and when first; `spoken` tells it of contents. Those that facets of lineage name come with these."""
+        named, facets = Firsts(), Firsts()
+        for row in rows["run_io"]:
+            named.meet(row[2], row[5])
+        for row in rows["said"]:
+            named.meet(row[1], row[7])
+            named.meet(row[2], row[7])
+        for row in rows["declared_io"]:
+            named.meet(row[2], spoken[row[0]])
+        for content, key, facet in rows["content"]:
+            if key == "parent":
+                facets.meet(facet, spoken[content])
+        for facet, _, text in rows.get("facet", []):
+            for node in named_nodes("parent", text.encode(), self.derivation.names) if facet in facets else ():
+                named.meet(node[0], facets[facet])
+        return named
+
+    def _refuse_collisions(self) -> None:
+        clashes = self.connection.execute(
+            "SELECT DISTINCT i.kind, i.namespace, i.name FROM in_node i JOIN node n ON n.id = i.id "
+            "WHERE (i.kind, i.namespace, i.name) <> (n.kind, n.namespace, n.name) "
+            "UNION SELECT b.kind, b.namespace, b.name FROM in_node a JOIN in_node b ON a.id = b.id "
+            "WHERE (b.kind, b.namespace, b.name) > (a.kind, a.namespace, a.name) ORDER BY 1, 2, 3"
+        ).fetchall()
+        if clashes:
+            raise CollisionError(clashes)
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """The temporary tables that a batch is staged in."""
+    for name in _STAGED:
+        columns = ", ".join(f'"{c}"' for c in BY_NAME[name].names)
+        connection.execute(f"CREATE TEMP TABLE in_{name} ({columns})")
+
+
+def _stage(connection: sqlite3.Connection, relation: Relation, rows: list[Row]) -> None:
+    connection.execute(f"DELETE FROM in_{relation.name}")
+    if rows:
+        marks = ", ".join("?" * len(relation.names))
+        connection.executemany(f"INSERT INTO in_{relation.name} VALUES ({marks})", rows)
+
+
+def _upsert(connection: sqlite3.Connection, relation: Relation, rows: list[Row]) -> None:
+    marks = ", ".join("?" * len(relation.names))
+    connection.executemany(upsert_sql(relation, f"VALUES ({marks})"), rows)

@@ -1,0 +1,84 @@
+"""The relations as they were at an earlier time, or without some runs, folded again into a store of their own.
+
+A row counts if its first mention is not later; its last mention is the last one if that is not later either, else the first. So whether
+something had been said is exact at any time, and which of several contents was said last is exact at UTC midnights and now.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.operations import alias_values
+from lineage_bridge.graph.relations import ALIAS, BY_NAME, Row
+from lineage_bridge.graph.statements.lineage_sets import named_nodes
+from lineage_bridge.ports import Batch, Budget
+from lineage_bridge.store.derive.stitching import is_on
+from lineage_bridge.store.write.apply import GraphWriter
+
+_SPAN = '"first", CASE WHEN "last" <= :at THEN "last" ELSE "first" END'
+_CUT = {
+    "run_event": f'SELECT run, type, day, {_SPAN} FROM run_event WHERE "first" <= :at',
+    "run_io": f'SELECT run, job, dataset, side, day, {_SPAN} FROM run_io WHERE "first" <= :at',
+    "io_sample": "SELECT * FROM io_sample WHERE time <= :at",
+    "said": 'SELECT subject, job, about, side, origin, content, day, "first", first_event, '
+    'CASE WHEN "last" <= :at THEN "last" ELSE "first" END, CASE WHEN "last" <= :at THEN last_event ELSE first_event END '
+    'FROM said WHERE "first" <= :at',
+    "lifecycle": 'SELECT subject, job, dataset, change, previous, day, "first", first_event, '
+    'CASE WHEN "last" <= :at THEN "last" ELSE "first" END, CASE WHEN "last" <= :at THEN last_event ELSE first_event END '
+    'FROM lifecycle WHERE "first" <= :at',
+    "control": f'SELECT run, job, direction, other_job, other_run, dependency, sequence, status, {_SPAN} FROM control WHERE "first" <= :at',
+    "run": "SELECT run, job, "
+    "CASE WHEN parent_time <= :at THEN parent_run END, CASE WHEN parent_time <= :at THEN parent_job END, "
+    "CASE WHEN parent_time <= :at THEN root_run END, CASE WHEN parent_time <= :at THEN root_job END, parent_time, parent_event, "
+    "nominal_start, nominal_end, nominal_time, nominal_event, raw_id, raw_event FROM run r "
+    "WHERE EXISTS (SELECT 1 FROM said s WHERE s.subject = r.run AND s.job = r.job AND s.first <= :at)",
+    "content": "SELECT * FROM content",
+    "ending": "SELECT * FROM ending",
+    "declared_io": "SELECT * FROM declared_io",
+    "facet": "SELECT * FROM facet",
+    "alias_word": "SELECT * FROM alias_word WHERE at <= :at",
+}
+_SPEAKER = {"run_event", "run_io", "io_sample", "said", "run", "lifecycle", "control"}
+_END_OF_TIME = 2**63 - 1
+
+
+@contextmanager
+def folded_again(source: sqlite3.Connection, names: Names, at_us: int | None, without: frozenset[bytes]) -> Iterator[sqlite3.Connection]:
+    """A store of what had been said by `at_us` (all, if None) by all but the runs in `without`. It is gone when the context ends."""
+    with TemporaryDirectory(prefix="lineage-bridge-") as folder:
+        writer = GraphWriter(Path(folder) / "graph.db", names, feed=False, stitch=is_on(source))
+        with closing(writer):
+            writer.apply(Batch({}, _rows(source, names, _END_OF_TIME if at_us is None else at_us, without)), Budget(2**62))
+            yield writer.connection
+
+
+def _rows(source: sqlite3.Connection, names: Names, at_us: int, without: frozenset[bytes]) -> dict[str, list[Row]]:
+    rows: dict[str, list[Row]] = {}
+    for name, sql in _CUT.items():
+        found = source.execute(sql, {"at": at_us} if ":at" in sql else {}).fetchall()
+        rows[name] = [row for row in found if row[0] not in without] if name in _SPEAKER else found
+    spoken = {row[5] for row in rows["said"]}
+    declared = {row[3] for row in rows["declared_io"] if row[0] in spoken}
+    rows["content"] = [row for row in rows["content"] if row[0] in spoken or row[0] in declared]
+    rows["declared_io"] = [row for row in rows["declared_io"] if row[0] in spoken]
+    rows["node"] = _named(source, names, rows)
+    rows["alias"] = [_alias(row) for row in rows["alias_word"]]
+    return {name: some for name, some in rows.items() if name in BY_NAME}
+
+
+def _alias(row: Row) -> Row:
+    """What a row of `alias_word` makes of its alias."""
+    at, event, word, stated_by = row[ALIAS.key_size :]
+    return *row[: ALIAS.key_size], *alias_values(word, stated_by, (at, event))
+
+
+def _named(source: sqlite3.Connection, names: Names, rows: dict[str, list[Row]]) -> list[Row]:
+    ids = {row[2] for row in rows["run_io"]} | {id_ for row in rows["said"] for id_ in row[1:3]}
+    ids |= {row[1] for row in rows["run"]} | {row[2] for row in rows["declared_io"]}
+    texts = {row[0]: row[2] for row in rows["facet"]}
+    parents = {texts[facet] for _, key, facet in rows["content"] if key == "parent"}
+    ids |= {node[0] for text in parents for node in named_nodes("parent", text.encode(), names)}
+    return [row for row in source.execute("SELECT id, kind, namespace, name, first FROM node") if row[0] in ids]

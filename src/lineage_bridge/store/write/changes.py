@@ -1,0 +1,126 @@
+"""The change feed, written: what a transaction really changed among the derived rows, one row of `change` for each.
+
+Whoever changes a fed table says so here; rows that come and go within one transaction cancel out. A feed belongs to one store: each
+opening for writing begins an epoch, so a store that was put back to an older copy, or computed again, never continues a cursor it
+did not give.
+"""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from lineage_bridge.graph.relations import Row
+from lineage_bridge.model.differences import Turn
+
+Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
+KEPT = 1_000_000
+"""How many changes a store keeps."""
+COLUMNS = ("node", "other", "job", "side", "origin", "evidence", "key", "value")
+_EMPTY: dict[str, Any] = {"key": "", "value": b""}
+
+
+class Fed(NamedTuple):
+    """A table whose changes are told: as which kind, its columns by those of `change`, and which of these are no part of its key."""
+
+    kind: str
+    columns: dict[str, str]
+    valued: tuple[str, ...] = ()
+
+
+FED = {
+    "node": Fed("node", {"node": "id"}),
+    "job_io": Fed("port", {"node": "dataset", "job": "job", "side": "side", "origin": "origin"}),
+    "flow": Fed("flow", {"node": "source", "other": "target", "job": "job", "origin": "origin", "evidence": "evidence"}),
+    "hub": Fed("hub", {"node": "hub", "job": "job", "origin": "origin"}),
+    "job_statement": Fed("columns", {"node": "carrier", "job": "job", "origin": "origin", "value": "meaning"}),
+    "alias": Fed("alias", {"key": "text", "value": "state"}, ("value",)),
+    "symlink": Fed("identity", {"node": "dataset", "other": "other", "key": "type"}),
+    "current_facet": Fed("facet", {"node": "node", "job": "job", "key": "key", "value": "facet"}, ("value",)),
+}
+_INSERT = f"INSERT INTO change (seq, kind, turn, {', '.join(COLUMNS)}) VALUES ({', '.join('?' * (3 + len(COLUMNS)))})"
+
+
+class Changes:
+    """Works on the writer's connection, inside its transaction. `flush` before a commit, `forget` after a rollback."""
+
+    def __init__(self, connection: sqlite3.Connection, *, on: bool = True, kept: int = KEPT) -> None:
+        self.connection, self.on, self.kept = connection, on, kept
+        self.net: Counter[tuple[str, Row]] = Counter()
+
+    def open_epoch(self, epoch: str) -> None:
+        """Begin an epoch, in a transaction of its own."""
+        self.connection.execute(
+            "INSERT INTO change_epoch SELECT coalesce(max(number), 0) + 1, ?, ? FROM change_epoch", (epoch, newest(self.connection))
+        )
+
+    def run(self, table: str, sql: str, parameters: Parameters = ()) -> list[Row]:
+        """Run an INSERT or a DELETE on a fed table, and tell the rows it added or took out: the columns that are told of them."""
+        columns = ", ".join(f'"{column}"' for column in FED[table].columns.values())
+        rows: list[Row] = self.connection.execute(f"{sql} RETURNING {columns}", parameters).fetchall()
+        (self.lost if sql.startswith("DELETE") else self.gained)(table, rows)
+        return rows
+
+    def gained(self, table: str, rows: Iterable[Row]) -> None:
+        """Rows that were added: the columns that are told, in the order of FED."""
+        if self.on:
+            self.net.update((table, tuple(row)) for row in rows)
+
+    def lost(self, table: str, rows: Iterable[Row]) -> None:
+        """Rows that were taken out."""
+        if self.on:
+            self.net.subtract((table, tuple(row)) for row in rows)
+
+    def forget(self) -> None:
+        """Drop what was told of a transaction that did not commit."""
+        self.net.clear()
+
+    def flush(self) -> None:
+        """Write the net changes of this transaction to the feed, and drop the oldest ones beyond what is kept."""
+        told = _told(self.net)
+        self.net.clear()
+        if not told:
+            return
+        seq = newest(self.connection)
+        self.connection.executemany(_INSERT, ((number, *row) for number, row in enumerate(told, seq + 1)))
+        oldest = seq + len(told) - self.kept + 1
+        if oldest > 1:
+            self.connection.execute("DELETE FROM change WHERE seq < ?", (oldest,))
+            self.connection.execute(
+                "DELETE FROM change_epoch WHERE number < (SELECT max(number) FROM change_epoch WHERE since < ?)", (oldest,)
+            )
+
+
+def newest(connection: sqlite3.Connection) -> int:
+    """The number of the newest change; 0 before the first."""
+    row = connection.execute(
+        "SELECT coalesce((SELECT max(seq) FROM change), (SELECT since FROM change_epoch ORDER BY number DESC LIMIT 1), 0)"
+    ).fetchone()
+    return int(row[0])
+
+
+def _told(net: Counter[tuple[str, Row]]) -> list[tuple[Any, ...]]:
+    """The rows of `change` that bring one state to the other: nodes appear before what names them and go after it."""
+    gains = [told for told, count in net.items() if count > 0]
+    losses = [told for told, count in net.items() if count < 0]
+    replaced = {_key(*told) for told in losses} & {_key(*told) for told in gains}
+    rows = [_row(*told, Turn.CHANGED if _key(*told) in replaced else Turn.ADDED) for told in gains]
+    rows += [_row(*told, Turn.REMOVED) for told in losses if _key(*told) not in replaced]
+    return sorted(rows, key=_order)
+
+
+def _key(table: str, row: Row) -> tuple[Any, ...]:
+    fed = FED[table]
+    return table, *(value for column, value in zip(fed.columns, row, strict=True) if column not in fed.valued)
+
+
+def _row(table: str, row: Row, turn: Turn) -> tuple[Any, ...]:
+    fed = FED[table]
+    told = dict(zip(fed.columns, row, strict=True))
+    return fed.kind, int(turn), *(told.get(column, _EMPTY.get(column, 0)) for column in COLUMNS)
+
+
+def _order(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    is_node = row[0] == "node"
+    phase = (3 if row[1] == Turn.REMOVED else 0) if is_node else (1 if row[1] == Turn.REMOVED else 2)
+    return phase, row

@@ -1,0 +1,187 @@
+"""Taking runs out of the store as if they had never spoken, in the transaction that brings the operator's statement."""
+
+import sqlite3
+
+from lineage_bridge.graph.flows.derive import Firsts
+from lineage_bridge.graph.flows.shapes import NO_SHAPE, make_shape
+from lineage_bridge.graph.relations import Origin, Row
+from lineage_bridge.graph.statements.lineage_sets import named_nodes
+from lineage_bridge.store.chunks import batches, marks
+from lineage_bridge.store.derive.derivation import Derivation
+
+_SPOKEN = (
+    "DELETE FROM run_io WHERE run = ?",
+    "DELETE FROM run_event WHERE run = ?",
+    "DELETE FROM run WHERE run = ?",
+    "DELETE FROM io_sample WHERE run = ?",
+    "DELETE FROM said WHERE subject = ?",
+    "DELETE FROM lifecycle WHERE subject = ?",
+    "DELETE FROM control WHERE run = ?",
+    "DELETE FROM subject_statement WHERE subject = ?",
+    "DELETE FROM present WHERE subject = ?",
+    "DELETE FROM present_day WHERE subject = ?",
+    "DELETE FROM dirty WHERE subject = ?",
+)
+_FACETS = """SELECT s.about, s.job, s.side, s.origin, s.content, s.first, s.last, s.last_event
+FROM said s WHERE s.about = ? AND s.side IN (0, 1, 2)"""
+_PARENTS = """SELECT DISTINCT f.text FROM said s JOIN content c ON c.content = s.content JOIN facet f ON f.facet = c.facet
+WHERE s.subject = ? AND c.key = 'parent'"""
+"""Every parent a run ever named: its row has but the newest."""
+_SAID = """CREATE TEMP TABLE still AS SELECT content, min(first) AS first FROM (SELECT content, first FROM said
+UNION ALL SELECT d.facets, s.first FROM said s CROSS JOIN declared_io d ON d.content = s.content) GROUP BY content"""
+_UNSAID = (
+    "DELETE FROM declared_io WHERE content NOT IN (SELECT content FROM still)",
+    "DELETE FROM content WHERE content NOT IN (SELECT content FROM still)",
+    "DELETE FROM facet WHERE facet NOT IN (SELECT facet FROM content)",
+    "DELETE FROM remark WHERE facet NOT IN (SELECT facet FROM facet)",
+    "DELETE FROM facet_meaning WHERE (facet, key) NOT IN (SELECT facet, key FROM content)",
+    "DELETE FROM meaning WHERE meaning NOT IN (SELECT meaning FROM facet_meaning WHERE meaning IS NOT NULL)",
+    "DELETE FROM statement WHERE meaning NOT IN (SELECT meaning FROM meaning)",
+    """CREATE TEMP TABLE since AS SELECT c.facet, c.key, min(s.first) AS first FROM still s CROSS JOIN content c ON c.content = s.content
+    GROUP BY c.facet, c.key""",
+)
+_LATER = """UPDATE facet_meaning SET first = since.first FROM since
+WHERE since.facet = facet_meaning.facet AND since.key = facet_meaning.key AND since.first > facet_meaning.first RETURNING facet"""
+_FIRSTS = (
+    "SELECT i.dataset, i.first FROM run_io i WHERE i.dataset IN (SELECT node FROM touched)",
+    "SELECT s.about, s.first FROM touched t CROSS JOIN said s ON s.about = t.node",
+    """SELECT d.dataset, s.first FROM touched t JOIN declared_io d ON d.dataset = t.node JOIN still s ON s.content = d.content""",
+    "SELECT n.node, m.first FROM touched t CROSS JOIN facet_node n ON n.node = t.node JOIN facet_meaning m ON m.facet = n.facet",
+)
+"""All mentions of the nodes that lost one, but those of parents."""
+_PARENTS_SINCE = "SELECT f.text, s.first FROM since s JOIN facet f ON f.facet = s.facet WHERE s.key = 'parent'"
+_USES = (
+    "SELECT 1 FROM job_io WHERE dataset = :node LIMIT 1",
+    "SELECT 1 FROM said WHERE about = :node LIMIT 1",
+    "SELECT 1 FROM present WHERE job = :node LIMIT 1",
+    "SELECT 1 FROM declared_io WHERE dataset = :node LIMIT 1",
+    "SELECT 1 FROM facet_node WHERE node = :node LIMIT 1",
+)
+
+
+class Erasure:
+    """Works on the writer's connection, inside its transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, derivation: Derivation) -> None:
+        self.connection, self.derivation = connection, derivation
+
+    def erase(self, subjects: list[bytes]) -> None:
+        """Take all that these runs said out of the relations and out of everything derived from them."""
+        nodes: set[int] = set()
+        for subject in subjects:
+            nodes |= self._nodes(subject)
+        spoken = [pair for subject in subjects for pair in self._query("SELECT subject, job FROM present WHERE subject = ?", subject)]
+        for subject in subjects:
+            self._leave_shapes(subject)
+            self._delete(subject)
+        self.derivation.stitching.gone(spoken)
+        nodes |= self._drop_unsaid()
+        self._recall_facets(sorted(nodes))
+        parents = self._parent_jobs()
+        self._drop_unused(sorted(nodes), parents)
+        self._mention_again(sorted(nodes), parents)
+        for table in ("still", "since", "touched"):
+            self.connection.execute(f"DROP TABLE temp.{table}")
+        for node in sorted(nodes):
+            self.derivation.search.refresh(node)
+        self.derivation.search.forget()
+
+    def _nodes(self, subject: bytes) -> set[int]:
+        """Every node the subject had anything to do with."""
+        queries = (
+            ("SELECT dataset FROM run_io WHERE run = ?", 1),
+            ("SELECT about FROM said WHERE subject = ?", 1),
+            ("SELECT job FROM run WHERE run = ?", 1),
+            ("SELECT parent_job FROM run WHERE run = ? UNION SELECT root_job FROM run WHERE run = ?", 2),
+        )
+        found = {row[0] for sql, count in queries for row in self.connection.execute(sql, (subject,) * count)} - {
+            None,
+            0,
+        }
+        found |= {node[0] for (text,) in self.connection.execute(_PARENTS, (subject,)) for node in self._named(text)}
+        links = [row for node in found for row in self.connection.execute("SELECT other FROM symlink WHERE dataset = ?", (node,))]
+        return found | {row[0] for row in links}
+
+    def _query(self, sql: str, subject: bytes) -> list[tuple[bytes, int]]:
+        return self.connection.execute(sql, (subject,)).fetchall()
+
+    def _leave_shapes(self, subject: bytes) -> None:
+        rows = self.connection.execute("SELECT job, shape FROM present WHERE subject = ?", (subject,)).fetchall()
+        nothing = make_shape(Origin.OBSERVED, (), ())
+        self.derivation.presence.move([((subject, job), shape, nothing) for job, shape in rows if shape != NO_SHAPE])
+
+    def _delete(self, subject: bytes) -> None:
+        events = self.connection.execute("SELECT time, event FROM event WHERE subject = ?", (subject,)).fetchall()
+        self.connection.executemany("DELETE FROM event_copy WHERE time = ? AND event = ?", events)
+        self.connection.executemany("DELETE FROM event WHERE time = ? AND event = ?", events)
+        for sql in _SPOKEN:
+            self.connection.execute(sql, (subject,))
+
+    def _drop_unsaid(self) -> set[int]:
+        """Forget the texts that nobody says any more; the nodes they named."""
+        for sql in (_SAID, *_UNSAID):
+            self.connection.execute(sql)
+        self.derivation.forget()
+        later = [row[0] for row in self.connection.execute(_LATER).fetchall()]
+        gone = "FROM facet_node WHERE facet NOT IN (SELECT facet FROM facet_meaning)"
+        nodes = {row[0] for row in self.connection.execute(f"SELECT node {gone}")}
+        for some in batches(later):
+            nodes |= {row[0] for row in self.connection.execute(f"SELECT node FROM facet_node WHERE facet IN ({marks(some)})", some)}
+        self.connection.execute(f"DELETE {gone}")
+        return nodes
+
+    def _recall_facets(self, nodes: list[int]) -> None:
+        """Current facets from what others still say."""
+        for node in nodes:
+            self.derivation.changes.run("current_facet", "DELETE FROM current_facet WHERE node = ?", (node,))
+            self.connection.execute("DELETE FROM symlink_said WHERE dataset = ?", (node,))
+        claimed = self.derivation.spellings.claims.unsay(nodes)
+        for node in nodes:
+            said = self.connection.execute(_FACETS, (node,)).fetchall()
+            contents: dict[bytes, dict[str, bytes]] = {}
+            for content in {row[4] for row in said}:
+                contents[content] = dict(self.connection.execute("SELECT key, facet FROM content WHERE content = ?", (content,)).fetchall())
+            self.derivation.current_facets(
+                [(b"", job, about, side, o, content, 0, first, b"", last, e) for about, job, side, o, content, first, last, e in said],
+                contents,
+            )
+        self.derivation.spellings.relink(nodes)
+        if claimed:
+            self.derivation.spellings.claims.recall()
+
+    def _drop_unused(self, nodes: list[int], parents: Firsts) -> None:
+        """Nodes that nothing speaks of any more; `parents` are the jobs that parent facets still name."""
+        for node in nodes:
+            if node in parents or any(self.connection.execute(sql, {"node": node}).fetchone() for sql in _USES):
+                continue
+            row = self.connection.execute("SELECT kind, namespace, name FROM node WHERE id = ?", (node,)).fetchone()
+            if row:
+                self.connection.execute(
+                    "INSERT INTO node_search (node_search, rowid, namespace, name) VALUES ('delete', ?, ?, ?)",
+                    (node, *row[1:]),
+                )
+                self.connection.execute("DELETE FROM spoken WHERE node = ?", (node,))
+                self.derivation.changes.run("node", "DELETE FROM node WHERE id = ?", (node,))
+                self.derivation.spellings.drop((node, *row))
+
+    def _parent_jobs(self) -> Firsts:
+        """The jobs that a parent facet names, and since when."""
+        firsts = Firsts()
+        for text, first in self.connection.execute(_PARENTS_SINCE).fetchall():
+            for node in self._named(text):
+                firsts.meet(node[0], first)
+        return firsts
+
+    def _mention_again(self, nodes: list[int], parents: Firsts) -> None:
+        """Nodes that lost a mention may have been named first by another, later one."""
+        firsts = Firsts(parents)
+        self.connection.execute("CREATE TEMP TABLE touched (node INTEGER PRIMARY KEY)")
+        self.connection.executemany("INSERT INTO touched VALUES (?)", ((node,) for node in nodes))
+        for sql in _FIRSTS:
+            for node, first in self.connection.execute(sql):
+                firsts.meet(node, first)
+        later = [(firsts[node], node) for node in nodes if node in firsts]
+        self.connection.executemany("UPDATE node SET first = ? WHERE id = ?", later)
+
+    def _named(self, text: str) -> tuple[Row, ...]:
+        return named_nodes("parent", text.encode(), self.derivation.names)

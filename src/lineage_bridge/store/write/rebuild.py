@@ -1,0 +1,107 @@
+"""A store computed anew beside the one in use, compared with it, and put in its place in one transaction.
+
+The new content is copied into the file in use by SQLite's backup, within its write-ahead log: readers go on with the old content until it
+commits, and a process killed before that leaves the old content.
+"""
+
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from lineage_bridge.errors import StoreError, StoreMissingError, StoreVersionError
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.relations import RELATIONS
+from lineage_bridge.ports import Counted
+from lineage_bridge.store.schema.sqlite import connect_reader, connect_writer
+from lineage_bridge.store.write.apply import GraphWriter
+
+PAGES = 4096
+"""Pages copied between two calls of `told`."""
+_SUFFIXES = ("", "-wal", "-shm", "-journal")
+_FRAMES = ("event_copy", "quarantine")
+"""The relations with a row for each frame of the log."""
+
+
+def open_fresh(path: Path, names: Names, *, stitch: bool = False) -> GraphWriter:
+    """An empty store at `path` (`stitch` as in GraphWriter), with nothing left in it. Until it is sealed, a crash spoils it."""
+    remove(path)
+    writer = GraphWriter(path, names, feed=False, stitch=stitch)
+    writer.connection.executescript("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;")
+    return writer
+
+
+def remove(path: Path) -> None:
+    """Remove a store and what lies beside it."""
+    for suffix in _SUFFIXES:
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def compare(path: Path, fresh: GraphWriter) -> list[Counted]:
+    """The rows of each relation in the store at `path` (0 if it cannot be read by this version) and in the fresh one."""
+    after = _counts(fresh.connection)
+    before = _counts_of(path)
+    return [Counted(name, before.get(name, 0), rows) for name, rows in after.items()]
+
+
+def refuse_loss(path: Path, fresh: GraphWriter, counted: list[Counted]) -> None:
+    """Raise StoreError if the log tells less than the store in use knows."""
+    behind = sorted(place for place, at in _position_of(path).items() if fresh.position(place[0]).get(place[1], 0) < at)
+    frames = {row.relation: row for row in counted if row.relation in _FRAMES}
+    before, after = (sum(getattr(row, side) for row in frames.values()) for side in ("before", "after"))
+    if behind or after < before:
+        raise StoreError(
+            f"the graph in use knows {before} frames, the log holds {after}: a part of the log is gone; the graph in use stays",
+            "put the log back, or let the rest be forgotten: lineage-bridge replay --anyway",
+        )
+
+
+def seal(fresh: GraphWriter, keep: Path | None = None) -> None:
+    """Make a fresh store whole: it begins an epoch of the change feed, and stands in the log no earlier than the store at `keep`."""
+    for (source, part), place in (_position_of(keep) if keep else {}).items():
+        fresh.connection.execute(
+            "INSERT INTO position VALUES (?, ?, ?) ON CONFLICT (source, part) DO UPDATE SET place = max(place, excluded.place)",
+            (source, part, place),
+        )
+    fresh.begin_epoch()
+
+
+def put_in_place(fresh: GraphWriter, path: Path, told: Callable[[int, int], None]) -> None:
+    """Make the store at `path` the fresh one, in one transaction. `told` hears of pages left and of all."""
+    with closing(connect_writer(path)) as target:
+        fresh.connection.backup(target, pages=PAGES, progress=lambda _, left, total: told(left, total), sleep=0.01)
+        # A reader of the old content may hold the log for a while; whoever writes next cuts it then.
+        target.execute("PRAGMA busy_timeout = 500")
+        target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def publish(fresh: GraphWriter, part: Path, path: Path) -> None:
+    """Close a fresh store at `part`, make it durable, and give it the name `path`."""
+    fresh.connection.execute("PRAGMA journal_mode = DELETE")
+    fresh.close()
+    for target in (part, part.parent):
+        descriptor = os.open(target, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)
+    part.replace(path)
+
+
+def _counts(connection: sqlite3.Connection) -> dict[str, int]:
+    return {r.name: int(connection.execute(f'SELECT count(*) FROM "{r.name}"').fetchone()[0]) for r in RELATIONS}
+
+
+def _counts_of(path: Path) -> dict[str, int]:
+    try:
+        with closing(connect_reader(path)) as connection:
+            return _counts(connection)
+    except (StoreMissingError, StoreVersionError):
+        return {}
+
+
+def _position_of(path: Path) -> dict[tuple[str, int], int]:
+    try:
+        with closing(connect_reader(path)) as connection:
+            return {(source, part): place for source, part, place in connection.execute("SELECT source, part, place FROM position")}
+    except (StoreMissingError, StoreVersionError):
+        return {}

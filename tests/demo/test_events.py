@@ -1,0 +1,100 @@
+"""The demo's events: what each of them must be, whoever reads them."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from lineage_bridge.demo.events import events, run_ids
+from lineage_bridge.openlineage.verdict import Clean, judge
+
+NOW_US = 1_795_225_921_123_456
+HOUR_US = 3_600_000_000
+
+
+def parsed(edition: str = "first") -> list[dict[str, Any]]:
+    """The demo's events as JSON values."""
+    return [json.loads(raw) for raw in events(NOW_US, edition)]
+
+
+def facets_of(event: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every facet of an event, with its key."""
+    carriers = [event["run"], event["job"], *event["inputs"], *event["outputs"]]
+    for carrier in carriers:
+        for member in ("facets", "inputFacets", "outputFacets"):
+            yield from carrier.get(member, {}).items()
+
+
+def test_every_event_is_accepted_without_a_repair() -> None:
+    verdicts = [judge(raw, NOW_US) for raw in events(NOW_US, "first")]
+
+    assert [verdict for verdict in verdicts if not isinstance(verdict, Clean)] == []
+    assert {verdict.event.kind for verdict in verdicts if isinstance(verdict, Clean)} == {"run"}
+
+
+def test_times_are_ordered_and_lie_within_two_days_before_now() -> None:
+    verdicts = [judge(raw, NOW_US) for raw in events(NOW_US, "first")]
+    times = [verdict.event.time_us for verdict in verdicts if isinstance(verdict, Clean)]
+
+    assert times == sorted(times)
+    assert times[0] == NOW_US - 48 * HOUR_US
+    assert NOW_US - HOUR_US < times[-1] <= NOW_US
+
+
+def test_the_same_arguments_give_the_same_bytes() -> None:
+    assert events(NOW_US, "first") == events(NOW_US, "first")
+
+
+def test_another_time_moves_the_events_and_keeps_the_runs() -> None:
+    here = Counter(event["run"]["runId"] for event in parsed())
+    later = Counter(json.loads(raw)["run"]["runId"] for raw in events(NOW_US + HOUR_US, "first"))
+
+    assert here == later
+    assert events(NOW_US, "first") != events(NOW_US + HOUR_US, "first")
+
+
+@pytest.mark.parametrize("edition", ["", "first", "Zweite Ausgabe №2", '","', "\ud800"])
+def test_run_ids_are_those_of_the_events_and_of_their_parents(edition: str) -> None:
+    told = {UUID(event["run"]["runId"]).bytes for event in parsed(edition)}
+    parents = {UUID(facet["run"]["runId"]).bytes for event in parsed(edition) for key, facet in facets_of(event) if key == "parent"}
+
+    assert run_ids(edition) == sorted(told)
+    assert parents
+    assert parents < told
+
+
+def test_two_editions_share_no_run() -> None:
+    assert not set(run_ids("first")) & set(run_ids("second"))
+
+
+def test_there_are_a_few_hundred_events_and_one_of_them_came_twice() -> None:
+    copies = Counter(events(NOW_US, "first"))
+
+    assert 150 <= copies.total() <= 300
+    assert [count for count in copies.values() if count > 1] == [2]
+
+
+def test_every_facet_names_its_producer_and_schema() -> None:
+    found = [facet for event in parsed() for _, facet in facets_of(event)]
+
+    assert found
+    assert {facet["_producer"] for facet in found} == {"https://lineagebridge.dev/demo"}
+    assert all(facet["_schemaURL"].startswith("https://openlineage.io/spec/facets/") for facet in found)
+
+
+def test_every_dataset_is_described_and_every_job_says_how_it_works() -> None:
+    described: dict[str, set[str]] = {}
+    jobs: dict[str, set[str]] = {}
+    for event in parsed():
+        jobs.setdefault(event["job"]["name"], set()).update(event["job"].get("facets", {}))
+        for dataset in [*event["inputs"], *event["outputs"]]:
+            key = f"{dataset['namespace']} {dataset['name']}"
+            described.setdefault(key, set()).update(dataset.get("facets", {}))
+
+    for said in described.values():
+        assert {"schema", "dataSource", "documentation", "datasetType", "ownership"} <= said
+    assert all({"jobType", "ownership", "documentation"} <= said for said in jobs.values())
+    assert {"sql", "sourceCodeLocation"} <= jobs["order-enrichment"]

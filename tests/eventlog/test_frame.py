@@ -1,0 +1,97 @@
+import zlib
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.eventlog.support import frame_of, frames
+
+from lineage_bridge.errors import FrameError
+from lineage_bridge.eventlog.frame import MAX_BODY_BYTES, MAX_NOTE_BYTES, decode, encode, erased_like
+from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.ports import Frame
+
+
+@settings(deadline=None)
+@given(frames)
+def test_a_frame_survives_encoding(frame: Frame):
+    assert decode(encode(frame)) == frame
+
+
+def test_lone_surrogates_survive():
+    frame = Frame(FrameKind.OPERATOR, bytes(16), 0, "\ud800", "a\udfffb", b"", b"")
+    assert decode(encode(frame)) == frame
+
+
+def test_every_flipped_bit_is_detected():
+    data = encode(frame_of(7))
+    for bit in range(8 * len(data)):
+        broken = bytearray(data)
+        broken[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(FrameError):
+            decode(bytes(broken))
+
+
+@settings(deadline=None)
+@given(frames, st.data())
+def test_any_other_byte_is_detected(frame: Frame, data: st.DataObject):
+    encoded = bytearray(encode(frame))
+    place = data.draw(st.integers(0, len(encoded) - 1))
+    encoded[place] ^= data.draw(st.integers(1, 255))
+    with pytest.raises(FrameError):
+        decode(bytes(encoded))
+
+
+def test_every_shorter_and_any_longer_text_is_refused():
+    data = encode(frame_of(7))
+    for size in range(len(data)):
+        with pytest.raises(FrameError):
+            decode(data[:size])
+    with pytest.raises(FrameError):
+        decode(data + b"\0")
+
+
+@settings(deadline=None)
+@given(frames)
+def test_erasing_keeps_the_length_and_what_names_the_frame(frame: Frame):
+    data = encode(frame)
+    erased = erased_like(data)
+    assert len(erased) == len(data)
+    expected = Frame(FrameKind.ERASED, frame.event_id, frame.arrival_us, frame.channel, "", b"", b"")
+    assert decode(erased) == expected
+    assert erased_like(erased) == erased
+
+
+@pytest.mark.parametrize("kind", [FrameKind.EVENT, 0, 5])
+def test_a_sound_checksum_does_not_make_a_frame(kind: int):
+    data = bytearray(erased_like(encode(frame_of(7))))
+    data[12] = kind
+    data[4:8] = zlib.crc32(data[8:]).to_bytes(4, "little")
+    with pytest.raises(FrameError, match="kind"):
+        decode(bytes(data))
+
+
+def test_erasing_leaves_nothing_of_the_body():
+    secret = Frame(FrameKind.EVENT, bytes(16), 0, "http", "principal-secret", b'"note-secret"', b"body-secret")
+    assert b"secret" not in erased_like(encode(secret))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"body": bytes(MAX_BODY_BYTES + 1)},
+        {"note": bytes(MAX_NOTE_BYTES + 1)},
+        {"channel": "é" * 40_000},
+        {"principal": "x" * 65_536},
+        {"event_id": b"short"},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_limits(changes: dict[str, bytes | str]):
+    with pytest.raises(FrameError):
+        encode(msgspec.structs.replace(frame_of(1), **changes))
+
+
+def test_the_largest_body_fits():
+    frame = frame_of(1, bytes(MAX_BODY_BYTES))
+    assert decode(encode(frame)) == frame

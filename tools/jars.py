@@ -1,0 +1,298 @@
+"""The Java archives LineageBridge can use beside Spark's own: pinned by checksum, fetched ahead, never by a session.
+
+The embedded default needs none. `python -m tools.jars GROUP...` fetches groups into the user's cache.
+"""
+
+import hashlib
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import platformdirs
+
+from lineage_bridge.errors import ConfigError, JarError, LineageBridgeError
+
+IVY_SETTINGS = "LINEAGE_BRIDGE_IVY_SETTINGS"
+FILE_NAME = "[artifact]-[revision](-[classifier]).[ext]"
+FETCH_TIMEOUT_S = 900
+
+
+@dataclass(frozen=True, slots=True)
+class Jar:
+    """One archive: its Maven coordinates and the SHA-256 of its bytes. `type` is how the file's name ends."""
+
+    organisation: str
+    artifact: str
+    revision: str
+    sha256: str
+    classifier: str = ""
+    type: str = "jar"
+
+    @property
+    def file_name(self) -> str:
+        """The name the file has in the cache and at the Maven repository."""
+        classifier = f"-{self.classifier}" if self.classifier else ""
+        return f"{self.artifact}-{self.revision}{classifier}.{self.type}"
+
+
+# A group lists every archive it needs: nothing is resolved transitively, so nothing comes along that is not pinned.
+GROUPS: Mapping[str, tuple[Jar, ...]] = {
+    "agent": (
+        Jar(
+            "io.openlineage",
+            "openlineage-spark_2.13",
+            "1.53.0",
+            "5d84b0ae7e72909b5aae7ed87df878bf06b28d9ac3005765c3529d0a66dbae6f",
+        ),
+    ),
+    "kafka": (
+        Jar(
+            "org.apache.spark",
+            "spark-sql-kafka-0-10_2.13",
+            "4.1.3",
+            "cb31ffd9c8f5527dba061db8af671d295562092e4f3f5ff42fc249fab8a8fde6",
+        ),
+        Jar(
+            "org.apache.spark",
+            "spark-token-provider-kafka-0-10_2.13",
+            "4.1.0-preview1",
+            "ab6e27a8a47ce63348dd0ecbd5543dc6212b4783180305cde5749e79684ea97b",
+        ),
+        Jar(
+            "org.apache.kafka",
+            "kafka-clients",
+            "3.9.1",
+            "7568b998572d256f0b7bc0afdc1b7a2588b8b08415c62ce314c864a6851ae9d9",
+        ),
+        Jar(
+            "org.apache.commons",
+            "commons-pool2",
+            "2.12.1",
+            "5273c8bc8c0dca2211175c0d27efbd7228efae99689aac001a8e1ef8e872e9ef",
+        ),
+    ),
+    "delta": (
+        Jar(
+            "io.delta",
+            "delta-spark_4.1_2.13",
+            "4.4.0",
+            "75a9400986853c061f5109f012547de2545a5759e5e752e5ef633dabe16a4f10",
+        ),
+        Jar(
+            "io.delta",
+            "delta-storage",
+            "4.4.0",
+            "c46735481fa8e326b0957be02b4420cbcab4b325bb08009b7f2045a95133f1cc",
+        ),
+        Jar(
+            "io.delta",
+            "delta-kernel-api",
+            "4.4.0",
+            "ee9b5a14ac3b7efdff4d61a58478fe8eb0e5a3fbca43889dca7290795fe79a11",
+        ),
+        Jar(
+            "io.delta",
+            "delta-kernel-defaults",
+            "4.4.0",
+            "225c975199e4718b38ee5b7e6da7f19e9585024262b2cec2656b32151a856b0b",
+        ),
+        Jar(
+            "io.delta",
+            "delta-kernel-unitycatalog",
+            "4.4.0",
+            "cea22dfb4ac562b3cd27bf652697750e8336009d73fb06631363aaaad5345ffa",
+        ),
+        Jar(
+            "io.unitycatalog",
+            "unitycatalog-client",
+            "0.6.0",
+            "48257499a86b801a3e2372cec55ac226ca1c1c7eabe5c118e7302f29a1fdbc19",
+        ),
+        Jar(
+            "io.unitycatalog",
+            "unitycatalog-hadoop",
+            "0.6.0",
+            "c47b63c961c87102b9e1d63809a0915ba4c86b7652f57c8d39ca3a05b441a150",
+        ),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ivy:
+    """How Ivy is started: the Java program, and the settings file of a mirror (None: Maven Central)."""
+
+    java: str = "java"
+    settings: Path | None = None
+
+
+def ivy_for(environ: Mapping[str, str]) -> Ivy:
+    """Ivy under the Java that Spark would start, with the mirror `LINEAGE_BRIDGE_IVY_SETTINGS` names.
+
+    Raises ConfigError when that file is not there.
+    """
+    home = environ.get("JAVA_HOME")
+    settings = environ.get(IVY_SETTINGS)
+    if settings and not Path(settings).is_file():
+        raise ConfigError(f"{IVY_SETTINGS}: there is no file {settings}", "name an Ivy settings file, or unset it")
+    return Ivy(
+        java=str(Path(home) / "bin" / "java") if home else "java",
+        settings=Path(settings).resolve() if settings else None,
+    )
+
+
+def default_cache() -> Path:
+    """The user's cache folder for archives; it need not exist."""
+    return Path(platformdirs.user_cache_dir("lineage-bridge")) / "jars"
+
+
+def fetch(group: str, cache_dir: Path, ivy: Ivy = Ivy()) -> list[Path]:
+    """The archives of one of `GROUPS`, as `fetch_jars` gives them. Raises ConfigError for an unknown group."""
+    if group not in GROUPS:
+        raise ConfigError(f"there is no group of jars {group!r}", f"one of {', '.join(sorted(GROUPS))}")
+    return fetch_jars(GROUPS[group], cache_dir, ivy)
+
+
+def fetch_jars(jars: Sequence[Jar], cache_dir: Path, ivy: Ivy = Ivy()) -> list[Path]:
+    """The archives' files in `cache_dir`, in the order given, with the pinned bytes; only missing ones are fetched.
+
+    A file in the cache with other bytes is replaced. Raises JarError for an archive that could not be had or whose
+    bytes are not the pinned ones; such bytes never enter the cache.
+    """
+    missing = [jar for jar in jars if not is_pinned(cache_dir / jar.file_name, jar)]
+    if missing:
+        cache_dir.mkdir(parents=True, exist_ok=True)
+        # Beside the final place, so that the rename is atomic.
+        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=cache_dir) as scratch:
+            run_ivy(missing, Path(scratch), ivy)
+            for jar in missing:
+                keep(jar, Path(scratch), cache_dir)
+    return [cache_dir / jar.file_name for jar in jars]
+
+
+def is_pinned(path: Path, jar: Jar) -> bool:
+    """Whether the file is there with the pinned bytes."""
+    return path.is_file() and sha256_of(path) == jar.sha256
+
+
+def sha256_of(path: Path) -> str:
+    """The file's SHA-256 in lower-case hexadecimal."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def keep(jar: Jar, scratch: Path, cache_dir: Path) -> None:
+    """Moves a fetched archive into the cache, or raises JarError if its bytes are not the pinned ones."""
+    fetched = scratch / jar.file_name
+    got = sha256_of(fetched) if fetched.is_file() else "no file"
+    if got != jar.sha256:
+        raise JarError(
+            f"{jar.file_name}: expected SHA-256 {jar.sha256}, got {got}",
+            f"the repository or the mirror in {IVY_SETTINGS} serves another file under this name",
+        )
+    fetched.replace(cache_dir / jar.file_name)
+
+
+def run_ivy(jars: Sequence[Jar], scratch: Path, ivy: Ivy) -> None:
+    """Retrieves the archives into `scratch`; raises JarError with Ivy's own words when it fails.
+
+    Ivy works in `scratch` alone, so that no half-filled folder of the user's decides what is found.
+    """
+    description = scratch / "ivy.xml"
+    description.write_text(module_description(jars), encoding="utf-8")
+    try:
+        done = subprocess.run(
+            ivy_command(description, scratch, ivy),
+            cwd=scratch,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=FETCH_TIMEOUT_S,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise JarError(f"Ivy did not run: {error}", "Java 17 or 21 is needed, on the PATH or in JAVA_HOME") from error
+    if done.returncode != 0:
+        names = ", ".join(jar.file_name for jar in jars)
+        hint = f"Maven Central must be reachable, or a mirror named by an Ivy settings file in {IVY_SETTINGS}"
+        raise JarError(f"{names} could not be fetched: {tail(done.stdout + done.stderr)}", hint)
+
+
+def ivy_command(description: Path, scratch: Path, ivy: Ivy, file_name: str = FILE_NAME) -> list[str]:
+    """The command that makes Ivy retrieve what `description` lists, into files named by a pattern of Ivy's."""
+    settings = ["-settings", str(ivy.settings)] if ivy.settings else []
+    return [
+        ivy.java,
+        f"-Divy.default.ivy.user.dir={scratch / 'user'}",
+        *("-jar", str(ivy_jar())),
+        *settings,
+        *("-cache", str(scratch / "cache")),
+        *("-ivy", str(description)),
+        *("-confs", "default"),
+        *("-retrieve", str(scratch / file_name)),
+    ]
+
+
+def ivy_jar() -> Path:
+    """The Ivy that lies in the pyspark wheel; raises JarError if this pyspark has none."""
+    spec = importlib.util.find_spec("pyspark")
+    homes = list(spec.submodule_search_locations or ()) if spec else []
+    for home in homes:
+        for path in sorted((Path(home) / "jars").glob("ivy-*.jar")):
+            return path
+    raise JarError("the installed pyspark holds no Ivy", "install pyspark from its wheel, with its jars")
+
+
+def module_description(jars: Sequence[Jar]) -> str:
+    """The ivy.xml that asks for exactly these archives and nothing they depend on."""
+    dependencies = "\n".join(
+        f"    <dependency org={quoteattr(jar.organisation)} name={quoteattr(jar.artifact)} rev={quoteattr(jar.revision)}"
+        f' transitive="false" conf="default->master">{artifact_description(jar)}</dependency>'
+        for jar in jars
+    )
+    return f"""<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">
+  <info organisation="lineage-bridge" module="jars"/>
+  <configurations><conf name="default"/></configurations>
+  <dependencies>
+{dependencies}
+  </dependencies>
+</ivy-module>
+"""
+
+
+def artifact_description(jar: Jar) -> str:
+    """What ivy.xml says of an archive that is not the module's own; nothing of one that is."""
+    if (jar.classifier, jar.type) == ("", "jar"):
+        return ""
+    classifier = f" m:classifier={quoteattr(jar.classifier)}" if jar.classifier else ""
+    return f"<artifact name={quoteattr(jar.artifact)} type={quoteattr(jar.type)} ext={quoteattr(jar.type)}{classifier}/>"
+
+
+def tail(text: str, lines: int = 12) -> str:
+    """The last lines that say anything."""
+    said = [line.strip() for line in text.splitlines() if line.strip(":\t ")]
+    return "\n".join(said[-lines:])
+
+
+def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Fetches the named groups into the user's cache and prints their paths; 1 after a failure that was told."""
+    try:
+        ivy = ivy_for(environ)
+        paths = [path for group in arguments for path in fetch(group, default_cache(), ivy)]
+    except LineageBridgeError as error:
+        sys.stderr.write(f"{error}\n{error.hint}\n")
+        return 1
+    sys.stdout.writelines(f"{path}\n" for path in paths)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))
