@@ -5,6 +5,7 @@ ARGS ?=
 
 IN_RUN := sh tools/environment.sh run
 IN_DEV := sh tools/environment.sh dev
+IN_PARALLEL := --numprocesses logical --dist loadgroup
 
 help: ## what can be made (this list)
 	@while IFS= read -r line; do case "$$line" in [a-z]*': ## '*) \
@@ -13,9 +14,9 @@ help: ## what can be made (this list)
 run: ## start LineageBridge with the demo pipeline in it
 	@$(IN_RUN) .venv/bin/lineage-bridge serve --demo $(ARGS)
 
-test: ## check, then run the tests (ARGS="-k verdict" for some)
-	@$(IN_DEV) sh tools/check.sh
-	@.venv/bin/python -m pytest $(ARGS)
+test: ## check, then run all tests, in parallel (ARGS="-k verdict" runs some, and no checks)
+	@$(if $(ARGS),$(IN_DEV) true,$(IN_DEV) sh tools/check.sh)
+	@PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest $(if $(ARGS),$(ARGS),$(IN_PARALLEL))
 
 check: ## format, lint, types and the direction of imports
 	@$(IN_DEV) sh tools/check.sh

@@ -5,8 +5,11 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import Phase, settings
 from pyspark.sql import SparkSession
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from lineage_bridge.pipeline.session import start_session
+from tests import distribution
 from tests.servers import fixtures
 from tests.serving import Served, serving
 
@@ -20,9 +23,18 @@ settings.register_profile("quick", phases=[Phase.explicit, Phase.reuse, Phase.ge
 settings.load_profile("suite")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks tests by what they ask for."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Marks tests by what they ask for; puts them in the order in which workers take them, if there are workers."""
     fixtures.mark(items)
+    distribution.assign_groups(items)
+    if hasattr(config, "workerinput"):
+        distribution.longest_first(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
+    """Divides the tests among workers by `tests.distribution` where groups are asked for."""
+    return distribution.scheduler(config, log) if config.getoption("dist") == "loadgroup" else None
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

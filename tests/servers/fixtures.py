@@ -5,6 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from tests.distribution import shared_by
 from tests.servers import broker, connect, faulty, flink, postgres, registry, sink
 
 # What has to be fetched once may take longer than any test may.
@@ -74,4 +75,4 @@ def give_time(items: Sequence[pytest.Item]) -> None:
 
 
 def _asked_by(item: pytest.Item) -> set[str]:
-    return SERVERS.keys() & set(getattr(item, "fixturenames", ()))
+    return SERVERS.keys() & shared_by(item)

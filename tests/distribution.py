@@ -1,0 +1,59 @@
+"""How a run is divided among worker processes: `-n 2 --dist loadgroup`.
+
+The tests of a file stay together, in one worker and in their order: they share what the file's fixtures have made. So do the
+files that ask for the same server or Spark session, which is started once in a run. What takes longest comes first.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
+
+GROUPS = {"kafka": "servers", "connect": "servers", "postgres": "servers", "flink": "servers"}
+GROUPS |= {"served": "served", "spark": "spark", "registry": "registry"}
+"""A fixture that a run makes once, and the group of the files that ask for it; of several groups the first."""
+ORDER = tuple(dict.fromkeys(GROUPS.values()))
+
+
+class ByGroup(LoadScopeScheduling):  # type: ignore[misc]  # its base ships no types
+    """Gives the tests of a group to one worker; a file without a group is a group of its own."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        _, at, group = nodeid.rpartition("@")
+        return group if at and group in ORDER else nodeid.partition("::")[0]
+
+
+def scheduler(config: pytest.Config, log: Producer) -> ByGroup:
+    """Groups in the order in which their first tests were collected."""
+    config.option.loadscopereorder = False
+    return ByGroup(config, log)
+
+
+def shared_by(item: pytest.Item) -> set[str]:
+    """The names of the session's fixtures that a test asks for."""
+    fixtures = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
+    return {name for name, made in fixtures.items() if made and made[-1].scope == "session"}
+
+
+def assign_groups(items: Sequence[pytest.Item]) -> None:
+    """Marks the tests of files that ask for what is made once."""
+    groups: dict[object, set[str]] = {}
+    for item in items:
+        groups.setdefault(item.path, set()).update(GROUPS[name] for name in shared_by(item) & GROUPS.keys())
+    for item in items:
+        if found := groups[item.path]:
+            item.add_marker(pytest.mark.xdist_group(min(found, key=ORDER.index)))
+
+
+def longest_first(items: list[pytest.Item]) -> None:
+    """Puts groups before files, and files marked `long` before others, those with many tests before those with few."""
+    sizes = Counter(item.path for item in items)
+
+    def rank(item: pytest.Item) -> tuple[int, bool, int, str]:
+        group = item.get_closest_marker("xdist_group")
+        place = ORDER.index(group.args[0]) if group else len(ORDER)
+        return place, item.get_closest_marker("long") is None, -sizes[item.path], str(item.path)
+
+    items.sort(key=rank)
