@@ -1,6 +1,6 @@
-"""The Java archives LineageBridge can use beside Spark's own: pinned by checksum, fetched ahead, never by a session.
+"""Fetches the Java archives that tests and the benchmarks use beside Spark's own, pinned by checksum.
 
-The embedded default needs none. `python -m tools.jars GROUP...` fetches groups into the user's cache.
+LineageBridge itself needs none of them. `python -m tools.jars GROUP...` fetches groups into the user's cache.
 """
 
 import hashlib
@@ -16,11 +16,17 @@ from xml.sax.saxutils import quoteattr
 
 import platformdirs
 
-from lineage_bridge.errors import ConfigError, JarError, LineageBridgeError
-
 IVY_SETTINGS = "LINEAGE_BRIDGE_IVY_SETTINGS"
 FILE_NAME = "[artifact]-[revision](-[classifier]).[ext]"
 FETCH_TIMEOUT_S = 900
+
+
+class JarError(Exception):
+    """An archive cannot be fetched, or its bytes are not the pinned ones; `hint` says what to do."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,7 @@ class Jar:
         return f"{self.artifact}-{self.revision}{classifier}.{self.type}"
 
 
-# A group lists every archive it needs: nothing is resolved transitively, so nothing comes along that is not pinned.
+# A group lists every archive it needs. Ivy resolves nothing transitively, so it fetches nothing that is not pinned.
 GROUPS: Mapping[str, tuple[Jar, ...]] = {
     "agent": (
         Jar(
@@ -126,21 +132,21 @@ GROUPS: Mapping[str, tuple[Jar, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Ivy:
-    """How Ivy is started: the Java program, and the settings file of a mirror (None: Maven Central)."""
+    """How to start Ivy: the Java program, and the settings file of a mirror (None: Maven Central)."""
 
     java: str = "java"
     settings: Path | None = None
 
 
 def ivy_for(environ: Mapping[str, str]) -> Ivy:
-    """Ivy under the Java that Spark would start, with the mirror `LINEAGE_BRIDGE_IVY_SETTINGS` names.
+    """Ivy on the Java that Spark would start, with the mirror that `LINEAGE_BRIDGE_IVY_SETTINGS` names.
 
-    Raises ConfigError when that file is not there.
+    Raises JarError if that file does not exist.
     """
     home = environ.get("JAVA_HOME")
     settings = environ.get(IVY_SETTINGS)
     if settings and not Path(settings).is_file():
-        raise ConfigError(f"{IVY_SETTINGS}: there is no file {settings}", "name an Ivy settings file, or unset it")
+        raise JarError(f"{IVY_SETTINGS}: there is no file {settings!r}", "name an Ivy settings file, or unset the variable")
     return Ivy(
         java=str(Path(home) / "bin" / "java") if home else "java",
         settings=Path(settings).resolve() if settings else None,
@@ -148,27 +154,27 @@ def ivy_for(environ: Mapping[str, str]) -> Ivy:
 
 
 def default_cache() -> Path:
-    """The user's cache folder for archives; it need not exist."""
+    """The user's cache folder for archives, which may not exist yet."""
     return Path(platformdirs.user_cache_dir("lineage-bridge")) / "jars"
 
 
 def fetch(group: str, cache_dir: Path, ivy: Ivy = Ivy()) -> list[Path]:
-    """The archives of one of `GROUPS`, as `fetch_jars` gives them. Raises ConfigError for an unknown group."""
+    """The files of the archives in one of `GROUPS`. Raises JarError as `fetch_jars`, and for an unknown group."""
     if group not in GROUPS:
-        raise ConfigError(f"there is no group of jars {group!r}", f"one of {', '.join(sorted(GROUPS))}")
+        raise JarError(f"there is no group of archives {group!r}", f"choose from {', '.join(sorted(GROUPS))}")
     return fetch_jars(GROUPS[group], cache_dir, ivy)
 
 
 def fetch_jars(jars: Sequence[Jar], cache_dir: Path, ivy: Ivy = Ivy()) -> list[Path]:
-    """The archives' files in `cache_dir`, in the order given, with the pinned bytes; only missing ones are fetched.
+    """The files of archives in `cache_dir`, in the order given; fetches only those that are missing.
 
-    A file in the cache with other bytes is replaced. Raises JarError for an archive that could not be had or whose
-    bytes are not the pinned ones; such bytes never enter the cache.
+    Replaces a cached file with other bytes than the pinned ones. Raises JarError for an archive that cannot be fetched
+    or has other bytes; such bytes never enter the cache.
     """
     missing = [jar for jar in jars if not is_pinned(cache_dir / jar.file_name, jar)]
     if missing:
         cache_dir.mkdir(parents=True, exist_ok=True)
-        # Beside the final place, so that the rename is atomic.
+        # In the cache folder, so that the rename is atomic.
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=cache_dir) as scratch:
             run_ivy(missing, Path(scratch), ivy)
             for jar in missing:
@@ -177,7 +183,7 @@ def fetch_jars(jars: Sequence[Jar], cache_dir: Path, ivy: Ivy = Ivy()) -> list[P
 
 
 def is_pinned(path: Path, jar: Jar) -> bool:
-    """Whether the file is there with the pinned bytes."""
+    """Whether the file exists and has the pinned bytes."""
     return path.is_file() and sha256_of(path) == jar.sha256
 
 
@@ -191,21 +197,21 @@ def sha256_of(path: Path) -> str:
 
 
 def keep(jar: Jar, scratch: Path, cache_dir: Path) -> None:
-    """Moves a fetched archive into the cache, or raises JarError if its bytes are not the pinned ones."""
+    """Move a fetched archive into the cache. Raises JarError if its bytes are not the pinned ones."""
     fetched = scratch / jar.file_name
     got = sha256_of(fetched) if fetched.is_file() else "no file"
     if got != jar.sha256:
         raise JarError(
             f"{jar.file_name}: expected SHA-256 {jar.sha256}, got {got}",
-            f"the repository or the mirror in {IVY_SETTINGS} serves another file under this name",
+            f"check the repository or the mirror in {IVY_SETTINGS}: it serves another file under this name",
         )
     fetched.replace(cache_dir / jar.file_name)
 
 
 def run_ivy(jars: Sequence[Jar], scratch: Path, ivy: Ivy) -> None:
-    """Retrieves the archives into `scratch`; raises JarError with Ivy's own words when it fails.
+    """Retrieve the archives into `scratch`. Raises JarError with Ivy's output if it fails.
 
-    Ivy works in `scratch` alone, so that no half-filled folder of the user's decides what is found.
+    Ivy uses `scratch` alone, so the result does not depend on the user's own Ivy or Maven folders.
     """
     description = scratch / "ivy.xml"
     description.write_text(module_description(jars), encoding="utf-8")
@@ -219,15 +225,15 @@ def run_ivy(jars: Sequence[Jar], scratch: Path, ivy: Ivy) -> None:
             timeout=FETCH_TIMEOUT_S,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise JarError(f"Ivy did not run: {error}", "Java 17 or 21 is needed, on the PATH or in JAVA_HOME") from error
+        raise JarError(f"cannot run Ivy: {error}", "install Java 17 or 21, on the PATH or in JAVA_HOME") from error
     if done.returncode != 0:
         names = ", ".join(jar.file_name for jar in jars)
-        hint = f"Maven Central must be reachable, or a mirror named by an Ivy settings file in {IVY_SETTINGS}"
-        raise JarError(f"{names} could not be fetched: {tail(done.stdout + done.stderr)}", hint)
+        hint = f"make Maven Central reachable, or name an Ivy settings file with a mirror in {IVY_SETTINGS}"
+        raise JarError(f"cannot fetch {names}: {tail(done.stdout + done.stderr)}", hint)
 
 
 def ivy_command(description: Path, scratch: Path, ivy: Ivy, file_name: str = FILE_NAME) -> list[str]:
-    """The command that makes Ivy retrieve what `description` lists, into files named by a pattern of Ivy's."""
+    """The command that makes Ivy retrieve what `description` lists. `file_name` is an Ivy pattern."""
     settings = ["-settings", str(ivy.settings)] if ivy.settings else []
     return [
         ivy.java,
@@ -242,17 +248,17 @@ def ivy_command(description: Path, scratch: Path, ivy: Ivy, file_name: str = FIL
 
 
 def ivy_jar() -> Path:
-    """The Ivy that lies in the pyspark wheel; raises JarError if this pyspark has none."""
+    """The Ivy archive in the pyspark wheel. Raises JarError if this pyspark has none."""
     spec = importlib.util.find_spec("pyspark")
     homes = list(spec.submodule_search_locations or ()) if spec else []
     for home in homes:
         for path in sorted((Path(home) / "jars").glob("ivy-*.jar")):
             return path
-    raise JarError("the installed pyspark holds no Ivy", "install pyspark from its wheel, with its jars")
+    raise JarError("the installed pyspark contains no Ivy", "install pyspark from its wheel, with its jars")
 
 
 def module_description(jars: Sequence[Jar]) -> str:
-    """The ivy.xml that asks for exactly these archives and nothing they depend on."""
+    """The ivy.xml that lists exactly these archives and none of their dependencies."""
     dependencies = "\n".join(
         f"    <dependency org={quoteattr(jar.organisation)} name={quoteattr(jar.artifact)} rev={quoteattr(jar.revision)}"
         f' transitive="false" conf="default->master">{artifact_description(jar)}</dependency>'
@@ -269,7 +275,7 @@ def module_description(jars: Sequence[Jar]) -> str:
 
 
 def artifact_description(jar: Jar) -> str:
-    """What ivy.xml says of an archive that is not the module's own; nothing of one that is."""
+    """The ivy.xml element of an archive with a classifier or type of its own; empty for the module's default archive."""
     if (jar.classifier, jar.type) == ("", "jar"):
         return ""
     classifier = f" m:classifier={quoteattr(jar.classifier)}" if jar.classifier else ""
@@ -277,17 +283,17 @@ def artifact_description(jar: Jar) -> str:
 
 
 def tail(text: str, lines: int = 12) -> str:
-    """The last lines that say anything."""
-    said = [line.strip() for line in text.splitlines() if line.strip(":\t ")]
-    return "\n".join(said[-lines:])
+    """The last lines that are not blank."""
+    kept = [line.strip() for line in text.splitlines() if line.strip(":\t ")]
+    return "\n".join(kept[-lines:])
 
 
 def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Fetches the named groups into the user's cache and prints their paths; 1 after a failure that was told."""
+    """Fetch the named groups into the user's cache and print their paths. The exit code; 1 after an error."""
     try:
         ivy = ivy_for(environ)
         paths = [path for group in arguments for path in fetch(group, default_cache(), ivy)]
-    except LineageBridgeError as error:
+    except JarError as error:
         sys.stderr.write(f"{error}\n{error.hint}\n")
         return 1
     sys.stdout.writelines(f"{path}\n" for path in paths)

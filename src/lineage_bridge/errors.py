@@ -1,37 +1,40 @@
-"""Every error LineageBridge raises, in one tree.
+"""Every error that LineageBridge raises, in one tree. A message is lower case and one sentence: what failed, with the offending value.
 
 LineageBridgeError
 ├── ConfigError             a setting is unknown, ill-typed or contradicts another
 ├── LogError                the event log cannot do what was asked
 │   ├── LogLockedError      another process writes this log
 │   ├── LogFullError        the disk (or a size limit) refused the write; nothing of it was acknowledged
-│   ├── FrameError          bytes at an offset are no whole frame
+│   ├── RecordError         bytes are not one complete record, or a record exceeds a limit
 │   └── OffsetError         an offset lies outside the log
 ├── StoreError              the graph store cannot do what was asked
-│   ├── StoreMissingError   there is no store yet
-│   ├── StoreVersionError   the store was written by another version of its schema
+│   ├── StoreMissingError   the store does not exist yet
+│   ├── StoreVersionError   the store has another version of the schema
 │   ├── StoreLockedError    another pipeline writes this store
-│   ├── PositionError       the store's position is not the one a batch starts at
-│   └── CollisionError      two names share one node id
-├── NotFoundError           the graph holds no such node, run or event
-├── AmbiguousError          a short name is that of several nodes
-├── GoneError               a cursor points at what is no longer kept
-├── RequestError            a question that cannot be asked: a bad argument, a bad cursor
-├── JarError                a Java archive could not be had, or its bytes are not the pinned ones
-├── UnavailableError        a part that is needed does not run, or did not answer in time
-├── ServerError             a LineageBridge server refused a client's call
-└── SourceError             an observed system cannot be seen, or answers what cannot be read
+│   ├── PositionError       the store's position is not the one at which a batch starts
+│   └── CollisionError      two names have the same node id
+├── NotFoundError           the graph has no such node, run or event
+├── AmbiguousError          a short name matches several nodes
+├── GoneError               a cursor or position points at what is no longer kept
+├── RequestError            a question cannot be answered as asked: a bad argument, a bad cursor
+├── RefusedError            the API refuses an HTTP request before anything is done
+├── UnavailableError        a part that is needed is not running, or did not answer in time
+├── ServerError             a LineageBridge server answered a client's call with an error
+└── SourceError             an observed system cannot be reached, or its answer cannot be read
     ├── UnreachableError    it does not answer
-    ├── ForbiddenError      it refuses who asks
+    ├── ForbiddenError      it denies access
     ├── MissingError        it has nothing of that name
-    └── BusyError           it asks to come again later
+    ├── BusyError           it asks the caller to retry later
+    └── StoppedError        whoever asked has stopped waiting for the answer
+
+Exceptions that a package raises and catches itself (a token that cannot be read, an event that is rejected) stay in their modules.
 """
 
 from collections.abc import Sequence
 
 
 class LineageBridgeError(Exception):
-    """What failed, in `str(error)`, and what the reader can do about it, in `hint` (may be empty)."""
+    """The base: `str(error)` says what failed, `hint` what the reader can do about it (may be empty)."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -51,11 +54,11 @@ class LogLockedError(LogError):
 
 
 class LogFullError(LogError):
-    """The disk refused the write; nothing of it was acknowledged."""
+    """The disk (or a size limit) refused the write; nothing of it was acknowledged."""
 
 
-class FrameError(LogError):
-    """The bytes at an offset are no whole frame."""
+class RecordError(LogError):
+    """Bytes are not one complete record of the log, or a record exceeds a limit."""
 
 
 class OffsetError(LogError):
@@ -67,11 +70,11 @@ class StoreError(LineageBridgeError):
 
 
 class StoreMissingError(StoreError):
-    """There is no store yet."""
+    """The store does not exist yet."""
 
 
 class StoreVersionError(StoreError):
-    """The store was written by another version of its schema."""
+    """The store has another version of the schema."""
 
 
 class StoreLockedError(StoreError):
@@ -79,19 +82,19 @@ class StoreLockedError(StoreError):
 
 
 class PositionError(StoreError):
-    """The store's position is not the one the batch starts at: another writer has been here."""
+    """The store's position is not the one at which the batch starts: another process has written to it."""
 
 
 class CollisionError(StoreError):
-    """Two names share one node id; `names` are the (kind, namespace, name) that came second."""
+    """Two names have the same node id; `names` are the (kind, namespace, name) that came second."""
 
     def __init__(self, names: Sequence[tuple[int, str, str]]) -> None:
-        super().__init__(f"{len(names)} name(s) share a node id with another name")
+        super().__init__(f"{len(names)} name(s) have the same node id as another name")
         self.names = tuple(names)
 
 
 class NotFoundError(LineageBridgeError):
-    """The graph holds no such node, run or event; `near` are names that come close."""
+    """The graph has no such node, run or event; `near` are similar names."""
 
     def __init__(self, message: str, hint: str = "", near: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(message, hint)
@@ -99,7 +102,7 @@ class NotFoundError(LineageBridgeError):
 
 
 class AmbiguousError(LineageBridgeError):
-    """A short name is that of several nodes; `near` are their names."""
+    """A short name matches several nodes; `near` are their full names."""
 
     def __init__(self, message: str, hint: str = "", near: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(message, hint)
@@ -107,23 +110,27 @@ class AmbiguousError(LineageBridgeError):
 
 
 class GoneError(LineageBridgeError):
-    """A cursor points at what is no longer kept, or at another store."""
+    """A cursor or position points at what is no longer kept, or into another store."""
 
 
 class RequestError(LineageBridgeError):
-    """A question that cannot be asked: a bad argument, a bad cursor."""
+    """A question cannot be answered as asked: a bad argument, a bad cursor."""
 
 
-class JarError(LineageBridgeError):
-    """A Java archive could not be had, or its bytes are not the pinned ones."""
+class RefusedError(LineageBridgeError):
+    """The API refuses an HTTP request before anything is done; it answers `status` and the error code `code`."""
+
+    def __init__(self, status: int, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.status, self.code = status, code
 
 
 class UnavailableError(LineageBridgeError):
-    """A part that is needed does not run, or did not answer in time."""
+    """A part that is needed is not running, or did not answer in time."""
 
 
 class ServerError(LineageBridgeError):
-    """A LineageBridge server refused a client's call with HTTP `status`."""
+    """A LineageBridge server answered a client's call with the HTTP error `status`."""
 
     def __init__(self, message: str, status: int, hint: str = "") -> None:
         super().__init__(message, hint)
@@ -131,7 +138,7 @@ class ServerError(LineageBridgeError):
 
 
 class SourceError(LineageBridgeError):
-    """An observed system cannot be seen, or answers what cannot be read."""
+    """An observed system cannot be reached, or its answer cannot be read."""
 
 
 class UnreachableError(SourceError):
@@ -139,7 +146,7 @@ class UnreachableError(SourceError):
 
 
 class ForbiddenError(SourceError):
-    """An observed system refuses who asks."""
+    """An observed system denies access."""
 
 
 class MissingError(SourceError):
@@ -147,8 +154,12 @@ class MissingError(SourceError):
 
 
 class BusyError(SourceError):
-    """An observed system asks to come again later, after `wait_s` seconds if it says so. `limited`: it takes no more calls just now."""
+    """An observed system asks the caller to retry later, after `wait_s` seconds if it says so. `limited`: its rate limit is reached."""
 
     def __init__(self, message: str, hint: str = "", wait_s: float | None = None, *, limited: bool = False) -> None:
         super().__init__(message, hint)
         self.wait_s, self.limited = wait_s, limited
+
+
+class StoppedError(SourceError):
+    """Whoever asked has stopped waiting for the answer: a task was cancelled, or the server shuts down."""

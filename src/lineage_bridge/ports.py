@@ -83,7 +83,7 @@ class FrameReader(Protocol):
         """The durable end of the log; 0 when it is empty."""
 
     def read_one(self, offset: int) -> Frame:
-        """The frame at a place. Raises OffsetError or FrameError."""
+        """The frame at a place. Raises OffsetError or RecordError."""
 
     def span(self, start: int, end: int) -> int:
         """The bytes of the frames in [start, end): how far a consumer lags. Raises OffsetError."""

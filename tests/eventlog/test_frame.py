@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.eventlog.support import frame_of, frames
 
-from lineage_bridge.errors import FrameError
+from lineage_bridge.errors import RecordError
 from lineage_bridge.eventlog.frame import MAX_BODY_BYTES, MAX_NOTE_BYTES, decode, encode, erased_like
 from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.ports import Frame
@@ -28,7 +28,7 @@ def test_every_flipped_bit_is_detected():
     for bit in range(8 * len(data)):
         broken = bytearray(data)
         broken[bit // 8] ^= 1 << bit % 8
-        with pytest.raises(FrameError):
+        with pytest.raises(RecordError):
             decode(bytes(broken))
 
 
@@ -38,16 +38,16 @@ def test_any_other_byte_is_detected(frame: Frame, data: st.DataObject):
     encoded = bytearray(encode(frame))
     place = data.draw(st.integers(0, len(encoded) - 1))
     encoded[place] ^= data.draw(st.integers(1, 255))
-    with pytest.raises(FrameError):
+    with pytest.raises(RecordError):
         decode(bytes(encoded))
 
 
 def test_every_shorter_and_any_longer_text_is_refused():
     data = encode(frame_of(7))
     for size in range(len(data)):
-        with pytest.raises(FrameError):
+        with pytest.raises(RecordError):
             decode(data[:size])
-    with pytest.raises(FrameError):
+    with pytest.raises(RecordError):
         decode(data + b"\0")
 
 
@@ -67,7 +67,7 @@ def test_a_sound_checksum_does_not_make_a_frame(kind: int):
     data = bytearray(erased_like(encode(frame_of(7))))
     data[12] = kind
     data[4:8] = zlib.crc32(data[8:]).to_bytes(4, "little")
-    with pytest.raises(FrameError, match="kind"):
+    with pytest.raises(RecordError, match="kind"):
         decode(bytes(data))
 
 
@@ -88,7 +88,7 @@ def test_erasing_leaves_nothing_of_the_body():
     ids=lambda changes: next(iter(changes)),
 )
 def test_limits(changes: dict[str, bytes | str]):
-    with pytest.raises(FrameError):
+    with pytest.raises(RecordError):
         encode(msgspec.structs.replace(frame_of(1), **changes))
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.eventlog.support import flip, frame_of, number_of
 
-from lineage_bridge.errors import FrameError, OffsetError
+from lineage_bridge.errors import OffsetError, RecordError
 from lineage_bridge.eventlog.frame import HEAD, MAX_BODY_BYTES, encode, erased_like
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.segment import CHUNK_BYTES, HEADER_BYTES, byte_of, make_offset, segment_of, segment_path
@@ -84,7 +84,7 @@ def test_a_place_that_is_no_frame(tmp_path: Path, offsets: list[int]):
             with pytest.raises(OffsetError):
                 question(offset)
     for question in (reader.read_one, reader.after):
-        with pytest.raises(FrameError):
+        with pytest.raises(RecordError):
             question(offsets[0] + 1)
 
 
@@ -168,7 +168,7 @@ def test_damage_inside_the_log_is_named(tmp_path: Path, offsets: list[int]):
     flip(segment_path(tmp_path, 2), byte_of(offsets[4]) + HEAD.size + 8)
     reader = LogReader(tmp_path)
     seen: list[int] = []
-    with pytest.raises(FrameError, match=str(offsets[4])) as error:
+    with pytest.raises(RecordError, match=str(offsets[4])) as error:
         seen.extend(number_of(frame) for _, frame in reader.read(0, reader.durable_end()))
     assert seen == [0, 1, 2, 3]
     assert str(segment_path(tmp_path, 2)) in str(error.value)
@@ -178,7 +178,7 @@ def test_damage_inside_the_log_is_named(tmp_path: Path, offsets: list[int]):
 
 def test_damage_to_a_frame_header_stops_a_cut(tmp_path: Path, offsets: list[int]):
     flip(segment_path(tmp_path, 2), byte_of(offsets[4]))
-    with pytest.raises(FrameError, match=str(offsets[4])):
+    with pytest.raises(RecordError, match=str(offsets[4])):
         LogReader(tmp_path).cut(0, 10**9, 10**9)
 
 

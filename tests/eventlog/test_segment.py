@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lineage_bridge.errors import FrameError
+from lineage_bridge.errors import RecordError
 from lineage_bridge.eventlog.segment import (
     HEADER_BYTES,
     SegmentHeader,
@@ -41,13 +41,13 @@ def test_a_damaged_or_short_header_is_refused(tmp_path: Path):
         broken[place] ^= 1
         for content in (bytes(broken), data[:place]):
             segment_path(tmp_path, 7).write_bytes(content)
-            with pytest.raises(FrameError):
+            with pytest.raises(RecordError):
                 read_header(tmp_path, 7)
 
 
 def test_a_segment_under_another_number_is_refused(tmp_path: Path):
     segment_path(tmp_path, 8).write_bytes(encode_header(HEADER))
-    with pytest.raises(FrameError):
+    with pytest.raises(RecordError):
         read_header(tmp_path, 8)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.eventlog.support import SlowDisk, child_environment, frame_of, number_of
 
-from lineage_bridge.errors import ConfigError, FrameError, LogError, LogLockedError, UnavailableError
+from lineage_bridge.errors import ConfigError, LogError, LogLockedError, RecordError, UnavailableError
 from lineage_bridge.eventlog.frame import encode
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.segment import HEADER_BYTES, list_segments, make_offset, segment_of, segment_path
@@ -213,7 +213,7 @@ def test_closing_writes_what_waits(tmp_path: Path):
 
 def test_a_frame_over_its_limits_is_refused_alone(tmp_path: Path):
     with LogWriter(tmp_path) as writer:
-        with pytest.raises(FrameError):
+        with pytest.raises(RecordError):
             writer.submit([frame_of(1), Frame(FrameKind.EVENT, b"", 0, "", "", b"", b"")])
         writer.append([frame_of(2)])
     assert [number for _, number in content(tmp_path)] == [2]

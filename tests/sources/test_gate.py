@@ -5,7 +5,8 @@ from contextlib import suppress
 
 import pytest
 
-from lineage_bridge.sources.common.rate_limiter import LONGEST_WAIT_S, Gate, StoppedError
+from lineage_bridge.errors import StoppedError
+from lineage_bridge.sources.common.rate_limiter import LONGEST_WAIT_S, Gate
 
 
 class Clock:

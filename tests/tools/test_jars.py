@@ -1,11 +1,9 @@
-"""Archives come with the pinned bytes or not at all."""
+"""The cache holds archives with the pinned bytes only."""
 
 import hashlib
 
 import pytest
-from tools.jars import GROUPS, IVY_SETTINGS, Ivy, Jar, fetch, fetch_jars, ivy_for, module_description
-
-from lineage_bridge.errors import ConfigError, JarError
+from tools.jars import GROUPS, IVY_SETTINGS, Ivy, Jar, JarError, fetch, fetch_jars, ivy_for, module_description
 
 BYTES = b"an archive"
 JAR = Jar("org.example", "thing", "1.0", hashlib.sha256(BYTES).hexdigest())
@@ -13,7 +11,7 @@ JAR = Jar("org.example", "thing", "1.0", hashlib.sha256(BYTES).hexdigest())
 
 @pytest.fixture
 def ivy(tmp_path):
-    """Makes a stand-in for Java that puts files of the given content where Ivy was told to, or fails."""
+    """A stand-in for Java that writes the given content where Ivy should put its files, or fails."""
 
     def make(content=BYTES, code=0):
         program = tmp_path / "java"
@@ -37,7 +35,7 @@ def cache(tmp_path):
 NO_JAVA = Ivy(java="no-such-program")
 
 
-def test_what_is_fetched_lies_in_the_cache_and_is_not_fetched_again(ivy, cache):
+def test_a_fetched_archive_is_cached_and_not_fetched_again(ivy, cache):
     paths = fetch_jars([JAR], cache, ivy())
     assert [path.read_bytes() for path in paths] == [BYTES]
     assert [path.name for path in cache.iterdir()] == ["thing-1.0.jar"]
@@ -57,41 +55,41 @@ def test_other_bytes_never_enter_the_cache(ivy, cache):
     assert list(cache.iterdir()) == []
 
 
-def test_a_failure_is_told_in_ivys_words(ivy, cache):
-    with pytest.raises(JarError, match=r"thing-1\.0\.jar could not be fetched: UNRESOLVED DEPENDENCY") as raised:
+def test_a_failure_reports_the_output_of_ivy(ivy, cache):
+    with pytest.raises(JarError, match=r"cannot fetch thing-1\.0\.jar: UNRESOLVED DEPENDENCY") as raised:
         fetch_jars([JAR], cache, ivy(code=1))
     assert IVY_SETTINGS in raised.value.hint
 
 
-def test_without_java_the_reader_is_told_to_get_it(cache):
-    with pytest.raises(JarError, match="Ivy did not run") as raised:
+def test_without_java_the_hint_says_to_install_it(cache):
+    with pytest.raises(JarError, match="cannot run Ivy") as raised:
         fetch_jars([JAR], cache, NO_JAVA)
     assert "Java 17 or 21" in raised.value.hint
 
 
 def test_an_unknown_group_is_refused(cache):
-    with pytest.raises(ConfigError, match="'agents'") as raised:
+    with pytest.raises(JarError, match="'agents'") as raised:
         fetch("agents", cache)
     assert "agent, delta, kafka" in raised.value.hint
 
 
-def test_every_pin_is_a_checksum_and_nothing_is_resolved_transitively():
+def test_every_archive_is_pinned_and_nothing_is_resolved_transitively():
     for jars in GROUPS.values():
         assert all(len(bytes.fromhex(jar.sha256)) == hashlib.sha256().digest_size for jar in jars)
         assert module_description(jars).count('transitive="false"') == len(jars)
 
 
-def test_an_archive_that_is_not_the_modules_own_is_asked_for_by_its_classifier_and_type():
+def test_an_archive_with_a_classifier_or_type_is_described_by_them():
     plugin = Jar("org.example", "thing", "1.0", "", classifier="plugin", type="tar.gz")
     assert plugin.file_name == "thing-1.0-plugin.tar.gz"
     assert '<artifact name="thing" type="tar.gz" ext="tar.gz" m:classifier="plugin"/>' in module_description([plugin])
     assert "<artifact" not in module_description([JAR])
 
 
-def test_ivy_runs_under_sparks_java_with_the_mirror_that_is_set(tmp_path):
+def test_ivy_runs_on_the_java_of_spark_with_the_configured_mirror(tmp_path):
     settings = tmp_path / "mirror.xml"
     settings.write_text("<ivysettings/>")
     assert ivy_for({}) == Ivy("java", None)
     assert ivy_for({"JAVA_HOME": "/jdk", IVY_SETTINGS: str(settings)}) == Ivy("/jdk/bin/java", settings)
-    with pytest.raises(ConfigError, match=IVY_SETTINGS):
+    with pytest.raises(JarError, match=IVY_SETTINGS):
         ivy_for({IVY_SETTINGS: str(tmp_path / "absent.xml")})

@@ -8,7 +8,7 @@ import msgspec
 from fastapi import Request
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from lineage_bridge.api.responses import RefusedError
+from lineage_bridge.errors import RefusedError
 from lineage_bridge.openlineage.text import mend_text
 from lineage_bridge.openlineage.verdict import Rejected
 

@@ -7,7 +7,8 @@ from fastapi import Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lineage_bridge.api.responses import RefusedError, of_error
+from lineage_bridge.api.responses import of_error
+from lineage_bridge.errors import RefusedError
 
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 

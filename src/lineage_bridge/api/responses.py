@@ -21,6 +21,7 @@ from lineage_bridge.errors import (
     LogError,
     LogFullError,
     NotFoundError,
+    RefusedError,
     RequestError,
     StoreError,
     StoreMissingError,
@@ -47,14 +48,6 @@ _KINDS: Final[tuple[tuple[type[LineageBridgeError], int, str], ...]] = (
 _CODES: Final = {404: "not_found", 405: "method_not_allowed"}
 
 _log = logging.getLogger(__name__)
-
-
-class RefusedError(LineageBridgeError):
-    """A request that is answered with `status` and `code` before anything is done."""
-
-    def __init__(self, status: int, code: str, message: str, hint: str = "") -> None:
-        super().__init__(message, hint)
-        self.status, self.code = status, code
 
 
 def answer(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

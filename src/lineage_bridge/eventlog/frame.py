@@ -10,7 +10,7 @@ import struct
 from typing import Final
 from zlib import crc32
 
-from lineage_bridge.errors import FrameError
+from lineage_bridge.errors import RecordError
 from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.ports import Frame
 
@@ -35,7 +35,7 @@ _KINDS: Final = {int(kind): kind for kind in FrameKind}
 def encode(frame: Frame) -> bytes:
     """The bytes of a frame.
 
-    Raises FrameError for a part over its limit: body 64 MiB, note 1 MiB, channel and principal 65,535 bytes of UTF-8.
+    Raises RecordError for a part over its limit: body 64 MiB, note 1 MiB, channel and principal 65,535 bytes of UTF-8.
     """
     channel, principal = _text_bytes(frame.channel), _text_bytes(frame.principal)
     _check_limits(frame, channel, principal)
@@ -45,31 +45,31 @@ def encode(frame: Frame) -> bytes:
 
 
 def read_head(data: bytes, at: int) -> Head:
-    """The header at `at`, all of which must be there; parts are not read. Raises FrameError where no header can be."""
+    """The header at `at`, all of which must be there; parts are not read. Raises RecordError where no header can be."""
     head: Head = HEAD.unpack_from(data, at)
     magic, version, _, total, _, channel, principal, note, body, _, _ = head
     if magic != MAGIC:
-        raise FrameError("no frame begins here")
+        raise RecordError("no frame begins here")
     if version != VERSION:
-        raise FrameError(f"the frame has format version {version}, this program reads version {VERSION}")
+        raise RecordError(f"the frame has format version {version}, this program reads version {VERSION}")
     if not HEAD.size + channel + principal + note + body <= total <= MAX_FRAME_BYTES:
-        raise FrameError(f"the frame states an impossible length of {total} bytes")
+        raise RecordError(f"the frame states an impossible length of {total} bytes")
     return head
 
 
 def read_parts(data: bytes, at: int, head: Head) -> Frame:
-    """The frame whose header, `head`, is at `at`; all its bytes must be there. Raises FrameError if any is damaged."""
+    """The frame whose header, `head`, is at `at`; all its bytes must be there. Raises RecordError if any is damaged."""
     _, _, crc, total, kind, channel, principal, note, body, arrival_us, event_id = head
     end = at + total
     if crc32(memoryview(data)[at + CHECKED_FROM : end]) != crc:
-        raise FrameError("the frame's bytes do not match their checksum")
+        raise RecordError("the frame's bytes do not match their checksum")
     channel_at = at + HEAD.size
     principal_at = channel_at + channel
     note_at = principal_at + principal
     body_at = note_at + note
     body_end = body_at + body
     if kind not in _KINDS or (body_end != end and kind != FrameKind.ERASED):
-        raise FrameError(f"the frame has an unknown kind or form ({kind})")
+        raise RecordError(f"the frame has an unknown kind or form ({kind})")
     return Frame(
         _KINDS[kind],
         event_id,
@@ -82,19 +82,19 @@ def read_parts(data: bytes, at: int, head: Head) -> Frame:
 
 
 def decode(data: bytes) -> Frame:
-    """The frame that `data` is. Raises FrameError for anything but the exact bytes of one whole frame."""
+    """The frame that `data` is. Raises RecordError for anything but the exact bytes of one whole frame."""
     if len(data) < HEAD.size:
-        raise FrameError("the frame is cut short")
+        raise RecordError("the frame is cut short")
     head = read_head(data, 0)
     if head[TOTAL] != len(data):
-        raise FrameError(f"a frame of {head[TOTAL]} bytes was given as {len(data)} bytes")
+        raise RecordError(f"a frame of {head[TOTAL]} bytes was given as {len(data)} bytes")
     return read_parts(data, 0, head)
 
 
 def erased_like(data: bytes) -> bytes:
     """What replaces a frame's bytes in place: same length, event id, arrival and channel; no principal, note or body.
 
-    Raises FrameError if `data` is not exactly one whole frame.
+    Raises RecordError if `data` is not exactly one whole frame.
     """
     frame = decode(data)
     parts = (_text_bytes(frame.channel), b"", b"", b"")
@@ -111,7 +111,7 @@ def _seal(kind: FrameKind, event_id: bytes, arrival_us: int, parts: Parts, *, le
 
 def _check_limits(frame: Frame, channel: bytes, principal: bytes) -> None:
     if len(frame.event_id) != 16:
-        raise FrameError(f"an event id has 16 bytes, not {len(frame.event_id)}")
+        raise RecordError(f"an event id has 16 bytes, not {len(frame.event_id)}")
     sizes = (
         ("body", len(frame.body), MAX_BODY_BYTES),
         ("note", len(frame.note), MAX_NOTE_BYTES),
@@ -120,7 +120,7 @@ def _check_limits(frame: Frame, channel: bytes, principal: bytes) -> None:
     )
     for part, size, limit in sizes:
         if size > limit:
-            raise FrameError(f"a frame's {part} has {size} bytes; the limit is {limit}")
+            raise RecordError(f"a frame's {part} has {size} bytes; the limit is {limit}")
 
 
 def _text_bytes(text: str) -> bytes:

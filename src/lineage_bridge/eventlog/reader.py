@@ -48,7 +48,7 @@ class LogReader:
     def read(self, start: int, end: int) -> Iterator[tuple[int, Frame]]:
         """(offset, frame) of each frame in [start, end), ascending.
 
-        Raises OffsetError if the range goes beyond the durable end or into a missing segment, and FrameError at a
+        Raises OffsetError if the range goes beyond the durable end or into a missing segment, and RecordError at a
         damaged frame, naming the place.
         """
         for extent in self._extents(start, end):
@@ -57,7 +57,7 @@ class LogReader:
                 yield base + byte, frame
 
     def read_one(self, offset: int) -> Frame:
-        """The frame at an offset. Raises OffsetError outside the log, FrameError where no whole frame begins."""
+        """The frame at an offset. Raises OffsetError outside the log, RecordError where no whole frame begins."""
         extent = self._extent_at(offset)
         _, _, frame = next(walk_frames(extent.path, extent.first, extent.first + 1, extent.limit))
         return frame

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from lineage_bridge.errors import FrameError, LogError
+from lineage_bridge.errors import LogError, RecordError
 from lineage_bridge.eventlog.disk import Disk
 from lineage_bridge.eventlog.mark import DurableMark, read_mark
 from lineage_bridge.eventlog.segment import (
@@ -76,7 +76,7 @@ def _set_aside_headless(directory: Path) -> Path | None:
 def _has_header(directory: Path, number: int) -> bool:
     try:
         read_header(directory, number)
-    except FrameError:
+    except RecordError:
         return False
     return True
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from zlib import crc32
 
-from lineage_bridge.errors import FrameError
+from lineage_bridge.errors import RecordError
 from lineage_bridge.eventlog.frame import HEAD, TOTAL, read_head, read_parts
 from lineage_bridge.ports import Frame
 
@@ -73,16 +73,16 @@ def encode_header(header: SegmentHeader) -> bytes:
 def read_header(directory: Path, number: int) -> SegmentHeader:
     """The header of a segment.
 
-    Raises FrameError if it is short, damaged, of another version or of another segment, OSError if it cannot be read.
+    Raises RecordError if it is short, damaged, of another version or of another segment, OSError if it cannot be read.
     """
     path = segment_path(directory, number)
     with path.open("rb", buffering=0) as file:
         data = file.read(HEADER_BYTES)
     if len(data) < HEADER_BYTES or _CRC.pack(crc32(data[: _FIELDS.size])) != data[_FIELDS.size :]:
-        raise FrameError(f"segment {path} has no whole header", _HINT)
+        raise RecordError(f"segment {path} has no whole header", _HINT)
     magic, version, *header = _FIELDS.unpack_from(data)
     if magic != MAGIC or version != VERSION or header[0] != number:
-        raise FrameError(f"segment {path} is not segment {number} of a log of version {VERSION}", _HINT)
+        raise RecordError(f"segment {path} is not segment {number} of a log of version {VERSION}", _HINT)
     return SegmentHeader(*header)
 
 
@@ -96,7 +96,7 @@ class Window:
         self._data = b""
 
     def locate(self, byte: int, size: int) -> tuple[bytes, int]:
-        """Bytes, and where in them the file's `byte` is; `size` follow at least. Raises FrameError if not."""
+        """Bytes, and where in them the file's `byte` is; `size` follow at least. Raises RecordError if not."""
         at = byte - self._base
         if at + size > len(self._data):
             self._refill(byte, size)
@@ -108,18 +108,18 @@ class Window:
         self._data = os.pread(self._fd, min(max(size, CHUNK_BYTES), self._limit - byte), byte)
         self._base = byte
         if len(self._data) < size:
-            raise FrameError("the frame is cut short")
+            raise RecordError("the frame is cut short")
 
     def require(self, end: int) -> None:
-        """Raise FrameError unless all bytes before `end` may be read."""
+        """Raise RecordError unless all bytes before `end` may be read."""
         if end > self._limit:
-            raise FrameError("the frame is cut short")
+            raise RecordError("the frame is cut short")
 
 
 def walk_frames(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[int, int, Frame]]:
     """(byte, size, frame) of each frame that begins in [start, stop).
 
-    `start` is a frame's first byte, `limit` the end of what may be read. Raises FrameError, naming the place, at the
+    `start` is a frame's first byte, `limit` the end of what may be read. Raises RecordError, naming the place, at the
     first frame that is not whole.
     """
     byte = start
@@ -134,7 +134,7 @@ def walk_frames(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple
                     data, at = window.locate(byte, size)
                 yield byte, size, read_parts(data, at, head)
                 byte += size
-        except FrameError as error:
+        except RecordError as error:
             raise _broken(path, byte, error) from error
 
 
@@ -149,7 +149,7 @@ def walk_sizes(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[
                 window.require(byte + size)
                 yield byte, size
                 byte += size
-        except FrameError as error:
+        except RecordError as error:
             raise _broken(path, byte, error) from error
 
 
@@ -160,7 +160,7 @@ def whole_end(path: Path) -> int:
     try:
         for byte, length, _ in walk_frames(path, end, size, size):
             end = byte + length
-    except FrameError:
+    except RecordError:
         return end
     return end
 
@@ -168,6 +168,6 @@ def whole_end(path: Path) -> int:
 _HINT: Final = "Put the segment back from a copy of the log folder; nothing was changed."
 
 
-def _broken(path: Path, byte: int, error: FrameError) -> FrameError:
+def _broken(path: Path, byte: int, error: RecordError) -> RecordError:
     offset = make_offset(int(path.stem), byte)
-    return FrameError(f"{error} (offset {offset}: segment {path}, byte {byte})", error.hint or _HINT)
+    return RecordError(f"{error} (offset {offset}: segment {path}, byte {byte})", error.hint or _HINT)

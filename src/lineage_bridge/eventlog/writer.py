@@ -82,7 +82,7 @@ class LogWriter:
         """A future of the frames' offsets, in their order, resolved when all are durable; all are written or none.
 
         The future raises LogFullError if the disk is full, LogError if it fails. Cancelled in time, it drops them.
-        Raises UnavailableError if too much waits, FrameError for a frame over its limits, LogError after `close`.
+        Raises UnavailableError if too much waits, RecordError for a frame over its limits, LogError after `close`.
         """
         future: Future[list[int]] = Future()
         pieces = [encode(frame) for frame in frames]

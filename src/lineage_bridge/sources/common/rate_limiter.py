@@ -5,14 +5,10 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-from lineage_bridge.errors import SourceError
+from lineage_bridge.errors import StoppedError
 
 LONGEST_WAIT_S = 90.0
 _LIMIT, _LEFT, _RESET, _AFTER = "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after"
-
-
-class StoppedError(SourceError):
-    """Whoever asked wants no answer any more."""
 
 
 class Gate:
@@ -35,7 +31,7 @@ class Gate:
             if wait_s <= 0:
                 return
             self.stop.wait(wait_s)
-        raise StoppedError("stopped before it was asked")
+        raise StoppedError("stopped before the request was sent")
 
     def _passing(self) -> float:
         """The seconds to wait; none: one call passes."""

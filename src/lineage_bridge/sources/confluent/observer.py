@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lineage_bridge.errors import ConfigError, SourceError
+from lineage_bridge.errors import ConfigError, SourceError, StoppedError
 from lineage_bridge.openlineage.outgoing import Json
 from lineage_bridge.sources.common.http import Http
 from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, SameJob, SameSpace, Snapshot, Unseen
-from lineage_bridge.sources.common.rate_limiter import StoppedError
 from lineage_bridge.sources.common.shared_metadata import NOTHING, Knowledge, together
 from lineage_bridge.sources.confluent.audit.plane import NAME as AUDIT_LOG
 from lineage_bridge.sources.confluent.audit.plane import offsets_of

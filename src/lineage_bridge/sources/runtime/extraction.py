@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from lineage_bridge.errors import RequestError
+from lineage_bridge.errors import RequestError, StoppedError
 from lineage_bridge.model.sources import SourceRecord, SourceState
 from lineage_bridge.model.tasks import ASKED, COMPLETED, FAILED, RUNNING, SEEN, GraphSize, PlaneRecord, TaskRecord
 from lineage_bridge.openlineage.outgoing import encode
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 TICK_S = 0.1
 KEPT = SEEN | {"partly"}
 """States of a plane whose step need not be done again."""
-
-
-class StoppedError(Exception):
-    """The extraction was told to stop."""
 
 
 class World(NamedTuple):
@@ -189,7 +185,7 @@ class Extraction:
 
     def _check(self) -> None:
         if self.stop.is_set():
-            raise StoppedError
+            raise StoppedError("stopped")
 
 
 def steps_of(observer: Observer[Any]) -> Callable[..., Any]:

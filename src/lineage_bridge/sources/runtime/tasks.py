@@ -7,11 +7,11 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import msgspec
 
-from lineage_bridge.errors import LineageBridgeError, NotFoundError, RequestError
+from lineage_bridge.errors import LineageBridgeError, NotFoundError, RequestError, StoppedError
 from lineage_bridge.model.tasks import EXTRACT, FAILED, PENDING, ExtractOrder, TaskFilter, TaskRecord
 from lineage_bridge.ports import SourceDesk
 from lineage_bridge.sources.common.settings import Secrets
-from lineage_bridge.sources.runtime.extraction import Extraction, StoppedError, World, steps_of
+from lineage_bridge.sources.runtime.extraction import Extraction, World, steps_of
 from lineage_bridge.sources.runtime.metadata_cache import make
 from lineage_bridge.sources.runtime.orders import Filled, again, choose, fill
 

@@ -5,14 +5,14 @@ from fastapi import APIRouter, Request, Response
 
 from lineage_bridge.api.bodies import Body, cut, receive
 from lineage_bridge.api.openapi import answers, body_of
-from lineage_bridge.api.responses import POSITION_HEADER, RefusedError, answer
+from lineage_bridge.api.responses import POSITION_HEADER, answer
 from lineage_bridge.api.routes.graphs.importing import Imported, translate
 from lineage_bridge.api.routes.graphs.nodes import GraphId, check
 from lineage_bridge.api.routes.operations.intake import STATUS, Intake, judge_one
 from lineage_bridge.api.schemas.answers import ErrorAnswer
 from lineage_bridge.api.schemas.graphs import GraphIn, ImportAnswer
 from lineage_bridge.api.services import Services
-from lineage_bridge.errors import RequestError
+from lineage_bridge.errors import RefusedError, RequestError
 from lineage_bridge.openlineage.verdict import Rejected
 from lineage_bridge.ports import Frame
 

@@ -11,11 +11,11 @@ from lineage_bridge.api.bodies import receive
 from lineage_bridge.api.dependencies import Offset, page
 from lineage_bridge.api.guard import check_loopback
 from lineage_bridge.api.openapi import answers, body_of
-from lineage_bridge.api.responses import RefusedError, answer
+from lineage_bridge.api.responses import answer
 from lineage_bridge.api.schemas.answers import ErrorAnswer
 from lineage_bridge.api.schemas.tasks import Credentials, ExtractionRequest, KeyPair, PlaneItem, TaskItem, TaskResult, UnknownItem
 from lineage_bridge.api.services import Services
-from lineage_bridge.errors import RequestError
+from lineage_bridge.errors import RefusedError, RequestError
 from lineage_bridge.model.tasks import ASKED, Credential, ExtractOrder, PlaneRecord, TaskFilter, TaskRecord
 from lineage_bridge.openlineage.times import SECOND_US, format_time
 
