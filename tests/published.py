@@ -10,7 +10,7 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
 from lineage_bridge import openlineage
-from lineage_bridge.openlineage.outgoing import OWN_FACETS, SPECIFICATION
+from lineage_bridge.openlineage.event_builder import OWN_FACETS, SPECIFICATION
 
 FOLDER = Path(str(openlineage.__path__[0])) / "spec" / "facets"
 BASE: dict[str, Any] = {

@@ -138,7 +138,7 @@ def test_an_export_comes_back_the_same_in_an_empty_store(server: Server, tmp_pat
         ({"nodes": [node("orders:x:y:z")]}, "nodes[0]: 'orders:x:y:z' is no node id"),
         ({"nodes": [node(TOPIC, node_type="connector")]}, "nodes[0]: node_type 'connector' is not what"),
         ({"nodes": [node(TOPIC, last_seen="soon")]}, "nodes[0]: 'soon' is no time"),
-        ({"nodes": [node(CONFLUENT.format("kafka_topic", "o" * 9000))]}, "characters are more than"),
+        ({"nodes": [node(CONFLUENT.format("kafka_topic", "o" * 9000))]}, "characters, the limit is"),
         ({"nodes": [node(TOPIC)], "edges": [edge(TOPIC, CONNECTOR, "consumes")]}, f"edges[0]: {CONNECTOR!r} is none of the nodes"),
         ({"nodes": [node(TOPIC)], "edges": [edge(TOPIC, TOPIC, "eats")]}, "edges[0]: 'eats' is no type of edges"),
         ({"edges": []}, "no graph: "),

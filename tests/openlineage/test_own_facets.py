@@ -9,11 +9,11 @@ from jsonschema import Draft202012Validator
 from tests.published import faults, schemas
 
 from lineage_bridge import sources
-from lineage_bridge.openlineage.outgoing import OWN_FACETS, Outgoing
+from lineage_bridge.openlineage.event_builder import OWN_FACETS, EventBuilder
 
 SOURCES = Path(sources.__path__[0])
 DOCS = Path(__file__).parents[2] / "docs"
-OUT = Outgoing("https://example.com/test")
+OUT = EventBuilder("https://example.com/test")
 
 
 @pytest.mark.parametrize(("url", "schema"), [pytest.param(*one, id=one[0].rpartition("/")[2]) for one in schemas()])
@@ -29,7 +29,7 @@ def test_each_is_a_schema_of_one_facet_that_the_documents_name(url: str, schema:
 
 
 def test_every_facet_of_ours_is_published() -> None:
-    written = re.compile(r"\bown\(\s*\"([\d-]+)\",\s*\"(\w+)\"")
+    written = re.compile(r"\bown_facet\(\s*\"([\d-]+)\",\s*\"(\w+)\"")
     used = {f"{OWN_FACETS}{version}/{name}.json" for path in SOURCES.rglob("*.py") for version, name in written.findall(path.read_text())}
     assert len(used) > 10
     assert used <= {url for url, _ in schemas()}
@@ -37,7 +37,7 @@ def test_every_facet_of_ours_is_published() -> None:
 
 def test_what_differs_from_a_schema_is_found() -> None:
     def of(key: str, name: str, **members: object) -> list[str]:
-        return faults([OUT.dataset_event(0, ("ns", "orders"), {key: OUT.own("1-0-0", name, **members)})])
+        return faults([OUT.dataset_event(0, ("ns", "orders"), {key: OUT.own_facet("1-0-0", name, **members)})])
 
     name = "ConfluentKafkaDatasetFacet"
     assert not of("confluent_kafka", name, cluster_id="lkc-1", environment_id="env-1", partitions=3)

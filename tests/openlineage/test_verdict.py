@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from tests.openlineage.support import ABSENT, ARRIVAL_US, META, RUN_ID, clean, event, rejected, repaired, sample_lines, text
 
+from lineage_bridge.openlineage.run_ids import parse_uuid, run_uuid
 from lineage_bridge.openlineage.verdict import (
     HTTP_STATUS,
     MAX_BYTES,
@@ -13,8 +14,6 @@ from lineage_bridge.openlineage.verdict import (
     Rejected,
     Repaired,
     judge,
-    parse_uuid,
-    run_uuid,
 )
 
 DATASET = {"namespace": "postgres://h:5432", "name": "db.public.orders"}

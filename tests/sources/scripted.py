@@ -6,12 +6,12 @@ from typing import Any
 from pydantic import Field
 
 from lineage_bridge.errors import UnreachableError
-from lineage_bridge.openlineage.outgoing import Outgoing
+from lineage_bridge.openlineage.event_builder import EventBuilder
 from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, SameJob, SameSpace, Snapshot, Unseen
 from lineage_bridge.sources.common.settings import Secret, SourceSettings
 from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge
 
-OUT = Outgoing("https://lineagebridge.dev/sources/scripted")
+OUT = EventBuilder("https://lineagebridge.dev/sources/scripted")
 SCRIPTS: dict[str, list[Any]] = {}
 """Address to what happens at each poll, the last one for ever: an error, or (events, same, unseen)."""
 SEEN: dict[str, list[tuple[Any, Knowledge]]] = {}

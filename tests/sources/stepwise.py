@@ -7,14 +7,14 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.openlineage.outgoing import Outgoing
+from lineage_bridge.openlineage.event_builder import EventBuilder
 from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, Snapshot, Unseen
 from lineage_bridge.sources.common.settings import reveal
 from lineage_bridge.sources.common.shared_metadata import NOTHING, Knowledge
 from lineage_bridge.sources.confluent.observer import FAILED, NOT_OBSERVED, OBSERVED, PARTLY, Outcome, Step
 from lineage_bridge.sources.confluent.settings import ALL, ConfluentSettings, Only
 
-OUT = Outgoing("https://lineagebridge.dev/sources/stepwise")
+OUT = EventBuilder("https://lineagebridge.dev/sources/stepwise")
 SPACE = "confluent://env-1/lkc-1"
 
 

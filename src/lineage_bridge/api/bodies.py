@@ -9,7 +9,7 @@ from fastapi import Request
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from lineage_bridge.errors import RefusedError
-from lineage_bridge.openlineage.text import mend_text
+from lineage_bridge.openlineage.json_text import mend_text
 from lineage_bridge.openlineage.verdict import Rejected
 
 SAMPLE_BYTES: Final = 64 << 10

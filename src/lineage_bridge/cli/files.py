@@ -11,7 +11,7 @@ from typing import IO
 import msgspec
 
 from lineage_bridge.errors import RequestError
-from lineage_bridge.openlineage.text import mend_text
+from lineage_bridge.openlineage.json_text import mend_text
 
 BATCH_BYTES = 4 * 1024 * 1024
 BATCH_EVENTS = 500

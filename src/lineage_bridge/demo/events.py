@@ -5,7 +5,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from lineage_bridge.demo.facets import PRODUCER, facets
 from lineage_bridge.demo.pipeline import Moment, Run, moments
-from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.openlineage.times import format_time
 
 SCHEMA_URL = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"

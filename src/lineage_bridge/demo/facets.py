@@ -1,6 +1,6 @@
 """The demo's own hand in writing facets."""
 
-from lineage_bridge.openlineage.outgoing import Outgoing
+from lineage_bridge.openlineage.event_builder import EventBuilder
 
 PRODUCER = "https://lineagebridge.dev/demo"
-facets = Outgoing(PRODUCER)
+facets = EventBuilder(PRODUCER)

@@ -15,7 +15,7 @@ from lineage_bridge.demo.datasets import (
 )
 from lineage_bridge.demo.facets import facets
 from lineage_bridge.demo.model import Dataset, Job, Source, copied, lineage
-from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.openlineage.event_builder import Json
 
 HEARTBEAT_S = 30 * 60
 REPOSITORY = "https://git.acme.example/data-platform/streaming-jobs"

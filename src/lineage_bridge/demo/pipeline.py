@@ -27,7 +27,7 @@ from lineage_bridge.demo.jobs import (
     SINK,
 )
 from lineage_bridge.demo.model import Job
-from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.openlineage.event_builder import Json
 
 HOUR_S = 60 * 60
 BEGIN_S = 48 * HOUR_S

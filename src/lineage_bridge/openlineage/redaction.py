@@ -36,7 +36,7 @@ def mask(raw: bytes) -> bytes:
     return raw
 
 
-class _Frame:
+class _Container:
     """An object or array that is open, and what is known of the values in it.
 
     `secret`: all of them are. `columns`: its keys are column names. `named`: one member says that another, `value`, is a
@@ -58,7 +58,7 @@ class _Scan:
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
         self.edits: dict[int, tuple[int, bytes]] = {}
-        self.frames = [_Frame(False, False, False, None)]
+        self.frames = [_Container(False, False, False, None)]
 
     def masked(self) -> bytes:
         for token in _TOKEN.finditer(self.raw):
@@ -86,7 +86,7 @@ class _Scan:
         secret = outer.secret or (key is not None and not outer.columns and names_secret(key))
         columns = is_object and not secret and key in _COLUMN_MAPS
         sink = outer.values if outer.is_object and key == "value" else outer.sink
-        self.frames.append(_Frame(is_object, secret, columns, sink))
+        self.frames.append(_Container(is_object, secret, columns, sink))
 
     def close(self) -> None:
         if len(self.frames) == 1:

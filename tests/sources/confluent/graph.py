@@ -10,7 +10,7 @@ from tests.confluent.expected import Column, Edge, Name
 from tests.events import T0, frames_of
 from tests.store.test_apply import apply, opened, settle
 
-from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.observer import Observation, Snapshot
 from lineage_bridge.sources.runtime.poller import parcels
 from lineage_bridge.store.whole.export import Export

@@ -13,7 +13,7 @@ from tests.sources.http import Reply, Request
 from tests.sources.ksqldb.test_any_answer import places
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.confluent.connect import plane as connect
 from lineage_bridge.sources.confluent.tableflow import plane as tableflow
 

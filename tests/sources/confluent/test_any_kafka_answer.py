@@ -13,7 +13,7 @@ from tests.sources.confluent.polling import ENV, LKC, T0, topics
 from tests.sources.http import Api, Request
 
 from lineage_bridge.errors import MissingError, SourceError
-from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.confluent.cluster_links import plane as cluster_links
 from lineage_bridge.sources.confluent.groups import plane as groups
 from lineage_bridge.sources.confluent.organization import Estate, KafkaCluster

@@ -10,7 +10,7 @@ from tests.confluent.places import ANALYTICS, ORDERS, PAYMENTS, PROD
 from tests.published import faults
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.shared_metadata import NOTHING

@@ -12,7 +12,7 @@ from tests.confluent.estate import secrets
 from tests.confluent.expected import SYSTEMS, expected
 from tests.sources.confluent.graph import Graph, differences, exported, kept, under_way
 
-from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.shared_metadata import NOTHING
 from lineage_bridge.sources.confluent.observer import ConfluentObserver

@@ -11,7 +11,7 @@ from tests.confluent.expected import Edge
 from tests.confluent.places import ORDERS, PROD
 from tests.sources.confluent.graph import Graph, exported, kept, system
 
-from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.shared_metadata import NOTHING
 from lineage_bridge.sources.confluent.observer import ConfluentObserver

@@ -8,7 +8,7 @@ from tests.sources.confluent import test_groups, test_links, test_topics
 from tests.sources.confluent.polling import SPACE, polling
 from tests.sources.http import Reply, Request
 
-from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.shared_metadata import NOTHING, together
 from lineage_bridge.sources.confluent.cluster_links import plane as cluster_links
 from lineage_bridge.sources.confluent.groups import plane as groups

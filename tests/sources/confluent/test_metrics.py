@@ -9,7 +9,7 @@ from tests.published import faults
 from tests.sources.http import Reply, Request, Standin, standing
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.openlineage.outgoing import Json, encode
+from lineage_bridge.openlineage.event_builder import Json, encode
 from lineage_bridge.openlineage.times import format_time, parse_time
 from lineage_bridge.sources.common.observer import Observation, Snapshot
 from lineage_bridge.sources.common.shared_metadata import NOTHING, Cluster, Knowledge

@@ -9,7 +9,7 @@ import pytest
 from tests.sources.http import Reply, Request, Standin, standing
 
 from lineage_bridge.errors import ConfigError, SourceError
-from lineage_bridge.openlineage.outgoing import Outgoing
+from lineage_bridge.openlineage.event_builder import EventBuilder
 from lineage_bridge.sources.common.observer import Observation, SameSpace, Snapshot, Unseen
 from lineage_bridge.sources.common.shared_metadata import NOTHING, Cluster, Knowledge
 from lineage_bridge.sources.confluent import observer as composite
@@ -18,7 +18,7 @@ from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
 from lineage_bridge.sources.confluent.planes import planes_of
 from lineage_bridge.sources.confluent.settings import ConfluentSettings, Only
 
-OUT = Outgoing("https://lineagebridge.dev/sources/scripted")
+OUT = EventBuilder("https://lineagebridge.dev/sources/scripted")
 NOW = 1_750_000_000_000_000
 
 

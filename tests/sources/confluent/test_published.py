@@ -7,7 +7,7 @@ from tests.confluent.cloud import running
 from tests.published import facets, faults
 from tests.sources.confluent.polling import MINUTE_US, T0
 
-from lineage_bridge.openlineage.outgoing import OWN_FACETS
+from lineage_bridge.openlineage.event_builder import OWN_FACETS
 from lineage_bridge.sources.common.shared_metadata import NOTHING
 from lineage_bridge.sources.confluent.observer import ConfluentObserver
 from lineage_bridge.sources.confluent.settings import ConfluentSettings

@@ -12,7 +12,7 @@ from tests.published import faults
 from tests.sources.confluent.graph import Graph, differences, exported
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.shared_metadata import NOTHING
 from lineage_bridge.sources.confluent.clients import Clients

@@ -8,7 +8,7 @@ from tests.published import faults
 from tests.sources.flink.orders import DDL, FAILED, FINISHED, GEN, NOW_US, ORDERS, SCRIPT, START_MS, TOPICS, count, overview, tell_orders
 from tests.sources.flink.stand import Stand, recorded
 
-from lineage_bridge.openlineage.outgoing import run_id
+from lineage_bridge.openlineage.event_builder import run_id
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
 from lineage_bridge.sources.common.shared_metadata import NOTHING

@@ -11,7 +11,7 @@ from tests.sources.flink.orders import DDL, FAILED, NOW_US, ORDERS, overview, te
 from tests.sources.flink.stand import Stand, recorded, standing
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.shared_metadata import NOTHING
 from lineage_bridge.sources.flink.observer import FlinkObserver
 from lineage_bridge.sources.flink.settings import FlinkSettings

@@ -10,7 +10,7 @@ from tests.sources.flink.orders import AGGREGATE, DDL, FAILED, GEN, NOW_US, ORDE
 from tests.sources.flink.stand import Stand, recorded, standing
 
 from lineage_bridge.errors import SourceError, UnreachableError
-from lineage_bridge.openlineage.outgoing import encode, run_id
+from lineage_bridge.openlineage.event_builder import encode, run_id
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.observer import Observation, SameJob
 from lineage_bridge.sources.common.shared_metadata import NOTHING, VALUE, Cluster, Knowledge

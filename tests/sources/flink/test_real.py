@@ -15,7 +15,7 @@ from tests.servers.flink import NAMESPACE, FlinkCluster, kafka_table
 from tests.servers.sink import EventSink
 
 from lineage_bridge.errors import UnreachableError
-from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.http import Http
 from lineage_bridge.sources.common.observer import Observation, SameJob
 from lineage_bridge.sources.common.settings import HttpSettings

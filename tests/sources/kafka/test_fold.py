@@ -5,7 +5,7 @@ from typing import Any
 from tests.api.support import Server
 from tests.sources.kafka.told import poll
 
-from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.kafka.look.cluster import STREAMS, Group, Member, Seen, Subtopology, Topic, Transaction
 
 NAMESPACE = "kafka://broker:9092"

@@ -10,7 +10,7 @@ from tests.events import T0
 from tests.sources.ksqldb.server import shop
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.ksqldb.answers import parse
 from lineage_bridge.sources.common.ksqldb.settings import KsqldbSettings
 from lineage_bridge.sources.common.ksqldb.translate import known, translate

@@ -11,7 +11,7 @@ from tests.sources.http import Reply, Standin, standing
 from tests.sources.ksqldb.server import HOST, TYPE, Ksql, shop
 
 from lineage_bridge.errors import BusyError, ForbiddenError, SourceError, UnreachableError
-from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.ksqldb.settings import KsqldbSettings
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge

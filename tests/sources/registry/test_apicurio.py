@@ -11,7 +11,7 @@ from tests.servers import faulty
 from tests.servers.registry import Registry
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.registry.settings import RegistrySettings
 from lineage_bridge.sources.common.shared_metadata import VALUE, Cluster, Knowledge

@@ -8,7 +8,7 @@ from tests.events import T0, dataset, run_event, schema
 from tests.sources.http import Standin, standing
 from tests.sources.registry.confluent import Confluent
 
-from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.observer import Snapshot
 from lineage_bridge.sources.common.registry.settings import RegistrySettings
 from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge

@@ -6,7 +6,7 @@ from typing import Any
 from tests.events import T0
 from tests.published import faults
 
-from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.observer import Observation, Unseen
 from lineage_bridge.sources.common.registry.answers import Answers, Reference, Registered, Tagging
 from lineage_bridge.sources.common.registry.settings import RegistrySettings

@@ -18,8 +18,9 @@ from lineage_bridge.graph.log_record import RETRY, Carried, FrameKind
 from lineage_bridge.graph.relations import NEVER_US, NO_EVENT, Origin, Row, Side
 from lineage_bridge.openlineage import facets as standard
 from lineage_bridge.openlineage.event import Dataset, Event, Facets, Job, Run
+from lineage_bridge.openlineage.run_ids import parse_uuid, run_uuid
 from lineage_bridge.openlineage.times import parse_time
-from lineage_bridge.openlineage.verdict import Clean, Rejected, Repaired, judge, parse_uuid, run_uuid
+from lineage_bridge.openlineage.verdict import Clean, Rejected, Repaired, judge
 
 Fact = tuple[str, Row, Row]
 """Relation, key, values."""

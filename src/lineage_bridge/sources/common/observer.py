@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from lineage_bridge.model.sources import SourceCheck as Check
-from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.settings import SourceSettings
 from lineage_bridge.sources.common.shared_metadata import Knowledge
 

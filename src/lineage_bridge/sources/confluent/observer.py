@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lineage_bridge.errors import ConfigError, SourceError, StoppedError
-from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.http import Http
 from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, SameJob, SameSpace, Snapshot, Unseen
 from lineage_bridge.sources.common.shared_metadata import NOTHING, Knowledge, together

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json, Outgoing
 from lineage_bridge.openlineage.times import DAY_US, format_time
 from lineage_bridge.sources.common.kafka.events.builder import digest
 from lineage_bridge.sources.common.kafka.events.topics import STATISTICS_EVERY_US
@@ -14,7 +14,7 @@ from lineage_bridge.sources.common.shared_metadata import Knowledge
 from lineage_bridge.sources.confluent.metrics.client import KAFKA, TOPIC, Row, Window
 from lineage_bridge.sources.confluent.organization import Estate
 
-OUT = Outgoing("https://lineagebridge.dev/sources/confluent/metrics")
+OUT = EventBuilder("https://lineagebridge.dev/sources/confluent/metrics")
 FACET = "confluent_statistics"
 FORGOTTEN_US = 7 * DAY_US
 
@@ -55,7 +55,7 @@ class Telling:
             return None
         self.said[what] = [self.now_us, now]
         since, until = format_time(self.during.start_us), format_time(self.during.end_us)
-        return OUT.own("1-0-0", f"ConfluentStatistics{kind}Facet", since=since, until=until, **members)
+        return OUT.own_facet("1-0-0", f"ConfluentStatistics{kind}Facet", since=since, until=until, **members)
 
 
 def of_topics(telling: Telling, rows: Mapping[str, list[Row]]) -> list[Json]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from lineage_bridge.errors import ConfigError, MissingError, SourceError
-from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.flink.flows import flows_of
 from lineage_bridge.sources.common.flink.plan import Plan

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.flink.fetch import Answer
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lineage_bridge.openlineage import outgoing
+from lineage_bridge.openlineage import event_builder
+from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json
 from lineage_bridge.sources.common.flink.counters import Held, hold, key_of, read_of, written_of
 from lineage_bridge.sources.common.flink.facets import OUTGOING, inputs_of, job_facets, outputs_of
 from lineage_bridge.sources.common.flink.plan import Operator, Plan
@@ -151,7 +151,7 @@ def _event(
 def _run_id(jid: str, facts: Mapping[str, Any], cluster: Cluster) -> str:
     """By the job's id, which is its own but where all deployments have the same, or where it was taken up again after its end."""
     parts: list[str | int] = [facts["start"]] if jid == _SAME_FOR_ALL or facts.get("again") else []
-    return str(outgoing.run_id("flink", cluster.namespace, jid, *parts))
+    return str(event_builder.run_id("flink", cluster.namespace, jid, *parts))
 
 
 def _flink_job(jid: str, facts: Mapping[str, Any], cluster: Cluster) -> Json:
@@ -161,7 +161,7 @@ def _flink_job(jid: str, facts: Mapping[str, Any], cluster: Cluster) -> Json:
         members["application"] = {"id": facts["application"], "name": cluster.applications.get(facts["application"], "")}
     if facts["error"] and facts["state"] != "FAILED":
         members["last_error"] = {key: facts["error"][key] for key in ("message", "at")}
-    return OUTGOING.own("1-0-0", "FlinkJobRunFacet", **members)
+    return OUTGOING.own_facet("1-0-0", "FlinkJobRunFacet", **members)
 
 
 def _failure(facts: Mapping[str, Any]) -> dict[str, Json]:
@@ -170,4 +170,4 @@ def _failure(facts: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def _hash(value: list[Any]) -> str:
-    return hashlib.sha256(outgoing.encode({"": value})).hexdigest()[:16]
+    return hashlib.sha256(event_builder.encode({"": value})).hexdigest()[:16]

@@ -12,7 +12,7 @@ import msgspec
 from lineage_bridge.errors import RequestError, StoppedError
 from lineage_bridge.model.sources import SourceRecord, SourceState
 from lineage_bridge.model.tasks import ASKED, COMPLETED, FAILED, RUNNING, SEEN, GraphSize, PlaneRecord, TaskRecord
-from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.openlineage.times import SECOND_US
 from lineage_bridge.ports import SourceBook, TaskBook
 from lineage_bridge.sources.common.observer import Observation, Observer

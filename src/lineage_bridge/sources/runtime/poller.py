@@ -15,7 +15,7 @@ import msgspec
 
 from lineage_bridge.errors import ConfigError, LineageBridgeError, UnavailableError
 from lineage_bridge.model.sources import SourceRecord, UnseenRecord
-from lineage_bridge.openlineage.outgoing import encode
+from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.openlineage.times import SECOND_US
 from lineage_bridge.ports import Parcel, SourceBook
 from lineage_bridge.sources.common.observer import Observation, Observer, SameJob, SameSpace, Unseen

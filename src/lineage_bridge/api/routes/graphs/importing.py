@@ -12,10 +12,10 @@ from lineage_bridge.api.schemas.graphs import EdgeIn, GraphIn, NodeIn, SkippedIt
 from lineage_bridge.errors import RequestError
 from lineage_bridge.graph.identity.node_ids import OTHER, SCHEMA, STATED, environment, job_type, parse, prefixed
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.openlineage.outgoing import Json, Outgoing, encode
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json, encode
 from lineage_bridge.openlineage.times import parse_time
 
-OUT = Outgoing("https://lineagebridge.dev/import")
+OUT = EventBuilder("https://lineagebridge.dev/import")
 IMPORTED: Final = "lineagebridge_import"
 """The key of the facet that keeps what no other facet says of an imported node and its edges."""
 _DATA = ("consumes", "produces", "transforms", "materializes")
@@ -198,7 +198,7 @@ def _facets(part: _Part) -> dict[str, Json]:
     rest = {} if node.facets is not None else _rest(node, left)
     if rest or part.edges:
         edges = sorted(part.edges, key=lambda edge: json.dumps(edge, sort_keys=True))
-        facets[IMPORTED] = OUT.own("1-0-0", f"LineageBridgeImport{part.kind.name.title()}Facet", edges=edges, **rest)
+        facets[IMPORTED] = OUT.own_facet("1-0-0", f"LineageBridgeImport{part.kind.name.title()}Facet", edges=edges, **rest)
     return facets
 
 
@@ -209,11 +209,11 @@ def _said(part: _Part, left: Json) -> dict[str, Json]:
     place = {"environment_id": env, "cluster_id": cluster}
     if env and part.type == "kafka_topic" and all(isinstance(left.get(key), int) for key in _KAFKA):
         tags = {"tags": part.node.tags} if part.node.tags else {}
-        facets["confluent_kafka"] = OUT.own(
+        facets["confluent_kafka"] = OUT.own_facet(
             "1-0-0", "ConfluentKafkaDatasetFacet", **place, **tags, **{key: left.pop(key) for key in _KAFKA}
         )
     if env and part.type == "connector" and all(isinstance(left.get(key), str) for key in _CONNECTOR):
-        facets["confluent_connector"] = OUT.own(
+        facets["confluent_connector"] = OUT.own_facet(
             "1-0-0", "ConfluentConnectorJobFacet", **place, **{key: left.pop(key) for key in _CONNECTOR}
         )
     if isinstance(left.get("description"), str):

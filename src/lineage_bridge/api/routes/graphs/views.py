@@ -24,8 +24,8 @@ from lineage_bridge.graph.runs.state import UNKNOWN
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.inventory import Entry
 from lineage_bridge.model.runs import RunRecord
+from lineage_bridge.openlineage.event_builder import SPECIFICATION
 from lineage_bridge.openlineage.facets import Where, inspect
-from lineage_bridge.openlineage.outgoing import SPECIFICATION
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.openlineage.verdict import EVENT_TYPES
 from lineage_bridge.ports import GraphReader

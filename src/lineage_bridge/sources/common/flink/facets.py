@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json, schema_fields
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json, Outgoing, fields_json
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.flink.counters import Held, total
 from lineage_bridge.sources.common.flink.values import Access, Column, Entry, Flows
 
-OUTGOING = Outgoing("https://lineagebridge.dev/sources/flink")
+OUTGOING = EventBuilder("https://lineagebridge.dev/sources/flink")
 _DIRECT = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
 
 
@@ -60,12 +60,12 @@ def job_facets(flows: Flows, kind: str, heartbeat_s: int) -> dict[str, Json]:
 def _facets(access: Access) -> dict[str, Json]:
     said: dict[str, Json] = {}
     if access.fields:
-        said["schema"] = OUTGOING.schema(fields_json(access.fields))
+        said["schema"] = OUTGOING.schema(schema_fields(access.fields))
     if access.tables:
         members: Json = {"tables": list(access.tables), "inferred": access.inferred}
         if access.connector:
             members["connector"] = access.connector
-        said["flink_table"] = OUTGOING.own("1-0-0", "FlinkTableDatasetFacet", **members)
+        said["flink_table"] = OUTGOING.own_facet("1-0-0", "FlinkTableDatasetFacet", **members)
     return said
 
 
@@ -96,7 +96,7 @@ def _transformation(kind: str) -> Json:
     return {"type": "DIRECT" if kind in _DIRECT else "INDIRECT", "subtype": kind}
 
 
-def column_lineage(entry: Entry | None, outgoing: Outgoing) -> Mapping[str, Json]:
+def column_lineage(entry: Entry | None, outgoing: EventBuilder) -> Mapping[str, Json]:
     """The same columns in the form that others read."""
     if entry is None or not (entry.fields or entry.deciding):
         return {}

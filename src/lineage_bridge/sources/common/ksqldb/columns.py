@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
+from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json
 from lineage_bridge.sources.common.ksqldb.answers import Relation
 from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Knowledge, column_of
 from lineage_bridge.sql.lineage import Lineage

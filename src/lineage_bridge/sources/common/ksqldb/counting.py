@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from lineage_bridge.openlineage.outgoing import Json, Outgoing
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json
 from lineage_bridge.sources.common.ksqldb.answers import Answers, Query
 
-_OUT = Outgoing("https://lineagebridge.dev/sources/ksqldb")
+_OUT = EventBuilder("https://lineagebridge.dev/sources/ksqldb")
 _MESSAGES, _BYTES = "total-messages", ("total-message-bytes", "total-bytes")
 """What a server counts of a topic that it writes; `consumer-` before it, of one that it reads. The bytes were renamed once."""
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json, RunContent, encode, run_id, schema_fields
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Content, Json, Outgoing, encode, fields_json, run_id
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.ksqldb.answers import Answers, Query, Relation
 from lineage_bridge.sources.common.ksqldb.columns import REGISTERED, columns_into, keys_of, lineage
@@ -21,7 +21,7 @@ from lineage_bridge.sources.common.ksqldb.statements import topics_of, window_of
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
 from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Knowledge, Schema, columns_of
 
-TELLER = Outgoing("https://lineagebridge.dev/sources/ksqldb")
+TELLER = EventBuilder("https://lineagebridge.dev/sources/ksqldb")
 RUNNING, PAUSED, ERROR, UNRESPONSIVE = "RUNNING", "PAUSED", "ERROR", "UNRESPONSIVE"
 _NOTHING: Mapping[str, Any] = {"topics": {}, "queries": {}, "ended": {}}
 
@@ -138,7 +138,7 @@ class _Look:
             if topic not in by_topic and not self.is_whole:
                 self.told_topics[topic] = was
             elif topic not in by_topic:
-                gone = {key: TELLER.withdrawn() for key in was["facets"] if key != "schema" or not self._is_registered(topic)}
+                gone = {key: TELLER.deleted_facet() for key in was["facets"] if key != "schema" or not self._is_registered(topic)}
                 yield from self._told((was["namespace"], topic), gone)
 
     def streams(self) -> Iterator[Json]:
@@ -153,7 +153,7 @@ class _Look:
             if not self.is_whole:
                 self.told_streams[name] = before[name]
             else:
-                yield from self._told((self.named.streams, name), dict.fromkeys(("symlinks", "ksqldb"), TELLER.withdrawn()))
+                yield from self._told((self.named.streams, name), dict.fromkeys(("symlinks", "ksqldb"), TELLER.deleted_facet()))
 
     def _told(self, name: DatasetName, facets: Mapping[str, Json]) -> Iterator[Json]:
         if facets:
@@ -162,7 +162,7 @@ class _Look:
     def _facets(self, topic: str, here: list[Relation]) -> dict[str, Json]:
         facets = _names_of([(self.named.streams, one.name) for one in here], here) if self.named.alone else {}
         if not self._is_registered(topic):
-            facets["schema"] = TELLER.schema(fields_json(columns_of(*_declared(here))))
+            facets["schema"] = TELLER.schema(schema_fields(columns_of(*_declared(here))))
         return facets
 
     def _is_registered(self, topic: str) -> bool:
@@ -227,13 +227,13 @@ class _Look:
         query: Query,
         was: Mapping[str, Any],
         entry: Mapping[str, Any],
-        content: Content,
+        content: RunContent,
         health: Mapping[str, Any],
         amounts: list[dict[str, Json]],
     ) -> Json:
         """What a run that was seen before does: only what is new of it, and its amounts."""
         state = entry["state"]
-        told = content if was["told"] != entry["told"] else content.bare()
+        told = content if was["told"] != entry["told"] else content.names_only()
         facets = told.run_facets
         if was["health"] != entry["health"] or state == ERROR:
             facets = {**facets, **self._health(state, query, health)}
@@ -263,14 +263,14 @@ class _Look:
         return PAUSED if states <= {PAUSED, ERROR} else RUNNING
 
     def _health(self, state: str, query: Query, health: Mapping[str, Any]) -> dict[str, Json]:
-        facets = {"ksqldb_state": TELLER.own("1-0-0", "KsqldbStateRunFacet", **health)}
+        facets = {"ksqldb_state": TELLER.own_facet("1-0-0", "KsqldbStateRunFacet", **health)}
         if ERROR in (state, *query.hosts.values()) and query.errors:
             facets["errorMessage"] = TELLER.error_message(mask_text(query.errors[-1]), mask_text("\n".join(query.errors)))
         elif state == ERROR:
             facets["errorMessage"] = TELLER.error_message("the query is in state ERROR; ksqlDB does not say why", "")
         return facets
 
-    def _content(self, name: str, query: Query) -> Content:
+    def _content(self, name: str, query: Query) -> RunContent:
         """What a query does."""
         said, group = self.said, group_of(self.said.service, name)
         topology = topics_of(query.topology, group)
@@ -283,7 +283,7 @@ class _Look:
         job: dict[str, Json] = {
             "jobType": TELLER.job_type("STREAMING", "KSQLDB", "QUERY", self.settings.heartbeat_s),
             "sql": TELLER.sql(mask_text(query.text), "ksqldb"),
-            "ksqldb_query": TELLER.own(
+            "ksqldb_query": TELLER.own_facet(
                 "1-0-0",
                 "KsqldbQueryJobFacet",
                 query=name,
@@ -295,7 +295,7 @@ class _Look:
             ),
         }
         if window := window_of(query.window, query.text):
-            job["ksqldb_window"] = TELLER.own("1-0-0", "KsqldbWindowJobFacet", **window)
+            job["ksqldb_window"] = TELLER.own_facet("1-0-0", "KsqldbWindowJobFacet", **window)
         run: dict[str, Json] = {"processing_engine": TELLER.processing_engine("ksqlDB", said.version)}
         if found.errors:
             errors: list[Json] = [{"errorMessage": f"line {one.line}, column {one.column}: {one.message}"} for one in found.errors]
@@ -306,14 +306,14 @@ class _Look:
             into, deciding = columns_into(sinks[0], found, said.relations, self.names, self.around) if sinks else ({}, [])
             facets = {"columnLineage": TELLER.column_lineage(into, deciding)} if into or deciding else {}
             outputs.append(TELLER.dataset(topic, facets))
-        return Content(run, job, [TELLER.dataset(topic) for topic in sorted(read)], outputs)
+        return RunContent(run, job, [TELLER.dataset(topic) for topic in sorted(read)], outputs)
 
 
 def _names_of(others: list[DatasetName], here: list[Relation]) -> dict[str, Json]:
     """The facets of a topic or stream that say what it is otherwise."""
     return {
         "symlinks": TELLER.symlinks(others, "TABLE"),
-        "ksqldb": TELLER.own("1-0-0", "KsqldbDatasetFacet", streams=[_stream(one) for one in here]),
+        "ksqldb": TELLER.own_facet("1-0-0", "KsqldbDatasetFacet", streams=[_stream(one) for one in here]),
     }
 
 

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec.structs import replace
 
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json, schema_fields
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json, Outgoing, fields_json
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
 from lineage_bridge.sources.common.registry.answers import Answers, Tagging
 from lineage_bridge.sources.common.registry.fields.texts import Tagged
@@ -25,7 +25,7 @@ from lineage_bridge.sources.common.registry.settings import RegistrySettings
 from lineage_bridge.sources.common.registry.subjects import Place, Subject, context_of, places, subject_of
 from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Cluster, Knowledge, Schema, column_of, columns_of
 
-TELLER = Outgoing("https://lineagebridge.dev/sources/registry")
+TELLER = EventBuilder("https://lineagebridge.dev/sources/registry")
 _NAMED = 10
 """How many names of what drifts are written out."""
 
@@ -196,7 +196,7 @@ class _Telling:
         """What is told of a topic that no subject describes any more; what the catalog says of it stays."""
         name = (entry["namespace"], topic)
         keys = [key for key in entry["keys"] if key != "documentation" or name not in self.described]
-        facets = dict.fromkeys(keys, TELLER.withdrawn())
+        facets = dict.fromkeys(keys, TELLER.deleted_facet())
         if "tags" in facets and topic in self.catalog:
             facets["tags"] = TELLER.dataset_tags(catalog_tags(self._of_topic(topic)))
         return TELLER.dataset_event(self.now_us, name, facets)
@@ -219,7 +219,7 @@ class _Telling:
             "told": told,
         }
         ended = set(was["keys"]) - facets.keys() - ({"documentation"} if name in self.described else set()) if was else ()
-        withdrawn = dict.fromkeys(sorted(ended), TELLER.withdrawn())
+        withdrawn = dict.fromkeys(sorted(ended), TELLER.deleted_facet())
         older = [TELLER.dataset_event(at, name, self._facets(name, parts)) for at, parts in steps[:-1]]
         older += [TELLER.dataset_event(steps[-1][0], name, facets)] if steps[-1][0] < self.now_us else []
         return entry, [*older, TELLER.dataset_event(self.now_us, name, {**facets, **withdrawn})]
@@ -255,7 +255,7 @@ class _Telling:
         keys = [part for part in parts if part.place.part == KEY]
         facets: dict[str, Json] = {}
         if any(part.subject.fields is not None for part in parts):
-            facets["schema"] = TELLER.schema(fields_json(columns_of(_fields(keys, KEY), _fields(values, VALUE))))
+            facets["schema"] = TELLER.schema(schema_fields(columns_of(_fields(keys, KEY), _fields(values, VALUE))))
         facets["version"] = TELLER.dataset_version("; ".join(part.version for part in (*values, *keys)))
         docs = [part.subject.doc for part in values if part.subject.doc]
         if len(docs) == 1 and name not in self.described:
@@ -274,7 +274,7 @@ class _Telling:
         if tags or more:
             facets["tags"] = TELLER.dataset_tags([*tags, *more])
         told = [self._subject(part) for part in (*values, *keys)]
-        facets["schema_registry"] = TELLER.own("1-0-0", "SchemaRegistryDatasetFacet", registry=self.registry, subjects=told)
+        facets["schema_registry"] = TELLER.own_facet("1-0-0", "SchemaRegistryDatasetFacet", registry=self.registry, subjects=told)
         return facets
 
     def _of_topic(self, topic: str) -> list[str]:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from lineage_bridge.errors import SourceError
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json, Outgoing
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.kafka.events.builder import digest
 from lineage_bridge.sources.common.kafka.events.topics import STATISTICS_EVERY_US
@@ -24,7 +24,7 @@ from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
 from lineage_bridge.sources.confluent.settings import AuditLog, ConfluentSettings, Only
 from lineage_bridge.sources.confluent.statistics import Topics
 
-OUT = Outgoing("https://lineagebridge.dev/sources/confluent/audit-log")
+OUT = EventBuilder("https://lineagebridge.dev/sources/confluent/audit-log")
 NAME = "audit-log"
 FACET = "confluent_changes"
 DATASET, JOB = "Dataset", "Job"
@@ -218,7 +218,7 @@ def _facet(here: Mapping[str, list[Json]], said: list[Any], kind: str, around: K
     late = now_us - said[2] >= STATISTICS_EVERY_US
     if changes == said[0] and (access == said[1] or not late):
         return None, said
-    return OUT.own("1-0-0", f"ConfluentChanges{kind}Facet", **members), [changes, access, now_us]
+    return OUT.own_facet("1-0-0", f"ConfluentChanges{kind}Facet", **members), [changes, access, now_us]
 
 
 def _shown(one: Json, around: Knowledge) -> Json:

@@ -11,8 +11,8 @@ from urllib.parse import quote
 import msgspec
 
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json, Outgoing
 from lineage_bridge.openlineage.secrets import mask_text, names_secret
 from lineage_bridge.sources.common.http import Http
 from lineage_bridge.sources.common.kafka.events.builder import digest
@@ -23,7 +23,7 @@ from lineage_bridge.sources.confluent.organization import Registry
 from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
 from lineage_bridge.sources.confluent.registry.plane import poll_of, registries, registry_http, registry_lacks
 
-TELLER = Outgoing("https://lineagebridge.dev/sources/confluent/catalog")
+TELLER = EventBuilder("https://lineagebridge.dev/sources/confluent/catalog")
 PAGE = 500
 """Entities of a page: as many as the catalog gives."""
 MOST_AT_ONCE = 200
@@ -174,12 +174,12 @@ class CatalogPlane(Plane[Described]):
             if told:
                 found.setdefault(name[0], {})[name[1]] = {"tags": list(entity.tags), "metadata": metadata, "told": told}
             new = {key: facet for key, facet in facets.items() if earlier["told"].get(key) != told[key]}
-            gone = {key: TELLER.withdrawn() for key in earlier["told"] if key not in told}
+            gone = {key: TELLER.deleted_facet() for key in earlier["told"] if key not in told}
             events += _event(kind, name, {**new, **gone}, now_us)
         listed = {(self.clusters[one.cluster].space, one.name) for one in entities}
         for name, entry in _entries(was):
             if name not in listed:
-                events += _event(kind, name, dict.fromkeys(entry["told"], TELLER.withdrawn()), now_us)
+                events += _event(kind, name, dict.fromkeys(entry["told"], TELLER.deleted_facet()), now_us)
         return found, events
 
 
@@ -208,7 +208,7 @@ def _facets(kind: str, entity: Entity, metadata: Mapping[str, Any]) -> dict[str,
         if tags:
             facets["tags"] = TELLER.job_tags(tags)
         if more:
-            facets["confluent_business_metadata"] = TELLER.own("1-0-0", "ConfluentBusinessMetadataJobFacet", **more)
+            facets["confluent_business_metadata"] = TELLER.own_facet("1-0-0", "ConfluentBusinessMetadataJobFacet", **more)
         return facets
     if tags:
         facets["tags"] = TELLER.dataset_tags(tags)
@@ -217,7 +217,7 @@ def _facets(kind: str, entity: Entity, metadata: Mapping[str, Any]) -> dict[str,
     if entity.text:
         facets["documentation"] = TELLER.documentation("Dataset", entity.text)
     if more:
-        facets["confluent_business_metadata"] = TELLER.own("1-0-0", "ConfluentBusinessMetadataDatasetFacet", **more)
+        facets["confluent_business_metadata"] = TELLER.own_facet("1-0-0", "ConfluentBusinessMetadataDatasetFacet", **more)
     return facets
 
 

@@ -12,15 +12,15 @@ from uuid import UUID
 import msgspec
 
 from lineage_bridge.errors import MissingError
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json, run_id
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json, Outgoing, run_id
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.kafka.events.builder import digest
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
 from lineage_bridge.sources.common.shared_metadata import Knowledge
 from lineage_bridge.sources.confluent.kafka_rest import LINKS, ClusterPlane, Millis, Offset, Text, for_each_cluster
 
-OUT = Outgoing("https://lineagebridge.dev/sources/confluent")
+OUT = EventBuilder("https://lineagebridge.dev/sources/confluent")
 _ENDS = (("FAIL", ("FAILED", "LINK_FAILED", "SOURCE_UNAVAILABLE")), ("ABORT", ("PAUSED", "LINK_PAUSED")), ("COMPLETE", ("STOPPED",)))
 _OVER = frozenset(status for _, statuses in _ENDS for status in statuses)
 
@@ -159,7 +159,7 @@ class _Telling:
         run_facets: dict[str, Json] = {}
         lags = {one.topic: one.lag for one in link.mirrors if one.lag >= 0 and one.status not in _OVER}
         if lags:
-            run_facets["confluent_mirror_lag"] = OUT.own("1-0-0", "ConfluentMirrorLagRunFacet", rows=sum(lags.values()), topics=lags)
+            run_facets["confluent_mirror_lag"] = OUT.own_facet("1-0-0", "ConfluentMirrorLagRunFacet", rows=sum(lags.values()), topics=lags)
         if kind == "FAIL":
             run_facets["errorMessage"] = OUT.error_message(_failure(link), "")
         inputs = [OUT.dataset(name) for name in sorted({self._source(link, one) for one in link.mirrors})]
@@ -185,7 +185,7 @@ class _Telling:
         members |= {key: said for key, said in (("link_id", link.id), ("state", link.state), ("error", link.error)) if said}
         return {
             "jobType": OUT.job_type("STREAMING", "CONFLUENT", "CLUSTER_LINK", self.plane.settings.heartbeat_s),
-            "confluent_cluster_link": OUT.own("1-0-0", "ConfluentClusterLinkJobFacet", **members),
+            "confluent_cluster_link": OUT.own_facet("1-0-0", "ConfluentClusterLinkJobFacet", **members),
         }
 
     def _mirror_facet(self, link: Link, one: Mirror) -> Json:
@@ -194,7 +194,7 @@ class _Telling:
             members["since"] = format_time(one.since_us)
         if one.error:
             members["error"] = one.error
-        return OUT.own("1-0-0", "ConfluentMirrorDatasetFacet", **members)
+        return OUT.own_facet("1-0-0", "ConfluentMirrorDatasetFacet", **members)
 
     def _flows(self, link: Link) -> list[Json]:
         return [{**_dataset(self._mirror(one)), "inputs": [_dataset(self._source(link, one))]} for one in link.mirrors]

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lineage_bridge.openlineage.outgoing import Json, Outgoing
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json
 from lineage_bridge.sources.common.connect.catalogue.catalogue import Catalogue, catalogue
 from lineage_bridge.sources.common.connect.catalogue.family import SINK, SOURCE
 from lineage_bridge.sources.common.connect.client import read_connector
@@ -14,7 +14,7 @@ from lineage_bridge.sources.common.connect.lineage.evidence import sums_of
 from lineage_bridge.sources.common.connect.services import plugins_used
 from lineage_bridge.sources.common.connect.worker import FAILED, RUNNING, Detail, Part, Plugin, Seen, Service
 
-TELLER = Outgoing("https://lineagebridge.dev/sources/confluent")
+TELLER = EventBuilder("https://lineagebridge.dev/sources/confluent")
 CUSTOM = "confluent.custom.plugin.id"
 _NO_CLASS = "unknown"
 """The class of a connector that tells none."""
@@ -137,7 +137,7 @@ def remembered(one: Seen, asked: Asked) -> Detail:
 
 def _facets(config: Mapping[str, str], direction: str, place: Place, ident: str, plugin: Custom | None) -> dict[str, Json]:
     """The facets of a connector's job."""
-    facet = TELLER.own(
+    facet = TELLER.own_facet(
         "1-0-0",
         "ConfluentConnectorJobFacet",
         connector_class=config.get("connector.class", ""),

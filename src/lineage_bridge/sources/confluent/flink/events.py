@@ -7,9 +7,9 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json, RunContent, encode, run_id, schema_fields
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Content, Json, Outgoing, encode, fields_json, run_id
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.flink.facets import column_lineage, entry_json
 from lineage_bridge.sources.common.shared_metadata import VALUE, Knowledge
@@ -18,7 +18,7 @@ from lineage_bridge.sources.confluent.flink.catalog import REGISTERED
 from lineage_bridge.sources.confluent.flink.parse import Meaning
 from lineage_bridge.sources.confluent.organization import Estate
 
-TELLER = Outgoing("https://lineagebridge.dev/sources/confluent/flink")
+TELLER = EventBuilder("https://lineagebridge.dev/sources/confluent/flink")
 Remembered = Mapping[str, Any]
 """What the snapshot has of a statement, as JSON."""
 
@@ -95,7 +95,7 @@ class Life:
         }
         state = self._state(statement, entry["models"])
         entry["state"] = _hash(state)
-        bare = Content({}, {}, *([{"namespace": space, "name": name} for space, name in side] for side in entry["sides"]))
+        bare = RunContent({}, {}, *([{"namespace": space, "name": name} for space, name in side] for side in entry["sides"]))
         if begun is None:
             told = content or bare
             since = self.now_us - 2 if resumed else min(statement.created_us or self.now_us - 2, self.now_us - 2)
@@ -115,7 +115,7 @@ class Life:
         events.append(TELLER.run_event(kind, at_us, run, job, **told._asdict()))
         return entry, events
 
-    def _content(self, statement: Statement, meaning: Meaning) -> Content:
+    def _content(self, statement: Statement, meaning: Meaning) -> RunContent:
         processing = "BATCH" if statement.bounded or not meaning.inputs else "STREAMING"
         job: dict[str, Json] = {
             "jobType": TELLER.job_type(processing, "FLINK", statement.kind, self.place.period_s),
@@ -134,7 +134,7 @@ class Life:
             TELLER.dataset(name, {**self._schema(statement, meaning, name), **column_lineage(entries.get(name), TELLER)})
             for name in meaning.outputs
         ]
-        return Content(run, job, [TELLER.dataset(name) for name in meaning.inputs], outputs)
+        return RunContent(run, job, [TELLER.dataset(name) for name in meaning.inputs], outputs)
 
     def _schema(self, statement: Statement, meaning: Meaning, output: DatasetName) -> Mapping[str, Json]:
         """The columns of an only output, where no registry tells them."""
@@ -142,7 +142,7 @@ class Life:
         if (known and known.rank == REGISTERED) or len(meaning.outputs) > 1 or not statement.schema:
             return {}
         fields: tuple[SchemaField, ...] = statement.schema
-        return {"schema": TELLER.schema(fields_json(fields))}
+        return {"schema": TELLER.schema(schema_fields(fields))}
 
     def _state(self, statement: Statement, models: Iterable[str]) -> dict[str, Json]:
         """What may change of a statement while it runs."""
@@ -162,7 +162,7 @@ class Life:
             **statement.more,
         }
         told = {key: value for key, value in members.items() if value not in ("", [], None)}
-        facets = {"confluent_flink_statement": TELLER.own("1-0-0", "ConfluentFlinkStatementJobFacet", **told)}
+        facets = {"confluent_flink_statement": TELLER.own_facet("1-0-0", "ConfluentFlinkStatementJobFacet", **told)}
         if statement.principal:
             facets["ownership"] = TELLER.ownership("Job", self.around.names.get(statement.principal, statement.principal))
         return facets

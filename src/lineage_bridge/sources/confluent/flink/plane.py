@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from lineage_bridge.errors import MissingError, SourceError
+from lineage_bridge.openlineage.event_builder import Json, encode, schema_fields
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json, encode, fields_json
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.http import Http
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
@@ -220,14 +220,14 @@ class _Look:
             is_typed = any(field.type for field in (*keys, *values))
             registered = self._is_registered(name)
             if is_typed and not registered:
-                facets["schema"] = TELLER.schema(fields_json(columns_of(keys, values)))
+                facets["schema"] = TELLER.schema(schema_fields(columns_of(keys, values)))
             if table.comment and name not in self.around.described:
                 facets["documentation"] = TELLER.documentation("Dataset", table.comment)
             was = self.before["declared"].get(name[0], {}).get(name[1], {"facets": [], "told": ""})
             told = _hash(facets)
             gone = [key for key in was["facets"] if key not in facets and not (key == "schema" and registered)]
             if (facets or gone) and told != was["told"]:
-                self.events.append(TELLER.dataset_event(self.now_us, name, {**facets, **dict.fromkeys(gone, TELLER.withdrawn())}))
+                self.events.append(TELLER.dataset_event(self.now_us, name, {**facets, **dict.fromkeys(gone, TELLER.deleted_facet())}))
             found.setdefault(name[0], {})[name[1]] = {
                 KEY: [list(one)[:3] for one in map(_parts, keys)],
                 VALUE: [list(one)[:3] for one in map(_parts, values)],
@@ -238,7 +238,7 @@ class _Look:
             for topic, was in sorted(topics.items()):
                 gone = [key for key in was["facets"] if key != "schema" or not self._is_registered((space, topic))]
                 if gone and topic not in found.get(space, {}):
-                    self.events.append(TELLER.dataset_event(self.now_us, (space, topic), dict.fromkeys(gone, TELLER.withdrawn())))
+                    self.events.append(TELLER.dataset_event(self.now_us, (space, topic), dict.fromkeys(gone, TELLER.deleted_facet())))
         return found
 
     def _is_registered(self, name: DatasetName) -> bool:

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
+from lineage_bridge.openlineage.event_builder import Json, run_id
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json, run_id
 from lineage_bridge.sources.common.kafka.events.builder import digest
 from lineage_bridge.sources.confluent.metrics.client import CLIENT, GROUP, KAFKA, PRINCIPAL, TOPIC, Row
 from lineage_bridge.sources.confluent.statistics import FACET, FORGOTTEN_US, OUT, Telling
@@ -74,7 +74,7 @@ def _alive(
         told = [{"id": one, "name": label} if label != one else {"id": one} for one, label in zip(who, named, strict=True)]
         job_facets = {
             "jobType": OUT.job_type("STREAMING", "KAFKA", "PRODUCER", telling.heartbeat_s),
-            "confluent_producer": OUT.own("1-0-0", "ConfluentProducerJobFacet", cluster_id=cluster, client_id=name, principals=told),
+            "confluent_producer": OUT.own_facet("1-0-0", "ConfluentProducerJobFacet", cluster_id=cluster, client_id=name, principals=told),
         }
         if len(named) == 1:
             job_facets["ownership"] = OUT.ownership("Job", named[0])

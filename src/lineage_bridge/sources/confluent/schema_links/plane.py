@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 from urllib.parse import quote
 
 from lineage_bridge.errors import MissingError, SourceError
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json, run_id
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json, Outgoing, run_id
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.http import Http
 from lineage_bridge.sources.common.kafka.events.builder import digest
@@ -24,7 +24,7 @@ from lineage_bridge.sources.confluent.organization import Registry
 from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
 from lineage_bridge.sources.confluent.registry.plane import registries, registry_http, registry_lacks
 
-OUT = Outgoing("https://lineagebridge.dev/sources/confluent/schema-links")
+OUT = EventBuilder("https://lineagebridge.dev/sources/confluent/schema-links")
 _ENDS = {"PAUSED": "ABORT", "ERROR": "FAIL"}
 _ANY, _EVERYWHERE = "*", ":*:"
 
@@ -189,7 +189,7 @@ class SchemaLinks(Plane[Exported]):
         told = {key: value for key, value in members.items() if value}
         return {
             "jobType": OUT.job_type("STREAMING", "CONFLUENT", "SCHEMA_LINK", self.settings.heartbeat_s),
-            "confluent_schema_link": OUT.own("1-0-0", "ConfluentSchemaLinkJobFacet", **told),
+            "confluent_schema_link": OUT.own_facet("1-0-0", "ConfluentSchemaLinkJobFacet", **told),
             "lineage": OUT.lineage(entries),
         }
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json, run_id, schema_fields
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json, Outgoing, fields_json, run_id
 from lineage_bridge.sources.common.connect.generation import digest
 from lineage_bridge.sources.common.connect.transforms.backwards import leaves
 from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Knowledge, column_of
@@ -25,7 +25,7 @@ from lineage_bridge.sources.confluent.tableflow.parse import (
     table_of,
 )
 
-TELLER = Outgoing("https://lineagebridge.dev/sources/confluent")
+TELLER = EventBuilder("https://lineagebridge.dev/sources/confluent")
 _OF_REGISTRY = 0
 """The rank of a registry's schema."""
 _WHOLE_KEY = "key"
@@ -117,7 +117,7 @@ def _ends(topic: Topic, memory: Memory, job: DatasetName, around: Around, conten
 def _content(topic: Topic, around: Around) -> _Content:
     source, table = (around.space, topic.name), (around.space, f"tableflow/{topic.name}")
     columns, origins = _columns(source, around.known)
-    schema = {"schema": TELLER.schema(fields_json(columns))} if columns else {}
+    schema = {"schema": TELLER.schema(schema_fields(columns))} if columns else {}
     paths = {path: path for path in origins}
     entries = [_entry(table, source, origins)]
     outputs = [TELLER.dataset(table, {**_of_table(), **schema, "confluent_tableflow": _described(topic, around)})]
@@ -176,7 +176,7 @@ def _described(topic: Topic, around: Around) -> Json:
         "error": topic.error,
         "failing_table_formats": dict(topic.failing),
     }
-    return TELLER.own(
+    return TELLER.own_facet(
         "1-0-0",
         "ConfluentTableflowDatasetFacet",
         topic=topic.name,

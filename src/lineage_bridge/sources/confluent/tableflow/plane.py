@@ -7,7 +7,7 @@ from typing import ClassVar
 import msgspec
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
 from lineage_bridge.sources.common.shared_metadata import Knowledge
 from lineage_bridge.sources.confluent.clients import listed

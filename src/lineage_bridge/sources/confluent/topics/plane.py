@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from lineage_bridge.errors import MissingError, SourceError
-from lineage_bridge.openlineage.outgoing import Json
+from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.kafka.events.builder import OUT
 from lineage_bridge.sources.common.kafka.events.topics import More, topic_events
 from lineage_bridge.sources.common.kafka.look.cluster import Rule, Seen, Topic
@@ -124,7 +124,7 @@ class Topics(ClusterPlane[Listed]):
             tags = around.tags.get((here.space, name))
             if tags:
                 members["tags"] = sorted(tags)
-            return {"confluent_kafka": OUT.own("1-0-0", "ConfluentKafkaDatasetFacet", **members)}
+            return {"confluent_kafka": OUT.own_facet("1-0-0", "ConfluentKafkaDatasetFacet", **members)}
 
         return of
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from uuid import UUID
 
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json, run_id
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json, Outgoing, run_id
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.connect.events.memory import ALIVE, ENDED, Child, Memory
 from lineage_bridge.sources.common.connect.events.memory import FAILED as TOLD_FAILED
@@ -38,7 +38,7 @@ class Place(NamedTuple):
 class Story:
     """The events of one connector at one poll. `job` is its name; `memory` is what was told of it, and is brought up to date."""
 
-    def __init__(self, out: Outgoing, place: Place, job: DatasetName, memory: Memory) -> None:
+    def __init__(self, out: EventBuilder, place: Place, job: DatasetName, memory: Memory) -> None:
         self.out, self.place, self.job, self.memory = out, place, job, memory
         self.job_facets: Mapping[str, Json] = {}
 
@@ -181,7 +181,7 @@ class Story:
         told = one.failures[:MOST_FAILURES]
         failures = [{**({} if task is None else {"task": task}), "message": _message(trace)} for task, trace in told]
         states = [part.state for part in one.tasks.values()]
-        facet = self.out.own(
+        facet = self.out.own_facet(
             "1-0-0",
             "KafkaConnectHealthRunFacet",
             state=one.part.state,

@@ -6,8 +6,8 @@ Which change gives which events is told in docs/sources-connect.md.
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json, Outgoing
 from lineage_bridge.sources.common.connect.catalogue.catalogue import Catalogue
 from lineage_bridge.sources.common.connect.events.lifecycle import Place, Story
 from lineage_bridge.sources.common.connect.events.memo import Remade
@@ -70,7 +70,7 @@ class Translation:
         self.namespace, self.classes, self.made = namespace, classes, made
         self.kafka = self._kafka_of("")
         self.place = Place(fetched.cluster, self.kafka.space, fetched.version, settings.heartbeat_s, now_us)
-        self.out = Outgoing(PRODUCER)
+        self.out = EventBuilder(PRODUCER)
 
     def observation(self, before: Snapshot) -> Observation:
         """The events in the order of the connectors' names, and the snapshot after them."""
@@ -177,7 +177,7 @@ class Translation:
         named = self.fetched.connectors[seen.name].config.get("connector.class", "").strip()
         plugin = self.fetched.plugins.get(named)
         ways = (("in", connection.topics_in), ("out", connection.topics_out))
-        return self.out.own(
+        return self.out.own_facet(
             "1-0-0",
             "KafkaConnectRunFacet",
             connectorClass=seen.config.get("connector.class", ""),

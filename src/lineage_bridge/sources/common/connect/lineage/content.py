@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json, schema_fields
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json, Outgoing, fields_json
 from lineage_bridge.sources.common.connect.generation import digest
 from lineage_bridge.sources.common.connect.lineage.connection import DATA, Connection, Flow
 from lineage_bridge.sources.common.connect.transforms.backwards import columns_between, leaves
@@ -40,7 +40,7 @@ class Content:
 
 
 def content_of(
-    out: Outgoing,
+    out: EventBuilder,
     connection: Connection,
     config: Mapping[str, str],
     space: str,
@@ -93,18 +93,18 @@ def named(dataset: DatasetName, around: Knowledge) -> DatasetName:
     return (cluster.namespace, name) if cluster else dataset
 
 
-def _topic_facets(out: Outgoing, topic: DatasetName, around: Knowledge) -> dict[str, Json]:
+def _topic_facets(out: EventBuilder, topic: DatasetName, around: Knowledge) -> dict[str, Json]:
     schema = around.schemas.get((topic, VALUE))
     facets = {"datasetType": out.dataset_type("TOPIC")}
     if schema is not None and schema.fields:
-        facets["schema"] = out.schema(fields_json(columns_of(around.fields(topic, KEY), schema.fields)))
+        facets["schema"] = out.schema(schema_fields(columns_of(around.fields(topic, KEY), schema.fields)))
     if schema is not None and schema.rank == _OF_REGISTRY and schema.version:
         facets["version"] = out.dataset_version(schema.version)
     return facets
 
 
 def _outside_facets(
-    out: Outgoing, name: DatasetName, symlinks: Iterable[DatasetName], more: Iterable[DatasetName], around: Knowledge
+    out: EventBuilder, name: DatasetName, symlinks: Iterable[DatasetName], more: Iterable[DatasetName], around: Knowledge
 ) -> dict[str, Json]:
     if name[0].startswith("kafka://"):
         return _topic_facets(out, name, around)

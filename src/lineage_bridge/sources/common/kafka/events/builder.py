@@ -4,10 +4,10 @@ import hashlib
 import json
 from dataclasses import dataclass
 
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json, Outgoing
 
-OUT = Outgoing("https://lineagebridge.dev/sources/kafka")
+OUT = EventBuilder("https://lineagebridge.dev/sources/kafka")
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lineage_bridge.openlineage.event_builder import Json, run_id
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.outgoing import Json, run_id
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.kafka.events.builder import OUT, Teller, digest
 from lineage_bridge.sources.common.kafka.look.cluster import STREAMS, Group, Member, Seen, Subtopology
@@ -220,7 +220,7 @@ class _Group:
             shown = sorted(group.members)[:_MEMBERS_TOLD]
             members["memberCount"] = len(group.members)
             members["members"] = [_member(one) for one in shown]
-        return OUT.own("1-0-0", "KafkaGroupRunFacet", **members)
+        return OUT.own_facet("1-0-0", "KafkaGroupRunFacet", **members)
 
     def _lag(self) -> Json | None:
         lag = {}
@@ -230,7 +230,7 @@ class _Group:
                 lag[topic] = sum(max(0, end - place) for end, place in zip(ends, at, strict=False) if place >= 0)
         if not lag:
             return None
-        return OUT.own("1-0-0", "KafkaLagRunFacet", at=format_time(self.teller.now_us), rows=sum(lag.values()), topics=lag)
+        return OUT.own_facet("1-0-0", "KafkaLagRunFacet", at=format_time(self.teller.now_us), rows=sum(lag.values()), topics=lag)
 
 
 def _member(one: Member) -> Json:

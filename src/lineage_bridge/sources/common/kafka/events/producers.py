@@ -10,7 +10,7 @@ the brokers have forgotten all of its ids.
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from lineage_bridge.openlineage.outgoing import Json, run_id
+from lineage_bridge.openlineage.event_builder import Json, run_id
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.kafka.events.builder import OUT, Teller, digest
 from lineage_bridge.sources.common.kafka.look.cluster import UNDER_WAY, Seen
@@ -105,7 +105,7 @@ def _event(teller: Teller, name: str, state: State, kind: str, *, whole: bool = 
         members: Json = {"clusterId": teller.cluster, "transactionalIds": state["ids"], "count": state["many"]}
         if state["last"] >= 0:
             members["lastWritten"] = format_time(state["last"] * 1000)
-        facets["kafka_producer"] = OUT.own("1-0-0", "KafkaProducerRunFacet", **members)
+        facets["kafka_producer"] = OUT.own_facet("1-0-0", "KafkaProducerRunFacet", **members)
     return OUT.run_event(
         kind,
         teller.now_us,

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from lineage_bridge.openlineage.event_builder import Json, schema_fields
 from lineage_bridge.openlineage.facets import SchemaField
-from lineage_bridge.openlineage.outgoing import Json, fields_json
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.kafka.events.builder import OUT, Teller, digest
 from lineage_bridge.sources.common.kafka.look.cluster import Rule, Seen, Topic
@@ -90,9 +90,9 @@ def _told(
         if config is None:
             now[_CONFIG] = ""  # it is told again once its configuration can be had
         if access is not None and (any(access.values()) or said[_ACCESS]):
-            facets["kafka_access"] = OUT.own("1-0-0", "KafkaAccessDatasetFacet", confidence="LOW", **access)
+            facets["kafka_access"] = OUT.own_facet("1-0-0", "KafkaAccessDatasetFacet", confidence="LOW", **access)
         if columns and now[_COLUMNS] != said[_COLUMNS]:
-            facets["schema"] = OUT.schema(fields_json(columns))
+            facets["schema"] = OUT.schema(schema_fields(columns))
     if again:
         facets["lifecycleStateChange"] = OUT.lifecycle("OVERWRITE")
     counted = before.get("counted") if not again else None
@@ -124,7 +124,7 @@ def _facets(teller: Teller, name: str, topic: Topic, config: Mapping[str, str] |
     return {
         "datasetType": OUT.dataset_type("TOPIC"),
         "dataSource": OUT.data_source(teller.namespace, teller.namespace),
-        "kafka_topic": OUT.own("1-0-0", "KafkaTopicDatasetFacet", **members),
+        "kafka_topic": OUT.own_facet("1-0-0", "KafkaTopicDatasetFacet", **members),
     }
 
 
@@ -144,7 +144,7 @@ def _statistics(teller: Teller, seen: Seen, name: str, counted: list[int] | None
     last = max((one.last_ms for one in held), default=-1)
     if last >= 0:
         members["lastWritten"] = format_time(last * 1000)
-    return OUT.own("1-0-0", "KafkaStatisticsDatasetFacet", **members)
+    return OUT.own_facet("1-0-0", "KafkaStatisticsDatasetFacet", **members)
 
 
 class Rights:

@@ -33,7 +33,7 @@ def encode(event: Json) -> bytes:
     return _ENCODER.encode(event)
 
 
-def fields_json(fields: Iterable[SchemaField]) -> list[Json]:
+def schema_fields(fields: Iterable[SchemaField]) -> list[Json]:
     """Columns as the schema facet has them."""
     return [_field_json(field, position) for position, field in enumerate(fields, start=1)]
 
@@ -49,7 +49,7 @@ def _field_json(field: SchemaField, position: int) -> Json:
     return said
 
 
-class Content(NamedTuple):
+class RunContent(NamedTuple):
     """What is said of a run where it is told in full."""
 
     run_facets: dict[str, Json]
@@ -57,13 +57,13 @@ class Content(NamedTuple):
     inputs: list[Json]
     outputs: list[Json]
 
-    def bare(self) -> "Content":
+    def names_only(self) -> "RunContent":
         """The names of its datasets alone."""
         inputs, outputs = ([{key: one[key] for key in ("namespace", "name")} for one in side] for side in (self.inputs, self.outputs))
-        return Content({}, {}, inputs, outputs)
+        return RunContent({}, {}, inputs, outputs)
 
 
-class Outgoing:
+class EventBuilder:
     """Makes the events of one producer, named by its URI."""
 
     def __init__(self, producer: str) -> None:
@@ -133,11 +133,11 @@ class Outgoing:
 
     # facets
 
-    def own(self, version: str, name: str, **members: object) -> Json:
+    def own_facet(self, version: str, name: str, **members: object) -> Json:
         """A facet of LineageBridge's own, such as `KafkaTopicDatasetFacet` 1-0-0."""
         return {"_producer": self.producer, "_schemaURL": f"{OWN_FACETS}{version}/{name}.json#/$defs/{name}", **members}
 
-    def withdrawn(self) -> Json:
+    def deleted_facet(self) -> Json:
         """Stands for a facet that is said no more, under any key."""
         return {"_producer": self.producer, "_schemaURL": f"{SPECIFICATION}BaseFacet", "_deleted": True}
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage_bridge.openlineage.text import bad_text_paths, is_deeper_than, member_path, mend_text
+from lineage_bridge.openlineage.json_text import bad_text_paths, is_deeper_than, member_path, mend_text
 
 NESTED: st.SearchStrategy[Any] = st.recursive(
     st.text(st.sampled_from('[]{}"\\a')),

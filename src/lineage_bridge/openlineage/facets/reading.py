@@ -1,0 +1,184 @@
+"""Reading the text of a facet: as the type that its carrier and key call for, and what is wrong with it.
+
+A facet that is a tombstone, has a wrong shape or is not known reads as None.
+"""
+
+from functools import lru_cache
+from typing import Any, Literal, TypeVar
+
+from msgspec import Struct
+from msgspec.json import Decoder
+
+from lineage_bridge.openlineage.facets.access import (
+    InputStatisticsInputDatasetFacet,
+    InputSubsetInputDatasetFacet,
+    OutputStatisticsOutputDatasetFacet,
+    OutputSubsetOutputDatasetFacet,
+)
+from lineage_bridge.openlineage.facets.datasets import (
+    CatalogDatasetFacet,
+    ColumnLineageDatasetFacet,
+    DatasetTypeDatasetFacet,
+    DatasetVersionDatasetFacet,
+    DatasourceDatasetFacet,
+    HierarchyDatasetFacet,
+    LifecycleStateChangeDatasetFacet,
+    SchemaDatasetFacet,
+    StorageDatasetFacet,
+    SymlinksDatasetFacet,
+)
+from lineage_bridge.openlineage.facets.descriptions import (
+    DocumentationFacet,
+    OwnershipFacet,
+    TagsFacet,
+)
+from lineage_bridge.openlineage.facets.facet import UNREADABLE, Facet, Where
+from lineage_bridge.openlineage.facets.jobs import (
+    JobTypeJobFacet,
+    SourceCodeJobFacet,
+    SourceCodeLocationJobFacet,
+    SQLJobFacet,
+)
+from lineage_bridge.openlineage.facets.lineage import (
+    LineageDatasetFacet,
+    LineageJobFacet,
+)
+from lineage_bridge.openlineage.facets.quality import (
+    DataQualityAssertionsFacet,
+    DataQualityMetricsFacet,
+    TestRunFacet,
+)
+from lineage_bridge.openlineage.facets.runs import (
+    EnvironmentVariablesRunFacet,
+    ErrorMessageRunFacet,
+    ExecutionParametersRunFacet,
+    ExternalQueryRunFacet,
+    ExtractionErrorRunFacet,
+    JobDependenciesRunFacet,
+    NominalTimeRunFacet,
+    ParentRunFacet,
+    ProcessingEngineRunFacet,
+)
+
+KINDS: dict[tuple[Where, str], type[Facet]] = {
+    ("dataset", "catalog"): CatalogDatasetFacet,
+    ("dataset", "columnLineage"): ColumnLineageDatasetFacet,
+    ("dataset", "dataQualityAssertions"): DataQualityAssertionsFacet,
+    ("dataset", "dataQualityMetrics"): DataQualityMetricsFacet,
+    ("dataset", "dataSource"): DatasourceDatasetFacet,
+    ("dataset", "datasetType"): DatasetTypeDatasetFacet,
+    ("dataset", "documentation"): DocumentationFacet,
+    ("dataset", "hierarchy"): HierarchyDatasetFacet,
+    ("dataset", "lifecycleStateChange"): LifecycleStateChangeDatasetFacet,
+    ("dataset", "lineage"): LineageDatasetFacet,
+    ("dataset", "ownership"): OwnershipFacet,
+    ("dataset", "schema"): SchemaDatasetFacet,
+    ("dataset", "storage"): StorageDatasetFacet,
+    ("dataset", "symlinks"): SymlinksDatasetFacet,
+    ("dataset", "tags"): TagsFacet,
+    ("dataset", "version"): DatasetVersionDatasetFacet,
+    ("input", "dataQualityAssertions"): DataQualityAssertionsFacet,
+    ("input", "dataQualityMetrics"): DataQualityMetricsFacet,
+    ("input", "inputStatistics"): InputStatisticsInputDatasetFacet,
+    ("input", "subset"): InputSubsetInputDatasetFacet,
+    ("output", "outputStatistics"): OutputStatisticsOutputDatasetFacet,
+    ("output", "subset"): OutputSubsetOutputDatasetFacet,
+    ("job", "documentation"): DocumentationFacet,
+    ("job", "jobType"): JobTypeJobFacet,
+    ("job", "lineage"): LineageJobFacet,
+    ("job", "ownership"): OwnershipFacet,
+    ("job", "sourceCode"): SourceCodeJobFacet,
+    ("job", "sourceCodeLocation"): SourceCodeLocationJobFacet,
+    ("job", "sql"): SQLJobFacet,
+    ("job", "tags"): TagsFacet,
+    ("run", "environmentVariables"): EnvironmentVariablesRunFacet,
+    ("run", "errorMessage"): ErrorMessageRunFacet,
+    ("run", "executionParameters"): ExecutionParametersRunFacet,
+    ("run", "externalQuery"): ExternalQueryRunFacet,
+    ("run", "extractionError"): ExtractionErrorRunFacet,
+    ("run", "jobDependencies"): JobDependenciesRunFacet,
+    ("run", "nominalTime"): NominalTimeRunFacet,
+    ("run", "parent"): ParentRunFacet,
+    ("run", "processing_engine"): ProcessingEngineRunFacet,
+    ("run", "tags"): TagsFacet,
+    ("run", "test"): TestRunFacet,
+}
+"""The type of a facet, by carrier and key."""
+AnyFacet = TypeVar("AnyFacet", bound=Facet)
+Problem = Literal["facet_meta", "facet_shape"]
+_DECODERS = {key: Decoder(kind) for key, kind in KINDS.items()}
+_ANY_FACET = Decoder(Facet)
+_CACHED_TEXTS = 4096
+_CACHED_BYTES = 4096
+
+
+class Inspection(Struct, frozen=True, gc=False):
+    """The content of a facet's text, as `read` returns it, and what is wrong with the text."""
+
+    facet: Facet | None
+    problems: tuple[Problem, ...]
+
+
+def read(where: Where, key: str, text: bytes) -> Facet | None:
+    """The facet in a text; None for a tombstone, a wrong shape and an unknown facet."""
+    return inspect(where, key, text).facet
+
+
+def read_as(kind: type[AnyFacet], where: Where, key: str, text: bytes) -> AnyFacet | None:
+    """As `read`, for a caller that knows the type; None for any other type."""
+    facet = read(where, key, text)
+    return facet if isinstance(facet, kind) else None
+
+
+def inspect(where: Where, key: str, text: bytes) -> Inspection:
+    """The content of a facet's text and its problems. Short texts are cached, since producers repeat themselves."""
+    if len(text) <= _CACHED_BYTES:
+        return _inspect_cached(where, key, text)
+    return _inspect(where, key, text)
+
+
+def is_deleted(text: bytes) -> bool:
+    """Whether a facet's text is a tombstone."""
+    facet = _any_facet(text)
+    return facet is not None and facet.deleted is True
+
+
+def has_meta(text: bytes) -> bool:
+    """Whether a facet's text has `_producer` and `_schemaURL`, or is a tombstone."""
+    facet = _any_facet(text)
+    return facet is not None and (facet.deleted is True or _has_meta(facet))
+
+
+def _inspect(where: Where, key: str, text: bytes) -> Inspection:
+    decoder = _DECODERS.get((where, key))
+    facet = _any_facet(text) if decoder is None else _decoded(decoder, text)
+    shaped = facet is not None
+    if facet is None:
+        facet = _any_facet(text)
+    if facet is None:
+        return Inspection(None, ("facet_shape",))
+    if facet.deleted is True:
+        return Inspection(None, ())
+    problems: tuple[Problem, ...] = () if _has_meta(facet) else ("facet_meta",)
+    if not shaped:
+        return Inspection(None, (*problems, "facet_shape"))
+    return Inspection(facet if decoder else None, problems)
+
+
+_inspect_cached = lru_cache(_CACHED_TEXTS)(_inspect)
+
+
+def _decoded(decoder: "Decoder[Any]", text: bytes) -> Facet | None:
+    try:
+        facet: Facet = decoder.decode(text)
+    except UNREADABLE:
+        return None
+    return facet
+
+
+def _any_facet(text: bytes) -> Facet | None:
+    return _decoded(_ANY_FACET, text)
+
+
+def _has_meta(facet: Facet) -> bool:
+    return isinstance(facet.producer, str) and isinstance(facet.schema_url, str)

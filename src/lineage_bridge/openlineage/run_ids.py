@@ -1,0 +1,28 @@
+"""Run ids: the UUID of a run, also where a producer sends another kind of id."""
+
+from uuid import UUID, uuid5
+
+_RUN_NAMESPACE = UUID("5c0e4f0e-3a0b-5d0c-9f5e-6f1d6a1e2b47")
+
+
+def run_uuid(job_namespace: str, job_name: str, raw_id: str) -> bytes:
+    """The 16 bytes of a run's UUID: `raw_id` if it is one, else one that is always the same for the job and `raw_id`."""
+    known = parse_uuid(raw_id)
+    if known is not None:
+        return known
+    name = f"{len(job_namespace)}:{job_namespace}{len(job_name)}:{job_name}{raw_id}"
+    return uuid5(_RUN_NAMESPACE, name).bytes
+
+
+def parse_uuid(text: str) -> bytes | None:
+    """The 16 bytes of a UUID in 36 or, without dashes, 32 hexadecimal digits of any case; None for every other text."""
+    digits = text
+    if len(text) == 36 and text[8:24:5] == "----":
+        digits = text.replace("-", "")
+    if len(digits) != 32:
+        return None
+    try:
+        value = bytes.fromhex(digits)
+    except ValueError:
+        return None
+    return value if len(value) == 16 else None

@@ -1,0 +1,143 @@
+"""Decoding the JSON of an event. msgspec checks the types of its members while it decodes; the text of facets is kept as it is."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType, field
+from msgspec.json import Decoder
+
+_ERROR_PATH = re.compile(r" - at `\$(.*)`\Z", re.DOTALL)
+
+ABSENT = Raw(b"")
+"""The text of a member that an event does not have."""
+
+
+class WireNamed(Struct, gc=False):
+    """A job, or a dataset without what belongs to its side of the event."""
+
+    namespace: str | None = None
+    name: str | None = None
+    facets: Raw = ABSENT
+
+
+class WireDataset(WireNamed, gc=False, rename="camel"):
+    """A dataset, as input, as output or alone."""
+
+    input_facets: Raw = ABSENT
+    output_facets: Raw = ABSENT
+
+
+class WireRun(Struct, gc=False, rename="camel"):
+    """A run."""
+
+    run_id: str | None = None
+    facets: Raw = ABSENT
+
+
+WireDatasets = list[WireDataset | None] | UnsetType | None
+
+
+class WireBody(Struct, gc=False, rename="camel"):
+    """The members whose type always matters."""
+
+    event_type: str | UnsetType | None = UNSET
+    run: WireRun | UnsetType | None = UNSET
+    job: WireNamed | UnsetType | None = UNSET
+    dataset: WireDataset | UnsetType | None = UNSET
+    inputs: WireDatasets = UNSET
+    outputs: WireDatasets = UNSET
+
+
+class WireEvent(WireBody, gc=False, rename="camel"):
+    """An event whose members all have the types of the specification, or are null."""
+
+    event_time: str | None = None
+    producer: str | None = None
+    schema_url: str | None = field(default=None, name="schemaURL")
+
+
+class LooseWireEvent(WireBody, gc=False, rename="camel"):
+    """An event with other types in members where they do not matter: whatever is not a string counts as absent."""
+
+    event_time: Raw = ABSENT
+    producer: Raw = ABSENT
+    schema_url: Raw = field(default=ABSENT, name="schemaURL")
+
+
+_EVENT = Decoder(WireEvent)
+_LOOSE = Decoder(LooseWireEvent)
+_ANY = Decoder(Raw)
+_MEMBERS = Decoder(dict[str, Raw])
+_ELEMENTS = Decoder(list[Raw])
+
+
+class RejectedEventError(Exception):
+    """An event cannot be used: the code of the reason, the JSON path of the cause, and a message. `judge` catches it."""
+
+    def __init__(self, code: str, path: str, message: str) -> None:
+        super().__init__(message)
+        self.code, self.path, self.message = code, path, message
+
+
+def reject(code: str, path: str, message: str) -> NoReturn:
+    """Raise RejectedEventError."""
+    raise RejectedEventError(code, path, message)
+
+
+def decode(raw: bytes) -> WireEvent | LooseWireEvent:
+    """The event; the syntax of all of `raw` has then been checked. Raises RejectedEventError."""
+    try:
+        return _EVENT.decode(raw)
+    except msgspec.ValidationError:
+        pass
+    except msgspec.DecodeError as error:
+        reject("not_json", "$", str(error))
+    check_syntax(raw)
+    try:
+        return _LOOSE.decode(_last_wins(raw))
+    except msgspec.ValidationError as error:
+        message, path = str(error), _ERROR_PATH.search(str(error))
+        reject("wrong_type", "$" + path[1] if path else "$", message[: path.start()] if path else message)
+
+
+def check_syntax(raw: bytes) -> None:
+    """Raise RejectedEventError for bytes that are not JSON."""
+    try:
+        _ANY.decode(raw)
+    except msgspec.DecodeError as error:
+        reject("not_json", "$", str(error))
+
+
+def _last_wins(raw: bytes) -> bytes:
+    """The same JSON, in which every object that we decode has the last of each repeated member only."""
+    return msgspec.json.encode(_without_repeats(Raw(raw), {"run": {}, "job": {}, "dataset": {}, "inputs": {}, "outputs": {}}))
+
+
+def _without_repeats(value: Raw, inner: Mapping[str, Mapping[str, Any]]) -> Raw:
+    text = bytes(value).strip()
+    if text.startswith(b"["):
+        return Raw(msgspec.json.encode([_without_repeats(element, inner) for element in _ELEMENTS.decode(text)]))
+    if not text.startswith(b"{"):
+        return value
+    members = _MEMBERS.decode(text)
+    for key in inner.keys() & members.keys():
+        members[key] = _without_repeats(members[key], inner[key])
+    return Raw(msgspec.json.encode(members))
+
+
+def string_of(value: str | Raw | None) -> str | None:
+    """The string in a member of a LooseWireEvent; None for anything else."""
+    if value is None or isinstance(value, str):
+        return value
+    text = bytes(value)
+    return msgspec.json.decode(text, type=str) if text.startswith(b'"') else None
+
+
+def check_utf8(raw: bytes) -> None:
+    """Raise RejectedEventError for bytes that are not UTF-8."""
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        reject("not_json", "$", f"byte {error.start} is not UTF-8")
