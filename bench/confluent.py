@@ -15,13 +15,13 @@ from tests.confluent.floor import floor
 
 from bench.meter import Result, alone
 from bench.tell import tell
-from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.confluent.observer import ConfluentObserver
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
-from lineage_bridge.sources.runtime.poller import Poller, parcels
-from lineage_bridge.sources.runtime.service import SourceDesk
+from lineage_bridge.sources.runtime.poller import Poller, outbox_messages
+from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.store.state.database import Control
-from lineage_bridge.store.state.sources import SourceBook
+from lineage_bridge.store.state.sources import SourceRepository
 
 _INTERVAL_US = 300_000_000
 _WIDE = 1000.0
@@ -53,14 +53,14 @@ def _extract(settings: dict[str, Any], secrets: dict[str, str]) -> Result:
     observer = ConfluentObserver("bench", ConfluentSettings.model_validate(settings))
     kinds: dict[str, dict[str, Any]] = defaultdict(lambda: {"scopes": 0, "requests": 0, "events": 0, "longest_s": 0.0, "states": set()})
     size, cpu, began = 0, time.process_time(), time.monotonic()
-    for step in observer.steps(None, NOTHING, time.time_ns() // 1000):
+    for step in observer.steps(None, NO_METADATA, time.time_ns() // 1000):
         outcome, kind = step.outcome, kinds[step.key.partition(" ")[0]]
         kind["scopes"] += 1
         kind["requests"] += outcome.requests
         kind["events"] += outcome.events
         kind["longest_s"] = max(kind["longest_s"], round(outcome.took_us / 1e6, 2))
         kind["states"].add(outcome.state)
-        size += sum(len(body) for _, body in parcels(step.observation))
+        size += sum(len(body) for _, body in outbox_messages(step.observation))
     wall = time.monotonic() - began
     observer.close()
     planes = {name: {**kind, "states": sorted(kind["states"])} for name, kind in kinds.items()}
@@ -108,8 +108,8 @@ def _keys(cloud: Cloud) -> Iterator[tuple[str, str]]:
 def _polls(path: Path, settings: dict[str, Any], secrets: dict[str, str], counts: tuple[int, ...]) -> Result:
     """The memory held after so many polls, and what the last one told."""
     os.environ.update(secrets)
-    book = SourceBook(Control(path))
-    desk = SourceDesk({}, book)
+    book = SourceRepository(Control(path))
+    desk = SourceService({}, book)
     told: list[Any] = []
     clock = [time.time_ns() // 1000]
     poller = Poller(desk.records, book, lambda parcel: told.extend(_events(parcel.path, parcel.body)), lambda: clock[0])

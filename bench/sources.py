@@ -16,12 +16,12 @@ from tests.servers import broker
 from bench import worker
 from bench.meter import Clock, Result, alone
 from bench.tell import tell
-from lineage_bridge.ports import Parcel
-from lineage_bridge.sources.common.kafka.protocol.wire import Wire
+from lineage_bridge.ports import OutboxMessage
+from lineage_bridge.sources.common.kafka.protocol.wire import KafkaProtocol
 from lineage_bridge.sources.runtime.poller import Poller
-from lineage_bridge.sources.runtime.service import SourceDesk
+from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.store.state.database import Control
-from lineage_bridge.store.state.sources import SourceBook
+from lineage_bridge.store.state.sources import SourceRepository
 
 CHANGED = 10
 _UNCHANGED = 3
@@ -62,9 +62,9 @@ def _connect(path: Path, url: str) -> Result:
 
 
 def _kafka(path: Path, bootstrap: str, changed: list[str]) -> Result:
-    asked, ask_all = [0], Wire.ask_all
+    asked, ask_all = [0], KafkaProtocol.request_all
 
-    def counted(wire: Wire, requests: Iterable[tuple[int, Any]]) -> list[Any]:
+    def counted(wire: KafkaProtocol, requests: Iterable[tuple[int, Any]]) -> list[Any]:
         every = list(requests)
         asked[0] += len(every)
         return ask_all(wire, every)
@@ -74,13 +74,13 @@ def _kafka(path: Path, bootstrap: str, changed: list[str]) -> Result:
         for done in admin.create_partitions([NewPartitions(name, 2) for name in changed]).values():
             done.result()
 
-    setattr(Wire, "ask_all", counted)  # noqa: B010  # counts what the source asks; a method is not assigned to otherwise
+    setattr(KafkaProtocol, "ask_all", counted)  # noqa: B010  # counts what the source asks; a method is not assigned to otherwise
     return _polls(path, "kafka", {"bootstrap_servers": bootstrap}, lambda: asked[0], change)
 
 
 def _polls(path: Path, kind: str, settings: dict[str, Any], requests: Callable[[], int], change: Callable[[], object]) -> Result:
-    book = SourceBook(Control(path))
-    desk = SourceDesk({}, book)
+    book = SourceRepository(Control(path))
+    desk = SourceService({}, book)
     told: list[bytes] = []
     poller = Poller(desk.records, book, lambda parcel: told.append(_events(parcel)), lambda: time.time_ns() // 1000)
     desk.add("bench", kind, settings, replace=False)
@@ -122,5 +122,5 @@ def _get(url: str) -> int:
     return found
 
 
-def _events(parcel: Parcel) -> bytes:
+def _events(parcel: OutboxMessage) -> bytes:
     return parcel.body if parcel.path.endswith("/lineage") else b"[]"

@@ -90,7 +90,7 @@ class FrameReader(Protocol):
 
 
 @dataclass(frozen=True)
-class Parcel:
+class OutboxMessage:
     """What a source wants delivered: a body for a path of the API. `number` orders parcels."""
 
     number: int
@@ -98,13 +98,13 @@ class Parcel:
     body: bytes
 
 
-class SourceBook(Protocol):
+class SourceRepository(Protocol):
     """Which sources there are and how each fares. Safe in many processes and threads at once."""
 
-    def written(self) -> dict[str, tuple[str, dict[str, Any]]]:
+    def added(self) -> dict[str, tuple[str, dict[str, Any]]]:
         """Name to kind and settings of the sources that users added."""
 
-    def add(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
+    def save(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
         """Add a source, or write it anew."""
 
     def remove(self, name: str) -> None:
@@ -122,23 +122,23 @@ class SourceBook(Protocol):
     def snapshot(self, name: str) -> bytes | None:
         """What a source last saw, as JSON."""
 
-    def finish(self, name: str, state: SourceState, snapshot: bytes | None, parcels: Sequence[tuple[str, bytes]]) -> bool:
+    def save_poll(self, name: str, state: SourceState, snapshot: bytes | None, messages: Sequence[tuple[str, bytes]]) -> bool:
         """Keep what a poll gave, all or nothing: state, snapshot (None: the one before stays), parcels as (path, body).
 
         False, and nothing is kept, if the source has been removed or polled since: `state.polls` must be one more than before.
         """
 
-    def parcels(self, limit: int) -> list[Parcel]:
+    def pending_messages(self, limit: int) -> list[OutboxMessage]:
         """The oldest parcels that were not delivered."""
 
-    def waiting(self) -> int:
+    def count_pending(self) -> int:
         """How many parcels were not delivered."""
 
-    def delivered(self, number: int) -> None:
+    def remove_message(self, number: int) -> None:
         """Forget a parcel."""
 
 
-class SourceDesk(Protocol):
+class SourceService(Protocol):
     """What users can do with sources. Raises NotFoundError for a source there is not, ConfigError and RequestError for what cannot be."""
 
     def kinds(self) -> list[KindRecord]:
@@ -166,7 +166,7 @@ class SourceDesk(Protocol):
         """Try each step of its observation."""
 
 
-class TaskBook(Protocol):
+class TaskRepository(Protocol):
     """The tasks there are, and what their steps gave. Safe in many threads at once."""
 
     def add(self, task: TaskRecord) -> None:
@@ -178,15 +178,15 @@ class TaskBook(Protocol):
     def records(self, which: TaskFilter) -> list[TaskRecord]:
         """Tasks, the newest first."""
 
-    def write(self, task: TaskRecord) -> None:
+    def save(self, task: TaskRecord) -> None:
         """Remember how a task stands."""
 
-    def keep(
+    def save_steps(
         self,
         task: TaskRecord,
         state: SourceState,
         snapshot: bytes | None,
-        parcels: Sequence[tuple[str, bytes]],
+        messages: Sequence[tuple[str, bytes]],
         *,
         polls: int,
         begun: bool,
@@ -197,17 +197,17 @@ class TaskBook(Protocol):
         before if the task has `begun`.
         """
 
-    def newest_parcel(self, source: str) -> int:
+    def newest_message(self, source: str) -> int:
         """The number of the newest parcel of a source that was not delivered; 0 if all were."""
 
-    def undelivered(self, source: str, newest: int) -> int:
+    def count_pending(self, source: str, newest: int) -> int:
         """How many parcels of a source up to a number were not delivered."""
 
-    def interrupt(self, now_us: int) -> None:
+    def mark_interrupted(self, now_us: int) -> None:
         """Say of all tasks that have not ended that their process has."""
 
 
-class TaskDesk(Protocol):
+class TaskService(Protocol):
     """What users can do with tasks. Raises NotFoundError for a task there is not, ConfigError and RequestError for what cannot be."""
 
     def extract(self, order: ExtractOrder) -> TaskRecord:

@@ -38,19 +38,19 @@ from lineage_bridge.model.tasks import GraphSize
 from lineage_bridge.ports import LOG_SOURCE, Counted, GraphReader, GraphStore
 from lineage_bridge.sources.common.settings import Secrets
 from lineage_bridge.sources.confluent.environment import in_environment
-from lineage_bridge.sources.runtime.extraction import World
-from lineage_bridge.sources.runtime.metadata_cache import Known
-from lineage_bridge.sources.runtime.outbox import Delivery
+from lineage_bridge.sources.runtime.extraction import ExtractionContext
+from lineage_bridge.sources.runtime.metadata_cache import MetadataCache
+from lineage_bridge.sources.runtime.outbox import OutboxDispatcher
 from lineage_bridge.sources.runtime.poller import Poller
 from lineage_bridge.sources.runtime.sealed_secrets import SealedFile
-from lineage_bridge.sources.runtime.service import SourceDesk
-from lineage_bridge.sources.runtime.source_locks import Turns
-from lineage_bridge.sources.runtime.tasks import TaskDesk
+from lineage_bridge.sources.runtime.service import SourceService
+from lineage_bridge.sources.runtime.source_locks import SourceLocks
+from lineage_bridge.sources.runtime.tasks import TaskService
 from lineage_bridge.store.derive.verify import Difference, verify
 from lineage_bridge.store.query.reader import ReaderPool
 from lineage_bridge.store.state.database import Control
-from lineage_bridge.store.state.sources import SourceBook
-from lineage_bridge.store.state.tasks import TaskBook
+from lineage_bridge.store.state.sources import SourceRepository
+from lineage_bridge.store.state.tasks import TaskRepository
 from lineage_bridge.store.whole.analysis import Findings, write_findings
 from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.whole.tables import Estate
@@ -211,11 +211,11 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
 
 
 def _tasks(
-    stack: ExitStack, settings: Settings, desk: SourceDesk, pool: ReaderPool, log: LogWriter, size: Callable[[], GraphSize]
-) -> TaskDesk:
+    stack: ExitStack, settings: Settings, desk: SourceService, pool: ReaderPool, log: LogWriter, size: Callable[[], GraphSize]
+) -> TaskService:
     """The tasks of this process, which end with `stack`."""
     kept, hidden = control(settings), secrets(settings)
-    book = SourceBook(kept)
+    book = SourceRepository(kept)
 
     def folded(place: int) -> bool:
         try:
@@ -224,18 +224,18 @@ def _tasks(
         except StoreMissingError:
             return place == 0
 
-    world = World(
-        TaskBook(kept),
+    world = ExtractionContext(
+        TaskRepository(kept),
         book,
-        Known(desk.records, book, hidden),
+        MetadataCache(desk.records, book, hidden),
         hidden,
-        Turns(settings.paths.turns).take,
+        SourceLocks(settings.paths.turns).hold,
         now_us,
         log.end,
         folded,
         size,
     )
-    tasks = TaskDesk(desk, world, lambda: str(uuid.uuid4()))
+    tasks = TaskService(desk, world, lambda: str(uuid.uuid4()))
     stack.callback(tasks.close)
     return tasks
 
@@ -303,17 +303,17 @@ def _floor(pool: ReaderPool) -> int:
 # the process that observes
 
 
-def sources(settings: Settings) -> SourceDesk:
+def sources(settings: Settings) -> SourceService:
     """What users can do with sources. Raises ConfigError for a source of the settings file that cannot be."""
     around = in_environment(os.environ)
-    desk = SourceDesk(settings.sources, SourceBook(control(settings)), secrets(settings), around)
+    desk = SourceService(settings.sources, SourceRepository(control(settings)), secrets(settings), around)
     desk.check_file()
     return desk
 
 
 def run_sources(settings: Settings) -> None:
     """Poll the sources when they are due until a signal. Raises UnavailableError when another process does."""
-    desk, book = sources(settings), SourceBook(control(settings))
+    desk, book = sources(settings), SourceRepository(control(settings))
     lock = FileLock(settings.paths.observe_lock, timeout=0)
     try:
         lock.acquire()
@@ -322,8 +322,8 @@ def run_sources(settings: Settings) -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    with lock, Delivery(settings.address) as delivery:
-        Poller(desk.records, book, delivery, now_us, secrets(settings), Turns(settings.paths.turns).take).run(stop)
+    with lock, OutboxDispatcher(settings.address) as delivery:
+        Poller(desk.records, book, delivery, now_us, secrets(settings), SourceLocks(settings.paths.turns).hold).run(stop)
 
 
 # what several processes look at

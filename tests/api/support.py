@@ -25,15 +25,15 @@ from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.model.tasks import GraphSize
 from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Frame
 from lineage_bridge.sources.common.settings import Secrets
-from lineage_bridge.sources.runtime.extraction import World
-from lineage_bridge.sources.runtime.metadata_cache import Known
-from lineage_bridge.sources.runtime.service import SourceDesk
-from lineage_bridge.sources.runtime.source_locks import Turns
-from lineage_bridge.sources.runtime.tasks import TaskDesk
+from lineage_bridge.sources.runtime.extraction import ExtractionContext
+from lineage_bridge.sources.runtime.metadata_cache import MetadataCache
+from lineage_bridge.sources.runtime.service import SourceService
+from lineage_bridge.sources.runtime.source_locks import SourceLocks
+from lineage_bridge.sources.runtime.tasks import TaskService
 from lineage_bridge.store.query.reader import ReaderPool
 from lineage_bridge.store.state.database import Control
-from lineage_bridge.store.state.sources import SourceBook
-from lineage_bridge.store.state.tasks import TaskBook
+from lineage_bridge.store.state.sources import SourceRepository
+from lineage_bridge.store.state.tasks import TaskRepository
 from lineage_bridge.store.write.apply import GraphWriter
 
 NOW = T0 + DAY_US
@@ -60,8 +60,8 @@ class Server:
         self.frames = LogReader(folder / "log")
         self.names = Names(KEY)
         self.parts = Parts()
-        self.book = SourceBook(Control(folder / "control.db"))
-        self.sources = SourceDesk({}, self.book)
+        self.book = SourceRepository(Control(folder / "control.db"))
+        self.sources = SourceService({}, self.book)
         self.tasks = task_desk(folder, self.sources, self.book, pool, log)
         self.services = Services(
             log=log,
@@ -136,7 +136,9 @@ class FailingLog:
         return 0
 
 
-def task_desk(folder: Path, sources: SourceDesk, book: SourceBook, pool: ReaderPool, log: LogWriter, first: int = 1) -> TaskDesk:
+def task_desk(
+    folder: Path, sources: SourceService, book: SourceRepository, pool: ReaderPool, log: LogWriter, first: int = 1
+) -> TaskService:
     """Tasks whose parcels the test delivers, and whose log it folds."""
 
     def folded(place: int) -> bool:
@@ -148,18 +150,18 @@ def task_desk(folder: Path, sources: SourceDesk, book: SourceBook, pool: ReaderP
 
     secrets = Secrets()
     ids = (f"task-{number}" for number in count(first))
-    world = World(
-        TaskBook(Control(folder / "control.db")),
+    world = ExtractionContext(
+        TaskRepository(Control(folder / "control.db")),
         book,
-        Known(sources.records, book, secrets),
+        MetadataCache(sources.records, book, secrets),
         secrets,
-        Turns(folder / "observing").take,
+        SourceLocks(folder / "observing").hold,
         lambda: NOW,
         log.end,
         folded,
         lambda: GraphSize("g", 3, 2),
     )
-    return TaskDesk(sources, world, lambda: next(ids))
+    return TaskService(sources, world, lambda: next(ids))
 
 
 @contextmanager

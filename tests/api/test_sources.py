@@ -9,7 +9,7 @@ from lineage_bridge.sources.common.observer import Unseen
 from lineage_bridge.sources.runtime import kinds
 from lineage_bridge.sources.runtime.poller import Poller
 from lineage_bridge.store.state.database import Control
-from lineage_bridge.store.state.sources import SourceBook
+from lineage_bridge.store.state.sources import SourceRepository
 
 SOURCES = "/api/v1/sources"
 
@@ -19,7 +19,7 @@ def poll(server: Server, monkeypatch: pytest.MonkeyPatch):
     """Adds the source `one`; polls it."""
     monkeypatch.setitem(kinds.MODULES, "scripted", scripted.__name__)
     scripted.SEEN.clear()
-    book = SourceBook(Control(server.folder / "control.db"))
+    book = SourceRepository(Control(server.folder / "control.db"))
     poller = Poller(server.services.sources.records, book, lambda _: None, lambda: NOW)
     added = server.client.post(SOURCES, json={"name": "one", "kind": "scripted", "settings": {"system": "a", "password": "${env:PW}"}})
     assert added.status_code == 201

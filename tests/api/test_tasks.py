@@ -39,9 +39,9 @@ class Hand:
         return answer.json()
 
     def deliver(self) -> None:
-        for parcel in self.server.book.parcels(100):
+        for parcel in self.server.book.pending_messages(100):
             assert self.server.client.post(parcel.path, content=parcel.body).is_success
-            self.server.book.delivered(parcel.number)
+            self.server.book.remove_message(parcel.number)
 
     def ended(self, task: str, *, bring: bool = True) -> Any:
         """A task when it has ended; meanwhile all is brought to the graph."""
@@ -359,7 +359,7 @@ def test_a_poll_and_a_task_take_turns(hand: Hand, script: stepwise.Script) -> No
     script.planes[1].gate = threading.Event()
     task = hand.post()["task_id"]
     assert script.reached.wait(10)
-    take = server.tasks._world.take
+    take = server.tasks._world.hold_source
     poller = Poller(server.sources.records, server.book, lambda _: None, lambda: NOW + 3600 * SECOND_US, take=take)
     record = server.sources.record("cloud")
     poller._in_turn(record)

@@ -7,14 +7,14 @@ from pydantic import Field
 
 from lineage_bridge.errors import UnreachableError
 from lineage_bridge.openlineage.event_builder import EventBuilder
-from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, SameJob, SameSpace, Snapshot, Unseen
+from lineage_bridge.sources.common.observer import Check, Observation, Observer, SameJob, SameNamespace, Snapshot, SourceKind, Unseen
 from lineage_bridge.sources.common.settings import Secret, SourceSettings
-from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge
+from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, SharedMetadata
 
 OUT = EventBuilder("https://lineagebridge.dev/sources/scripted")
 SCRIPTS: dict[str, list[Any]] = {}
 """Address to what happens at each poll, the last one for ever: an error, or (events, same, unseen)."""
-SEEN: dict[str, list[tuple[Any, Knowledge]]] = {}
+SEEN: dict[str, list[tuple[Any, SharedMetadata]]] = {}
 """Address to what each poll was given."""
 NOTICED: dict[str, int] = {}
 """Address to how many changes the source has noticed by itself."""
@@ -37,7 +37,7 @@ class Scripted(Observer[Settings]):
         if self.settings.password:
             raise UnreachableError("no way in", "mind the step")
 
-    def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         script, seen = SCRIPTS[self.settings.system], SEEN.setdefault(self.settings.system, [])
         seen.append((before, around))
         step = script[min(len(seen), len(script)) - 1]
@@ -47,10 +47,10 @@ class Scripted(Observer[Settings]):
         events = tuple(OUT.run_event("RUNNING", now_us, f"00000000-0000-4000-8000-{len(seen):012}", ("s", job)) for job in jobs)
         return Observation({"poll": len(seen)}, events, tuple(same), tuple(unseen))
 
-    def knowledge(self, snapshot: Snapshot) -> Knowledge:
-        return Knowledge((Cluster(str(snapshot["poll"]), f"kafka://{self.settings.system}:9092"),))
+    def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
+        return SharedMetadata((ClusterMetadata(str(snapshot["poll"]), f"kafka://{self.settings.system}:9092"),))
 
-    def stirred(self, before: Callable[[], Snapshot | None]) -> int:
+    def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
         noticed = NOTICED.get(self.settings.system, 0)
         assert before() is not None
         return noticed
@@ -59,5 +59,5 @@ class Scripted(Observer[Settings]):
         CLOSED.append(self.settings.system)
 
 
-KIND = Kind(Settings, Scripted, "a script")
-__all__ = ["CLOSED", "KIND", "NOTICED", "SCRIPTS", "SEEN", "SameJob", "SameSpace", "Unseen"]
+KIND = SourceKind(Settings, Scripted, "a script")
+__all__ = ["CLOSED", "KIND", "NOTICED", "SCRIPTS", "SEEN", "SameJob", "SameNamespace", "Unseen"]

@@ -8,9 +8,9 @@ from uuid import NAMESPACE_URL, uuid5
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.event_builder import EventBuilder
-from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, Snapshot, Unseen
+from lineage_bridge.sources.common.observer import Check, Observation, Observer, Snapshot, SourceKind, Unseen
 from lineage_bridge.sources.common.settings import reveal
-from lineage_bridge.sources.common.shared_metadata import NOTHING, Knowledge
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata
 from lineage_bridge.sources.confluent.observer import FAILED, NOT_OBSERVED, OBSERVED, PARTLY, Outcome, Step
 from lineage_bridge.sources.confluent.settings import ALL, ConfluentSettings, Only
 
@@ -47,14 +47,14 @@ class Stepwise(Observer[ConfluentSettings]):
     def test(self) -> Iterator[Check]:
         yield Check("environments", works=True, told="1")
 
-    def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         *_, last = self.steps(before, around, now_us)
         return last.observation
 
     def steps(
         self,
         before: Snapshot | None,
-        around: Knowledge,
+        around: SharedMetadata,
         now_us: int,
         *,
         only: Only = ALL,
@@ -100,9 +100,9 @@ class Stepwise(Observer[ConfluentSettings]):
             plane.key, Outcome(plane.key, plane.state, why, len(events), 2, 1000), Observation(dict(snapshot), events, unseen=_unseen())
         )
 
-    def knowledge(self, snapshot: Snapshot) -> Knowledge:
+    def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         del snapshot
-        return NOTHING
+        return NO_METADATA
 
     def close(self) -> None:
         pass
@@ -112,4 +112,4 @@ def _unseen() -> tuple[Unseen, ...]:
     return tuple(Unseen(plane.key, plane.why) for plane in SCRIPT.planes if plane.why)
 
 
-KIND = Kind(ConfluentSettings, Stepwise, "a script of steps")
+KIND = SourceKind(ConfluentSettings, Stepwise, "a script of steps")

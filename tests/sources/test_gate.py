@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from lineage_bridge.errors import StoppedError
-from lineage_bridge.sources.common.rate_limiter import LONGEST_WAIT_S, Gate
+from lineage_bridge.sources.common.rate_limiter import LONGEST_WAIT_S, RateLimiter
 
 
 class Clock:
@@ -30,8 +30,8 @@ class Clock:
 )
 def test_it_is_closed_as_long_as_was_said(status: int, headers: dict[str, str], wait_s: float) -> None:
     clock = Clock()
-    gate = Gate(clock)
-    gate.heard(status, headers)
+    gate = RateLimiter(clock)
+    gate.update(status, headers)
     passed = threading.Event()
     waiting = threading.Thread(target=_enter, args=(gate, passed), daemon=True)
     waiting.start()
@@ -43,31 +43,31 @@ def test_it_is_closed_as_long_as_was_said(status: int, headers: dict[str, str], 
     waiting.join(5)
 
 
-def _enter(gate: Gate, passed: threading.Event) -> None:
+def _enter(gate: RateLimiter, passed: threading.Event) -> None:
     with suppress(StoppedError):
-        gate.enter()
+        gate.acquire()
         passed.set()
 
 
 def test_it_opens_by_itself_and_a_shorter_word_does_not_open_it_sooner() -> None:
     clock = Clock()
-    gate = Gate(clock)
-    gate.heard(429, {"retry-after": "60"})
-    gate.heard(429, {"retry-after": "1"})
+    gate = RateLimiter(clock)
+    gate.update(429, {"retry-after": "60"})
+    gate.update(429, {"retry-after": "1"})
     clock.now = 30
     gate.stop.set()
     with pytest.raises(StoppedError):
-        gate.enter()
+        gate.acquire()
     gate.stop.clear()
     clock.now = 60
-    gate.enter()
+    gate.acquire()
 
 
 def _told(left: int, reset: str = "9") -> dict[str, str]:
     return {"x-ratelimit-limit": "3", "x-ratelimit-remaining": str(left), "x-ratelimit-reset": reset}
 
 
-def _passed(gate: Gate, tries: int) -> int:
+def _passed(gate: RateLimiter, tries: int) -> int:
     """How many of so many callers pass at once."""
     passed = [threading.Event() for _ in range(tries)]
     threads = [threading.Thread(target=_enter, args=(gate, one), daemon=True) for one in passed]
@@ -84,9 +84,9 @@ def _passed(gate: Gate, tries: int) -> int:
 
 def test_calls_under_way_count_before_they_are_answered() -> None:
     clock = Clock()
-    gate = Gate(clock)
+    gate = RateLimiter(clock)
     assert _passed(gate, 5) == 5
-    gate.heard(200, _told(2))
+    gate.update(200, _told(2))
     assert _passed(gate, 5) == 2
     clock.now = 9
     assert _passed(gate, 5) == 3
@@ -94,8 +94,8 @@ def test_calls_under_way_count_before_they_are_answered() -> None:
 
 def test_calls_that_nobody_answers_do_not_close_it_for_ever() -> None:
     clock = Clock()
-    gate = Gate(clock)
-    gate.heard(200, _told(0))
+    gate = RateLimiter(clock)
+    gate.update(200, _told(0))
     clock.now = 9
     assert _passed(gate, 5) == 3
     clock.now = 17.9
@@ -106,14 +106,14 @@ def test_calls_that_nobody_answers_do_not_close_it_for_ever() -> None:
 
 def test_an_answer_of_a_new_time_shortens_the_wait_and_a_refusal_lengthens_it() -> None:
     clock = Clock()
-    gate = Gate(clock)
-    gate.heard(200, _told(0))
+    gate = RateLimiter(clock)
+    gate.update(200, _told(0))
     clock.now = 9
-    gate.enter()
-    gate.heard(200, _told(0, "1"))
+    gate.acquire()
+    gate.update(200, _told(0, "1"))
     clock.now = 10
-    gate.enter()
-    gate.heard(429, _told(0, "5"))
+    gate.acquire()
+    gate.update(429, _told(0, "5"))
     clock.now = 14.9
     assert _passed(gate, 2) == 0
     clock.now = 15
@@ -122,7 +122,7 @@ def test_an_answer_of_a_new_time_shortens_the_wait_and_a_refusal_lengthens_it() 
 
 def test_a_reset_without_a_limit_is_believed() -> None:
     clock = Clock()
-    gate = Gate(clock)
-    gate.heard(200, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "9"})
+    gate = RateLimiter(clock)
+    gate.update(200, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "9"})
     clock.now = 9
     assert _passed(gate, 3) == 1

@@ -10,7 +10,7 @@ import pytest
 import tenacity
 
 from lineage_bridge.errors import BusyError, ConfigError, ForbiddenError, MissingError, SourceError, UnreachableError
-from lineage_bridge.sources.common.http import TRIES, TRIES_WHEN_LIMITED, Http, Trust
+from lineage_bridge.sources.common.http import TRIES, TRIES_WHEN_LIMITED, HttpClient, TlsContext
 from lineage_bridge.sources.common.settings import HttpSettings, reveal
 
 
@@ -48,9 +48,9 @@ def system() -> Iterator[System]:
 
 
 @pytest.fixture
-def http(system: System, monkeypatch: pytest.MonkeyPatch) -> Iterator[Http]:
+def http(system: System, monkeypatch: pytest.MonkeyPatch) -> Iterator[HttpClient]:
     monkeypatch.setattr(tenacity.nap, "sleep", lambda _: None)
-    client = Http(HttpSettings(url=system.url, timeout_s=2))
+    client = HttpClient(HttpSettings(url=system.url, timeout_s=2))
     yield client
     client.close()
 
@@ -73,7 +73,7 @@ OK: tuple[int, dict[str, str], bytes] = (200, {}, b'{"fine": true}')
         ((200, {"Content-Length": "100"}, b'{"half": '), UnreachableError, TRIES),
     ],
 )
-def test_what_is_no_answer_is_an_error_of_its_kind(system: System, http: Http, answer, error, asked) -> None:
+def test_what_is_no_answer_is_an_error_of_its_kind(system: System, http: HttpClient, answer, error, asked) -> None:
     system.answers["/x"] = [answer]
     with pytest.raises(error) as raised:
         http.get("/x")
@@ -82,7 +82,7 @@ def test_what_is_no_answer_is_an_error_of_its_kind(system: System, http: Http, a
     assert (len(system.asked), http.requests) == (asked, asked)
 
 
-def test_what_passes_is_tried_again(system: System, http: Http) -> None:
+def test_what_passes_is_tried_again(system: System, http: HttpClient) -> None:
     system.answers["/x"] = [(503, {}, b""), (409, {}, b""), OK]
     assert http.get("/x", expand=["info", "status"]) == {"fine": True}
     assert system.asked[-1][1] == "/x?expand=info&expand=status"
@@ -90,15 +90,15 @@ def test_what_passes_is_tried_again(system: System, http: Http) -> None:
 
 @pytest.mark.usefixtures("http")
 def test_a_system_that_is_not_there_is_unreachable() -> None:
-    lost = Http(HttpSettings(url="http://127.0.0.1:9", timeout_s=1))
+    lost = HttpClient(HttpSettings(url="http://127.0.0.1:9", timeout_s=1))
     with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:9 "):
         lost.get("/x")
 
 
-def test_many_calls_give_many_answers_in_order_and_errors_where_they_fell(system: System, http: Http) -> None:
+def test_many_calls_give_many_answers_in_order_and_errors_where_they_fell(system: System, http: HttpClient) -> None:
     system.answers.update({f"/{number}": [(200, {}, json.dumps(number).encode())] for number in range(20)})
     system.answers["/7"] = [(404, {}, b"")]
-    found = http.each(lambda number: http.get(f"/{number}"), range(20))
+    found = http.map(lambda number: http.get(f"/{number}"), range(20))
     assert isinstance(found.pop(7), MissingError)
     assert found == [number for number in range(20) if number != 7]
 
@@ -107,7 +107,7 @@ def page(*data: int, following: str = "") -> tuple[int, dict[str, str], bytes]:
     return (200, {}, json.dumps({"data": data, "metadata": {"next": following}}).encode())
 
 
-def test_pages_are_followed_to_the_last(system: System, http: Http) -> None:
+def test_pages_are_followed_to_the_last(system: System, http: HttpClient) -> None:
     system.answers["/x"] = [page(1, following=f"{system.url}/x?page_token=a"), page(2, following="/x?page_token=b"), page(3)]
     assert [one["data"] for one in http.pages("/x", page_size=2)] == [[1], [2], [3]]
     assert [path for _, path, _ in system.asked] == ["/x?page_size=2", "/x?page_token=a", "/x?page_token=b"]
@@ -116,30 +116,30 @@ def test_pages_are_followed_to_the_last(system: System, http: Http) -> None:
 @pytest.mark.parametrize(
     ("following", "says"), [("{}/x?page_token=a", "without an end"), ("https://elsewhere.example/x", "another system")]
 )
-def test_pages_lead_neither_in_a_circle_nor_elsewhere(system: System, http: Http, following: str, says: str) -> None:
+def test_pages_lead_neither_in_a_circle_nor_elsewhere(system: System, http: HttpClient, following: str, says: str) -> None:
     system.answers["/x"] = [page(1, following=following.format(system.url))]
     with pytest.raises(SourceError, match=says):
         list(http.pages("/x"))
     assert len(system.asked) <= 2
 
 
-def test_a_page_that_fails_fails_the_listing(system: System, http: Http) -> None:
+def test_a_page_that_fails_fails_the_listing(system: System, http: HttpClient) -> None:
     system.answers["/x"] = [page(1, following="/x?page_token=a"), (403, {}, b"")]
     with pytest.raises(ForbiddenError):
         list(http.pages("/x"))
 
 
-def test_what_has_not_changed_is_not_sent_again(system: System, http: Http) -> None:
+def test_what_has_not_changed_is_not_sent_again(system: System, http: HttpClient) -> None:
     system.answers["/x"] = [(200, {"ETag": '"1"'}, b'{"fine": true}'), (304, {}, b""), (200, {"ETag": '"2"'}, b"[]")]
     assert [http.get("/x"), http.get("/x"), http.get("/x")] == [{"fine": True}, {"fine": True}, []]
     assert [headers.get("If-None-Match") for _, _, headers in system.asked] == [None, '"1"', '"1"']
 
 
-def test_who_shares_a_gate_waits_for_what_the_other_was_told(system: System, http: Http) -> None:
-    other = Http(http.settings, gate=http.gate)
+def test_who_shares_a_gate_waits_for_what_the_other_was_told(system: System, http: HttpClient) -> None:
+    other = HttpClient(http.settings, limiter=http.limiter)
     system.answers["/x"] = [(200, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "600"}, b"{}"), OK]
     http.get("/x")
-    http.gate.stop.set()
+    http.limiter.stop.set()
     with pytest.raises(SourceError, match="stopped"):
         other.get("/x")
     assert len(system.asked) == 1
@@ -153,7 +153,7 @@ def test_credentials_are_sent_and_never_told(system: System, monkeypatch: pytest
         ({"token": "${env:TOKEN}"}, "Bearer hunter2"),
         ({"username": "u", "password": f"${{file:{tmp_path}/password}}"}, "Basic dTpodW50ZXIz"),
     ):
-        client = Http(HttpSettings.model_validate({"url": system.url, **settings}))
+        client = HttpClient(HttpSettings.model_validate({"url": system.url, **settings}))
         with pytest.raises(ForbiddenError) as refused:
             client.get("/x")
         client.close()
@@ -209,7 +209,7 @@ def test_a_secret_of_the_keyring() -> None:
 
 
 def test_who_shares_trust_reads_it_once():
-    trust = Trust(HttpSettings(url="https://example.com"))
+    trust = TlsContext(HttpSettings(url="https://example.com"))
     assert trust.context() is trust.context()
     with pytest.raises(SourceError, match="a file of TLS cannot be used"):
-        Trust(HttpSettings(url="https://example.com", ca_file="/nowhere.pem")).context()
+        TlsContext(HttpSettings(url="https://example.com", ca_file="/nowhere.pem")).context()

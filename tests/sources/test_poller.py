@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 from tests.sources import scripted
-from tests.sources.scripted import SameJob, SameSpace, Unseen
+from tests.sources.scripted import SameJob, SameNamespace, Unseen
 
 from lineage_bridge.errors import ConfigError, NotFoundError, RequestError, UnavailableError, UnreachableError
-from lineage_bridge.ports import Parcel
+from lineage_bridge.ports import OutboxMessage
 from lineage_bridge.sources.runtime import poller
 from lineage_bridge.sources.runtime.poller import Poller
-from lineage_bridge.sources.runtime.service import SourceDesk
+from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.store.state.database import Control
-from lineage_bridge.store.state.sources import SourceBook
+from lineage_bridge.store.state.sources import SourceRepository
 
 SECOND = 1_000_000
 
@@ -25,16 +25,16 @@ class World:
 
     def __init__(self, folder: Path, in_file: dict) -> None:
         self.now = 1_795_000_000 * SECOND
-        self.book = SourceBook(Control(folder / "control.db"))
-        self.desk = SourceDesk(in_file, self.book)
-        self.arrived: list[Parcel] = []
+        self.book = SourceRepository(Control(folder / "control.db"))
+        self.desk = SourceService(in_file, self.book)
+        self.arrived: list[OutboxMessage] = []
         self.away = False
         self.poller = self.fresh()
 
     def fresh(self) -> Poller:
         return Poller(self.desk.records, self.book, self.take, lambda: self.now)
 
-    def take(self, parcel: Parcel) -> None:
+    def take(self, parcel: OutboxMessage) -> None:
         if self.away:
             raise UnavailableError("away")
         self.arrived.append(parcel)
@@ -74,11 +74,11 @@ def test_snapshot_and_events_are_kept_together_and_delivered_once(world: World, 
 def test_a_parcel_that_did_not_arrive_is_sent_again_with_the_same_bytes(world: World, scripts: dict):
     scripts["a"] = [(["x"], (), ())]
     world.poll("one")
-    first = world.book.parcels(10)
+    first = world.book.pending_messages(10)
     world.away = True
     with pytest.raises(UnavailableError):
         world.poller.deliver()
-    assert world.book.parcels(10) == first
+    assert world.book.pending_messages(10) == first
 
 
 def test_nothing_is_polled_while_too_much_waits(world: World, scripts: dict, monkeypatch: pytest.MonkeyPatch):
@@ -88,14 +88,14 @@ def test_nothing_is_polled_while_too_much_waits(world: World, scripts: dict, mon
     stop = threading.Event()
     running = threading.Thread(target=world.poller.run, args=(stop,))
     running.start()
-    while world.book.waiting() < 2 and running.is_alive():
+    while world.book.count_pending() < 2 and running.is_alive():
         world.now += 60 * SECOND
         stop.wait(0.05)
     world.now += 3600 * SECOND
     stop.wait(1.5)
     stop.set()
     running.join(20)
-    assert world.book.waiting() == 2
+    assert world.book.count_pending() == 2
 
 
 def test_many_events_travel_in_order_some_at_a_time(world: World, scripts: dict):
@@ -126,7 +126,7 @@ def test_a_fault_of_ours_stops_no_other_source(world: World, scripts: dict):
 
 
 def test_settings_that_cannot_be_any_more_are_a_failure_like_others(world: World):
-    world.book.add("one", "scripted", {"system": "a", "interval_s": "often"})
+    world.book.save("one", "scripted", {"system": "a", "interval_s": "often"})
     world.poll("one")
     state = world.desk.record("one").state
     assert "interval_s" in state.error
@@ -138,16 +138,16 @@ def test_what_cannot_be_kept_is_a_failure_and_not_silence(world: World, scripts:
     world.poll("one")
     state = world.desk.record("one").state
     assert (state.failures, state.polls) == (1, 1)
-    assert not world.book.parcels(1)
+    assert not world.book.pending_messages(1)
 
 
 def test_a_delivery_that_breaks_ends_the_poller(world: World, scripts: dict, monkeypatch: pytest.MonkeyPatch):
     scripts["a"] = [((), (), ())]
 
-    def broken(limit: int) -> list[Parcel]:
+    def broken(limit: int) -> list[OutboxMessage]:
         raise OSError(f"{limit} parcels cannot be read")
 
-    monkeypatch.setattr(world.book, "parcels", broken)
+    monkeypatch.setattr(world.book, "pending_messages", broken)
     with pytest.raises(OSError, match="cannot be read"):
         world.poller.run(threading.Event())
 
@@ -173,7 +173,7 @@ def test_what_is_unseen_keeps_its_time_while_it_stands(world: World, scripts: di
 
 
 def test_names_that_are_one_become_aliases_with_evidence(world: World, scripts: dict):
-    scripts["a"] = [((), [SameJob("n", "a", "m", "b", "seen"), SameSpace("kafka://a:1", "kafka://b:1", "one cluster")], ())]
+    scripts["a"] = [((), [SameJob("n", "a", "m", "b", "seen"), SameNamespace("kafka://a:1", "kafka://b:1", "one cluster")], ())]
     world.poll("one")
     world.poller.deliver()
     (parcel,) = world.arrived
@@ -219,7 +219,7 @@ def test_a_source_removed_during_its_poll_leaves_nothing(world: World, scripts: 
     world.desk.remove("one")
     world.poller.poll(record)
     assert "one" not in world.book.states()
-    assert [json.loads(parcel.body)[0]["job"]["name"] for parcel in world.book.parcels(10)] == ["x"]
+    assert [json.loads(parcel.body)[0]["job"]["name"] for parcel in world.book.pending_messages(10)] == ["x"]
 
 
 def test_a_pause_during_a_poll_counts(world: World, scripts: dict):
@@ -271,7 +271,7 @@ def test_what_cannot_be_is_refused_with_its_setting(world: World):
     with pytest.raises(NotFoundError):
         world.desk.poll("nobody")
     with pytest.raises(ConfigError, match="system"):
-        SourceDesk({"bad": {"kind": "scripted"}}, world.book).check_file()
+        SourceService({"bad": {"kind": "scripted"}}, world.book).check_file()
 
 
 def test_a_test_tells_each_step_and_what_failed(world: World):

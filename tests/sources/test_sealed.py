@@ -10,11 +10,11 @@ from tests.sources import scripted
 
 from lineage_bridge.errors import ConfigError, NotFoundError, RequestError
 from lineage_bridge.sources.common.settings import Secrets, reveal
-from lineage_bridge.sources.runtime.metadata_cache import make
+from lineage_bridge.sources.runtime.metadata_cache import make_observer
 from lineage_bridge.sources.runtime.sealed_secrets import SealedFile, new_key
-from lineage_bridge.sources.runtime.service import SourceDesk
+from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.store.state.database import Control
-from lineage_bridge.store.state.sources import SourceBook
+from lineage_bridge.store.state.sources import SourceRepository
 
 
 @pytest.fixture
@@ -139,10 +139,10 @@ def test_a_source_refers_to_a_sealed_secret_and_none_can_be_kept_that_was_given(
     scripts["a"] = []
     secrets = Secrets(sealed.secret, {"t1": "given s3cret"})
     settings = {"system": "a", "password": "${sealed:cloud}"}
-    assert reveal(make("s", "scripted", settings, secrets).settings.password) == "s3cr€t"
-    assert reveal(make("s", "scripted", {**settings, "password": "${given:t1}"}, secrets).settings.password) == "given s3cret"
+    assert reveal(make_observer("s", "scripted", settings, secrets).settings.password) == "s3cr€t"
+    assert reveal(make_observer("s", "scripted", {**settings, "password": "${given:t1}"}, secrets).settings.password) == "given s3cret"
     assert "s3cr" not in repr(secrets)
-    desk = SourceDesk({}, SourceBook(Control(tmp_path / "control.db")), secrets=Secrets(sealed.secret))
+    desk = SourceService({}, SourceRepository(Control(tmp_path / "control.db")), secrets=Secrets(sealed.secret))
     desk.add("s", "scripted", settings, replace=False)
     assert "s3cr" not in repr(desk.record("s"))
     for password in ("${given:t1}", "${given:t2}", "s3cr€t"):
@@ -155,7 +155,7 @@ def test_a_source_refers_to_a_sealed_secret_and_none_can_be_kept_that_was_given(
 def test_a_given_secret_that_was_forgotten_is_not_had(scripts: dict):
     scripts["a"] = []
     given = {"t1": "given s3cret"}
-    observer = make("s", "scripted", {"system": "a", "password": "${given:t1}"}, Secrets(given=given))
+    observer = make_observer("s", "scripted", {"system": "a", "password": "${given:t1}"}, Secrets(given=given))
     given.clear()
     with pytest.raises(ConfigError, match="forgotten"):
         reveal(observer.settings.password)

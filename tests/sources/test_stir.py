@@ -1,18 +1,18 @@
 """A burst of changes is one poll: after five quiet seconds, and a minute after the first at the latest."""
 
-from lineage_bridge.sources.runtime.debouncer import Stir
+from lineage_bridge.sources.runtime.debouncer import Debouncer
 
 SECOND = 1_000_000
 
 
 def polls(changes: dict[int, int], seconds: int) -> list[int]:
     """The seconds at which a source is polled; `changes`: the second at which so many were noticed in all."""
-    stir, count, found = Stir(), 0, []
+    stir, count, found = Debouncer(), 0, []
     for second in range(seconds):
         count = changes.get(second, count)
         if stir.is_due(count, second * SECOND):
             found.append(second)
-            stir.polled()
+            stir.reset()
     return found
 
 

@@ -14,16 +14,16 @@ from tests.sources.stepwise import Plane
 from lineage_bridge.model.tasks import FAILED, PENDING, Credential, ExtractOrder, GraphSize, TaskFilter, TaskRecord
 from lineage_bridge.sources.common.settings import Secrets
 from lineage_bridge.sources.runtime import kinds
-from lineage_bridge.sources.runtime.extraction import World
-from lineage_bridge.sources.runtime.metadata_cache import Known
-from lineage_bridge.sources.runtime.orders import fill
-from lineage_bridge.sources.runtime.service import SourceDesk
-from lineage_bridge.sources.runtime.source_locks import Turns
-from lineage_bridge.sources.runtime.tasks import TaskDesk
+from lineage_bridge.sources.runtime.extraction import ExtractionContext
+from lineage_bridge.sources.runtime.metadata_cache import MetadataCache
+from lineage_bridge.sources.runtime.orders import prepare_source
+from lineage_bridge.sources.runtime.service import SourceService
+from lineage_bridge.sources.runtime.source_locks import SourceLocks
+from lineage_bridge.sources.runtime.tasks import TaskService
 from lineage_bridge.store.state import tasks
 from lineage_bridge.store.state.database import Control
-from lineage_bridge.store.state.sources import SourceBook
-from lineage_bridge.store.state.tasks import TaskBook
+from lineage_bridge.store.state.sources import SourceRepository
+from lineage_bridge.store.state.tasks import TaskRepository
 
 PLANES = [f"plane-{number} env-1" for number in range(6)]
 
@@ -32,7 +32,7 @@ class KilledError(BaseException):
     """The process is no more."""
 
 
-class Mortal(TaskBook):
+class Mortal(TaskRepository):
     """A book whose process is killed at some write: before it is done, or right after."""
 
     def __init__(self, control: Control, left: int, *, after: bool) -> None:
@@ -49,38 +49,38 @@ class Mortal(TaskBook):
         raise KilledError
 
     def write(self, task: TaskRecord) -> None:
-        self._live(lambda: super(Mortal, self).write(task))
+        self._live(lambda: super(Mortal, self).save(task))
 
     def keep(self, *args: Any, **named: Any) -> bool:
-        return bool(self._live(lambda: super(Mortal, self).keep(*args, **named)))
+        return bool(self._live(lambda: super(Mortal, self).save_steps(*args, **named)))
 
 
-def desk_of(folder: Path, book: TaskBook) -> TaskDesk:
-    states = SourceBook(Control(folder / "control.db"))
-    sources = SourceDesk({"cloud": {"kind": "confluent", "cloud": {"key": "k", "secret": "${env:HOME}"}}}, states)
+def desk_of(folder: Path, book: TaskRepository) -> TaskService:
+    states = SourceRepository(Control(folder / "control.db"))
+    sources = SourceService({"cloud": {"kind": "confluent", "cloud": {"key": "k", "secret": "${env:HOME}"}}}, states)
     secrets, ids = Secrets(), count(len(book.records(TaskFilter())))
-    world = World(
+    world = ExtractionContext(
         book,
         states,
-        Known(sources.records, states, secrets),
+        MetadataCache(sources.records, states, secrets),
         secrets,
-        Turns(folder / "observing").take,
+        SourceLocks(folder / "observing").hold,
         lambda: 1_795_000_000_000_000,
         lambda: 0,
         lambda _: True,
         lambda: GraphSize("g", 0, 0),
     )
-    return TaskDesk(sources, world, lambda: str(next(ids)))
+    return TaskService(sources, world, lambda: str(next(ids)))
 
 
-def ended(desk: TaskDesk, folder: Path, task: str, told: Counter[str], mortal: Mortal | None = None) -> TaskRecord:
+def ended(desk: TaskService, folder: Path, task: str, told: Counter[str], mortal: Mortal | None = None) -> TaskRecord:
     """A task when it has ended, or its process has; what is delivered meanwhile is counted."""
-    states, until = SourceBook(Control(folder / "control.db")), time.monotonic() + 20
+    states, until = SourceRepository(Control(folder / "control.db")), time.monotonic() + 20
     while not (found := desk.record(task)).ended and not (mortal and mortal.killed):
         assert time.monotonic() < until, found
-        for parcel in states.parcels(100):
+        for parcel in states.pending_messages(100):
             told.update(event["job"]["name"] for event in json.loads(parcel.body))
-            states.delivered(parcel.number)
+            states.remove_message(parcel.number)
         time.sleep(0.005)
     return found
 
@@ -106,7 +106,7 @@ def test_killed_at_any_write_and_resumed_each_plane_is_told_once(script: stepwis
         desk.close()
         if not mortal.killed:
             break
-        desk = desk_of(folder, TaskBook(Control(folder / "control.db")))
+        desk = desk_of(folder, TaskRepository(Control(folder / "control.db")))
         found = desk.record(task)
         if found.status == FAILED:
             assert (found.error, found.resumable) == ("interrupted", True)
@@ -115,7 +115,7 @@ def test_killed_at_any_write_and_resumed_each_plane_is_told_once(script: stepwis
         desk.close()
         assert found.status == "completed"
         assert told == whole, (left, script.looks)
-        kept = json.loads(SourceBook(Control(folder / "control.db")).snapshot("cloud") or b"{}")
+        kept = json.loads(SourceRepository(Control(folder / "control.db")).snapshot("cloud") or b"{}")
         assert (kept["told"], sorted(kept["planes"])) == (6, PLANES)
     assert left > 4
     assert (done.status, told) == ("completed", whole)
@@ -123,7 +123,7 @@ def test_killed_at_any_write_and_resumed_each_plane_is_told_once(script: stepwis
 
 def test_the_oldest_that_have_ended_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "MOST_KEPT", 3)
-    book = TaskBook(Control(tmp_path / "control.db"))
+    book = TaskRepository(Control(tmp_path / "control.db"))
     for number in range(6):
         book.add(TaskRecord(str(number), "extract", "s", PENDING if number == 1 else FAILED, number))
     assert [task.id for task in book.records(TaskFilter())] == ["5", "4", "3", "1"]
@@ -131,8 +131,8 @@ def test_the_oldest_that_have_ended_are_forgotten(tmp_path: Path, monkeypatch: p
 
 def test_nothing_that_holds_a_credential_shows_it() -> None:
     order = ExtractOrder(credentials={("kafka", "lkc-1"): Credential("KEY", "hush")})
-    desk = SourceDesk({"cloud": {"kind": "confluent", "cloud": {"key": "k", "secret": "${env:HOME}"}}}, _no_book())
-    filled = fill(desk.record("cloud"), order)
+    desk = SourceService({"cloud": {"kind": "confluent", "cloud": {"key": "k", "secret": "${env:HOME}"}}}, _no_book())
+    filled = prepare_source(desk.record("cloud"), order)
     assert filled.given
     assert "hush" not in f"{order} {order.credentials} {filled} {filled.record} {Secrets(given=filled.given)}"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.openlineage.verdict import MAX_BYTES
-from lineage_bridge.ports import EventLog, FindingsReader, FrameReader, GraphReader, SourceDesk, TaskDesk
+from lineage_bridge.ports import EventLog, FindingsReader, FrameReader, GraphReader, SourceService, TaskService
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
 """The names under which a machine speaks to itself."""
@@ -47,8 +47,8 @@ class Services:
     log_state: Callable[[], str]
     version: str
     graph_id: str
-    sources: SourceDesk
-    tasks: TaskDesk
+    sources: SourceService
+    tasks: TaskService
     findings: Callable[[], FindingsReader] = _no_findings
     allowed_hosts: frozenset[str] = LOOPBACK
     max_body_bytes: int = MAX_BYTES

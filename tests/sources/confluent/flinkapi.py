@@ -6,7 +6,7 @@ from typing import Any
 from tests.sources.http import Reply, Request
 
 from lineage_bridge.openlineage.facets import SchemaField
-from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Knowledge, Schema
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, SharedMetadata, TopicSchema
 from lineage_bridge.sources.confluent.organization import Environment, Estate, KafkaCluster, Pool
 
 Json = dict[str, Any]
@@ -88,16 +88,16 @@ def discovered(estate: Json) -> Estate:
     )
 
 
-def registered(estate: Json) -> Knowledge:
+def registered(estate: Json) -> SharedMetadata:
     """The columns of all topics."""
     spaces = {one["id"]: f"confluent://{one['environment']}/{one['id']}" for one in estate["kafka_clusters"]}
     schemas = {
-        ((spaces[topic["cluster"]], topic["topic_name"]), part): Schema(tuple(map(_field, topic[held])))
+        ((spaces[topic["cluster"]], topic["topic_name"]), part): TopicSchema(tuple(map(_field, topic[held])))
         for topic in estate["topics"]
         for part, held in ((KEY, "key_columns"), (VALUE, "columns"))
         if topic[held]
     }
-    return Knowledge(schemas=schemas, names={"sa-fl1nk0": "flink-jobs"})
+    return SharedMetadata(schemas=schemas, names={"sa-fl1nk0": "flink-jobs"})
 
 
 def _field(column: Json) -> SchemaField:

@@ -12,7 +12,7 @@ from tests.store.test_apply import apply, opened, settle
 
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.observer import Observation, Snapshot
-from lineage_bridge.sources.runtime.poller import parcels
+from lineage_bridge.sources.runtime.poller import outbox_messages
 from lineage_bridge.store.whole.export import Export
 
 Line = dict[str, Any]
@@ -31,7 +31,7 @@ SYSTEMS = {
 def exported(*seen: Observation) -> list[bytes]:
     """All lines of the graph that some polls make."""
     with opened() as writer:
-        aliases = [body for one in seen for path, body in parcels(one) if path.endswith("aliases")]
+        aliases = [body for one in seen for path, body in outbox_messages(one) if path.endswith("aliases")]
         apply(writer, [operator(_added(body), place=90_000 + at) for at, body in enumerate(aliases)])
         apply(writer, frames_of([encode(event) for one in seen for event in one.events]))
         settle(writer)

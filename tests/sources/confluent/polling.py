@@ -10,7 +10,7 @@ from tests.sources.http import Api, Standin, standing
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.common.observer import Observation
-from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Cluster, Knowledge, Schema
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, ClusterMetadata, SharedMetadata, TopicSchema
 from lineage_bridge.sources.confluent.clients import Clients
 from lineage_bridge.sources.confluent.organization import Environment, Estate, KafkaCluster, KsqlCluster
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
@@ -25,7 +25,7 @@ SECRET = "hunter2-in-clear"  # what must be found nowhere
 class Polling:
     """`url`: where the plane's system is; `now_us`: the time of the next poll."""
 
-    def __init__(self, server: Standin, planes: Callable[[Around], Planes], around: Knowledge, **settings: Any) -> None:
+    def __init__(self, server: Standin, planes: Callable[[Around], Planes], around: SharedMetadata, **settings: Any) -> None:
         self.server, self.planes, self.around, self.now_us = server, planes, around, T0
         self.estate = Estate(
             "org",
@@ -69,12 +69,12 @@ class Polling:
         self.now_us += minutes * MINUTE_US
 
     @property
-    def known(self) -> Knowledge:
+    def known(self) -> SharedMetadata:
         return self.plane.know(self.snapshot)
 
 
 @contextmanager
-def polling(api: Api, planes: Callable[[Around], Planes], around: Knowledge, **settings: Any) -> Iterator[Polling]:
+def polling(api: Api, planes: Callable[[Around], Planes], around: SharedMetadata, **settings: Any) -> Iterator[Polling]:
     """A plane's system as `api` has it, and the plane."""
     with standing(Standin(api, f"KEY:{SECRET}")) as server:
         made = Polling(server, planes, around, **settings)
@@ -82,13 +82,13 @@ def polling(api: Api, planes: Callable[[Around], Planes], around: Knowledge, **s
         made.clients.close()
 
 
-def topics(*names: str, **more: Any) -> Knowledge:
+def topics(*names: str, **more: Any) -> SharedMetadata:
     """What is known of topics: the cluster has them, and each has the columns `id`, `total` and, in its key, `shop`."""
     fields = tuple(SchemaField(name=name, type="STRING") for name in ("id", "total"))
-    schemas = {((SPACE, name), VALUE): Schema(fields, f"{name}-value version 1") for name in names}
-    schemas |= {((SPACE, name), KEY): Schema((SchemaField(name="shop", type="STRING"),)) for name in names}
-    cluster = Cluster(LKC, SPACE, frozenset(("pkc-1.example.org:9092",)), frozenset(names), **more)
-    return Knowledge((cluster,), schemas, names={"sa-1": "order service"})
+    schemas = {((SPACE, name), VALUE): TopicSchema(fields, f"{name}-value version 1") for name in names}
+    schemas |= {((SPACE, name), KEY): TopicSchema((SchemaField(name="shop", type="STRING"),)) for name in names}
+    cluster = ClusterMetadata(LKC, SPACE, frozenset(("pkc-1.example.org:9092",)), frozenset(names), **more)
+    return SharedMetadata((cluster,), schemas, names={"sa-1": "order service"})
 
 
 def bare(value: Any) -> Any:

@@ -12,7 +12,7 @@ from tests.sources.confluent.test_flink import KEY_OF_FLINK, NOW, WHOLE
 from tests.sources.http import Reply, Request, Standin, standing
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.confluent.catalog import plane as catalog
 from lineage_bridge.sources.confluent.clients import Clients
 from lineage_bridge.sources.confluent.flink import plane as flink
@@ -66,9 +66,9 @@ def test_any_statement(statement: Any, table: Any, failure: Any) -> None:
     except SourceError:
         return
     failure_of(failure)
-    first = plane.tell(answers, None, NOTHING, NOW)
+    first = plane.tell(answers, None, NO_METADATA, NOW)
     before = json.loads(json.dumps(first.snapshot))
-    second = plane.tell(answers, before, NOTHING, NOW + 1)
+    second = plane.tell(answers, before, NO_METADATA, NOW + 1)
     assert not faults([*first.events, *second.events])
     plane.know(before)
 
@@ -99,5 +99,5 @@ def test_any_answer_of_a_registry(entities: Any, business: Any, names: Any, expo
                 fetched = plane.fetch(None, NOW)
             except SourceError:
                 continue
-            seen = plane.tell(fetched, None, NOTHING, NOW)
+            seen = plane.tell(fetched, None, NO_METADATA, NOW)
             plane.know(json.loads(json.dumps(seen.snapshot)))

@@ -15,7 +15,7 @@ from tests.servers.broker import Kafka
 from tests.sources.confluent.graph import Graph, differences, exported
 
 from lineage_bridge.sources.common.observer import Observation, Snapshot
-from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.confluent.observer import FAILED, OBSERVED, ConfluentObserver, Step
 from lineage_bridge.sources.confluent.settings import PLANES, ConfluentSettings
 
@@ -45,7 +45,7 @@ class Look:
         self.steps: dict[str, Step] = {}
 
     def look(self, minutes: int = 0) -> Observation:
-        around = self.observer.knowledge(self.snapshot) if self.snapshot else NOTHING
+        around = self.observer.shared_metadata(self.snapshot) if self.snapshot else NO_METADATA
         steps = list(self.observer.steps(self.snapshot, around, T0 + minutes * MINUTE))
         self.steps = {step.key: step for step in steps}
         events = tuple(event for step in steps for event in step.observation.events)

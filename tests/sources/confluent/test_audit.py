@@ -19,7 +19,7 @@ from tests.sources.http import Reply, Request, Standin, standing
 
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.observer import Observation
-from lineage_bridge.sources.common.shared_metadata import NOTHING, VALUE, Cluster, Knowledge, Schema
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA, VALUE, ClusterMetadata, SharedMetadata, TopicSchema
 from lineage_bridge.sources.confluent.audit.events import ACCESS, CHANGES, Resource, read
 from lineage_bridge.sources.confluent.audit.plane import AuditPlane, Changes, Heard, planes
 from lineage_bridge.sources.confluent.clients import Clients
@@ -27,9 +27,9 @@ from lineage_bridge.sources.confluent.organization import Estate, KafkaCluster, 
 from lineage_bridge.sources.confluent.plane import Around
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 from lineage_bridge.sources.runtime.poller import Poller
-from lineage_bridge.sources.runtime.service import SourceDesk
+from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.store.state.database import Control
-from lineage_bridge.store.state.sources import SourceBook
+from lineage_bridge.store.state.sources import SourceRepository
 
 Json = dict[str, Any]
 HOUR = 3_600_000_000
@@ -37,9 +37,9 @@ NOW = 1_795_000_000_000_000
 ROOT = "crn://confluent.cloud/organization=o-1/environment=env-1"
 SPACE = "confluent://env-1/lkc-1"
 ESTATE = Estate(kafka=(KafkaCluster("lkc-1", "env-1", "one"),), registries=(Registry("lsrc-1", "env-1", ""),))
-KNOWN = Knowledge(
-    clusters=(Cluster("lkc-1", SPACE, topics=frozenset({"orders", "bills"})),),
-    schemas={((SPACE, "orders"), VALUE): Schema((), "orders-value version 3, id 17")},
+KNOWN = SharedMetadata(
+    clusters=(ClusterMetadata("lkc-1", SPACE, topics=frozenset({"orders", "bills"})),),
+    schemas={((SPACE, "orders"), VALUE): TopicSchema((), "orders-value version 3, id 17")},
     names={"u-1": "Anna Kovacs", "sa-1": "order-service"},
     jobs={"lcc-1": (SPACE, "orders-sink"), "env-1/aws.us-east-1/totals": (SPACE, "flink/totals")},
 )
@@ -75,7 +75,7 @@ def plane(**more: Any) -> AuditPlane:
     return made
 
 
-def told(*values: bytes, before: Any = None, known: Knowledge = KNOWN, now: int = NOW) -> Observation:
+def told(*values: bytes, before: Any = None, known: SharedMetadata = KNOWN, now: int = NOW) -> Observation:
     changes = Changes((before or {}).get("resources", {}))
     for value in values:
         request = read(value)
@@ -243,7 +243,7 @@ def test_who_was_checked_is_told_at_most_hourly():
 
 
 def test_what_becomes_known_later_is_told_then():
-    first = told(event("CreateConnector", CONNECTOR), known=NOTHING)
+    first = told(event("CreateConnector", CONNECTOR), known=NO_METADATA)
     assert not first.events
     assert list(facets(told(before=first.snapshot))) == ["orders-sink"]
 
@@ -263,7 +263,7 @@ def test_the_order_of_events_does_not_matter(values: list[bytes]):
 
 def test_without_a_key_it_is_not_observed():
     assert "audit_log" in plane().lacks()
-    assert not plane().tell(plane().nothing(), None, NOTHING, NOW).events
+    assert not plane().tell(plane().nothing(), None, NO_METADATA, NOW).events
 
 
 # with a real broker as the audit log's cluster
@@ -320,8 +320,8 @@ class World:
     """A poller of one source, with an interval of an hour, and when it was polled."""
 
     def __init__(self, folder: Path, url: str, told: Json) -> None:
-        self.book = SourceBook(Control(folder / "control.db"))
-        self.desk = SourceDesk({}, self.book)
+        self.book = SourceRepository(Control(folder / "control.db"))
+        self.desk = SourceService({}, self.book)
         quiet = [
             "topics",
             "metrics",

@@ -12,7 +12,7 @@ from tests.sources.confluent.test_groups import Api, about
 from tests.sources.kafka.told import said
 
 from lineage_bridge.sources.common.observer import Observation
-from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.confluent.groups.plane import planes
 
 
@@ -20,7 +20,7 @@ from lineage_bridge.sources.confluent.groups.plane import planes
 def cluster(kafka: Kafka, monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
     monkeypatch.setenv("SECRET", password_of(ADMIN))
     key = {"key": ADMIN, "secret": "${env:SECRET}"}
-    with polling(Api(), planes, NOTHING, kafka={LKC: key}, ca_file=str(kafka.tls.authority), timeout_s=30) as made:
+    with polling(Api(), planes, NO_METADATA, kafka={LKC: key}, ca_file=str(kafka.tls.authority), timeout_s=30) as made:
         (here,) = made.estate.kafka
         made.estate = replace(made.estate, kafka=(replace(here, bootstrap=kafka.address("plain-ssl")),))
         yield made

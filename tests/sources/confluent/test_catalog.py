@@ -13,7 +13,7 @@ from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.observer import Observation
-from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.confluent.catalog.plane import CatalogPlane, planes
 from lineage_bridge.sources.confluent.clients import Clients
 from lineage_bridge.sources.confluent.organization import Environment, Estate, KafkaCluster, Registry
@@ -48,7 +48,7 @@ class Polling:
     def poll(self, environment: str = PROD) -> Observation:
         plane, last = self.plane(environment), self.last.get(environment)
         before = json.loads(json.dumps(last.snapshot)) if last else None
-        self.last[environment] = plane.tell(plane.fetch(before, self.now_us), before, NOTHING, self.now_us)
+        self.last[environment] = plane.tell(plane.fetch(before, self.now_us), before, NO_METADATA, self.now_us)
         self.now_us += POLL_US
         assert not faults(self.last[environment].events)
         return self.last[environment]

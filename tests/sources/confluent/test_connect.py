@@ -12,7 +12,7 @@ from tests.sources.http import Reply, Request
 from lineage_bridge.errors import BusyError, ForbiddenError, SourceError, UnreachableError
 from lineage_bridge.sources.confluent.connect.plane import planes
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
-from lineage_bridge.sources.runtime.poller import parcels
+from lineage_bridge.sources.runtime.poller import outbox_messages
 
 PATH = f"/connect/v1/environments/{ENV}/clusters/{LKC}/connectors"
 MASKED = "****************"
@@ -314,7 +314,7 @@ def test_without_knowledge_of_the_cluster_topics_have_its_namespace_all_the_same
 
 def test_a_table_is_followed_through_a_topic_to_the_lake(plane: Polling, graph: Server) -> None:
     graph.parts.now_us = T0
-    for path, body in parcels(plane.poll()):
+    for path, body in outbox_messages(plane.poll()):
         assert graph.client.post(path, content=body, headers={"Content-Type": "application/json"}).is_success
     graph.fold()
     walk = graph.ask("/graph/neighbourhood", namespace=DB, name="shop.public.orders", direction="downstream", depth=5)

@@ -9,9 +9,9 @@ from lineage_bridge.errors import ConfigError
 from lineage_bridge.sources.common.settings import reveal
 from lineage_bridge.sources.confluent.environment import in_environment
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
-from lineage_bridge.sources.runtime.service import SourceDesk
+from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.store.state.database import Control
-from lineage_bridge.store.state.sources import SourceBook
+from lineage_bridge.store.state.sources import SourceRepository
 
 EVERY = {name: f"value of {name}" for name in CONFLUENT_VARIABLES} | {
     "LINEAGE_BRIDGE_SCHEMA_REGISTRY_ENDPOINT": "https://psrc",
@@ -55,7 +55,7 @@ def test_keys_of_clusters_that_are_no_json_are_told_without_their_text() -> None
 
 
 def test_it_is_paused_until_it_is_resumed_and_stands_back_for_any_other(tmp_path: Path) -> None:
-    desk = SourceDesk({}, SourceBook(Control(tmp_path / "control.db")), around=in_environment(EVERY))
+    desk = SourceService({}, SourceRepository(Control(tmp_path / "control.db")), around=in_environment(EVERY))
     (record,) = desk.records()
     assert (record.name, record.origin, record.state.paused) == ("confluent", "environment", True)
     assert not desk.pause("confluent", paused=False).state.paused

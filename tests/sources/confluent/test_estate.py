@@ -14,7 +14,7 @@ from tests.sources.confluent.graph import Graph, differences, exported, kept, un
 
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.observer import Observation
-from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.confluent.observer import ConfluentObserver
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 
@@ -45,7 +45,7 @@ def first(observer: ConfluentObserver) -> tuple[Observation, str]:
     root.addHandler(handler)
     root.setLevel(logging.DEBUG)
     try:
-        return observer.observe(None, NOTHING, NOW), "\n".join(logged)
+        return observer.observe(None, NO_METADATA, NOW), "\n".join(logged)
     finally:
         root.removeHandler(handler)
         root.setLevel(before)
@@ -72,10 +72,10 @@ def test_topics_go_by_their_own_names(cloud: Cloud, lines: list[bytes]) -> None:
 
 def test_of_an_estate_that_did_not_change_only_heartbeats_are_told(observer: ConfluentObserver, first: tuple[Observation, str]) -> None:
     seen, snapshot = first[0], json.loads(json.dumps(first[0].snapshot))
-    again = observer.observe(snapshot, NOTHING, NOW + POLL_US)
+    again = observer.observe(snapshot, NO_METADATA, NOW + POLL_US)
     assert Counter(event.get("eventType", "dataset") for event in again.events).keys() == {"RUNNING"}
     assert (again.same, again.unseen) == ((), seen.unseen)
-    third = observer.observe(json.loads(json.dumps(again.snapshot)), NOTHING, NOW + 2 * POLL_US)
+    third = observer.observe(json.loads(json.dumps(again.snapshot)), NO_METADATA, NOW + 2 * POLL_US)
     assert kept(third.snapshot) == kept(again.snapshot)
     begun = {event["run"]["runId"] for event in seen.events if "run" in event}
     assert {event["run"]["runId"] for event in again.events} <= begun
@@ -96,6 +96,6 @@ def test_an_extraction_that_was_killed_and_started_again_gives_the_same_graph(
     observer: ConfluentObserver, first: tuple[Observation, str], lines: list[bytes], share: float
 ) -> None:
     planes = len(first[0].snapshot["planes"])
-    told = [step.observation for step in islice(observer.steps(None, NOTHING, NOW), int(share * planes))]
-    rest = observer.observe(json.loads(json.dumps(told[-1].snapshot)), NOTHING, NOW)
+    told = [step.observation for step in islice(observer.steps(None, NO_METADATA, NOW), int(share * planes))]
+    rest = observer.observe(json.loads(json.dumps(told[-1].snapshot)), NO_METADATA, NOW)
     assert under_way(exported(*told, rest)) == under_way(lines)

@@ -13,7 +13,7 @@ from tests.sources.confluent.graph import Graph, exported, kept, system
 
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.observer import Observation
-from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.confluent.observer import ConfluentObserver
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 
@@ -53,7 +53,7 @@ class Polls(NamedTuple):
     after: Observation
 
     def again(self, seen: Observation, now_us: int = NOW + POLL_US) -> Observation:
-        return self.observer.observe(json.loads(json.dumps(seen.snapshot)), NOTHING, now_us)
+        return self.observer.observe(json.loads(json.dumps(seen.snapshot)), NO_METADATA, now_us)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def hasty(cloud: Cloud) -> Iterator[ConfluentObserver]:
 
 @pytest.fixture(scope="module")
 def first(observer: ConfluentObserver) -> Observation:
-    return observer.observe(None, NOTHING, NOW)
+    return observer.observe(None, NO_METADATA, NOW)
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +133,7 @@ def test_a_plane_that_could_not_be_had_at_first_is_told_once_it_is_there(
 ) -> None:
     cloud.fail(PLACES[plane], "refused")
     try:
-        seen = observer.observe(None, NOTHING, NOW)
+        seen = observer.observe(None, NO_METADATA, NOW)
     finally:
         cloud.heal()
     assert plane in fails(seen, first)

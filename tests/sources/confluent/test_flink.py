@@ -14,7 +14,7 @@ from tests.sources.http import Reply, Request, Standin, standing
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.common.observer import Observation
-from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Knowledge, Schema
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, SharedMetadata, TopicSchema
 from lineage_bridge.sources.confluent.clients import Clients
 from lineage_bridge.sources.confluent.flink.plane import FlinkPlane, planes
 from lineage_bridge.sources.confluent.organization import Environment, Estate, KafkaCluster, Pool
@@ -32,16 +32,16 @@ WHOLE = Estate(
     pools=(Pool("lfcp-1", "env-1", "pool", "aws", "eu-west-1"),),
 )
 ORDERS = {
-    ((SPACE, "orders"), VALUE): Schema((SchemaField("id", "long"), SchemaField("amount", "double"))),
-    ((SPACE, "orders"), KEY): Schema((SchemaField("customer", "string"),)),
+    ((SPACE, "orders"), VALUE): TopicSchema((SchemaField("id", "long"), SchemaField("amount", "double"))),
+    ((SPACE, "orders"), KEY): TopicSchema((SchemaField("customer", "string"),)),
 }
 
 
 class Polling:
     """A region that is polled again and again; snapshots go by way of JSON, as the poller keeps them."""
 
-    def __init__(self, api: Flink, server: Standin, around: Knowledge | None = None, **more: Any) -> None:
-        self.api, self.around, self.now_us = api, around or Knowledge(schemas=ORDERS, names={"sa-1": "flink-jobs"}), NOW
+    def __init__(self, api: Flink, server: Standin, around: SharedMetadata | None = None, **more: Any) -> None:
+        self.api, self.around, self.now_us = api, around or SharedMetadata(schemas=ORDERS, names={"sa-1": "flink-jobs"}), NOW
         settings = ConfluentSettings(flink_url=server.url, timeout_s=0.5, **{"flink": {"env-1": KEY_OF_FLINK}, **more})
         self.plane = next(iter(planes(Around(WHOLE, WHOLE, Clients(settings), settings))))
         self.last: Observation | None = None
@@ -151,7 +151,7 @@ def test_columns_are_those_of_keys_and_values(polling: Polling) -> None:
     polling.api.submit("t", "CREATE TABLE totals (customer STRING, sum_ DOUBLE) DISTRIBUTED BY (customer) INTO 2 BUCKETS", "COMPLETED")
     polling.api.submit("fill", "INSERT INTO totals SELECT customer, amount FROM orders WHERE $rowtime > CURRENT_TIMESTAMP", at=1)
     polling.api.submit("raw", "INSERT INTO lines SELECT CAST(key AS STRING) AS k, val AS v FROM raw_lines", at=2)
-    polling.around = Knowledge(schemas={**ORDERS, ((SPACE, "raw_lines"), VALUE): Schema((SchemaField("", "string"),))})
+    polling.around = SharedMetadata(schemas={**ORDERS, ((SPACE, "raw_lines"), VALUE): TopicSchema((SchemaField("", "string"),))})
     seen = polling.poll()
     assert columns(told(seen, "fill")) == {"totals._key.customer": ["orders._key.customer"], "totals.sum_": ["orders.amount"]}
     assert columns(told(seen, "raw")) == {"lines.k": ["raw_lines._key"], "lines.v": ["raw_lines._value"]}
@@ -351,7 +351,7 @@ def test_facets_of_a_statement(polling: Polling) -> None:
 
 
 def test_columns_learnt_later_are_told_then(polling: Polling) -> None:
-    around, polling.around = polling.around, Knowledge()
+    around, polling.around = polling.around, SharedMetadata()
     polling.api.submit("s", "INSERT INTO t SELECT * FROM orders")
     assert columns(told(polling.poll(), "s")) == {}
     polling.around = around

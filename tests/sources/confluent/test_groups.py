@@ -11,7 +11,7 @@ from tests.sources.kafka.told import said
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.observer import SameJob
-from lineage_bridge.sources.common.shared_metadata import NOTHING, Knowledge
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata
 from lineage_bridge.sources.confluent.groups.plane import planes
 
 KEY = {"kafka": {"*": {"key": "KEY", "secret": "${env:SECRET}"}}}
@@ -149,7 +149,7 @@ def test_a_dedicated_cluster_tells_who_reads_what_and_how_far_they_are(cluster: 
 
 
 def test_what_more_is_known_of_a_group_is_told(cluster: Polling, api: Api):
-    topics, cluster.around = cluster.around, NOTHING
+    topics, cluster.around = cluster.around, NO_METADATA
     assert said([about(cluster.poll(), "totals")]) == ["START consumer-group/totals: orders"]
     cluster.around = topics
     api.share["picking"] = ("STABLE", ["orders", "refunds"])
@@ -251,7 +251,7 @@ def test_lag_that_is_refused_of_one_group_is_unseen(cluster: Polling):
 
 def test_a_group_whose_owner_is_known_is_that_job(cluster: Polling):
     cluster.poll()
-    cluster.around = Knowledge(cluster.around.clusters, owners={(LKC, "billing"): (SPACE, "orders-sink")})
+    cluster.around = SharedMetadata(cluster.around.clusters, owners={(LKC, "billing"): (SPACE, "orders-sink")})
     seen = cluster.poll()
     assert said([about(seen, "billing")])[0].startswith("COMPLETE consumer-group/billing")
     assert seen.same == (SameJob(SPACE, "orders-sink", SPACE, "consumer-group/billing", f"group billing of cluster {LKC} is that job's"),)
@@ -260,7 +260,7 @@ def test_a_group_whose_owner_is_known_is_that_job(cluster: Polling):
 
 def test_brokers_that_cannot_be_reached_are_tried_again_after_an_hour(api: Api, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SECRET", "hunter2-in-clear")
-    with polling(api, planes, NOTHING, **KEY) as cluster:
+    with polling(api, planes, NO_METADATA, **KEY) as cluster:
         (here,) = cluster.estate.kafka
         cluster.estate = replace(cluster.estate, kafka=(replace(here, bootstrap="127.0.0.1:1"),))
         first = cluster.poll()
@@ -275,7 +275,7 @@ def test_brokers_that_cannot_be_reached_are_tried_again_after_an_hour(api: Api, 
 
 def test_where_only_the_brokers_may_be_asked_nothing_is_said_without_them(api: Api, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SECRET", "hunter2-in-clear")
-    with polling(api, planes, NOTHING, groups_by="protocol", **KEY) as cluster:
+    with polling(api, planes, NO_METADATA, groups_by="protocol", **KEY) as cluster:
         (here,) = cluster.estate.kafka
         cluster.estate = replace(cluster.estate, kafka=(replace(here, bootstrap="127.0.0.1:1"),))
         with pytest.raises(SourceError):

@@ -9,7 +9,7 @@ from tests.sources.confluent.polling import SPACE, polling
 from tests.sources.http import Reply, Request
 
 from lineage_bridge.openlineage.event_builder import encode
-from lineage_bridge.sources.common.shared_metadata import NOTHING, together
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA, merge_metadata
 from lineage_bridge.sources.confluent.cluster_links import plane as cluster_links
 from lineage_bridge.sources.confluent.groups import plane as groups
 from lineage_bridge.sources.confluent.organization import Estate
@@ -47,16 +47,16 @@ def test_a_topic_its_mirror_and_who_reads_it(graph: Server, monkeypatch: pytest.
     monkeypatch.setenv("SECRET", "hunter2-in-clear")
     key = {"kafka": {"*": {"key": "KEY", "secret": "${env:SECRET}"}}, "groups_by": "rest"}
     api, snapshots = Api(), dict[str, Any]()
-    with polling(api, every, NOTHING, **key) as made:
+    with polling(api, every, NO_METADATA, **key) as made:
         whole = Estate(kafka=(*made.estate.kafka, test_links.OTHER))
 
         def poll(minutes: int) -> list[bytes]:
             told: list[bytes] = []
-            known = [NOTHING]
+            known = [NO_METADATA]
             for plane in every(Around(made.estate, whole, made.clients, made.settings)):
                 now_us = made.now_us + minutes * 60_000_000
                 before = snapshots.get(plane.key)
-                seen = plane.tell(plane.fetch(before, now_us), before, together(known), now_us)
+                seen = plane.tell(plane.fetch(before, now_us), before, merge_metadata(known), now_us)
                 snapshots[plane.key] = seen.snapshot
                 known.append(plane.know(seen.snapshot))
                 told += map(encode, seen.events)

@@ -13,7 +13,7 @@ from lineage_bridge.errors import BusyError, ForbiddenError, SourceError
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.confluent.ksqldb.plane import planes
 from lineage_bridge.sources.confluent.plane import Around
-from lineage_bridge.sources.runtime.poller import parcels
+from lineage_bridge.sources.runtime.poller import outbox_messages
 
 QUERY = f"ksqldb/{KSQL}/CSAS_RICH_3"
 SERVICE = "pksqlc-d4"
@@ -85,7 +85,7 @@ def test_streams_of_two_clusters_are_names_of_one_topic(plane: Polling, graph: S
     graph.parts.now_us = T0
     for id_ in (KSQL, "lksqlc-z9"):
         plane.estate, plane.snapshot = replace(plane.estate, ksqldb=(replace(first, id=id_),)), None
-        for path, body in parcels(plane.poll()):
+        for path, body in outbox_messages(plane.poll()):
             assert graph.client.post(path, content=body, headers={"Content-Type": "application/json"}).is_success
     graph.fold()
     for id_ in (KSQL, "lksqlc-z9"):
@@ -142,7 +142,7 @@ def test_what_it_lacks_is_said(plane: Polling) -> None:
 
 def test_a_topic_is_followed_through_a_query(plane: Polling, graph: Server) -> None:
     graph.parts.now_us = T0
-    for path, body in parcels(plane.poll()):
+    for path, body in outbox_messages(plane.poll()):
         assert graph.client.post(path, content=body, headers={"Content-Type": "application/json"}).is_success
     graph.fold()
     walk = graph.ask("/graph/neighbourhood", namespace=SPACE, name="orders", direction="downstream", depth=2)

@@ -8,7 +8,7 @@ from tests.sources.confluent.polling import ENV, LKC, SPACE, Polling, bare, edge
 from tests.sources.http import Reply, Request
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.common.shared_metadata import NOTHING, Cluster, Knowledge
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA, ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.confluent.cluster_links.plane import planes
 from lineage_bridge.sources.confluent.organization import Estate, KafkaCluster
 
@@ -56,7 +56,7 @@ def api() -> Api:
 @pytest.fixture
 def cluster(api: Api, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("SECRET", "hunter2-in-clear")
-    with polling(api, planes, NOTHING, kafka={"*": {"key": "KEY", "secret": "${env:SECRET}"}}) as made:
+    with polling(api, planes, NO_METADATA, kafka={"*": {"key": "KEY", "secret": "${env:SECRET}"}}) as made:
         made.whole = Estate(kafka=(*made.estate.kafka, OTHER))
         yield made
 
@@ -118,7 +118,7 @@ def test_what_does_not_change_is_a_heartbeat(cluster: Polling):
 def test_the_source_is_named_as_it_is_known(cluster: Polling, api: Api):
     api.sources["east"] = "lkc-foreign"
     assert edges(cluster.poll())[0].startswith("kafka://lkc-foreign bills")
-    cluster.around = Knowledge((Cluster("lkc-foreign", "kafka://broker.example.org:9092"),))
+    cluster.around = SharedMetadata((ClusterMetadata("lkc-foreign", "kafka://broker.example.org:9092"),))
     assert edges(cluster.poll())[0].startswith("kafka://broker.example.org:9092 bills")
 
 

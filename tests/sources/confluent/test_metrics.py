@@ -12,7 +12,7 @@ from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.event_builder import Json, encode
 from lineage_bridge.openlineage.times import format_time, parse_time
 from lineage_bridge.sources.common.observer import Observation, Snapshot
-from lineage_bridge.sources.common.shared_metadata import NOTHING, Cluster, Knowledge
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA, ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.confluent.clients import Clients
 from lineage_bridge.sources.confluent.metrics.plane import Metrics, planes
 from lineage_bridge.sources.confluent.organization import Estate, KafkaCluster, Pool
@@ -27,7 +27,7 @@ ESTATE = Estate(
     kafka=(KafkaCluster("lkc-1", "env-1", "one"), KafkaCluster("lkc-2", "env-1", "two")),
     pools=(Pool("lfcp-1", "env-1", "pool", "aws", "us-east-1"),),
 )
-KNOWN = Knowledge(
+KNOWN = SharedMetadata(
     names={"sa-1": "order-service"},
     jobs={"lcc-1": (SPACE, "orders-sink"), "env-1/aws.us-east-1/totals": (SPACE, "flink/totals")},
 )
@@ -129,7 +129,7 @@ class World:
 
     snapshot: Snapshot | None
 
-    def poll(self, hour: float = 0, known: Knowledge = KNOWN) -> Observation:
+    def poll(self, hour: float = 0, known: SharedMetadata = KNOWN) -> Observation:
         now = NOW + round(hour * HOUR)
         seen = self.plane.tell(self.plane.fetch(self.snapshot, now), self.snapshot, known, now)
         self.snapshot = seen.snapshot
@@ -187,7 +187,7 @@ def test_figures_are_told_at_most_hourly_and_only_when_they_change(world: World)
 def test_connectors_are_listed_once_and_asked_for_by_their_own_ids(world: World):
     labels = {"resource.connector.id": "lcc-1"}
     world.api.rows += [(f"{CONNECT}/received_records", labels, 7), (f"{CONNECT}/dead_letter_queue_records", labels, 2)]
-    told = facets(world.poll(known=NOTHING), "job")["orders-sink"]
+    told = facets(world.poll(known=NO_METADATA), "job")["orders-sink"]
     assert (told["records_in"], told["records_out"], told["dead_letter_records"]) == (7, 0, 2)
     asked = [one for one in world.standin.asked if "/connect/" in one]
     assert len(asked) == 2
@@ -201,7 +201,7 @@ def test_statements_are_found_by_their_region(world: World):
     told = facets(world.poll(), "job")["flink/totals"]
     assert (told["records_in"], told["records_out"]) == (9, 4)
     world.snapshot = None
-    assert not facets(world.poll(known=NOTHING), "job")
+    assert not facets(world.poll(known=NO_METADATA), "job")
 
 
 def test_an_application_that_writes_is_a_job_and_silence_is_no_end(world: World):
@@ -257,7 +257,7 @@ def test_users_clients_are_producers_whatever_they_are_like(world: World):
 def test_topics_of_confluent_itself_and_those_that_are_no_more_are_not_told(world: World):
     for topic in ("__consumer_offsets", "_confluent-metrics", "gone", "confluent-orders"):
         world.api.wrote(topic, "app")
-    known = Knowledge(clusters=(Cluster("lkc-1", SPACE, topics=frozenset({"confluent-orders"})),))
+    known = SharedMetadata(clusters=(ClusterMetadata("lkc-1", SPACE, topics=frozenset({"confluent-orders"})),))
     seen = world.poll(known=known)
     assert list(facets(seen)) == ["confluent-orders"]
     assert [one["name"] for event in seen.events for one in event.get("outputs", ())] == ["confluent-orders"]
@@ -271,7 +271,7 @@ def test_groups_are_told_by_their_lag_where_they_cannot_be_listed(world: World):
     assert (event["job"]["name"], [one["name"] for one in event["inputs"]]) == ("consumer-group/billing", ["bills", "orders"])
     assert event["job"]["facets"]["confluent_statistics"]["lag"] == 7
     assert not world.poll(0.1).events
-    listed = Knowledge(clusters=(Cluster("lkc-1", SPACE, groups={"other": frozenset({"orders"})}),))
+    listed = SharedMetadata(clusters=(ClusterMetadata("lkc-1", SPACE, groups={"other": frozenset({"orders"})}),))
     world.snapshot = None
     assert not world.poll(known=listed).events
 
@@ -281,7 +281,9 @@ def test_they_tell_what_a_group_reads_of_which_its_cluster_tells_no_more_than_th
     world.api.lags("orders", "other", 3)
     world.api.lags("orders", "deleted", 3)
     groups: dict[str, frozenset[str]] = {"billing": frozenset(), "other": frozenset({"orders"})}
-    (event,) = [one for one in world.poll(known=Knowledge(clusters=(Cluster("lkc-1", SPACE, groups=groups),))).events if "job" in one]
+    (event,) = [
+        one for one in world.poll(known=SharedMetadata(clusters=(ClusterMetadata("lkc-1", SPACE, groups=groups),))).events if "job" in one
+    ]
     assert (event["job"]["name"], [one["name"] for one in event["inputs"]]) == ("consumer-group/billing", ["orders"])
     assert set(event["job"]["facets"]) == {"confluent_statistics"}
 
@@ -323,7 +325,7 @@ def test_without_a_key_nothing_is_asked(world: World):
     lacking = World(world.standin.url, world.api, world.standin, cloud=None)
     assert "no API key" in lacking.plane.lacks()
     assert not world.plane.lacks()
-    assert not world.plane.tell(world.plane.nothing(), None, NOTHING, NOW).events
+    assert not world.plane.tell(world.plane.nothing(), None, NO_METADATA, NOW).events
 
 
 def test_a_producer_is_upstream_of_its_topic(world: World, graph: Server):

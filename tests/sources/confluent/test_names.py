@@ -7,7 +7,7 @@ import pytest
 from tests.sources.http import Reply, Request, Standin, standing
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.confluent.clients import Clients
 from lineage_bridge.sources.confluent.identities.plane import Listings, Names, planes
 from lineage_bridge.sources.confluent.organization import Estate
@@ -51,7 +51,7 @@ def plane(url: str, **more: Any) -> Names:
 
 def test_ids_have_names_and_keys_those_of_their_owners(cloud: Standin):
     names = plane(cloud.url)
-    told = names.tell(names.fetch(None, 0), None, NOTHING, 0)
+    told = names.tell(names.fetch(None, 0), None, NO_METADATA, 0)
     assert names.know(told.snapshot).names == {
         "sa-1": "order-service",
         "sa-2": "flink-jobs",
@@ -63,7 +63,7 @@ def test_ids_have_names_and_keys_those_of_their_owners(cloud: Standin):
     assert not told.unseen
     assert "@" not in json.dumps(told.snapshot)
     assert "hush" not in json.dumps(told.snapshot)
-    assert names.tell(names.fetch(told.snapshot, 1), told.snapshot, NOTHING, 1) == told
+    assert names.tell(names.fetch(told.snapshot, 1), told.snapshot, NO_METADATA, 1) == told
 
 
 @pytest.mark.parametrize(
@@ -72,18 +72,18 @@ def test_ids_have_names_and_keys_those_of_their_owners(cloud: Standin):
 )
 def test_a_listing_that_fails_takes_nothing_away(cloud: Standin, answer: Reply):
     names = plane(cloud.url)
-    before = names.tell(names.fetch(None, 0), None, NOTHING, 0).snapshot
+    before = names.tell(names.fetch(None, 0), None, NO_METADATA, 0).snapshot
     cloud.failing["/iam/v2/users?page_token=2"] = answer
-    after = names.tell(names.fetch(before, 1), before, NOTHING, 1)
+    after = names.tell(names.fetch(before, 1), before, NO_METADATA, 1)
     assert after.snapshot == before
     assert [unseen.what for unseen in after.unseen] == ["users"]
 
 
 def test_who_is_listed_no_more_has_no_name(cloud: Standin):
     names = plane(cloud.url)
-    before = names.tell(names.fetch(None, 0), None, NOTHING, 0).snapshot
+    before = names.tell(names.fetch(None, 0), None, NO_METADATA, 0).snapshot
     cloud.failing["/iam/v2/users"] = Reply(200, {"data": []})
-    after = names.tell(names.fetch(before, 1), before, NOTHING, 1)
+    after = names.tell(names.fetch(before, 1), before, NO_METADATA, 1)
     assert "u-1" not in names.know(after.snapshot).names
     assert "u-1" in names.know(before).names
 
@@ -98,6 +98,6 @@ def test_without_a_key_or_a_right_nothing_is_said(cloud: Standin):
 
 def test_nothing_is_nobody(cloud: Standin):
     names = plane(cloud.url)
-    before = names.tell(names.fetch(None, 0), None, NOTHING, 0).snapshot
-    assert names.know(names.tell(names.nothing(), before, NOTHING, 0).snapshot).names == {}
+    before = names.tell(names.fetch(None, 0), None, NO_METADATA, 0).snapshot
+    assert names.know(names.tell(names.nothing(), before, NO_METADATA, 0).snapshot).names == {}
     assert names.nothing() == Listings({"service accounts": {}, "users": {}, "API keys": {}})

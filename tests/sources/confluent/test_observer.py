@@ -10,8 +10,8 @@ from tests.sources.http import Reply, Request, Standin, standing
 
 from lineage_bridge.errors import ConfigError, SourceError
 from lineage_bridge.openlineage.event_builder import EventBuilder
-from lineage_bridge.sources.common.observer import Observation, SameSpace, Snapshot, Unseen
-from lineage_bridge.sources.common.shared_metadata import NOTHING, Cluster, Knowledge
+from lineage_bridge.sources.common.observer import Observation, SameNamespace, Snapshot, Unseen
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA, ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.confluent import observer as composite
 from lineage_bridge.sources.confluent.observer import FAILED, NOT_OBSERVED, OBSERVED, SKIPPED, ConfluentObserver, Outcome
 from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
@@ -39,7 +39,7 @@ class Org:
         self.answers: dict[str, Any] = {}
         """Plane key to what its fetch gives: a list of topics, or an error."""
         self.asked: list[str] = []
-        self.around: dict[str, Knowledge] = {}
+        self.around: dict[str, SharedMetadata] = {}
         self.holding = threading.Event()
         self.holding.set()
 
@@ -68,14 +68,14 @@ class Scripted(Plane[tuple[str, ...]]):
     def fetch(self, before: Snapshot | None, now_us: int) -> tuple[str, ...]:  # noqa: ARG002  # a script needs neither
         self.org.holding.wait(10)
         assert self.settings.cloud is not None
-        self.clients.gate(self.settings.cloud, "cloud").enter()
+        self.clients.gate(self.settings.cloud, "cloud").acquire()
         self.org.asked.append(self.key)
         answer = self.org.answers[self.key]
         if isinstance(answer, Exception):
             raise answer
         return tuple(answer)
 
-    def tell(self, fetched: tuple[str, ...], before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def tell(self, fetched: tuple[str, ...], before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         self.org.around[self.key] = around
         if "bug" in fetched:
             raise KeyError("bug")
@@ -87,9 +87,9 @@ class Scripted(Plane[tuple[str, ...]]):
     def nothing(self) -> tuple[str, ...]:
         return ()
 
-    def know(self, snapshot: Snapshot) -> Knowledge:
+    def know(self, snapshot: Snapshot) -> SharedMetadata:
         topics = frozenset(snapshot["topics"])
-        return Knowledge((Cluster(self.scope.rpartition("/")[2], f"confluent://{self.scope}", topics=topics),))
+        return SharedMetadata((ClusterMetadata(self.scope.rpartition("/")[2], f"confluent://{self.scope}", topics=topics),))
 
 
 KEYS = [f"{plane} {scope}" for plane in ("groups", "topics") for scope in ("env-1/lkc-1", "env-1/lkc-2", "env-2/lkc-3")]
@@ -123,77 +123,77 @@ def said(seen: Observation) -> list[str]:
 
 
 def test_every_plane_is_told_once_and_then_only_what_changes(observer: ConfluentObserver, org: Org) -> None:
-    first = observer.observe(None, NOTHING, NOW)
+    first = observer.observe(None, NO_METADATA, NOW)
     assert said(first) == [f"env-{env} +orders" for env in ("1/lkc-1", "1/lkc-2", "2/lkc-3") for _ in "x"] * 2
-    again = observer.observe(first.snapshot, NOTHING, NOW)
+    again = observer.observe(first.snapshot, NO_METADATA, NOW)
     assert (again.events, again.same, again.snapshot) == ((), (), first.snapshot)
     org.answers["groups env-1/lkc-2"] = ["orders", "new"]
-    assert said(observer.observe(first.snapshot, NOTHING, NOW)) == ["env-1/lkc-2 +new"]
+    assert said(observer.observe(first.snapshot, NO_METADATA, NOW)) == ["env-1/lkc-2 +new"]
 
 
 def test_a_bootstrap_server_names_a_cluster_only_if_it_is_no_others(observer: ConfluentObserver) -> None:
-    seen = observer.observe(None, NOTHING, NOW)
+    seen = observer.observe(None, NO_METADATA, NOW)
     assert [one[:2] for one in seen.same] == [("confluent://env-1/lkc-1", "kafka://a:9092")]
-    assert isinstance(seen.same[0], SameSpace)
+    assert isinstance(seen.same[0], SameNamespace)
     assert [part.what for part in seen.unseen] == ["bootstrap server b:9092"]
 
 
 @pytest.mark.parametrize("answer", [SourceError("500"), ["bug"], None])
 def test_a_plane_that_fails_changes_nothing_in_the_others_and_ends_nothing(observer: ConfluentObserver, org: Org, answer: Any) -> None:
-    first = observer.observe(None, NOTHING, NOW)
+    first = observer.observe(None, NO_METADATA, NOW)
     org.answers["topics env-1/lkc-1"] = answer
     org.answers["groups env-2/lkc-3"] = []
-    outcomes = {step.key: step.outcome for step in observer.steps(first.snapshot, NOTHING, NOW)}
+    outcomes = {step.key: step.outcome for step in observer.steps(first.snapshot, NO_METADATA, NOW)}
     assert outcomes["topics env-1/lkc-1"].state == (NOT_OBSERVED if answer is None else FAILED)
     assert {outcome.state for key, outcome in outcomes.items() if key != "topics env-1/lkc-1" and " " in key} == {OBSERVED}
-    seen = observer.observe(first.snapshot, NOTHING, NOW)
+    seen = observer.observe(first.snapshot, NO_METADATA, NOW)
     assert said(seen) == ["env-2/lkc-3 -orders"]
     assert seen.snapshot["planes"]["topics env-1/lkc-1"] == {"topics": ["orders"]}
     assert "topics env-1/lkc-1" in [part.what for part in seen.unseen]
     org.answers["topics env-1/lkc-1"] = ["orders"]
-    healed = observer.observe(seen.snapshot, NOTHING, NOW)
+    healed = observer.observe(seen.snapshot, NO_METADATA, NOW)
     assert (said(healed), "topics env-1/lkc-1" in [part.what for part in healed.unseen]) == ([], False)
 
 
 def test_a_scope_is_gone_only_if_a_whole_listing_lacks_it(observer: ConfluentObserver, org: Org, server: Standin) -> None:
-    first = observer.observe(None, NOTHING, NOW)
+    first = observer.observe(None, NO_METADATA, NOW)
     org.clusters["env-1"] = [cluster("lkc-1", "a")]
     server.failing["/cmk/v2/clusters?page_size=100&environment=env-1"] = Reply(403, {"errors": [{"detail": "no"}]})
-    hidden = observer.observe(first.snapshot, NOTHING, NOW)
+    hidden = observer.observe(first.snapshot, NO_METADATA, NOW)
     assert said(hidden) == []
     assert any(part.what == "Kafka clusters of env-1" and "no" in part.why for part in hidden.unseen)
     server.failing.clear()
-    gone = observer.observe(hidden.snapshot, NOTHING, NOW)
+    gone = observer.observe(hidden.snapshot, NO_METADATA, NOW)
     assert said(gone) == ["env-1/lkc-2 -orders"] * 2
     assert "topics env-1/lkc-2" not in gone.snapshot["planes"]
     org.environments = ["env-1"]
-    assert said(observer.observe(gone.snapshot, NOTHING, NOW)) == ["env-2/lkc-3 -orders"] * 2
+    assert said(observer.observe(gone.snapshot, NO_METADATA, NOW)) == ["env-2/lkc-3 -orders"] * 2
 
 
 def test_without_a_list_of_environments_what_was_known_is_still_observed(observer: ConfluentObserver, org: Org, server: Standin) -> None:
     server.failing["/org"] = Reply(401, {})
     with pytest.raises(SourceError, match="401"):
-        observer.observe(None, NOTHING, NOW)
+        observer.observe(None, NO_METADATA, NOW)
     server.failing.clear()
-    first = observer.observe(None, NOTHING, NOW)
+    first = observer.observe(None, NO_METADATA, NOW)
     server.failing["/org"] = Reply(401, {})
     org.answers["topics env-1/lkc-1"] = ["orders", "new"]
-    seen = observer.observe(first.snapshot, NOTHING, NOW)
+    seen = observer.observe(first.snapshot, NO_METADATA, NOW)
     assert said(seen) == ["env-1/lkc-1 +new"]
     assert any("401" in part.why for part in seen.unseen)
 
 
 def test_what_is_narrowed_leaves_the_rest_as_it_was(observer: ConfluentObserver, org: Org) -> None:
     org.answers["groups env-2/lkc-3"] = ["orders", "part"]
-    first = observer.observe(None, NOTHING, NOW)
+    first = observer.observe(None, NO_METADATA, NOW)
     org.answers = {key: ["orders", "new"] for key in KEYS}
     only = Only(frozenset(("env-1",)), frozenset(("lkc-2",)), frozenset(("groups",)))
-    steps = list(observer.steps(first.snapshot, NOTHING, NOW, only=only))
+    steps = list(observer.steps(first.snapshot, NO_METADATA, NOW, only=only))
     assert [step.key for step in steps[1:]] == ["topics env-1/lkc-2"]
     last = steps[-1].observation
     assert last.snapshot["planes"]["topics env-1/lkc-1"] == {"topics": ["orders"]}
     assert Unseen("groups env-2/lkc-3: part", "hidden") in last.unseen
-    rest = observer.observe(last.snapshot, NOTHING, NOW)
+    rest = observer.observe(last.snapshot, NO_METADATA, NOW)
     assert "env-1/lkc-2 +new" in said(rest)
     assert sorted(said(rest)) == sorted(
         [*(f"env-{one} +new" for one in ["1/lkc-1", "2/lkc-3"] * 2), "env-1/lkc-2 +new", "env-2/lkc-3 -part"]
@@ -201,7 +201,7 @@ def test_what_is_narrowed_leaves_the_rest_as_it_was(observer: ConfluentObserver,
 
 
 def test_what_is_done_is_passed_over(observer: ConfluentObserver, org: Org) -> None:
-    steps = list(observer.steps(None, NOTHING, NOW, done={"topics env-1/lkc-1", "groups env-2/lkc-3"}))
+    steps = list(observer.steps(None, NO_METADATA, NOW, done={"topics env-1/lkc-1", "groups env-2/lkc-3"}))
     assert [step.key for step in steps] == [
         "discovery",
         "topics env-1/lkc-2",
@@ -213,10 +213,10 @@ def test_what_is_done_is_passed_over(observer: ConfluentObserver, org: Org) -> N
 
 
 def test_planes_know_what_was_told_before_them_and_nothing_stale(observer: ConfluentObserver, org: Org) -> None:
-    first = observer.observe(None, NOTHING, NOW)
+    first = observer.observe(None, NO_METADATA, NOW)
     org.answers["topics env-1/lkc-1"] = ["clicks"]
-    stale = observer.knowledge(first.snapshot)
-    other = Cluster("other", "kafka://o:9092")
+    stale = observer.shared_metadata(first.snapshot)
+    other = ClusterMetadata("other", "kafka://o:9092")
     around = replace(stale, clusters=(*stale.clusters, other))
     observer.observe(first.snapshot, around, NOW)
     org.answers["groups env-1/lkc-1"] = ["clicks"]
@@ -230,7 +230,7 @@ def test_planes_know_what_was_told_before_them_and_nothing_stale(observer: Confl
 def test_a_stop_ends_waiting_and_says_what_was_skipped(observer: ConfluentObserver, org: Org) -> None:
     org.holding.clear()
     stop, told = threading.Event(), list[Outcome]()
-    steps = observer.steps(None, NOTHING, NOW, stop=stop, told=told.append)
+    steps = observer.steps(None, NO_METADATA, NOW, stop=stop, told=told.append)
     assert next(steps).key == "discovery"
     stop.set()
     org.holding.set()
@@ -242,10 +242,10 @@ def test_a_stop_ends_waiting_and_says_what_was_skipped(observer: ConfluentObserv
 
 
 def test_another_organization_is_not_the_same_estate(observer: ConfluentObserver) -> None:
-    first = observer.observe(None, NOTHING, NOW)
+    first = observer.observe(None, NO_METADATA, NOW)
     estate = {**first.snapshot["estate"], "organization": "o-2"}
     with pytest.raises(SourceError, match="another organization"):
-        observer.observe({**first.snapshot, "estate": estate}, NOTHING, NOW)
+        observer.observe({**first.snapshot, "estate": estate}, NO_METADATA, NOW)
 
 
 def test_a_test_tries_every_plane(observer: ConfluentObserver, org: Org) -> None:
@@ -258,6 +258,6 @@ def test_a_test_tries_every_plane(observer: ConfluentObserver, org: Org) -> None
 
 def test_a_secret_that_cannot_be_had_is_told_by_its_name(observer: ConfluentObserver, org: Org) -> None:
     org.answers["topics env-1/lkc-1"] = ConfigError("the variable KAFKA_SECRET is not set")
-    outcomes = {step.key: step.outcome for step in observer.steps(None, NOTHING, NOW)}
+    outcomes = {step.key: step.outcome for step in observer.steps(None, NO_METADATA, NOW)}
     assert outcomes["topics env-1/lkc-1"][1:3] == (FAILED, ("the variable KAFKA_SECRET is not set",))
     assert outcomes["groups env-1/lkc-1"].state == OBSERVED

@@ -8,7 +8,7 @@ from tests.published import facets, faults
 from tests.sources.confluent.polling import MINUTE_US, T0
 
 from lineage_bridge.openlineage.event_builder import OWN_FACETS
-from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.confluent.observer import ConfluentObserver
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 
@@ -20,8 +20,8 @@ def test_every_facet_that_an_extraction_tells_is_published(monkeypatch: pytest.M
         for name, secret in cloud.environment().items():
             monkeypatch.setenv(name, secret)
         observer = ConfluentObserver("cc", ConfluentSettings.model_validate({**cloud.settings(), "groups_by": "rest"}))
-        first = observer.observe(None, NOTHING, T0)
-        second = observer.observe(first.snapshot, NOTHING, T0 + 5 * MINUTE_US)
+        first = observer.observe(None, NO_METADATA, T0)
+        second = observer.observe(first.snapshot, NO_METADATA, T0 + 5 * MINUTE_US)
         observer.close()
     events = [*first.events, *second.events]
     assert not faults(events)

@@ -9,7 +9,7 @@ from tests.sources.registry.confluent import Confluent
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.observer import Observation
-from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Cluster, Knowledge
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.confluent.clients import Clients
 from lineage_bridge.sources.confluent.organization import Environment, Estate, KafkaCluster, Registry
 from lineage_bridge.sources.confluent.plane import Around
@@ -44,12 +44,12 @@ class Polling:
 
     def poll(self) -> Observation:
         clusters = tuple(
-            Cluster(id_, f"confluent://env-1/{id_}", topics=None if topics is None else frozenset(topics))
+            ClusterMetadata(id_, f"confluent://env-1/{id_}", topics=None if topics is None else frozenset(topics))
             for id_, topics in self.topics.items()
         )
         before = json.loads(json.dumps(self.last.snapshot)) if self.last else None
         fetched = self.plane.fetch(before, self.now_us)
-        self.last = self.plane.tell(fetched, before, Knowledge(clusters, **self.known), self.now_us)
+        self.last = self.plane.tell(fetched, before, SharedMetadata(clusters, **self.known), self.now_us)
         self.now_us += MINUTE
         return self.last
 

@@ -14,7 +14,7 @@ from tests.sources.confluent.graph import Graph, differences, exported
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.observer import Observation
-from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.confluent.clients import Clients
 from lineage_bridge.sources.confluent.organization import Environment, Estate, Registry
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around
@@ -44,7 +44,7 @@ class Polling:
     def poll(self) -> Observation:
         (plane,) = (one for one in self.planes if one.scope.startswith(PROD))
         before = json.loads(json.dumps(self.last.snapshot)) if self.last else None
-        self.last = plane.tell(plane.fetch(before, self.now_us), before, NOTHING, self.now_us)
+        self.last = plane.tell(plane.fetch(before, self.now_us), before, NO_METADATA, self.now_us)
         self.now_us += POLL_US
         assert not faults(self.last.events)
         return self.last

@@ -12,7 +12,7 @@ from tests.sources.http import Reply, Request
 from lineage_bridge.errors import BusyError, ForbiddenError, SourceError
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.confluent.tableflow.plane import planes
-from lineage_bridge.sources.runtime.poller import parcels
+from lineage_bridge.sources.runtime.poller import outbox_messages
 
 TOPICS, CATALOGS, ACCOUNTS = "/tableflow/v1/tableflow-topics", "/tableflow/v1/catalog-integrations", "/pim/v1/integrations"
 JOB = "tableflow/shop.orders"
@@ -285,7 +285,7 @@ def test_what_it_lacks_is_said_and_what_is_gone_with_its_cluster_ends(plane: Pol
 
 def test_a_topic_is_followed_to_the_catalogs(plane: Polling, graph: Server) -> None:
     graph.parts.now_us = T0
-    for path, body in parcels(plane.poll()):
+    for path, body in outbox_messages(plane.poll()):
         assert graph.client.post(path, content=body, headers={"Content-Type": "application/json"}).is_success
     graph.fold()
     walk = graph.ask("/graph/neighbourhood", namespace=SPACE, name="shop.orders", direction="downstream", depth=4)

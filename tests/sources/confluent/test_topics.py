@@ -9,10 +9,10 @@ from tests.sources.http import Reply, Request
 from tests.sources.kafka.told import said
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge
+from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.confluent.topics.plane import planes
 
-AROUND = Knowledge(names={"sa-1": "order service"}, tags={(SPACE, "orders"): frozenset(("production", "pii"))})
+AROUND = SharedMetadata(names={"sa-1": "order service"}, tags={(SPACE, "orders"): frozenset(("production", "pii"))})
 WHOLE = "confluent_kafka dataSource datasetType kafka_topic"
 
 
@@ -112,7 +112,7 @@ def test_topics_of_users_are_told_whole(cluster: Polling):
         "names": {"User:sa-1": "order service"},
     }
     assert cluster.known.clusters == (
-        Cluster(LKC, SPACE, frozenset(("pkc-1.example.org:9092",)), frozenset(("orders", "confluent-moves", "_drafts"))),
+        ClusterMetadata(LKC, SPACE, frozenset(("pkc-1.example.org:9092",)), frozenset(("orders", "confluent-moves", "_drafts"))),
     )
     assert cluster.server.asked == [
         f"GET /kafka/v3/clusters/{LKC}/{path}" for path in ("topics", "topics/-/configs", "acls?resource_type=TOPIC")

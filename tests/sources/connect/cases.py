@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lineage_bridge.sources.common.connect.lineage.connection import DATA, Connection, Evidence
+from lineage_bridge.sources.common.connect.lineage.connection import DATA, Connection, ConnectorEvidence
 from lineage_bridge.sources.common.connect.lineage.resolve import resolve
 
 if sys.version_info >= (3, 11):
@@ -27,7 +27,7 @@ def resolved(name: str, case: dict[str, Any]) -> Connection:
     known = case.get("known")
     return resolve(
         {"connector.class": name, **config},
-        Evidence(
+        ConnectorEvidence(
             known_topics=None if known is None else frozenset(known),
             observed_topics=tuple(case.get("observed", ())),
             settings=case.get("settings", {}),

@@ -10,7 +10,7 @@ from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue,
 from lineage_bridge.sources.common.connect.catalogue.family import Reader
 from lineage_bridge.sources.common.connect.catalogue.readers import SINK_READERS, SOURCE_READERS
 from lineage_bridge.sources.common.connect.catalogue.templates import holes
-from lineage_bridge.sources.common.connect.lineage.connection import Evidence, How
+from lineage_bridge.sources.common.connect.lineage.connection import ConnectorEvidence, EvidenceKind
 from lineage_bridge.sources.common.connect.lineage.resolve import resolve
 from lineage_bridge.sources.common.connect.secrets import is_secret
 
@@ -138,10 +138,10 @@ def test_an_ill_formed_entry_is_refused(change, said):
     ],
 )
 def test_an_unknown_class_is_guessed(config, direction, dataset):
-    found = resolve({"connector.class": "com.example.Thing", **config}, Evidence(direction=direction))
+    found = resolve({"connector.class": "com.example.Thing", **config}, ConnectorEvidence(direction=direction))
     assert found.connector.inferred
     assert [outside.dataset for outside in found.datasets] == [dataset]
-    assert [How.INFERRED in flow.evidence for flow in found.flows] == [True]
+    assert [EvidenceKind.INFERRED in flow.evidence for flow in found.flows] == [True]
     assert [flow.topic for flow in found.flows] == ["orders"]
     assert "the class com.example.Thing is not known" in found.unknown
 
@@ -164,7 +164,7 @@ def test_addresses_of_converters_and_transforms_are_no_datasets():
 
 
 def test_the_worker_says_the_direction():
-    assert not resolve({"connector.class": "com.example.Thing"}, Evidence(direction="sink")).is_source
-    assert resolve({"connector.class": "com.example.Thing"}, Evidence(direction="source")).is_source
+    assert not resolve({"connector.class": "com.example.Thing"}, ConnectorEvidence(direction="sink")).is_source
+    assert resolve({"connector.class": "com.example.Thing"}, ConnectorEvidence(direction="source")).is_source
     assert not resolve({"connector.class": "com.example.ThingSinkConnector"}).is_source
     assert resolve({"connector.class": "com.example.ThingSourceConnector"}).is_source

@@ -4,7 +4,7 @@ import pytest
 
 from lineage_bridge.sources.common.connect.lineage.columns import across
 from lineage_bridge.sources.common.connect.lineage.resolve import resolve
-from lineage_bridge.sources.common.connect.transforms.records import VALUE, Field
+from lineage_bridge.sources.common.connect.transforms.records import VALUE, RecordField
 
 KAFKA = "org.apache.kafka.connect.transforms."
 CDC = {
@@ -98,9 +98,9 @@ def test_a_mirrored_topic_keeps_key_and_value():
     connection = resolve(config)
     end = across(connection, connection.flows[0], ["id", "total"], ["id"])
     assert {(field, origin.field) for field, origins in end.fields.items() for origin in origins} == {
-        (Field("key", "id"), Field("key", "id")),
-        (Field("value", "id"), Field("value", "id")),
-        (Field("value", "total"), Field("value", "total")),
+        (RecordField("key", "id"), RecordField("key", "id")),
+        (RecordField("value", "id"), RecordField("value", "id")),
+        (RecordField("value", "total"), RecordField("value", "total")),
     }
 
 

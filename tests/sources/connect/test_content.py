@@ -7,16 +7,16 @@ from tests.sources.connect.worker import entry
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
 from lineage_bridge.sources.common.connect.client import read_connector
-from lineage_bridge.sources.common.connect.events.translate import Made, observed
+from lineage_bridge.sources.common.connect.events.translate import Memos, translate
 from lineage_bridge.sources.common.connect.settings import ConnectSettings
-from lineage_bridge.sources.common.connect.worker import Detail, Fetched, Plugin
-from lineage_bridge.sources.common.observer import Observation, SameJob, SameSpace
-from lineage_bridge.sources.common.shared_metadata import KEY, NOTHING, VALUE, Cluster, Knowledge, Schema
+from lineage_bridge.sources.common.connect.worker import ConnectorDetail, Plugin, WorkerState
+from lineage_bridge.sources.common.observer import Observation, SameJob, SameNamespace
+from lineage_bridge.sources.common.shared_metadata import KEY, NO_METADATA, VALUE, ClusterMetadata, SharedMetadata, TopicSchema
 
 SETTINGS = ConnectSettings(url="http://worker:8083", kafka="broker:9092")
 SPACE, JOBS = "kafka://broker:9092", "kafka-connect://worker:8083"
 T0, MINUTE_US = 1_795_000_000_000_000, 60_000_000
-NO_DETAIL, MADE = Detail(), Made()
+NO_DETAIL, MADE = ConnectorDetail(), Memos()
 CDC = {
     "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
     "database.hostname": "db",
@@ -41,28 +41,30 @@ def field(name: str, *inner: str) -> SchemaField:
 ENVELOPE = (field("before", "id", "mail"), field("after", "id", "mail"), field("op"), field("ts_ms"))
 
 
-def schemas(topic: str, *values: SchemaField, keys: tuple[SchemaField, ...] = (), version: str = "subject s version 1, id 1") -> Knowledge:
-    found = {((SPACE, topic), VALUE): Schema(values, version)} | ({((SPACE, topic), KEY): Schema(keys, version)} if keys else {})
-    return Knowledge(schemas=found)
+def schemas(
+    topic: str, *values: SchemaField, keys: tuple[SchemaField, ...] = (), version: str = "subject s version 1, id 1"
+) -> SharedMetadata:
+    found = {((SPACE, topic), VALUE): TopicSchema(values, version)} | ({((SPACE, topic), KEY): TopicSchema(keys, version)} if keys else {})
+    return SharedMetadata(schemas=found)
 
 
 def look(
     config: dict,
-    around: Knowledge = NOTHING,
+    around: SharedMetadata = NO_METADATA,
     direction: str = "source",
     before: Observation | None = None,
     name: str = "shop",
-    detail: Detail = NO_DETAIL,
+    detail: ConnectorDetail = NO_DETAIL,
     settings: ConnectSettings = SETTINGS,
 ) -> Observation:
     seen = read_connector(name, entry(name, config, direction))
     assert seen is not None
     used = {value: Plugin(value) for key, value in config.items() if key.endswith(("connector.class", ".type", ".converter"))}
-    asked = Fetched("4.3.1", "cluster", {name: seen}, frozenset({name}), {name: detail}, used)
+    asked = WorkerState("4.3.1", "cluster", {name: seen}, frozenset({name}), {name: detail}, used)
     now = T0 + (MINUTE_US if before else 0)
     arguments = (asked, before.snapshot if before else None, around, now, settings, JOBS, catalogue())
-    seen_anew = observed(*arguments)
-    assert observed(*arguments, MADE) == seen_anew, "what was made of other configurations changes nothing"
+    seen_anew = translate(*arguments)
+    assert translate(*arguments, MADE) == seen_anew, "what was made of other configurations changes nothing"
     return seen_anew
 
 
@@ -180,16 +182,16 @@ def test_a_mirrored_topic_has_the_columns_of_what_it_copies():
         "source.cluster.bootstrap.servers": "east-1:9092",
         "topics": "orders",
     }
-    east = Cluster("e", "kafka://east.example.com:9092", frozenset({"east-1:9092"}))
-    known = {(("kafka://east.example.com:9092", "orders"), VALUE): Schema((field("id"),))}
-    seen = look(config, Knowledge((east,), known))
+    east = ClusterMetadata("e", "kafka://east.example.com:9092", frozenset({"east-1:9092"}))
+    known = {(("kafka://east.example.com:9092", "orders"), VALUE): TopicSchema((field("id"),))}
+    seen = look(config, SharedMetadata((east,), known))
     assert names(seen, "inputs") == [("kafka://east.example.com:9092", "orders")]
     assert names(seen, "outputs") == [(SPACE, "east.orders")]
     assert flows(seen) == {"east.orders": {"": ["orders"], "id": ["id"]}}
 
 
 def test_dead_letters_come_from_all_topics_read():
-    seen = look({**COPY, "errors.deadletterqueue.topic.name": "dead"}, NOTHING, "sink")
+    seen = look({**COPY, "errors.deadletterqueue.topic.name": "dead"}, NO_METADATA, "sink")
     assert names(seen, "outputs") == [(SPACE, "dead"), ("postgres://db:5432", "shop.public.copy")]
     assert flows(seen) == {"dead": {"": ["cdc.public.people"]}, "shop.public.copy": {"": ["cdc.public.people"]}}
 
@@ -211,16 +213,16 @@ def test_a_new_schema_is_told_with_its_version_and_nothing_else_is():
 
 def test_a_sink_with_a_pattern_reads_what_its_group_has_read():
     config = {key: value for key, value in COPY.items() if key != "topics"} | {"topics.regex": "cdc\\..*"}
-    cluster = Cluster("cluster", SPACE, frozenset({"broker:9092"}), groups={"connect-shop": frozenset({"cdc.public.people"})})
-    assert names(look(config, NOTHING, "sink"), "inputs") == []
-    assert names(look(config, Knowledge((cluster,)), "sink"), "inputs") == [(SPACE, "cdc.public.people")]
+    cluster = ClusterMetadata("cluster", SPACE, frozenset({"broker:9092"}), groups={"connect-shop": frozenset({"cdc.public.people"})})
+    assert names(look(config, NO_METADATA, "sink"), "inputs") == []
+    assert names(look(config, SharedMetadata((cluster,)), "sink"), "inputs") == [(SPACE, "cdc.public.people")]
 
 
 def test_a_prefix_that_only_the_worker_can_read_is_told_by_offsets_or_topics():
     config = {**CDC, "topic.prefix": "${file:/secrets:prefix}"}
     assert names(look(config), "outputs") == []
-    by_offsets = look(config, detail=Detail(offsets=({"partition": {"server": "cdc"}, "offset": {"lsn": 1}},)))
-    by_topics = look(config, detail=Detail(topics=("cdc.public.people",)))
+    by_offsets = look(config, detail=ConnectorDetail(offsets=({"partition": {"server": "cdc"}, "offset": {"lsn": 1}},)))
+    by_topics = look(config, detail=ConnectorDetail(topics=("cdc.public.people",)))
     assert names(by_offsets, "outputs") == names(by_topics, "outputs") == [(SPACE, "cdc.public.people")]
     assert said(by_topics)[0]["run"]["facets"]["kafka_connect"]["config"]["topic.prefix"] == "${file:/secrets:prefix}"
 
@@ -238,8 +240,8 @@ def test_debeziums_own_names_are_joined_once():
     first = look(own)
     assert {pair[:-1] for pair in first.same} == {
         SameJob(JOBS, "shop", "cdc", "cdc.0", "")[:-1],
-        SameSpace(SPACE, "kafka://inside:29092", "")[:-1],
-        SameSpace("mssql://db:1433", "sqlserver://db:null", "")[:-1],
+        SameNamespace(SPACE, "kafka://inside:29092", "")[:-1],
+        SameNamespace("mssql://db:1433", "sqlserver://db:null", "")[:-1],
     }
     assert all("connector shop" in pair.evidence for pair in first.same)
     assert look(own, before=first).same == ()
@@ -249,18 +251,18 @@ def test_debeziums_own_names_are_joined_once():
 def test_a_server_that_any_cluster_may_have_is_not_joined_where_there_are_several():
     debezium = {**CDC, "openlineage.integration.enabled": "true"}
     smt = {**COPY, "transforms": "o", "transforms.o.type": "io.factorhouse.smt.OpenLineageLifecycleSmt", "transforms.o.connector.name": "c"}
-    own, other = (Cluster(name, f"kafka://{name}:9092", frozenset({f"{name}:9092"})) for name in ("cluster", "other"))
+    own, other = (ClusterMetadata(name, f"kafka://{name}:9092", frozenset({f"{name}:9092"})) for name in ("cluster", "other"))
     told = ConnectSettings(url="http://worker:8083", kafka="broker:9092", smt_bootstrap="kafka-1:19092")
 
-    def spaces(config: dict, around: Knowledge, settings: ConnectSettings = SETTINGS) -> list[str]:
-        return [pair.other for pair in look(config, around, settings=settings).same if isinstance(pair, SameSpace)]
+    def spaces(config: dict, around: SharedMetadata, settings: ConnectSettings = SETTINGS) -> list[str]:
+        return [pair.other for pair in look(config, around, settings=settings).same if isinstance(pair, SameNamespace)]
 
     key = "openlineage.integration.dataset.kafka.bootstrap.servers"
     for servers, joined in (("kafka:9092", []), ("10.0.0.7:9092", []), ("b1.example.com:9092", ["kafka://b1.example.com:9092"])):
-        assert spaces({**debezium, key: servers}, Knowledge((own, other))) == joined
-        assert spaces({**debezium, key: servers}, Knowledge((own,))) == [f"kafka://{servers}"]
-    assert spaces(smt, Knowledge((own, other))) == []
-    assert spaces(smt, Knowledge((own,))) == spaces(smt, Knowledge((own, other)), told) == ["kafka://kafka-1:19092"]
+        assert spaces({**debezium, key: servers}, SharedMetadata((own, other))) == joined
+        assert spaces({**debezium, key: servers}, SharedMetadata((own,))) == [f"kafka://{servers}"]
+    assert spaces(smt, SharedMetadata((own, other))) == []
+    assert spaces(smt, SharedMetadata((own,))) == spaces(smt, SharedMetadata((own, other)), told) == ["kafka://kafka-1:19092"]
 
 
 def test_the_transforms_own_names_are_joined():
@@ -271,7 +273,7 @@ def test_the_transforms_own_names_are_joined():
         "transforms.ol.connector.name": "people-copy",
         "transforms.ol.dataset.namespace": "copies",
     }
-    seen = look(config, NOTHING, "sink")
+    seen = look(config, NO_METADATA, "sink")
     assert {pair[:-1] for pair in seen.same} == {
         (JOBS, "shop", "fh-local", "people-copy"),
         (SPACE, "kafka://kafka-1:19092"),
@@ -293,7 +295,7 @@ def test_a_class_of_ones_own_is_read_by_its_mapping():
         "l", entry("l", {"connector.class": "com.example.LedgerSinkConnector", "ledger.host": "h", "topics": "t"}, "sink")
     )
     assert seen is not None
-    asked = Fetched("4.3.1", "cluster", {"l": seen}, frozenset({"l"}), {}, {})
-    told = observed(asked, None, NOTHING, T0, own, JOBS, catalogue().with_mappings(own.mappings))
+    asked = WorkerState("4.3.1", "cluster", {"l": seen}, frozenset({"l"}), {}, {})
+    told = translate(asked, None, NO_METADATA, T0, own, JOBS, catalogue().with_mappings(own.mappings))
     assert names(told, "outputs") == [("ledger://h", "t")]
     assert said(told)[0]["run"]["facets"]["kafka_connect"]["inferred"] is False

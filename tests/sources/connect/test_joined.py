@@ -11,11 +11,11 @@ from tests.sources.connect.worker import entry
 from lineage_bridge.openlineage.times import parse_time
 from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
 from lineage_bridge.sources.common.connect.client import read_connector
-from lineage_bridge.sources.common.connect.events.translate import observed
+from lineage_bridge.sources.common.connect.events.translate import translate
 from lineage_bridge.sources.common.connect.settings import ConnectSettings
-from lineage_bridge.sources.common.connect.worker import Fetched
-from lineage_bridge.sources.common.shared_metadata import NOTHING
-from lineage_bridge.sources.runtime.poller import parcels
+from lineage_bridge.sources.common.connect.worker import WorkerState
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA
+from lineage_bridge.sources.runtime.poller import outbox_messages
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "debezium" / "debezium_events.ndjson"
 JOBS, SPACE, DATABASE = "kafka-connect://127.0.0.1:8083", "kafka://127.0.0.1:9092", "postgres://127.0.0.1:5433"
@@ -60,9 +60,11 @@ def tell(graph: Server, polls: list[tuple[int, str]], config: dict[str, str], di
         told = entry(name, config, direction, *((state, ()) if state == "STOPPED" else ("RUNNING", (state,))))
         connector = read_connector(name, told)
         assert connector is not None
-        seen = observed(Fetched("4.3.1", "c", {name: connector}, frozenset({name})), snapshot, NOTHING, now, settings, JOBS, catalogue())
+        seen = translate(
+            WorkerState("4.3.1", "c", {name: connector}, frozenset({name})), snapshot, NO_METADATA, now, settings, JOBS, catalogue()
+        )
         snapshot = seen.snapshot
-        for path, body in parcels(seen):
+        for path, body in outbox_messages(seen):
             assert graph.client.post(path, content=body, headers={"Content-Type": "application/json"}).is_success
     graph.fold()
 

@@ -11,11 +11,11 @@ from tests.sources.connect.lifecycles import LIVES, Life
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
-from lineage_bridge.sources.common.connect.events.translate import observed
+from lineage_bridge.sources.common.connect.events.translate import translate
 from lineage_bridge.sources.common.connect.settings import ConnectSettings
-from lineage_bridge.sources.common.connect.worker import Fetched, Part, Plugin, Seen
+from lineage_bridge.sources.common.connect.worker import ConnectorState, Plugin, RunStatus, WorkerState
 from lineage_bridge.sources.common.observer import Unseen
-from lineage_bridge.sources.common.shared_metadata import NOTHING, Knowledge, Schema
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata, TopicSchema
 
 SETTINGS = ConnectSettings(url="http://worker:8083", kafka="broker:9092")
 NAMESPACE = "kafka-connect://worker:8083"
@@ -24,13 +24,13 @@ T0 = 1_795_000_000_000_000
 _SIGHT = re.compile(r"(?P<own>[^:]+):(?P<tasks>[^@]*)(?:@ (?P<version>\d+))?")
 
 
-def part(word: str) -> Part:
+def part(word: str) -> RunStatus:
     state, _, why = word.strip(")").partition("(")
     trace = f"{why or 'Boom'}\n\tat org.example.Task.poll(Task.java:1)\n" if state == "FAILED" else ""
-    return Part(state, "worker:8083", trace, "1.0")
+    return RunStatus(state, "worker:8083", trace, "1.0")
 
 
-def sight(name: str, told: str) -> Seen:
+def sight(name: str, told: str) -> ConnectorState:
     match = _SIGHT.fullmatch(told)
     assert match
     config = {
@@ -38,15 +38,15 @@ def sight(name: str, told: str) -> Seen:
         "topic": f"t{match['version'] or 1}",
         "file": "/f",
     }
-    return Seen(name, config, "source", part(match["own"]), dict(enumerate(map(part, match["tasks"].split()))))
+    return ConnectorState(name, config, "source", part(match["own"]), dict(enumerate(map(part, match["tasks"].split()))))
 
 
-def fetched(sees: dict[str, str], *, lists: bool) -> Fetched:
+def fetched(sees: dict[str, str], *, lists: bool) -> WorkerState:
     seen = {name: sight(name, told) for name, told in sees.items() if told != "-"}
     silent = tuple(Unseen(f"connector {name}", "it tells nothing") for name, told in sees.items() if told == "-")
     names = frozenset(sees) if lists else None
     plugins = {one.config["connector.class"]: Plugin(one.config["connector.class"], "1.0", ()) for one in seen.values()}
-    return Fetched(
+    return WorkerState(
         "4.3.1", "cluster", seen, names, {}, plugins, unseen=silent if lists else (*silent, Unseen("list of connectors", "refused"))
     )
 
@@ -75,9 +75,9 @@ def test_each_poll_gives_the_events_of_its_changes(life: Life) -> None:
     before, reader = None, Reader()
     for number, poll in enumerate(life.polls):
         asked = fetched(poll.sees, lists=poll.lists)
-        arguments = (asked, before, NOTHING, T0 + number * MINUTE_US, SETTINGS, NAMESPACE, catalogue())
-        seen = observed(*arguments)
-        assert seen == observed(*arguments)
+        arguments = (asked, before, NO_METADATA, T0 + number * MINUTE_US, SETTINGS, NAMESPACE, catalogue())
+        seen = translate(*arguments)
+        assert seen == translate(*arguments)
         assert [*map(reader.line, seen.events), *(f"unseen {one.what}" for one in seen.unseen)] == poll.gives, f"poll {number + 1}"
         before = seen.snapshot
 
@@ -101,7 +101,7 @@ def test_every_run_starts_once_and_ends_at_most_once_and_no_two_of_a_job_go_on_a
     before, told = None, dict[str, list[str]]()
     alive: dict[str, str] = {}
     for number, (sees, lists) in enumerate(polls):
-        seen = observed(fetched(sees, lists=lists), before, NOTHING, T0 + number * MINUTE_US, SETTINGS, NAMESPACE, catalogue())
+        seen = translate(fetched(sees, lists=lists), before, NO_METADATA, T0 + number * MINUTE_US, SETTINGS, NAMESPACE, catalogue())
         before = json.loads(json.dumps(seen.snapshot))
         events: list[Any] = list(seen.events)
         for event in events:
@@ -126,13 +126,18 @@ def test_every_run_starts_once_and_ends_at_most_once_and_no_two_of_a_job_go_on_a
 def test_what_becomes_known_of_a_connector_that_has_failed_is_told_and_starts_nothing() -> None:
     name = "io.confluent.connect.jdbc.JdbcSinkConnector"
     config = {"connector.class": name, "topics": "orders", "connection.url": "jdbc:postgresql://db/shop"}
-    seen = Fetched(
-        "4.3.1", "cluster", {"sink": Seen("sink", config, "sink", part("FAILED"), {})}, frozenset(["sink"]), {}, {name: Plugin(name)}
+    seen = WorkerState(
+        "4.3.1",
+        "cluster",
+        {"sink": ConnectorState("sink", config, "sink", part("FAILED"), {})},
+        frozenset(["sink"]),
+        {},
+        {name: Plugin(name)},
     )
-    known = Knowledge(schemas={(("kafka://broker:9092", "orders"), "value"): Schema((SchemaField(name="id", type="int"),))})
+    known = SharedMetadata(schemas={(("kafka://broker:9092", "orders"), "value"): TopicSchema((SchemaField(name="id", type="int"),))})
     before, kinds = None, []
-    for number, around in enumerate((NOTHING, NOTHING, known, known)):
-        told = observed(seen, before, around, T0 + number * MINUTE_US, SETTINGS, NAMESPACE, catalogue())
+    for number, around in enumerate((NO_METADATA, NO_METADATA, known, known)):
+        told = translate(seen, before, around, T0 + number * MINUTE_US, SETTINGS, NAMESPACE, catalogue())
         before = told.snapshot
         kinds.append([event["eventType"] for event in told.events])
         if event := next((event for event in told.events if event["eventType"] == "OTHER"), None):

@@ -13,12 +13,12 @@ from tests.sources.http import Reply
 
 from lineage_bridge.errors import BusyError, ConfigError, ForbiddenError, SourceError, UnreachableError
 from lineage_bridge.sources.common.observer import Observation, SameJob
-from lineage_bridge.sources.common.shared_metadata import NOTHING, Cluster, Knowledge
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA, ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.msk_connect import service as msk_service
 from lineage_bridge.sources.msk_connect.observer import MskObserver
 from lineage_bridge.sources.msk_connect.settings import MskSettings
 from lineage_bridge.sources.runtime import kinds
-from lineage_bridge.sources.runtime.poller import parcels
+from lineage_bridge.sources.runtime.poller import outbox_messages
 
 T0, MINUTE_US = 1_795_000_000_000_000, 60_000_000
 JOBS = f"msk-connect://{REGION}/{ACCOUNT}"
@@ -59,7 +59,7 @@ def observer(service: Msk, **settings: Any) -> MskObserver:
 
 
 def seen_after(
-    service: Msk, before: Observation | None = None, minutes: int = 0, around: Knowledge = NOTHING, **settings: Any
+    service: Msk, before: Observation | None = None, minutes: int = 0, around: SharedMetadata = NO_METADATA, **settings: Any
 ) -> Observation:
     source = observer(service, **settings)
     try:
@@ -133,7 +133,7 @@ def test_each_poll_gives_the_events_of_its_changes(life):
         source = observer(service)
         for number, (told, gives) in enumerate(life[1]):
             service.connectors = [] if told is None else [connector("shop", **{"config": FILE, **told})]
-            seen = source.observe(before, NOTHING, T0 + number * MINUTE_US)
+            seen = source.observe(before, NO_METADATA, T0 + number * MINUTE_US)
             anew = seen_after(service, Observation(before) if before else None, number)
             assert anew == seen, "what is remembered of descriptions changes nothing"
             assert lines(reader, seen) == gives, f"poll {number + 1}"
@@ -143,12 +143,12 @@ def test_each_poll_gives_the_events_of_its_changes(life):
 def test_what_is_as_it_was_is_not_described_again():
     with msk(*(connector(f"c{number}", FILE) for number in range(5))) as service:
         source = observer(service)
-        first = source.observe(None, NOTHING, T0)
+        first = source.observe(None, NO_METADATA, T0)
         assert len(service.asked) == 3 + 5
         service.asked.clear()
         service.connectors[1] = connector("c1", {**FILE, "topic": "other"}, version="K2")
         service.connectors[2] = connector("c2", FILE, state="FAILED")
-        second = source.observe(first.snapshot, NOTHING, T0 + MINUTE_US)
+        second = source.observe(first.snapshot, NO_METADATA, T0 + MINUTE_US)
         assert sorted(target.split("/")[-1] for target in service.asked if "arn" in target) == sorted(
             target.split("/")[-1] for target in service.asked[3:]
         )
@@ -208,7 +208,7 @@ def test_nobody_there_is_said_so():
     with msk() as service:
         gone = observer(service)
     with pytest.raises(UnreachableError):
-        gone.observe(None, NOTHING, T0)
+        gone.observe(None, NO_METADATA, T0)
 
 
 def test_throttled_calls_are_tried_again(monkeypatch):
@@ -267,20 +267,22 @@ def test_the_facet_tells_what_the_service_does():
 def test_connectors_of_two_clusters_have_topics_groups_and_rows_of_their_own():
     other = {"apacheKafkaCluster": {"bootstrapServers": "kafka.example.org:9092"}}
     sink = {**LAKE, "consumer.override.group.id": "readers"}
-    near = Cluster(
+    near = ClusterMetadata(
         "near", SPACE, frozenset(BROKERS.split(",")), frozenset(("lines",)), {}, {"lines": 7}, {("readers", "shop.public.orders"): 3}
     )
-    far = Cluster("far", "kafka://kafka.example.org:9092", frozenset(("kafka.example.org:9092",)), frozenset(("lines",)), {}, {"lines": 70})
+    far = ClusterMetadata(
+        "far", "kafka://kafka.example.org:9092", frozenset(("kafka.example.org:9092",)), frozenset(("lines",)), {}, {"lines": 70}
+    )
     with msk(
         connector("a", FILE), connector("b", FILE, kafkaCluster=other), connector("c", sink), connector("d", sink, kafkaCluster=other)
     ) as service:
-        first = seen_after(service, around=Knowledge((near, far)))
+        first = seen_after(service, around=SharedMetadata((near, far)))
         more = (
-            Cluster(near.id, near.namespace, near.servers, near.topics, {}, {"lines": 9}, {("readers", "shop.public.orders"): 4}),
-            Cluster(far.id, far.namespace, far.servers, far.topics, {}, {"lines": 75}),
+            ClusterMetadata(near.id, near.namespace, near.servers, near.topics, {}, {"lines": 9}, {("readers", "shop.public.orders"): 4}),
+            ClusterMetadata(far.id, far.namespace, far.servers, far.topics, {}, {"lines": 75}),
         )
-        second = seen_after(service, first, 1, Knowledge(more))
-        known = observer(service).knowledge(json.loads(json.dumps(second.snapshot)))
+        second = seen_after(service, first, 1, SharedMetadata(more))
+        known = observer(service).shared_metadata(json.loads(json.dumps(second.snapshot)))
     outputs = {event["job"]["name"]: event["outputs"] for event in said(second)}
     rows = {name: (one[0]["namespace"], one[0]["outputFacets"]["outputStatistics"]["rowCount"]) for name, one in outputs.items() if one}
     assert rows == {"a": (SPACE, 2), "b": ("kafka://kafka.example.org:9092", 5)}
@@ -291,11 +293,11 @@ def test_connectors_of_two_clusters_have_topics_groups_and_rows_of_their_own():
 
 
 def test_a_broker_of_amazon_is_the_same_one_at_each_of_its_ports():
-    known = Cluster(
+    known = ClusterMetadata(
         "near", "kafka://b-2.shop.abc.c2.kafka.eu-west-1.amazonaws.com:9096", frozenset((BROKERS.split(",")[1].replace("9098", "9096"),))
     )
     with msk(connector("a", FILE)) as service:
-        seen = seen_after(service, around=Knowledge((known,)))
+        seen = seen_after(service, around=SharedMetadata((known,)))
         assert said(seen)[0]["outputs"][0]["namespace"] == known.namespace
         assert facet(seen)["kafkaClusterId"] == "near"
         told = seen_after(service, kafka="b.example.org:9092")
@@ -371,13 +373,13 @@ def test_without_keys_region_or_the_library_an_error_tells_what_to_do(monkeypatc
 )
 def test_settings_that_cannot_be(settings):
     with pytest.raises(ValueError, match="1 validation error"):
-        kinds.kind("msk-connect").settings(**settings)
+        kinds.load_kind("msk-connect").settings(**settings)
 
 
 def test_a_table_is_followed_through_a_topic_to_the_lake(graph: Server):
     graph.parts.now_us = T0
     with msk(connector("cdc", CAPTURE), connector("lake", LAKE)) as service:
-        for path, body in parcels(seen_after(service)):
+        for path, body in outbox_messages(seen_after(service)):
             assert graph.client.post(path, content=body, headers={"Content-Type": "application/json"}).is_success
     graph.fold()
     database = "postgres://orders.db.example.org:5432"

@@ -8,7 +8,7 @@ from tests.sources.connect.worker import SILENCE, entry, fake_worker, worker_wit
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.connect.client import PATIENCE
 from lineage_bridge.sources.common.connect.settings import ConnectSettings
-from lineage_bridge.sources.common.shared_metadata import NOTHING, Cluster, Knowledge
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA, ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.connect.observer import ConnectObserver
 
 FILE = {"connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector", "topic": "lines", "file": "/in.txt"}
@@ -34,10 +34,10 @@ def test_a_poll_of_what_is_known_asks_three_times_and_twice_for_each_connector()
     entries = [entry(f"c{number}", {**FILE, "topic": f"t{number}"}) for number in range(20)]
     with fake_worker(worker_with(*entries)) as worker:
         source = observer(worker.url)
-        first = source.observe(None, NOTHING, T0)
+        first = source.observe(None, NO_METADATA, T0)
         assert len(worker.asked) == 3 + 2 + 3 * 20  # plugins listed and one of them asked, and each connector's tasks
         worker.asked.clear()
-        second = source.observe(first.snapshot, NOTHING, T0 + MINUTE_US)
+        second = source.observe(first.snapshot, NO_METADATA, T0 + MINUTE_US)
         assert len(worker.asked) == 3 + 2 * 20
     assert told(second) == sorted(("RUNNING", f"c{number}") for number in range(20))
     assert not second.unseen
@@ -46,9 +46,9 @@ def test_a_poll_of_what_is_known_asks_three_times_and_twice_for_each_connector()
 def test_what_does_not_run_and_is_known_is_not_asked():
     with fake_worker(worker_with(entry("paused", FILE, state="PAUSED", tasks=("PAUSED",)))) as worker:
         source = observer(worker.url)
-        first = source.observe(None, NOTHING, T0)
+        first = source.observe(None, NO_METADATA, T0)
         worker.asked.clear()
-        source.observe(first.snapshot, NOTHING, T0 + MINUTE_US)
+        source.observe(first.snapshot, NO_METADATA, T0 + MINUTE_US)
         assert len(worker.asked) == 3
 
 
@@ -57,14 +57,14 @@ def test_an_older_worker_has_no_offsets_and_is_asked_once_a_poll_whether_it_has_
     answers = worker_with(*entries, **{"/connectors/a/offsets": 404, "/connectors/b/offsets": 405})
     with fake_worker(answers) as worker:
         source = observer(worker.url)
-        first = source.observe(None, NOTHING, T0)
+        first = source.observe(None, NO_METADATA, T0)
         assert [one.what for one in first.unseen] == ["connectors' offsets"]
         worker.asked.clear()
-        second = source.observe(first.snapshot, NOTHING, T0 + MINUTE_US)
+        second = source.observe(first.snapshot, NO_METADATA, T0 + MINUTE_US)
         assert [path for path in worker.asked if path.endswith("offsets")] == ["/connectors/a/offsets"]
         assert [one.what for one in second.unseen] == ["connectors' offsets"]
         worker.answers |= {"/connectors/a/offsets": offsets(lines=7), "/connectors/b/offsets": offsets(lines=7)}
-        third = source.observe(second.snapshot, NOTHING, T0 + 2 * MINUTE_US)
+        third = source.observe(second.snapshot, NO_METADATA, T0 + 2 * MINUTE_US)
         assert not third.unseen
 
 
@@ -73,7 +73,7 @@ def test_an_older_worker_has_no_offsets_and_is_asked_once_a_poll_whether_it_has_
 )
 def test_when_nothing_can_be_said_an_error_says_so(broken):
     with fake_worker(worker_with(entry("shop", FILE), **broken)) as worker, pytest.raises(SourceError):
-        observer(worker.url).observe(None, NOTHING, T0)
+        observer(worker.url).observe(None, NO_METADATA, T0)
 
 
 @pytest.mark.parametrize(
@@ -94,13 +94,13 @@ def test_what_is_not_answered_is_unseen_and_nothing_disappears(broken, what):
     answers = worker_with(entry("shop", FILE), **{"/connectors/shop/topics": {"shop": {"topics": ["lines", "more"]}}})
     with fake_worker(answers) as worker:
         source = observer(worker.url)
-        first = source.observe(None, NOTHING, T0)
+        first = source.observe(None, NO_METADATA, T0)
         worker.answers = {**answers, **broken}
-        second = source.observe(first.snapshot, NOTHING, T0 + MINUTE_US)
+        second = source.observe(first.snapshot, NO_METADATA, T0 + MINUTE_US)
         assert [one.what for one in second.unseen] == what
         assert set(told(second)) <= {("RUNNING", "shop")}
         worker.answers = answers
-        third = source.observe(second.snapshot, NOTHING, T0 + 2 * MINUTE_US)
+        third = source.observe(second.snapshot, NO_METADATA, T0 + 2 * MINUTE_US)
     assert told(third) == [("RUNNING", "shop")]
     assert third.events[0]["run"]["runId"] == first.events[0]["run"]["runId"]
     assert third.snapshot["connectors"]["shop"]["topics"] == ["lines", "more"]
@@ -110,7 +110,7 @@ def test_what_is_not_answered_is_unseen_and_nothing_disappears(broken, what):
 def test_a_worker_that_is_silent_is_not_asked_for_everything():
     entries = [entry(f"c{number}", FILE) for number in range(30)]
     with fake_worker(worker_with(*entries, **{f"/connectors/c{number}/topics": SILENCE for number in range(30)})) as worker:
-        seen = observer(worker.url, at_once=2, timeout_s=0.1).observe(None, NOTHING, T0)
+        seen = observer(worker.url, at_once=2, timeout_s=0.1).observe(None, NO_METADATA, T0)
         asked = {path for path in worker.asked if path.endswith(("topics", "offsets"))}
     assert len(asked) <= PATIENCE + 1
     assert len(seen.unseen) == 60
@@ -119,8 +119,8 @@ def test_a_worker_that_is_silent_is_not_asked_for_everything():
 
 def test_what_is_left_out_is_not_gone():
     with fake_worker(worker_with(entry("shop", FILE), entry("test-1", FILE))) as worker:
-        first = observer(worker.url).observe(None, NOTHING, T0)
-        second = observer(worker.url, exclude=("test-*",)).observe(first.snapshot, NOTHING, T0 + MINUTE_US)
+        first = observer(worker.url).observe(None, NO_METADATA, T0)
+        second = observer(worker.url, exclude=("test-*",)).observe(first.snapshot, NO_METADATA, T0 + MINUTE_US)
     assert told(second) == [("RUNNING", "shop")]
     assert list(second.snapshot["connectors"]) == ["shop"]
 
@@ -130,7 +130,7 @@ def test_rows_of_a_sink_are_counted_since_the_run_was_seen_and_never_fall():
         source, snapshot, rows = observer(worker.url), None, []
         for number, at in enumerate((100, 130, 130, 40, 45)):
             worker.answers["/connectors/out/offsets"] = offsets(lines=at)
-            seen = source.observe(snapshot, NOTHING, T0 + number * MINUTE_US)
+            seen = source.observe(snapshot, NO_METADATA, T0 + number * MINUTE_US)
             snapshot = seen.snapshot
             beat = seen.events[-1]
             rows.append([one["inputFacets"]["inputStatistics"]["rowCount"] for one in beat["inputs"]])
@@ -142,8 +142,8 @@ def test_rows_of_a_source_are_those_of_topics_that_it_alone_writes():
     with fake_worker(worker_with(*entries)) as worker:
         source, snapshot, rows = observer(worker.url), None, []
         for number, ends in enumerate(({"shared": 5}, {"lines": 3, "shared": 9})):
-            cluster = Cluster("cluster", "kafka://broker:9092", frozenset({"broker:9092"}), frozenset(ends), ends=ends)
-            seen = source.observe(snapshot, Knowledge((cluster,)), T0 + number * MINUTE_US)
+            cluster = ClusterMetadata("cluster", "kafka://broker:9092", frozenset({"broker:9092"}), frozenset(ends), ends=ends)
+            seen = source.observe(snapshot, SharedMetadata((cluster,)), T0 + number * MINUTE_US)
             snapshot = seen.snapshot
             rows += [(e["job"]["name"], o["name"], o["outputFacets"]) for e in seen.events for o in e["outputs"] if "outputFacets" in o]
     assert [(job, topic, facets["outputStatistics"]["rowCount"]) for job, topic, facets in rows] == [("a", "lines", 3)]
@@ -164,9 +164,9 @@ def test_secrets_are_masked_by_the_plugins_word_and_never_stored():
     ]
     with fake_worker(answers) as worker:
         source = observer(worker.url)
-        seen = source.observe(None, NOTHING, T0)
+        seen = source.observe(None, NO_METADATA, T0)
         worker.answers["/connectors?"] = {"shop": entry("shop", {**config, "plain.looking": "hunter5"})}
-        again = source.observe(seen.snapshot, NOTHING, T0 + MINUTE_US)
+        again = source.observe(seen.snapshot, NO_METADATA, T0 + MINUTE_US)
     assert "hunter" not in repr(seen) + repr(again)
     told_config = seen.events[0]["run"]["facets"]["kafka_connect"]["config"]
     assert (told_config["kept"], told_config["file"]) == ("${file:/x:y}", "/in.txt")
@@ -179,12 +179,12 @@ def test_no_configuration_is_told_before_it_is_known_which_settings_are_secrets(
     path = f"/connector-plugins/{FILE['connector.class']}/config"
     with fake_worker({**answers, path: 500}) as worker:
         source = observer(worker.url)
-        first = source.observe(None, NOTHING, T0)
+        first = source.observe(None, NO_METADATA, T0)
         assert [one.what for one in first.unseen] == [f"plugin {FILE['connector.class']}: its passwords"]
         assert "config" not in first.events[0]["run"]["facets"]["kafka_connect"]
         assert "hunter" not in repr(first)
         worker.answers[path] = [{"name": "plain.looking", "type": "PASSWORD"}]
-        second = source.observe(first.snapshot, NOTHING, T0 + MINUTE_US)
+        second = source.observe(first.snapshot, NO_METADATA, T0 + MINUTE_US)
     assert told(second) == [("RUNNING", "shop")]
     assert "config" in second.events[0]["run"]["facets"]["kafka_connect"]
 
@@ -195,8 +195,8 @@ def test_a_class_may_be_called_by_its_last_word():
     answers[f"/connector-plugins/{FILE['connector.class']}/config"] = [{"name": "file", "type": "PASSWORD"}]
     with fake_worker(answers) as worker:
         source = observer(worker.url)
-        first = source.observe(None, NOTHING, T0)
-        assert told(source.observe(first.snapshot, NOTHING, T0 + MINUTE_US)) == [("RUNNING", "shop")]
+        first = source.observe(None, NO_METADATA, T0)
+        assert told(source.observe(first.snapshot, NO_METADATA, T0 + MINUTE_US)) == [("RUNNING", "shop")]
     facet = first.events[0]["run"]["facets"]["kafka_connect"]
     assert (facet["connectorClass"], facet["pluginVersion"], facet["inferred"]) == (FILE["connector.class"], "9", False)
     assert [one["name"] for one in first.events[0]["inputs"]] == ["/in.txt"]
@@ -206,8 +206,8 @@ def test_a_class_may_be_called_by_its_last_word():
 def test_topics_named_by_the_clusters_id_meet_those_named_by_a_server():
     with fake_worker(worker_with(entry("shop", FILE))) as worker:
         source = ConnectObserver("shop", ConnectSettings(url=worker.url))
-        first = source.observe(None, NOTHING, T0)
-        known = Knowledge((Cluster("cluster", "kafka://broker:9092", frozenset({"broker:9092"})),))
+        first = source.observe(None, NO_METADATA, T0)
+        known = SharedMetadata((ClusterMetadata("cluster", "kafka://broker:9092", frozenset({"broker:9092"})),))
         second = source.observe(first.snapshot, known, T0 + MINUTE_US)
         third = source.observe(second.snapshot, known, T0 + 2 * MINUTE_US)
     begun: list[Any] = [first.events[0], second.events[0]]
@@ -236,5 +236,8 @@ def test_sinks_own_their_groups():
         worker_with(entry("out", SINK, "sink"), entry("own", {**SINK, "consumer.override.group.id": "mine"}, "sink"))
     ) as worker:
         source = observer(worker.url, namespace="connect")
-        snapshot = source.observe(None, NOTHING, T0).snapshot
-    assert source.knowledge(snapshot).owners == {("cluster", "connect-out"): ("connect", "out"), ("cluster", "mine"): ("connect", "own")}
+        snapshot = source.observe(None, NO_METADATA, T0).snapshot
+    assert source.shared_metadata(snapshot).owners == {
+        ("cluster", "connect-out"): ("connect", "out"),
+        ("cluster", "mine"): ("connect", "own"),
+    }

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.sources.connect.cases import read_cases
 
 from lineage_bridge.sources.common.connect.lineage.columns import across
-from lineage_bridge.sources.common.connect.lineage.connection import Evidence, How
+from lineage_bridge.sources.common.connect.lineage.connection import ConnectorEvidence, EvidenceKind
 from lineage_bridge.sources.common.connect.lineage.resolve import resolve
 from lineage_bridge.sources.common.connect.secrets import mask_config
 from lineage_bridge.sources.common.connect.transforms.chain import FIELD_STEPS, TOPIC_STEPS
@@ -22,7 +22,7 @@ ROUTER = "org.apache.kafka.connect.transforms.RegexRouter"
 
 def recorded(name):
     answer = RECORDED[name]
-    evidence = Evidence(answer["type"], None, tuple(answer["topics"]), tuple(answer["tasks"]), tuple(answer["offsets"]))
+    evidence = ConnectorEvidence(answer["type"], None, tuple(answer["topics"]), tuple(answer["tasks"]), tuple(answer["offsets"]))
     return resolve(answer["config"], evidence)
 
 
@@ -81,7 +81,7 @@ CDC = {
 def test_a_list_of_patterns_is_matched_with_the_topics_that_are_known():
     config = CDC | {"table.include.list": r"public\.ord.*,public.people", "table.exclude.list": "public.orders_old"}
     known = {"cdc.public.orders", "cdc.public.orders_old", "cdc.audit.orders", "other", "cdc.public.users"}
-    found = resolve(config, Evidence(known_topics=frozenset(known), observed_topics=("cdc.public.ordinals",)))
+    found = resolve(config, ConnectorEvidence(known_topics=frozenset(known), observed_topics=("cdc.public.ordinals",)))
     assert flows(found) == [
         ("shop.public.orders", "cdc.public.orders"),
         ("shop.public.ordinals", "cdc.public.ordinals"),
@@ -95,14 +95,14 @@ def test_a_list_of_patterns_is_matched_with_the_topics_that_are_known():
 
 
 def test_without_a_list_topics_tell_the_tables():
-    found = resolve(CDC, Evidence(known_topics=frozenset(("cdc.public.orders", "cdcx.public.orders"))))
+    found = resolve(CDC, ConnectorEvidence(known_topics=frozenset(("cdc.public.orders", "cdcx.public.orders"))))
     assert flows(found) == [("shop.public.orders", "cdc.public.orders")]
     assert evidence_of(found.topics_out) == {"cdc.public.orders": ["PREFIXED"]}
 
 
 def test_schemas_limit_what_topics_tell():
     config = CDC | {"schema.include.list": "public"}
-    found = resolve(config, Evidence(known_topics=frozenset(("cdc.public.orders", "cdc.audit.log"))))
+    found = resolve(config, ConnectorEvidence(known_topics=frozenset(("cdc.public.orders", "cdc.audit.log"))))
     assert flows(found) == [("shop.public.orders", "cdc.public.orders")]
 
 
@@ -122,7 +122,7 @@ BOOKS = {
 
 def test_a_connectors_own_topics_are_no_data():
     observed = ("cdc", "cdc.public.orders", "cdc.transaction", "__debezium-heartbeat.cdc", "notes")
-    found = resolve(CDC | BOOKS | {"table.include.list": "public.orders"}, Evidence(observed_topics=observed))
+    found = resolve(CDC | BOOKS | {"table.include.list": "public.orders"}, ConnectorEvidence(observed_topics=observed))
     assert {use.name: use.role for use in found.topics_out} == {
         "__debezium-heartbeat.cdc": "heartbeat",
         "cdc": "schema-changes",
@@ -138,7 +138,7 @@ def test_a_connectors_own_topics_are_no_data():
 
 def test_a_topic_of_its_own_that_was_seen_is_told_apart_whatever_the_configuration_says():
     config = {"connector.class": "MySqlCdcSourceV2", "database.hostname": "db", "topic.prefix": "cdc", "table.include.list": "shop.orders"}
-    found = resolve(config, Evidence(observed_topics=("cdc", "cdc.shop.orders", "__debezium-heartbeat.cdc")))
+    found = resolve(config, ConnectorEvidence(observed_topics=("cdc", "cdc.shop.orders", "__debezium-heartbeat.cdc")))
     assert {use.name: use.role for use in found.topics_out} == {
         "__debezium-heartbeat.cdc": "heartbeat",
         "cdc": "schema-changes",
@@ -154,7 +154,7 @@ JDBC = {
 
 
 def test_tasks_and_offsets_name_tables_that_the_configuration_does_not():
-    evidence = Evidence(
+    evidence = ConnectorEvidence(
         tasks=({"tables": '"shop"."public"."orders","shop"."public"."people"'},),
         offsets=({"partition": {"protocol": "1", "table": "shop.public.orders"}, "offset": {"incrementing": 4}},),
         observed_topics=("pg-orders",),
@@ -174,7 +174,7 @@ def test_a_setting_that_only_the_worker_can_read_is_missing_until_it_is_told():
     found = resolve(config)
     assert flows(found) == [(None, "cdc.public.orders")]
     assert found.unknown == ("datasets cannot be named without database.hostname",)
-    told = resolve(config, Evidence(settings={"database.hostname": "db.example.com"}))
+    told = resolve(config, ConnectorEvidence(settings={"database.hostname": "db.example.com"}))
     assert [outside.dataset for outside in told.datasets] == [("postgres://db.example.com:5432", "shop.public.orders")]
     assert told.unknown == ()
 
@@ -196,7 +196,7 @@ def routed(kind, **options):
     ],
 )
 def test_transforms_are_read_backwards_for_what_was_seen(regex, replacement, observed):
-    found = resolve(CDC | routed(ROUTER, regex=regex, replacement=replacement), Evidence(observed_topics=(observed,)))
+    found = resolve(CDC | routed(ROUTER, regex=regex, replacement=replacement), ConnectorEvidence(observed_topics=(observed,)))
     assert [(flow.outside[1], flow.before, flow.topic) for flow in found.flows if flow.outside] == [
         ("shop.public.orders", "cdc.public.orders", observed)
     ]
@@ -207,7 +207,7 @@ def test_transforms_are_read_backwards_for_what_was_seen(regex, replacement, obs
     [(r"cdc\.(?:a|b)\.(.*)", "$1", "orders"), (r"cdc\.(.*)\.(.*)", "$2", "orders"), (".*", "all", "all"), (r"cdc\.(o.*)", "$1", "people")],
 )
 def test_what_cannot_be_read_backwards_stays_unknown(regex, replacement, observed):
-    found = resolve(CDC | routed(ROUTER, regex=regex, replacement=replacement), Evidence(observed_topics=(observed,)))
+    found = resolve(CDC | routed(ROUTER, regex=regex, replacement=replacement), ConnectorEvidence(observed_topics=(observed,)))
     assert flows(found) == [(None, observed)]
 
 
@@ -223,9 +223,9 @@ def test_an_outbox_goes_where_its_rows_say():
     unseen = resolve(config)
     assert [(use.name, use.is_pattern) for use in unseen.topics_out] == [(r"outbox\.event\..+", True)]
     assert unseen.unknown == (r"the data decides the topics outbox\.event\..+",)
-    known = resolve(config, Evidence(known_topics=frozenset(("outbox.event.order", "orders"))))
+    known = resolve(config, ConnectorEvidence(known_topics=frozenset(("outbox.event.order", "orders"))))
     assert evidence_of(known.topics_out) == {"outbox.event.order": ["MATCHED", "PREDICTED"]}
-    seen = resolve(config, Evidence(observed_topics=("outbox.event.order", "outbox.event.user")))
+    seen = resolve(config, ConnectorEvidence(observed_topics=("outbox.event.order", "outbox.event.user")))
     assert flows(seen) == [("shop.public.outbox", "outbox.event.order"), ("shop.public.outbox", "outbox.event.user")]
     assert seen.unknown == ()
 
@@ -272,20 +272,20 @@ def test_a_topic_that_is_filtered_away_has_no_flow():
 
 def test_topics_of_a_regex_that_matches_nothing_known_stay_a_regex():
     config = {key: value for key, value in SINK.items() if key != "topics"} | {"topics.regex": "cdc.*"}
-    found = resolve(config, Evidence(known_topics=frozenset(("other",))))
+    found = resolve(config, ConnectorEvidence(known_topics=frozenset(("other",))))
     assert [(use.name, use.is_pattern) for use in found.topics_in] == [("cdc.*", True)]
     offsets = ({"partition": {"kafka_topic": "cdc.a", "kafka_partition": 0}, "offset": {"kafka_offset": 3}},)
-    assert evidence_of(resolve(config, Evidence(offsets=offsets)).topics_in) == {"cdc.a": ["MATCHED", "OFFSETS"]}
+    assert evidence_of(resolve(config, ConnectorEvidence(offsets=offsets)).topics_in) == {"cdc.a": ["MATCHED", "OFFSETS"]}
 
 
 def test_a_topic_of_an_earlier_configuration_is_only_maybe_read():
-    found = resolve(SINK, Evidence(observed_topics=("cdc.public.orders", "left-over")))
+    found = resolve(SINK, ConnectorEvidence(observed_topics=("cdc.public.orders", "left-over")))
     assert {flow.topic: flow.maybe for flow in found.flows} == {"cdc.public.orders": False, "left-over": True}
 
 
 def test_an_observed_topic_of_a_source_with_one_dataset_is_maybe_its():
     config = {"connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector", "file": "/in.txt"}
-    found = resolve(config, Evidence(observed_topics=("lines",)))
+    found = resolve(config, ConnectorEvidence(observed_topics=("lines",)))
     assert [(flow.outside, flow.topic, flow.maybe) for flow in found.flows] == [(("file", "/in.txt"), "lines", True)]
 
 
@@ -315,13 +315,15 @@ def test_patterns_of_one_database_server_are_matched_in_each_database():
         "topic.prefix": "ms",
         "table.include.list": r"dbo\.o.*",
     }
-    found = resolve(config, Evidence(known_topics=frozenset(("ms.shop.dbo.orders", "ms.archive.dbo.people", "ms.archive.dbo.old"))))
+    found = resolve(
+        config, ConnectorEvidence(known_topics=frozenset(("ms.shop.dbo.orders", "ms.archive.dbo.people", "ms.archive.dbo.old")))
+    )
     assert flows(found) == [("archive.dbo.old", "ms.archive.dbo.old"), ("shop.dbo.orders", "ms.shop.dbo.orders")]
 
 
 def test_a_pattern_of_a_schema_is_none_of_a_table():
     config = CDC | {"table.include.list": "orders.*"}
-    assert flows(resolve(config, Evidence(known_topics=frozenset(("cdc.public.orders",))))) == []
+    assert flows(resolve(config, ConnectorEvidence(known_topics=frozenset(("cdc.public.orders",))))) == []
 
 
 def test_a_sink_without_any_target_has_its_topic_all_the_same():
@@ -365,7 +367,7 @@ def test_the_same_names_on_both_sides_of_a_mirror_are_told_by_what_was_seen():
         "replication.policy.class": "org.apache.kafka.connect.mirror.IdentityReplicationPolicy",
         "topics": "pay.*",
     }
-    evidence = Evidence(
+    evidence = ConnectorEvidence(
         known_topics=frozenset(("pay-1", "pay-2")), observed_topics=("pay-1",), offsets=({"partition": {"topic": "pay-3"}},)
     )
     assert flows(resolve(config, evidence)) == [("pay-1", "pay-1"), ("pay-3", "pay-3")]
@@ -390,7 +392,7 @@ def test_a_field_that_tells_the_table_makes_flows_maybe():
 @pytest.mark.parametrize(("known", "there"), [(None, True), (["orders", "dlq-lcc-1"], True), (["orders"], False)])
 def test_the_dead_letters_of_a_managed_sink_are_there_if_their_topic_is(known, there):
     config = {"connector.class": "S3_SINK", "topics": "orders", "s3.bucket.name": "lake"}
-    evidence = Evidence(known_topics=None if known is None else frozenset(known), settings={"connector.id": "lcc-1"})
+    evidence = ConnectorEvidence(known_topics=None if known is None else frozenset(known), settings={"connector.id": "lcc-1"})
     assert [use.name for use in resolve(config, evidence).topics_out] == (["dlq-lcc-1"] if there else [])
     named = resolve({**config, "errors.deadletterqueue.topic.name": "failed"}, evidence)
     assert "failed" in [use.name for use in named.topics_out]
@@ -424,11 +426,11 @@ OFFSETS = st.lists(
 @settings(deadline=None)
 @given(CONFIGS, st.lists(TOPICS), st.none() | st.frozensets(TOPICS), TASKS, OFFSETS, st.randoms())
 def test_the_order_of_evidence_never_matters(config, observed, known, tasks, offsets, random):
-    once = resolve(config, Evidence("", known, tuple(observed), tuple(tasks), tuple(offsets)))
+    once = resolve(config, ConnectorEvidence("", known, tuple(observed), tuple(tasks), tuple(offsets)))
     observed, tasks, offsets, keys = [*observed, *observed], [*tasks], [*offsets], list(config)
     for one in (observed, tasks, offsets, keys):
         random.shuffle(one)
-    again = resolve({key: config[key] for key in keys}, Evidence("", known, tuple(observed), tuple(tasks), tuple(offsets)))
+    again = resolve({key: config[key] for key in keys}, ConnectorEvidence("", known, tuple(observed), tuple(tasks), tuple(offsets)))
     assert again == once
 
 
@@ -444,7 +446,9 @@ def test_no_value_of_a_setting_is_an_error(case, data):
     steps = st.sampled_from([ROUTER, *sorted(TOPIC_STEPS), *sorted(FIELD_STEPS)])
     chain = routed(data.draw(steps), regex=data.draw(NASTY), replacement=data.draw(NASTY), field=data.draw(NASTY), renames=data.draw(NASTY))
     name = data.draw(st.sampled_from(case["names"]))
-    found = resolve({**config, **changed, **chain, "connector.class": name}, Evidence(observed_topics=tuple(case.get("observed", ("x",)))))
+    found = resolve(
+        {**config, **changed, **chain, "connector.class": name}, ConnectorEvidence(observed_topics=tuple(case.get("observed", ("x",))))
+    )
     for flow in found.flows:
         across(found, flow, ["id", "a.b"], ["id"])
 
@@ -452,11 +456,11 @@ def test_no_value_of_a_setting_is_an_error(case, data):
 @settings(deadline=None)
 @given(CONFIGS, st.lists(TOPICS), st.none() | st.frozensets(TOPICS), TASKS, OFFSETS)
 def test_every_observed_topic_is_told(config, observed, known, tasks, offsets):
-    found = resolve(config, Evidence("", known, tuple(observed), tuple(tasks), tuple(offsets)))
+    found = resolve(config, ConnectorEvidence("", known, tuple(observed), tuple(tasks), tuple(offsets)))
     told = {use.name for use in (*found.topics_in, *found.topics_out)}
     assert set(observed) <= told
     data = {use.name for use in (*found.topics_in, *found.topics_out) if not use.is_internal}
     assert {flow.topic for flow in found.flows} <= data
     assert {flow.outside for flow in found.flows if flow.outside} <= {outside.dataset for outside in found.datasets}
     assert all(list(flow.evidence) == sorted(set(flow.evidence)) and flow.evidence for flow in found.flows)
-    assert all(isinstance(how, How) for flow in found.flows for how in flow.evidence)
+    assert all(isinstance(how, EvidenceKind) for flow in found.flows for how in flow.evidence)

@@ -13,10 +13,10 @@ from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.connect.settings import ConnectSettings
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 from lineage_bridge.sources.common.observer import Observation
-from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.connect.observer import ConnectObserver
 from lineage_bridge.sources.kafka.observer import KafkaObserver
-from lineage_bridge.sources.runtime.poller import parcels
+from lineage_bridge.sources.runtime.poller import outbox_messages
 
 T0, MINUTE_US = 1_795_000_000_000_000, 60_000_000
 TEXT = {"value.converter": "org.apache.kafka.connect.storage.StringConverter"}
@@ -26,7 +26,7 @@ WITH_SCHEMAS = {f"{part}.converter": "org.apache.kafka.connect.json.JsonConverte
 class Watch:
     """Polls the connectors of some names, a minute of its own clock each time."""
 
-    def __init__(self, connect, kafka, *names, around=NOTHING, url="", timeout_s=15.0):
+    def __init__(self, connect, kafka, *names, around=NO_METADATA, url="", timeout_s=15.0):
         asked = {"url": url or connect.url, "kafka": kafka.bootstrap, "include": names, "namespace": "watched", "timeout_s": timeout_s}
         self.observer = ConnectObserver("watched", ConnectSettings(**asked))
         self.around, self.snapshot, self.now_us = around, None, T0
@@ -190,13 +190,13 @@ def test_debezium_and_we_tell_one_jobs_graph(connect, kafka, postgres, event_sin
     assert postgres.wait_for_rows("SELECT name FROM copied_pets") == [["Rex"]]
     event_sink.wait_for(lambda event: event["job"]["name"] == "zoo.0" and "zoo.public.toys" in str(event.get("outputs")))
     brokers = KafkaObserver("brokers", KafkaSettings(bootstrap_servers=kafka.bootstrap, topics=("zoo.*",), sample=("zoo.*",)))
-    looked = brokers.observe(None, NOTHING, time.time_ns() // 1000)
-    watch = Watch(connect, kafka, "zoo-*", around=brokers.knowledge(looked.snapshot))
+    looked = brokers.observe(None, NO_METADATA, time.time_ns() // 1000)
+    watch = Watch(connect, kafka, "zoo-*", around=brokers.shared_metadata(looked.snapshot))
     watch.now_us = time.time_ns() // 1000
     watch.until(("START", "zoo-cdc"), ("START", "zoo-copy"))
     postgres.execute("INSERT INTO pets VALUES (2, 'Tom')")
     postgres.wait_for_rows("SELECT name FROM copied_pets WHERE id = 2")
-    watch.around = brokers.knowledge(brokers.observe(looked.snapshot, NOTHING, time.time_ns() // 1000).snapshot)
+    watch.around = brokers.shared_metadata(brokers.observe(looked.snapshot, NO_METADATA, time.time_ns() // 1000).snapshot)
     brokers.close()
     assert watch.until_counted("zoo-cdc", "zoo-copy") == {"zoo-cdc": ("zoo.public.pets", 1), "zoo-copy": ("zoo.public.pets", 1)}
     connect.delete("zoo-cdc")
@@ -205,7 +205,7 @@ def test_debezium_and_we_tell_one_jobs_graph(connect, kafka, postgres, event_sin
     connect.delete("zoo-copy")
     graph.parts.now_us = watch.now_us
     graph.send(*(json.dumps(event).encode() for event in event_sink.events if event["job"]["namespace"] == "zoo"))
-    for path, body in (parcel for seen in watch.seen for parcel in parcels(seen)):
+    for path, body in (parcel for seen in watch.seen for parcel in outbox_messages(seen)):
         assert graph.client.post(path, content=body, headers={"Content-Type": "application/json"}).is_success
     graph.fold()
     database = f"postgres://{postgres.host}:{postgres.port}"

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lineage_bridge.sources.common.connect.transforms.chain import read_chain, replay
-from lineage_bridge.sources.common.connect.transforms.records import Field, Origin, Record, dropped
+from lineage_bridge.sources.common.connect.transforms.records import FieldOrigin, Record, RecordField, dropped
 
 KAFKA = "org.apache.kafka.connect.transforms."
 DEBEZIUM = "io.debezium.transforms."
@@ -266,7 +266,7 @@ def test_an_outbox_column_may_go_beside_the_payload():
 def test_dropped_fields_are_told():
     start = Record.starting(["id"], ["id", "name", "note"])
     after = replay(chain((KAFKA + "ReplaceField$Value", {"include": "id"})), "t", start).outcomes[0].record
-    assert dropped(start, after) == [Field("value", "name"), Field("value", "note")]
+    assert dropped(start, after) == [RecordField("value", "name"), RecordField("value", "note")]
     unknown = replay(chain(("com.example.Mine", {})), "t", start).outcomes[0].record
     assert dropped(start, unknown) == []
 
@@ -327,4 +327,4 @@ def test_hoisting_and_extracting_again_changes_nothing():
     start = Record.starting((), ROW)
     steps = [(KAFKA + "HoistField$Value", {"field": "h"}), (KAFKA + "ExtractField$Value", {"field": "h"})]
     assert replay(chain(*steps), "t", start).outcomes[0].record == start
-    assert start.fields[Field("value", "id")] == {Origin(Field("value", "id"))}
+    assert start.fields[RecordField("value", "id")] == {FieldOrigin(RecordField("value", "id"))}

@@ -6,7 +6,7 @@ import pytest
 
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.sources.common.flink.annotations import Annotation, annotation_of, dataset_of, read_folder, read_text
-from lineage_bridge.sources.common.shared_metadata import NOTHING, Cluster, Knowledge
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA, ClusterMetadata, SharedMetadata
 
 INDENTED = """
 job:
@@ -75,25 +75,25 @@ def test_what_is_no_annotation_is_told(text: str, message: str):
     assert caught.value.hint
 
 
-B1 = Cluster("one", "kafka://b1:9092", frozenset({"b1:9092", "b2:9092"}), frozenset({"orders", "a.b"}))
-B9 = Cluster("two", "kafka://b9:9092", frozenset({"b9:9092"}), frozenset({"clicks"}))
+B1 = ClusterMetadata("one", "kafka://b1:9092", frozenset({"b1:9092", "b2:9092"}), frozenset({"orders", "a.b"}))
+B9 = ClusterMetadata("two", "kafka://b9:9092", frozenset({"b9:9092"}), frozenset({"clicks"}))
 
 
 @pytest.mark.parametrize(
     ("text", "around", "bootstrap", "expected"),
     [
-        ("kafka://commerce.public.orders", NOTHING, "h:1,h:2", ("kafka://h:1", "commerce.public.orders")),
-        ("kafka://orders", NOTHING, "", None),
-        ("orders", Knowledge((B1, B9)), "", ("kafka://b1:9092", "orders")),
-        ("kafka://new", Knowledge((B1, B9)), "", None),
-        ("kafka://new", Knowledge((B1,)), "", ("kafka://b1:9092", "new")),
-        ("kafka://b2:9092/orders", Knowledge((B1,)), "", ("kafka://b1:9092", "orders")),
-        ("kafka://other:9092/orders", NOTHING, "", ("kafka://other:9092", "orders")),
-        ("postgres://user:word@db/shop.public.orders", NOTHING, "", ("postgres://db:5432", "shop.public.orders")),
-        ("s3a://lake/orders/", NOTHING, "", ("s3://lake", "orders")),
-        ("hive://metastore:9083\nshop.orders", NOTHING, "", ("hive://metastore:9083", "shop.orders")),
-        ("kafka://[", NOTHING, "", None),
+        ("kafka://commerce.public.orders", NO_METADATA, "h:1,h:2", ("kafka://h:1", "commerce.public.orders")),
+        ("kafka://orders", NO_METADATA, "", None),
+        ("orders", SharedMetadata((B1, B9)), "", ("kafka://b1:9092", "orders")),
+        ("kafka://new", SharedMetadata((B1, B9)), "", None),
+        ("kafka://new", SharedMetadata((B1,)), "", ("kafka://b1:9092", "new")),
+        ("kafka://b2:9092/orders", SharedMetadata((B1,)), "", ("kafka://b1:9092", "orders")),
+        ("kafka://other:9092/orders", NO_METADATA, "", ("kafka://other:9092", "orders")),
+        ("postgres://user:word@db/shop.public.orders", NO_METADATA, "", ("postgres://db:5432", "shop.public.orders")),
+        ("s3a://lake/orders/", NO_METADATA, "", ("s3://lake", "orders")),
+        ("hive://metastore:9083\nshop.orders", NO_METADATA, "", ("hive://metastore:9083", "shop.orders")),
+        ("kafka://[", NO_METADATA, "", None),
     ],
 )
-def test_names_of_datasets(text: str, around: Knowledge, bootstrap: str, expected: tuple[str, str] | None):
+def test_names_of_datasets(text: str, around: SharedMetadata, bootstrap: str, expected: tuple[str, str] | None):
     assert dataset_of(text, around, bootstrap) == expected

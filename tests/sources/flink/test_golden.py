@@ -11,7 +11,7 @@ from tests.sources.flink.stand import Stand, recorded
 from lineage_bridge.openlineage.event_builder import run_id
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
-from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.flink.observer import FlinkObserver
 from lineage_bridge.sources.flink.settings import FlinkSettings
 
@@ -28,7 +28,7 @@ def bare(value: Any) -> Any:
 def look(stand: Stand, before: Snapshot | None = None, now_us: int = NOW_US, **settings: Any) -> Observation:
     observer = FlinkObserver("flink", FlinkSettings(url=stand.url, namespace=NAMESPACE, **settings))
     try:
-        seen = observer.observe(before, NOTHING, now_us)
+        seen = observer.observe(before, NO_METADATA, now_us)
         assert not faults(seen.events)
         return seen
     finally:

@@ -12,7 +12,7 @@ from tests.sources.flink.stand import Stand, recorded, standing
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.event_builder import encode
-from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.flink.observer import FlinkObserver
 from lineage_bridge.sources.flink.settings import FlinkSettings
 
@@ -61,10 +61,10 @@ def test_any_answer_is_answered_for(one_stand: Stand, data: st.DataObject):
     path = data.draw(st.sampled_from(sorted(answers)))
     place = data.draw(st.sampled_from(places(answers[path])))
     observer = FlinkObserver("flink", FlinkSettings(url=one_stand.url, init_sql=DDL, timeout_s=2))
-    before = observer.observe(None, NOTHING, NOW_US).snapshot if data.draw(st.booleans()) else None
+    before = observer.observe(None, NO_METADATA, NOW_US).snapshot if data.draw(st.booleans()) else None
     one_stand.answers[path] = put(answers[path], place, data.draw(JSON))
     try:
-        seen = observer.observe(before, NOTHING, NOW_US)
+        seen = observer.observe(before, NO_METADATA, NOW_US)
     except SourceError:
         return
     finally:

@@ -13,7 +13,7 @@ from lineage_bridge.errors import SourceError, UnreachableError
 from lineage_bridge.openlineage.event_builder import encode, run_id
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.observer import Observation, SameJob
-from lineage_bridge.sources.common.shared_metadata import NOTHING, VALUE, Cluster, Knowledge
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA, VALUE, ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.flink import observer as flink
 from lineage_bridge.sources.flink.settings import FlinkSettings
 
@@ -30,7 +30,7 @@ class Polls:
         self.stand, self.settings = stand, {"init_sql": DDL, "namespace": NAMESPACE, **settings}
         self.before: Any = None
         self.now_us = NOW_US
-        self.around = NOTHING
+        self.around = NO_METADATA
 
     def poll(self) -> Observation:
         observer = flink.FlinkObserver("flink", FlinkSettings(url=self.stand.url, timeout_s=2, **self.settings))
@@ -392,9 +392,9 @@ def test_a_table_that_the_gateway_does_not_know_lies_where_its_catalog_puts_it(o
 
 
 def test_groups_and_schemas_are_for_others(polls: Polls):
-    polls.around = Knowledge((Cluster("lkc-1", "kafka://b0.example.com:9092", frozenset({"b1.example.com:9092"})),))
+    polls.around = SharedMetadata((ClusterMetadata("lkc-1", "kafka://b0.example.com:9092", frozenset({"b1.example.com:9092"})),))
     started: Any = polls.poll().events[0]
-    known = flink.FlinkObserver("flink", FlinkSettings(url=polls.stand.url)).knowledge(polls.before)
+    known = flink.FlinkObserver("flink", FlinkSettings(url=polls.stand.url)).shared_metadata(polls.before)
 
     assert started["inputs"][0]["namespace"] == "kafka://b0.example.com:9092"
     assert known.owners == {("lkc-1", "flink-orders"): (NAMESPACE, "orders_pipeline")}
@@ -414,8 +414,8 @@ def test_groups_that_are_annotated_tell_inputs(polls: Polls, tmp_path: Path):
     assert "Source: events, out: Writer" in bare.unseen[0].why
     file = tmp_path / "a.yaml"
     file.write_text("name: orders_pipeline\ngroups: [enrich]\noutputs: [kafka://made]\n")
-    cluster = Cluster("lkc-1", "kafka://b1:9092", topics=frozenset({"a", "b", "made"}), groups={"enrich": frozenset({"a", "b"})})
-    polls.around = Knowledge((cluster,))
+    cluster = ClusterMetadata("lkc-1", "kafka://b1:9092", topics=frozenset({"a", "b", "made"}), groups={"enrich": frozenset({"a", "b"})})
+    polls.around = SharedMetadata((cluster,))
     polls.settings["annotations"] = (str(file),)
     seen = polls.poll()
     event: Any = seen.events[0]
@@ -423,7 +423,7 @@ def test_groups_that_are_annotated_tell_inputs(polls: Polls, tmp_path: Path):
     assert seen.unseen == ()
     assert [one["name"] for one in (*event["inputs"], *event["outputs"])] == ["a", "b", "made"]
     observer = flink.FlinkObserver("flink", FlinkSettings(url=polls.stand.url))
-    assert observer.knowledge(polls.before).owners == {("lkc-1", "enrich"): (NAMESPACE, "orders_pipeline")}
+    assert observer.shared_metadata(polls.before).owners == {("lkc-1", "enrich"): (NAMESPACE, "orders_pipeline")}
 
 
 LISTENER = {

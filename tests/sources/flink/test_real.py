@@ -16,10 +16,10 @@ from tests.servers.sink import EventSink
 
 from lineage_bridge.errors import UnreachableError
 from lineage_bridge.openlineage.event_builder import encode
-from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Observation, SameJob
 from lineage_bridge.sources.common.settings import HttpSettings
-from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge
+from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.flink import gateway
 from lineage_bridge.sources.flink.observer import FlinkObserver
 from lineage_bridge.sources.flink.settings import FlinkSettings
@@ -34,7 +34,7 @@ BROKEN = "INSERT INTO nowhere SELECT CAST('x' || CAST(id AS STRING) AS INT) FROM
 class Watch:
     """A source over a cluster, polled by hand."""
 
-    def __init__(self, flink: FlinkCluster, around: Knowledge, **settings: Any) -> None:
+    def __init__(self, flink: FlinkCluster, around: SharedMetadata, **settings: Any) -> None:
         told = {"url": flink.url, "gateway_url": flink.gateway, "timeout_s": 20, **settings}
         self.observer = FlinkObserver("flink", FlinkSettings(**told))
         self.around = around
@@ -68,10 +68,10 @@ class Watch:
 @pytest.fixture
 def watch(flink: FlinkCluster, kafka: Kafka) -> Iterator[Callable[..., Watch]]:
     made: list[Watch] = []
-    cluster = Cluster("the-cluster", f"kafka://{kafka.bootstrap}", frozenset({kafka.bootstrap}))
+    cluster = ClusterMetadata("the-cluster", f"kafka://{kafka.bootstrap}", frozenset({kafka.bootstrap}))
 
     def make(**settings: Any) -> Watch:
-        made.append(Watch(flink, Knowledge((cluster,)), **settings))
+        made.append(Watch(flink, SharedMetadata((cluster,)), **settings))
         return made[-1]
 
     yield make
@@ -125,7 +125,7 @@ def test_a_statement_set_from_topic_to_topics_beside_the_listener(
     assert start["run"]["facets"]["processing_engine"]["version"].startswith("2.")
     seen.poll()
     assert seen.requests == 5
-    assert seen.observer.knowledge(seen.before).owners == {("the-cluster", "flink-sold"): (seen.observer.namespace, "sales")}
+    assert seen.observer.shared_metadata(seen.before).owners == {("the-cluster", "flink-sold"): (seen.observer.namespace, "sales")}
 
     flink.cancel(started.job)
     aborted = seen.until(has("ABORT", "sales"))
@@ -208,7 +208,7 @@ def test_the_gateway_is_asked_and_its_session_closed(flink: FlinkCluster, faulty
     """A table of a session of somebody else is not found; that of a catalog of our own DDL is."""
 
     proxy = faulty(flink.gateway)
-    http = Http(HttpSettings(url=proxy.url))
+    http = HttpClient(HttpSettings(url=proxy.url))
     catalog = "CREATE CATALOG ours WITH ('type' = 'generic_in_memory');"
     found = gateway.tables(http, catalog, [("ours", "default", "absent"), ("default_catalog", "default_database", "absent")])
     session = gateway.Session(http)

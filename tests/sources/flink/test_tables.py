@@ -4,8 +4,8 @@ import pytest
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.common.flink.formats import of_topic
-from lineage_bridge.sources.common.flink.tables import declared
-from lineage_bridge.sources.common.shared_metadata import NOTHING, Cluster, Knowledge
+from lineage_bridge.sources.common.flink.tables import read_declarations
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA, ClusterMetadata, SharedMetadata
 from lineage_bridge.sql.jobs import jobs_of
 from lineage_bridge.sql.script import FLINK, Script
 
@@ -31,8 +31,8 @@ def kafka(name: str, **options: str) -> str:
 )
 def test_topics_of_a_table(options: dict[str, str], expected: set[str]):
     topics = frozenset({"sales.de", "sales.fr", "salesmen"})
-    around = Knowledge((Cluster("one", "kafka://b1:9092", frozenset({"b1:9092", "b2:9092"}), topics),))
-    table = declared(kafka("t", **options), ()).table(TABLE)
+    around = SharedMetadata((ClusterMetadata("one", "kafka://b1:9092", frozenset({"b1:9092", "b2:9092"}), topics),))
+    table = read_declarations(kafka("t", **options), ()).table(TABLE)
 
     assert table is not None
     assert set(table.datasets(around)) == {("kafka://b1:9092", name) for name in expected}
@@ -71,14 +71,14 @@ def test_a_table_that_scripts_define_otherwise_is_known_to_their_own_jobs_only()
     one, other, same = (kafka("t", topic=topic) for topic in ("a", "b", "a"))
     insert = "INSERT INTO t SELECT * FROM s;"
 
-    assert declared("", (one, same)).table(TABLE) is not None
-    both = declared("", (one + insert, other + insert))
+    assert read_declarations("", (one, same)).table(TABLE) is not None
+    both = read_declarations("", (one + insert, other + insert))
     assert both.table(TABLE) is None
     assert [one.tables[TABLE].topics for ones in both.named.values() for one in ones] == [("a",), ("b",)]
 
 
 def test_a_table_by_its_last_part():
-    two = declared(kafka("a.b.t", topic="x") + kafka("c.d.t", topic="y") + kafka("a.b.u", topic="z"), ())
+    two = read_declarations(kafka("a.b.t", topic="x") + kafka("c.d.t", topic="y") + kafka("a.b.u", topic="z"), ())
 
     assert two.table(("t",)) is None
     assert two.table(("u",)) == two.table(("a", "b", "u"))
@@ -123,13 +123,13 @@ def test_the_statement_that_a_job_was_started_from(name: str, read: list[str], w
     """Two jobs have one name: then the tables decide. One alone is found by its name, or where no name fits by its tables."""
     script = """SET 'pipeline.name' = 'first'; INSERT INTO x SELECT * FROM a; INSERT INTO y SELECT * FROM b;
         SET 'pipeline.name' = 'other'; INSERT INTO z SELECT * FROM a;"""
-    found = declared("", (script,)).origins(name, [(*DEFAULT, table) for table in read], [(table,) for table in written])
+    found = read_declarations("", (script,)).origins(name, [(*DEFAULT, table) for table in read], [(table,) for table in written])
 
     assert [f"{one.job.name} {next(iter(one.job.reads))[0]}" for one in found] == expected
 
 
 def test_a_topic_without_its_servers_is_none():
-    table = declared("CREATE TABLE t (id INT) WITH ('connector' = 'kafka', 'topic' = 'a');", ()).table(TABLE)
+    table = read_declarations("CREATE TABLE t (id INT) WITH ('connector' = 'kafka', 'topic' = 'a');", ()).table(TABLE)
 
     assert table is not None
-    assert table.datasets(NOTHING) == ()
+    assert table.datasets(NO_METADATA) == ()

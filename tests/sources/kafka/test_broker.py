@@ -16,13 +16,13 @@ from tests.sources.kafka.identity import CLIENT, SECRET, Provider, provider
 from tests.sources.kafka.told import HOUR_US, MINUTE_US, T0, said
 
 from lineage_bridge.errors import ForbiddenError, UnreachableError
-from lineage_bridge.sources.common.kafka.events.translate import known, translate
+from lineage_bridge.sources.common.kafka.events.translate import recorded_names, translate
 from lineage_bridge.sources.common.kafka.look.look import look
-from lineage_bridge.sources.common.kafka.look.scope import Known
-from lineage_bridge.sources.common.kafka.protocol.wire import Wire
+from lineage_bridge.sources.common.kafka.look.scope import RecordedNames
+from lineage_bridge.sources.common.kafka.protocol.wire import KafkaProtocol
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
-from lineage_bridge.sources.common.observer import Observation, SameSpace
-from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.common.observer import Observation, SameNamespace
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.kafka.observer import KIND, KafkaObserver
 
 CLUSTER = "bGluZWFnZS1icmlkZ2UtMQ"
@@ -49,7 +49,7 @@ def observed(kafka: Kafka, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Kaf
 
 def poll(observer: KafkaObserver, before: Observation | None = None, minutes: float = 0) -> Observation:
     snapshot = json.loads(json.dumps(before.snapshot)) if before else None
-    return observer.observe(snapshot, NOTHING, T0 + round(minutes * MINUTE_US))
+    return observer.observe(snapshot, NO_METADATA, T0 + round(minutes * MINUTE_US))
 
 
 def facet(event: Any, name: str) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def test_each_way_in_shows_the_topics(kafka, observed, way):
         "purpose": "DATA",
         "config": {"retention.ms": "86400000"},
     }
-    other = SameSpace(f"kafka://{kafka.address(way)}", f"kafka://{CLUSTER}", f"cluster id {CLUSTER} answered by {CLUSTER}")
+    other = SameNamespace(f"kafka://{kafka.address(way)}", f"kafka://{CLUSTER}", f"cluster id {CLUSTER} answered by {CLUSTER}")
     assert other in got.same
 
 
@@ -290,7 +290,7 @@ def test_a_consumer_is_seen_with_its_members_rows_and_lag(kafka, observed, kind,
         second = poll(observer, base, 2)
     assert f"RUNNING {group}: {topic}={read}" in said(second.events)
     assert facet(about(second, f'"{group}"'), "kafka_lag")["topics"] == {topic: 7 - read}
-    cluster = observer.knowledge(second.snapshot).clusters[0]
+    cluster = observer.shared_metadata(second.snapshot).clusters[0]
     assert (cluster.id, cluster.groups[group], cluster.read[group, topic], cluster.ends[topic]) == (CLUSTER, {topic}, read, 7)
     third = poll(observer, second, 3)
     assert said(third.events)[-1] == f"RUNNING {group}: {topic}={read}"
@@ -351,7 +351,7 @@ def test_a_transactional_producer_is_a_job(kafka, observed):
     assert "RUNNING payer:  -> booked paid" in said(second.events)
     quiet = poll(observer, second, 2)
     assert said(quiet.events) == ["RUNNING payer: "]
-    over = observer.observe(json.loads(json.dumps(quiet.snapshot)), NOTHING, T0 + 2 * HOUR_US)
+    over = observer.observe(json.loads(json.dumps(quiet.snapshot)), NO_METADATA, T0 + 2 * HOUR_US)
     assert "COMPLETE payer: " in said(over.events)
 
 
@@ -371,8 +371,8 @@ def test_an_unchanged_estate_takes_few_requests_and_tells_nothing(kafka, observe
     observer = observed(topics=("many-*",), groups=("crowd-*",))
     first = until(observer, lambda got: len(got.events) == 65 and not got.unseen)
     assert not poll(observer, first, 1).events
-    with Wire(observer.settings) as wire:
-        look(wire, observer.settings, known(first.snapshot, T0))
+    with KafkaProtocol(observer.settings) as wire:
+        look(wire, observer.settings, recorded_names(first.snapshot, T0))
         assert wire.requests < 15
 
 
@@ -393,7 +393,7 @@ def test_records_tell_names_and_types_and_nothing_else(kafka, observed):
         ("to", "record"),
         ("_key", "record"),
     ]
-    told = observer.knowledge(first.snapshot)
+    told = observer.shared_metadata(first.snapshot)
     topic = (f"kafka://{kafka.bootstrap}", "sampled-json")
     assert [(field.name, field.type) for field in told.fields(topic, "key")] == [("id", "long")]
     assert told.schemas[topic, "value"].rank == 2
@@ -402,7 +402,7 @@ def test_records_tell_names_and_types_and_nothing_else(kafka, observed):
     assert "Rome" not in repr(first)
     assert "unwanted" not in repr(first)
     assert not poll(observer, first, 1).events
-    assert "lineage-bridge-samples" not in observed(groups=("*",), topics=()).observe(None, NOTHING, T0).snapshot["groups"]
+    assert "lineage-bridge-samples" not in observed(groups=("*",), topics=()).observe(None, NO_METADATA, T0).snapshot["groups"]
 
 
 @pytest.mark.parametrize("version", [(2, 4), (2, 8), (3, 0), (4, 0)])
@@ -412,10 +412,10 @@ def test_older_brokers_are_asked_in_their_own_way(kafka, observed, version):
     kafka.produce(name, ["1"])
     kafka.consume(name, 1, name)
     settings = observed(topics=(f"{name}*",), groups=(f"{name}*",)).settings
-    before = Known(topics=frozenset({f"{name}-gone"}), groups={f"{name}-gone": "classic"})
-    with Wire(settings) as newest:
+    before = RecordedNames(topics=frozenset({f"{name}-gone"}), groups={f"{name}-gone": "classic"})
+    with KafkaProtocol(settings) as newest:
         expected = look(newest, settings, before)
-    with Wire(settings, version) as older:
+    with KafkaProtocol(settings, version) as older:
         seen = look(older, settings, before)
     assert seen.topics_gone == seen.groups_gone == {f"{name}-gone"}
     assert (seen.groups, seen.committed, seen.ends, seen.starts, seen.configs) == (
@@ -432,7 +432,7 @@ def test_older_brokers_are_asked_in_their_own_way(kafka, observed, version):
     assert told == ({"transactions", "topics: producers"} if version < (2, 8) else {"transactions"} if version < (3, 0) else set())
 
 
-class Failing(Wire):
+class Failing(KafkaProtocol):
     """A connection on which one request is not answered."""
 
     def __init__(self, settings: KafkaSettings, which: int) -> None:
@@ -441,7 +441,7 @@ class Failing(Wire):
 
     def ask_all(self, requests: Iterable[tuple[int, Any]]) -> list[Any]:
         asked = list(requests)
-        before, answers = self.requests, super().ask_all(asked)
+        before, answers = self.requests, super().request_all(asked)
         if before <= self.which < before + len(asked):
             answers[self.which - before] = UnreachableError("no answer: cut off")
         return answers
@@ -468,11 +468,11 @@ def test_whichever_answer_is_missing_nothing_is_told_as_gone_or_ended(kafka, obs
         for which in range(30):
             with Failing(observer.settings, which) as wire:
                 try:
-                    seen = look(wire, observer.settings, known(snapshot, T0 + HOUR_US))
+                    seen = look(wire, observer.settings, recorded_names(snapshot, T0 + HOUR_US))
                 except UnreachableError:
                     continue
                 total = wire.requests
-            got = translate(observer.settings, seen, snapshot, NOTHING, T0 + MINUTE_US)
+            got = translate(observer.settings, seen, snapshot, NO_METADATA, T0 + MINUTE_US)
             assert bool(got.unseen) == (which < total), which
             told.append(said(got.events))
             assert set(got.snapshot["topics"]) | {"cut-gone"} == {"cut-a", "cut-b", "cut-gone"}
@@ -488,6 +488,6 @@ def test_whichever_answer_is_missing_nothing_is_told_as_gone_or_ended(kafka, obs
 
 
 def test_the_kind_is_registered():
-    from lineage_bridge.sources.runtime.kinds import kind
+    from lineage_bridge.sources.runtime.kinds import load_kind
 
-    assert kind("kafka") is KIND
+    assert load_kind("kafka") is KIND

@@ -6,16 +6,24 @@ from tests.api.support import Server
 from tests.sources.kafka.told import poll
 
 from lineage_bridge.openlineage.event_builder import encode
-from lineage_bridge.sources.common.kafka.look.cluster import STREAMS, Group, Member, Seen, Subtopology, Topic, Transaction
+from lineage_bridge.sources.common.kafka.look.cluster import (
+    STREAMS,
+    ClusterState,
+    GroupMember,
+    KafkaGroup,
+    KafkaTopic,
+    Subtopology,
+    Transaction,
+)
 
 NAMESPACE = "kafka://broker:9092"
 TOPICS = ("orders", "bills", "totals-by-day-repartition", "totals-sums-changelog")
-APP = Group(state="Stable", members=(Member("app-1", "/h", frozenset({"orders"}), "", 1),))
-TOTALS = Group(
+APP = KafkaGroup(state="Stable", members=(GroupMember("app-1", "/h", frozenset({"orders"}), "", 1),))
+TOTALS = KafkaGroup(
     STREAMS,
     "Stable",
     "streams",
-    members=(Member("totals-1", "/h", frozenset({"bills", "totals-by-day-repartition"}), "", 2),),
+    members=(GroupMember("totals-1", "/h", frozenset({"bills", "totals-by-day-repartition"}), "", 2),),
     topology=(
         Subtopology(("bills",), ("totals-by-day-repartition",)),
         Subtopology(("totals-by-day-repartition",), ("totals-sums-changelog",)),
@@ -23,16 +31,16 @@ TOTALS = Group(
 )
 
 
-def cluster(at: int, **more: Any) -> Seen:
+def cluster(at: int, **more: Any) -> ClusterState:
     stand: dict[str, Any] = {
-        "topics": {name: Topic(name, leaders=(1,), replication=1) for name in TOPICS},
+        "topics": {name: KafkaTopic(name, leaders=(1,), replication=1) for name in TOPICS},
         "starts": dict.fromkeys(TOPICS, (0,)),
         "ends": dict.fromkeys(TOPICS, (100,)),
         "groups": {"app": APP, "totals": TOTALS},
         "committed": {"app": {"orders": (at,)}, "totals": {"bills": (at,)}},
         "transactions": {"app-0": Transaction(7, "Ongoing", frozenset({"bills", "__consumer_offsets"}))},
     }
-    return Seen(**{"cluster": "c1", **stand, **more})
+    return ClusterState(**{"cluster": "c1", **stand, **more})
 
 
 def walked(graph: Server, name: str, direction: str) -> set[str]:

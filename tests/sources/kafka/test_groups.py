@@ -4,17 +4,17 @@ from typing import Any
 
 from tests.sources.kafka.told import poll, said
 
-from lineage_bridge.sources.common.kafka.look.cluster import CONSUMER, SHARE, STREAMS, Group, Member, Seen, Subtopology
+from lineage_bridge.sources.common.kafka.look.cluster import CONSUMER, SHARE, STREAMS, ClusterState, GroupMember, KafkaGroup, Subtopology
 from lineage_bridge.sources.common.observer import SameJob, Unseen
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 
-MEMBER = Member("app-1", "/10.0.0.1", frozenset({"orders"}), "", 2)
-WORKING, IDLE = Group(state="Stable", assignor="range", members=(MEMBER,)), Group(state="Empty", members=())
+MEMBER = GroupMember("app-1", "/10.0.0.1", frozenset({"orders"}), "", 2)
+WORKING, IDLE = KafkaGroup(state="Stable", assignor="range", members=(MEMBER,)), KafkaGroup(state="Empty", members=())
 
 
-def groups(reader: Group | None = WORKING, at: int = 5, **more: Any) -> Seen:
+def groups(reader: KafkaGroup | None = WORKING, at: int = 5, **more: Any) -> ClusterState:
     found = {} if reader is None else {"reader": reader}
-    return Seen(**{"cluster": "c1", "topics": {}, "groups": found, "committed": {"reader": {"orders": (at, 0)}}, **more})
+    return ClusterState(**{"cluster": "c1", "topics": {}, "groups": found, "committed": {"reader": {"orders": (at, 0)}}, **more})
 
 
 def facet(event: Any, name: str) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def test_only_a_group_that_is_known_to_be_dead_is_gone() -> None:
 
 
 def test_a_group_whose_members_are_unknown_is_told_all_the_same() -> None:
-    blind = groups(Group(SHARE, "Stable", "share"), unseen=(Unseen("groups: members", "too old (1: reader)"),))
+    blind = groups(KafkaGroup(SHARE, "Stable", "share"), unseen=(Unseen("groups: members", "too old (1: reader)"),))
     got = poll(blind)
     assert said(got.events) == ["START reader: orders=0"]
     assert facet(got.events[0], "kafka_group") == {"clusterId": "c1", "groupType": "share", "state": "Stable", "membersUnknown": True}
@@ -103,7 +103,7 @@ def test_a_group_whose_members_are_unknown_is_told_all_the_same() -> None:
 def test_members_that_could_not_be_had_are_no_change() -> None:
     both = {"reader": {"orders": (5, 0), "old": (7,)}}
     first = poll(groups(committed=both)).snapshot
-    blind = poll(groups(Group(state="Stable"), committed=both), first, 1)
+    blind = poll(groups(KafkaGroup(state="Stable"), committed=both), first, 1)
     assert said(blind.events) == ["RUNNING reader: orders=0"]
     assert "kafka_group" not in blind.events[0]["run"]["facets"]
     again = poll(groups(committed=both), blind.snapshot, 2)
@@ -126,16 +126,16 @@ def test_a_group_reads_what_it_subscribed_to_and_not_what_it_once_read() -> None
 
 
 def test_a_subscription_by_pattern_is_told() -> None:
-    member = Member("app-1", "/10.0.0.1", frozenset({"orders"}), "ord.*", 2)
-    got = poll(groups(Group(CONSUMER, "Stable", members=(member,))))
+    member = GroupMember("app-1", "/10.0.0.1", frozenset({"orders"}), "ord.*", 2)
+    got = poll(groups(KafkaGroup(CONSUMER, "Stable", members=(member,))))
     assert facet(got.events[0], "kafka_group")["subscribedPatterns"] == ["ord.*"]
 
 
 def test_workers_of_connect_are_no_readers() -> None:
-    assert not poll(groups(Group(protocol="connect", state="Stable", members=(Member("connect-1"),)), committed={})).events
+    assert not poll(groups(KafkaGroup(protocol="connect", state="Stable", members=(GroupMember("connect-1"),)), committed={})).events
 
 
-OWNED = Knowledge(owners={("c1", "reader"): ("kafka-connect://connect:8083", "sink")})
+OWNED = SharedMetadata(owners={("c1", "reader"): ("kafka-connect://connect:8083", "sink")})
 
 
 def test_a_group_of_another_sources_job_is_not_told() -> None:
@@ -167,7 +167,7 @@ def test_a_streams_group_states_its_topology() -> None:
         Subtopology(("reader-by-key-repartition",), ("reader-counts-changelog",)),
     )
     read = frozenset({"orders", "reader-by-key-repartition"})
-    got = poll(groups(Group(STREAMS, "Stable", "streams", members=(Member("t", "/h", read),), topology=parts)))
+    got = poll(groups(KafkaGroup(STREAMS, "Stable", "streams", members=(GroupMember("t", "/h", read),), topology=parts)))
     (event,) = got.events
     assert said([event]) == ["START reader: orders=0 reader-by-key-repartition -> reader-by-key-repartition reader-counts-changelog"]
     assert event["job"]["facets"]["jobType"]["jobType"] == "STREAMS_APPLICATION"
@@ -178,12 +178,12 @@ def test_a_streams_group_states_its_topology() -> None:
 
 
 def test_a_streams_application_of_the_classic_kind_is_known_by_its_topics() -> None:
-    from lineage_bridge.sources.common.kafka.look.cluster import Topic
+    from lineage_bridge.sources.common.kafka.look.cluster import KafkaTopic
 
     thread = "reader-0f1c9b2e-1111-4222-8333-444455556666-StreamThread-1-consumer"
-    member = Member(thread, "/h", frozenset({"orders", "reader-by-key-repartition"}), "", 3)
-    internal = {name: Topic() for name in ("orders", "reader-by-key-repartition", "reader-counts-changelog", "other-x-changelog")}
-    got = poll(groups(Group(state="Stable", assignor="stream", members=(member,)), topics=internal))
+    member = GroupMember(thread, "/h", frozenset({"orders", "reader-by-key-repartition"}), "", 3)
+    internal = {name: KafkaTopic() for name in ("orders", "reader-by-key-repartition", "reader-counts-changelog", "other-x-changelog")}
+    got = poll(groups(KafkaGroup(state="Stable", assignor="stream", members=(member,)), topics=internal))
     event = got.events[-1]
     assert lineage(event) == [
         ("reader-by-key-repartition", ["orders"]),

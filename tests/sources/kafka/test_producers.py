@@ -4,18 +4,18 @@ from typing import Any
 
 from tests.sources.kafka.told import poll, said
 
-from lineage_bridge.sources.common.kafka.look.cluster import Group, Member, Producer, Seen, Topic, Transaction
+from lineage_bridge.sources.common.kafka.look.cluster import ClusterState, GroupMember, KafkaGroup, KafkaTopic, Producer, Transaction
 from lineage_bridge.sources.common.kafka.look.purposes import stems
 
 UUID = "0f1c9b2e-1111-4222-8333-444455556666"
 
 
-def producers(last: int = 1000, **more: Any) -> Seen:
+def producers(last: int = 1000, **more: Any) -> ClusterState:
     stand: dict[str, Any] = {
         "transactions": {"writer-0": Transaction(7, "CompleteCommit"), "writer-1": Transaction(8, "Ongoing", frozenset({"bills"}))},
         "producers": {"orders": (Producer(7, last), Producer(99, last))},
     }
-    return Seen(**{"cluster": "c1", "topics": {}, "groups": {}, **stand, **more})
+    return ClusterState(**{"cluster": "c1", "topics": {}, "groups": {}, **stand, **more})
 
 
 DONE = {"writer-0": Transaction(7, "CompleteCommit")}
@@ -55,9 +55,9 @@ def test_only_ids_that_are_known_to_be_gone_end_a_producer() -> None:
 
 
 def test_an_application_that_reads_as_a_group_and_writes_in_transactions_is_one_job() -> None:
-    member = Member("app-1", "/h", frozenset({"orders"}), "", 1)
+    member = GroupMember("app-1", "/h", frozenset({"orders"}), "", 1)
     both = producers(
-        groups={"app": Group(state="Stable", members=(member,))},
+        groups={"app": KafkaGroup(state="Stable", members=(member,))},
         committed={"app": {"orders": (5,)}},
         transactions={f"app-{UUID}-1": Transaction(7, "Ongoing", frozenset({"bills", "__consumer_offsets"}))},
         producers={"bills": (Producer(7, 1000),)},
@@ -69,12 +69,12 @@ def test_an_application_that_reads_as_a_group_and_writes_in_transactions_is_one_
 
 def test_a_streams_application_that_writes_in_transactions_tells_its_sinks() -> None:
     between, store = "app-COUNT-0000000003-repartition", "app-COUNT-0000000003-changelog"
-    member = Member(f"app-{UUID}-StreamThread-1-consumer", "/h", frozenset({"words", between}), "", 2)
+    member = GroupMember(f"app-{UUID}-StreamThread-1-consumer", "/h", frozenset({"words", between}), "", 2)
     names = ("words", "counts", between, store)
-    seen = Seen(
+    seen = ClusterState(
         "c1",
-        topics={name: Topic(name, leaders=(1,)) for name in names},
-        groups={"app": Group(state="Stable", assignor="stream", members=(member,))},
+        topics={name: KafkaTopic(name, leaders=(1,)) for name in names},
+        groups={"app": KafkaGroup(state="Stable", assignor="stream", members=(member,))},
         committed={"app": {"words": (2,), between: (8,)}},
         transactions={f"app-{UUID}-1": Transaction(0, "CompleteCommit")},
         producers={name: (Producer(0, 1000),) for name in ("counts", between, store)},

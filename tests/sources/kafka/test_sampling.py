@@ -6,11 +6,11 @@ from typing import Any
 from tests.sources.kafka.told import poll, said
 
 from lineage_bridge.openlineage.facets import SchemaField
-from lineage_bridge.sources.common.kafka.events.translate import due, knowledge
-from lineage_bridge.sources.common.kafka.look.cluster import Sample, Seen, Topic
+from lineage_bridge.sources.common.kafka.events.translate import shared_metadata, topics_to_sample
+from lineage_bridge.sources.common.kafka.look.cluster import ClusterState, KafkaTopic, RecordSample
 from lineage_bridge.sources.common.kafka.look.sampling import from_json, sample, to_json
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
-from lineage_bridge.sources.common.shared_metadata import Knowledge, Schema
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata, TopicSchema
 
 
 def of(*records: Any) -> list[tuple[str, str | None]]:
@@ -76,11 +76,13 @@ def test_keys_of_maps_are_data_and_not_told() -> None:
 
 
 def test_what_is_no_object_tells_nothing() -> None:
-    assert sample([b"plain text", b"17", b'"text"', b"[1]", b"{broken", b"\xff\xfe", b"", None, b"\x00\x01", b"[" * 100_000]) == Sample()
+    assert (
+        sample([b"plain text", b"17", b'"text"', b"[1]", b"{broken", b"\xff\xfe", b"", None, b"\x00\x01", b"[" * 100_000]) == RecordSample()
+    )
 
 
 def test_a_registrys_schemas_are_told_by_their_ids() -> None:
-    assert sample([b"\x00\x00\x00\x00\x11rest", b"\x00\x00\x00\x00\x07", b"\x00\x00\x00\x00\x11"]) == Sample((), (7, 17))
+    assert sample([b"\x00\x00\x00\x00\x11rest", b"\x00\x00\x00\x00\x07", b"\x00\x00\x00\x00\x11"]) == RecordSample((), (7, 17))
 
 
 def test_a_snapshot_keeps_a_sample() -> None:
@@ -88,34 +90,34 @@ def test_a_snapshot_keeps_a_sample() -> None:
     assert from_json(json.loads(json.dumps(to_json(found)))) == found
 
 
-def sampled(end: int = 5, **more: Any) -> Seen:
+def sampled(end: int = 5, **more: Any) -> ClusterState:
     looks = {"key": sample([b'{"id": 1}']), "value": sample([b'{"id": 1, "note": "x"}'])}
     stand = {
-        "topics": {"orders": Topic("1", leaders=(1,))},
+        "topics": {"orders": KafkaTopic("1", leaders=(1,))},
         "starts": {"orders": (0,)},
         "ends": {"orders": (end,)},
         "samples": {"orders": looks},
     }
-    return Seen(**{"cluster": "c1", **stand, **more})
+    return ClusterState(**{"cluster": "c1", **stand, **more})
 
 
 def test_what_records_have_are_the_topics_columns_until_a_registry_knows_better() -> None:
     got = poll(sampled())
     dataset: Any = got.events[0]["dataset"]
     assert [field["name"] for field in dataset["facets"]["schema"]["fields"]] == ["id", "note", "_key"]
-    known = knowledge(KafkaSettings(bootstrap_servers="broker:9092"), got.snapshot)
+    known = shared_metadata(KafkaSettings(bootstrap_servers="broker:9092"), got.snapshot)
     assert [field.name for field in known.fields(("kafka://broker:9092", "orders"))] == ["id", "note"]
-    registered = Knowledge(schemas={(("kafka://broker:9092", "orders"), "value"): Schema((SchemaField(name="id"),))})
+    registered = SharedMetadata(schemas={(("kafka://broker:9092", "orders"), "value"): TopicSchema((SchemaField(name="id"),))})
     assert "schema" not in said(poll(sampled(), around=registered).events)[0]
 
 
 def test_records_are_read_at_most_once_an_hour_and_only_if_there_are_new_ones() -> None:
     settings = KafkaSettings(bootstrap_servers="broker:9092", sample=("ord*",))
-    assert due(settings, sampled(), None, 0) == {"orders": (5,)}
-    assert due(KafkaSettings(bootstrap_servers="broker:9092"), sampled(), None, 0) == {}
+    assert topics_to_sample(settings, sampled(), None, 0) == {"orders": (5,)}
+    assert topics_to_sample(KafkaSettings(bootstrap_servers="broker:9092"), sampled(), None, 0) == {}
     got = poll(sampled())
     later = 1_795_000_000_000_000 + 3_600_000_000
-    assert due(settings, sampled(), got.snapshot, later) == {}
-    assert due(settings, sampled(6), got.snapshot, later - 1) == {}
-    assert due(settings, sampled(6), got.snapshot, later) == {"orders": (6,)}
-    assert due(settings, sampled(0), None, 0) == {}
+    assert topics_to_sample(settings, sampled(), got.snapshot, later) == {}
+    assert topics_to_sample(settings, sampled(6), got.snapshot, later - 1) == {}
+    assert topics_to_sample(settings, sampled(6), got.snapshot, later) == {"orders": (6,)}
+    assert topics_to_sample(settings, sampled(0), None, 0) == {}

@@ -123,12 +123,12 @@ def test_a_key_that_cannot_be_read_is_told() -> None:
 
 def test_failures_of_one_name_are_told_as_one() -> None:
     failures = Failures()
-    failures.whole("topics: offsets", "no answer")
-    failures.whole("topics: offsets", "no answer again")
+    failures.add_listing("topics: offsets", "no answer")
+    failures.add_listing("topics: offsets", "no answer again")
     for topic in ("d", "a", "c", "b", "a"):
-        failures.part("topics: offsets", 29, topic)
-    failures.part("groups: members", "too old", "readers")
-    assert failures.told() == (
+        failures.add_name("topics: offsets", 29, topic)
+    failures.add_name("groups: members", "too old", "readers")
+    assert failures.unseen() == (
         ("groups: members", "too old (1: readers)"),
         ("topics: offsets", "no answer; TopicAuthorizationFailedError (4: a, b, c, ...)"),
     )

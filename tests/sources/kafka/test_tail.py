@@ -11,11 +11,11 @@ from confluent_kafka import Producer, TopicPartition
 from tests.servers.broker import Kafka
 
 from lineage_bridge.errors import ForbiddenError, MissingError, UnreachableError
-from lineage_bridge.sources.common.kafka.protocol.tail import Part, Tail
+from lineage_bridge.sources.common.kafka.protocol.tail import TailProgress, TopicTail
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 
 NUMBERS = count()
-Read = tuple[list[bytes], Part]
+Read = tuple[list[bytes], TailProgress]
 HOUR_MS = 3_600_000
 
 
@@ -35,25 +35,25 @@ def write(kafka: Kafka, topic: str, partition: int, *values: str, minutes_ago: f
 
 def read(kafka: Kafka, topic: str, offsets: Mapping[int, int], most: int = 1000, since_ms: int | None = None, **more: Any) -> Read:
     settings = KafkaSettings(**{"bootstrap_servers": kafka.bootstrap, "timeout_s": 20, **more})
-    with closing(Tail(settings, topic)) as tail:
+    with closing(TopicTail(settings, topic)) as tail:
         tail.begin(offsets, since_ms)
         values: list[bytes] = []
-        return values, tail.to_end(values.append, most)
+        return values, tail.read_to_end(values.append, most)
 
 
 def test_the_first_time_from_a_time_on_and_then_from_where_it_stopped(kafka: Kafka, topic: str):
     write(kafka, topic, 0, "old", minutes_ago=90)
     write(kafka, topic, 0, "a", "b")
     values, first = read(kafka, topic, {}, since_ms=int(time.time() * 1000) - HOUR_MS)
-    assert (values, first) == ([b"a", b"b"], Part({0: 3, 1: 0}))
+    assert (values, first) == ([b"a", b"b"], TailProgress({0: 3, 1: 0}))
     write(kafka, topic, 1, "c")
-    assert read(kafka, topic, first.offsets) == ([b"c"], Part({0: 3, 1: 1}))
-    assert read(kafka, topic, {0: 3, 1: 1}) == ([], Part({0: 3, 1: 1}))
+    assert read(kafka, topic, first.offsets) == ([b"c"], TailProgress({0: 3, 1: 1}))
+    assert read(kafka, topic, {0: 3, 1: 1}) == ([], TailProgress({0: 3, 1: 1}))
 
 
 def test_without_a_time_it_starts_at_the_end(kafka: Kafka, topic: str):
     write(kafka, topic, 0, "a")
-    assert read(kafka, topic, {}) == ([], Part({0: 1, 1: 0}))
+    assert read(kafka, topic, {}) == ([], TailProgress({0: 1, 1: 0}))
 
 
 def test_of_many_records_the_rest_comes_the_next_time(kafka: Kafka, topic: str):
@@ -70,18 +70,18 @@ def test_what_is_gone_is_told_and_the_rest_is_read(kafka: Kafka, topic: str):
     write(kafka, topic, 0, "a", "b", "c")
     admin = kafka.admin()
     admin.delete_records([TopicPartition(topic, 0, 2)])[TopicPartition(topic, 0)].result(30)
-    assert read(kafka, topic, {0: 0, 1: 0}) == ([b"c"], Part({0: 3, 1: 0}, (0,)))
+    assert read(kafka, topic, {0: 0, 1: 0}) == ([b"c"], TailProgress({0: 3, 1: 0}, (0,)))
 
 
 def test_an_open_reader_hears_what_comes(kafka: Kafka, topic: str):
-    with closing(Tail(KafkaSettings(bootstrap_servers=kafka.bootstrap), topic)) as tail:
+    with closing(TopicTail(KafkaSettings(bootstrap_servers=kafka.bootstrap), topic)) as tail:
         tail.begin({}, None)
-        assert tail.to_end(print, 10).is_whole
+        assert tail.read_to_end(print, 10).is_whole
         write(kafka, topic, 1, "a")
         heard: tuple[bytes, ...] = ()
         deadline = time.monotonic() + 20
         while not heard and time.monotonic() < deadline:
-            heard = tail.some(0.2)
+            heard = tail.read(0.2)
         assert heard == (b"a",)
 
 

@@ -5,18 +5,18 @@ from typing import Any
 import pytest
 from tests.sources.kafka.told import MINUTE_US, T0, poll, said
 
-from lineage_bridge.sources.common.kafka.events.translate import known
-from lineage_bridge.sources.common.kafka.look.cluster import Producer, Rule, Seen, Topic
+from lineage_bridge.sources.common.kafka.events.translate import recorded_names
+from lineage_bridge.sources.common.kafka.look.cluster import AclRule, ClusterState, KafkaTopic, Producer
 from lineage_bridge.sources.common.kafka.look.purposes import mirror_of, mirrors, purpose
-from lineage_bridge.sources.common.observer import SameSpace, Unseen
+from lineage_bridge.sources.common.observer import SameNamespace, Unseen
 
 WHOLE = "dataSource datasetType kafka_statistics kafka_topic"
 
 
-def topics(**more: Any) -> Seen:
-    here = {"orders": Topic("id-1", leaders=(1, 2), replication=3)}
+def topics(**more: Any) -> ClusterState:
+    here = {"orders": KafkaTopic("id-1", leaders=(1, 2), replication=3)}
     stand = {"starts": {"orders": (10, 0)}, "ends": {"orders": (110, 50)}, "configs": {"orders": {"cleanup.policy": "compact"}}}
-    return Seen(**{"cluster": "c1", "brokers": ("b1:9092",), "topics": here, **stand, **more})
+    return ClusterState(**{"cluster": "c1", "brokers": ("b1:9092",), "topics": here, **stand, **more})
 
 
 def test_a_topic_is_told_whole_at_first() -> None:
@@ -42,8 +42,8 @@ def test_a_topic_is_told_whole_at_first() -> None:
 def test_the_namespaces_of_a_cluster_are_one_and_that_is_told_once() -> None:
     got = poll(topics())
     assert got.same == (
-        SameSpace("kafka://broker:9092", "kafka://b1:9092", "cluster id c1 answered by b1:9092"),
-        SameSpace("kafka://broker:9092", "kafka://c1", "cluster id c1 answered by c1"),
+        SameNamespace("kafka://broker:9092", "kafka://b1:9092", "cluster id c1 answered by b1:9092"),
+        SameNamespace("kafka://broker:9092", "kafka://c1", "cluster id c1 answered by c1"),
     )
     assert not poll(topics(), got.snapshot).same
 
@@ -60,14 +60,14 @@ def test_a_change_tells_the_topic_again() -> None:
     assert said(poll(topics(configs={"orders": {"cleanup.policy": "delete"}}), first, 1).events) == [
         "orders: dataSource datasetType kafka_topic"
     ]
-    grown = {"orders": Topic("id-1", leaders=(1, 2, 3), replication=3)}
+    grown = {"orders": KafkaTopic("id-1", leaders=(1, 2, 3), replication=3)}
     assert said(poll(topics(topics=grown), first, 1).events) == ["orders: dataSource datasetType kafka_topic"]
-    moved = {"orders": Topic("id-1", leaders=(3, 3), replication=3)}
+    moved = {"orders": KafkaTopic("id-1", leaders=(3, 3), replication=3)}
     assert not poll(topics(topics=moved), first, 1).events
 
 
 def test_what_could_not_be_had_is_no_change() -> None:
-    first = poll(topics(rules=(Rule("orders", "LITERAL", "User:a", "READ"),)))
+    first = poll(topics(rules=(AclRule("orders", "LITERAL", "User:a", "READ"),)))
     blind = topics(configs={}, rules=None, starts={}, ends={}, unseen=(Unseen("topics: configurations", "no"),))
     second = poll(blind, first.snapshot, 1)
     assert not second.events
@@ -77,24 +77,24 @@ def test_what_could_not_be_had_is_no_change() -> None:
 
 def test_configurations_are_read_every_ten_minutes_and_when_a_topic_changes() -> None:
     first = poll(topics()).snapshot
-    assert known(first, T0 + 9 * MINUTE_US).settled == {"orders"}
-    assert known(first, T0 + 10 * MINUTE_US).settled == frozenset()
+    assert recorded_names(first, T0 + 9 * MINUTE_US).settled == {"orders"}
+    assert recorded_names(first, T0 + 10 * MINUTE_US).settled == frozenset()
     settled = {"settled": frozenset({"orders"}), "configs": {}}
     assert not poll(topics(**settled), first, 1).events
-    grown = {"topics": {"orders": Topic("id-1", leaders=(1, 2, 3), replication=3)}}
+    grown = {"topics": {"orders": KafkaTopic("id-1", leaders=(1, 2, 3), replication=3)}}
     noticed = poll(topics(**grown, **settled), first, 1)
     assert not noticed.events
-    assert known(noticed.snapshot, T0 + 2 * MINUTE_US).settled == frozenset()
+    assert recorded_names(noticed.snapshot, T0 + 2 * MINUTE_US).settled == frozenset()
     assert said(poll(topics(**grown), noticed.snapshot, 2).events) == ["orders: dataSource datasetType kafka_topic"]
 
 
 def test_a_configuration_that_could_not_be_had_is_asked_for_at_each_poll() -> None:
     blind = poll(topics(configs={}), poll(topics()).snapshot, 10)
     assert not blind.events
-    assert known(blind.snapshot, T0 + 11 * MINUTE_US).settled == frozenset()
+    assert recorded_names(blind.snapshot, T0 + 11 * MINUTE_US).settled == frozenset()
     back = poll(topics(), blind.snapshot, 11)
     assert not back.events
-    assert known(back.snapshot, T0 + 12 * MINUTE_US).settled == {"orders"}
+    assert recorded_names(back.snapshot, T0 + 12 * MINUTE_US).settled == {"orders"}
 
 
 def test_rows_are_counted_once_an_hour_and_only_if_there_are_new_ones() -> None:
@@ -119,7 +119,7 @@ def test_only_a_topic_that_is_known_not_to_exist_is_gone() -> None:
 
 def test_a_topic_made_again_under_its_name_is_told_so() -> None:
     first = poll(topics()).snapshot
-    made = topics(topics={"orders": Topic("id-2", leaders=(1, 2), replication=3)}, starts={"orders": (0, 0)}, ends={"orders": (1, 0)})
+    made = topics(topics={"orders": KafkaTopic("id-2", leaders=(1, 2), replication=3)}, starts={"orders": (0, 0)}, ends={"orders": (1, 0)})
     again = poll(made, first, 1)
     assert said(again.events) == [f"orders: {WHOLE} [OVERWRITE]"]
     assert "writtenRows" not in again.events[0]["dataset"]["facets"]["kafka_statistics"]
@@ -127,12 +127,12 @@ def test_a_topic_made_again_under_its_name_is_told_so() -> None:
 
 def test_who_may_use_a_topic_is_a_hint() -> None:
     rules = (
-        Rule("*", "LITERAL", "User:admin", "ALL"),
-        Rule("ord", "PREFIXED", "User:reader", "READ"),
-        Rule("ord", "PREFIXED", "User:fired", "READ"),
-        Rule("orders", "LITERAL", "User:fired", "READ", allows=False),
-        Rule("orders", "LITERAL", "User:writer", "WRITE"),
-        Rule("bills", "LITERAL", "User:other", "READ"),
+        AclRule("*", "LITERAL", "User:admin", "ALL"),
+        AclRule("ord", "PREFIXED", "User:reader", "READ"),
+        AclRule("ord", "PREFIXED", "User:fired", "READ"),
+        AclRule("orders", "LITERAL", "User:fired", "READ", allows=False),
+        AclRule("orders", "LITERAL", "User:writer", "WRITE"),
+        AclRule("bills", "LITERAL", "User:other", "READ"),
     )
     (event,) = poll(topics(rules=rules)).events
     facet: Any = event["dataset"]["facets"]["kafka_access"]

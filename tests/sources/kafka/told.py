@@ -6,17 +6,19 @@ from typing import Any
 from tests.published import faults
 
 from lineage_bridge.sources.common.kafka.events.translate import translate
-from lineage_bridge.sources.common.kafka.look.cluster import Seen
+from lineage_bridge.sources.common.kafka.look.cluster import ClusterState
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 from lineage_bridge.sources.common.observer import Observation, Snapshot
-from lineage_bridge.sources.common.shared_metadata import NOTHING, Knowledge
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata
 
 T0 = 1_795_000_000_000_000
 MINUTE_US, HOUR_US = 60_000_000, 3_600_000_000
 SETTINGS = KafkaSettings(bootstrap_servers="broker:9092")
 
 
-def poll(seen: Seen, before: Snapshot | None = None, minutes: float = 0, around: Knowledge = NOTHING, **settings: Any) -> Observation:
+def poll(
+    seen: ClusterState, before: Snapshot | None = None, minutes: float = 0, around: SharedMetadata = NO_METADATA, **settings: Any
+) -> Observation:
     asked = SETTINGS.model_copy(update=settings) if settings else SETTINGS
     told = translate(asked, seen, before, around, T0 + round(minutes * MINUTE_US))
     assert not faults(told.events)

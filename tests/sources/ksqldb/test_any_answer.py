@@ -13,8 +13,8 @@ from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.ksqldb.answers import parse
 from lineage_bridge.sources.common.ksqldb.settings import KsqldbSettings
-from lineage_bridge.sources.common.ksqldb.translate import known, translate
-from lineage_bridge.sources.common.shared_metadata import NOTHING
+from lineage_bridge.sources.common.ksqldb.translate import shared_metadata, translate
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 
 SETTINGS = KsqldbSettings(url="http://k:8088")
 _JUNK = st.sampled_from([None, True, -1, "", "x", [], [None], ["x"], {}, {"x": None}, {"type": "STRUCT"}, [{"name": "x"}], 2**70, 1.5])
@@ -42,10 +42,10 @@ def test_any_answer(changes: list[tuple[int, Any]]) -> None:
         said = parse(server.info(), entities)
     except SourceError:
         return
-    first = translate(said, None, NOTHING, T0, SETTINGS)
+    first = translate(said, None, NO_METADATA, T0, SETTINGS)
     kept = json.loads(json.dumps(first.snapshot))
     assert all(encode(event) for event in first.events)
-    known(kept)
-    again = translate(said, kept, NOTHING, T0 + 1, SETTINGS)
+    shared_metadata(kept)
+    again = translate(said, kept, NO_METADATA, T0 + 1, SETTINGS)
     assert {event.get("eventType") for event in again.events} <= {"RUNNING"}
-    assert translate(said, kept, NOTHING, T0 + 1, SETTINGS) == again
+    assert translate(said, kept, NO_METADATA, T0 + 1, SETTINGS) == again

@@ -12,20 +12,20 @@ from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.common.ksqldb.answers import parse
 from lineage_bridge.sources.common.ksqldb.settings import KsqldbSettings
-from lineage_bridge.sources.common.ksqldb.translate import known, translate
+from lineage_bridge.sources.common.ksqldb.translate import shared_metadata, translate
 from lineage_bridge.sources.common.observer import Observation, Unseen
-from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Cluster, Knowledge, Schema
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, ClusterMetadata, SharedMetadata, TopicSchema
 
 SPACE, JOBS = "kafka://b1:9092", "ksqldb://k:8088"
-CLUSTER = Cluster("c1", SPACE, frozenset(("b1:9092",)))
-AROUND = Knowledge((CLUSTER,))
+CLUSTER = ClusterMetadata("c1", SPACE, frozenset(("b1:9092",)))
+AROUND = SharedMetadata((CLUSTER,))
 MINUTE = 60_000_000
 
 
 class Polling:
     """A server that is looked at again and again; snapshots go by way of JSON, as the poller keeps them."""
 
-    def __init__(self, server: Ksql, around: Knowledge = AROUND, **settings: Any) -> None:
+    def __init__(self, server: Ksql, around: SharedMetadata = AROUND, **settings: Any) -> None:
         self.server, self.around, self.now_us = server, around, T0
         self.settings = KsqldbSettings(url="http://k:8088", **settings)
         self.last: Observation | None = None
@@ -97,7 +97,7 @@ def test_a_query_with_its_topics_and_columns() -> None:
     }
     assert lineage["dataset"][:2] == [source("customers", "_key", "JOIN", "INDIRECT"), source("orders", "CUSTOMER", "JOIN", "INDIRECT")]
     assert bare(start["run"])["facets"]["processing_engine"] == {"name": "ksqlDB", "version": "7.9.0"}
-    told = known(seen.snapshot)
+    told = shared_metadata(seen.snapshot)
     assert told.owners == {("c1", "_confluent-ksql-default_query_CSAS_RICH_3"): (JOBS, "CSAS_RICH_3")}
 
 
@@ -120,8 +120,8 @@ def test_streams_and_tables_are_names_of_topics() -> None:
         "partitions": 2,
         "replication": 1,
     }
-    schemas = known(seen.snapshot).schemas
-    assert schemas[(SPACE, "orders"), KEY] == Schema((SchemaField(name="", type="BIGINT"),), "ksqlDB stream ORDERS", 1)
+    schemas = shared_metadata(seen.snapshot).schemas
+    assert schemas[(SPACE, "orders"), KEY] == TopicSchema((SchemaField(name="", type="BIGINT"),), "ksqlDB stream ORDERS", 1)
     assert ((SPACE, "orders"), VALUE) not in schemas, "ksqlDB wrote them in capitals: what fields are called there it does not tell"
     assert [field.name for field in schemas[(SPACE, "rich-orders"), VALUE].fields] == ["GROSS", "CITY"]
 
@@ -129,7 +129,9 @@ def test_streams_and_tables_are_names_of_topics() -> None:
 def test_names_that_somebody_quoted_are_those_of_the_fields() -> None:
     server = shop()
     server.relations[0].fields = [column("orderId", "STRING")]
-    assert [field.name for field in known(Polling(server).poll().snapshot).schemas[(SPACE, "orders"), VALUE].fields] == ["orderId"]
+    assert [field.name for field in shared_metadata(Polling(server).poll().snapshot).schemas[(SPACE, "orders"), VALUE].fields] == [
+        "orderId"
+    ]
 
 
 def test_nested_columns_and_keys_of_several_columns() -> None:
@@ -149,10 +151,10 @@ def test_nested_columns_and_keys_of_several_columns() -> None:
 def test_columns_go_by_the_registrys_spelling() -> None:
     fields = (SchemaField(name="customer", type="string"), SchemaField(name="Amount", type="double"))
     schemas = {
-        ((SPACE, "orders"), VALUE): Schema(fields, "orders-value version 1, id 1"),
-        ((SPACE, "orders"), KEY): Schema((SchemaField(name="id", type="long"),), "orders-key version 1, id 2"),
+        ((SPACE, "orders"), VALUE): TopicSchema(fields, "orders-value version 1, id 1"),
+        ((SPACE, "orders"), KEY): TopicSchema((SchemaField(name="id", type="long"),), "orders-key version 1, id 2"),
     }
-    seen = Polling(shop(), Knowledge((CLUSTER,), schemas)).poll()
+    seen = Polling(shop(), SharedMetadata((CLUSTER,), schemas)).poll()
     assert "schema" not in topics(seen)["orders"]
     (start,) = runs(seen)
     lineage: Any = start["outputs"][0]["facets"]["columnLineage"]
@@ -164,7 +166,7 @@ def test_a_registry_that_is_known_later_is_not_contradicted_and_begins_another_r
     polling = Polling(shop())
     (first,) = runs(polling.poll())
     fields = (SchemaField(name="customer", type="string"), SchemaField(name="Amount", type="double"))
-    polling.around = Knowledge((CLUSTER,), {((SPACE, "orders"), VALUE): Schema(fields, "orders-value version 1, id 1")})
+    polling.around = SharedMetadata((CLUSTER,), {((SPACE, "orders"), VALUE): TopicSchema(fields, "orders-value version 1, id 1")})
     seen = polling.poll()
     assert topics(seen) == {}
     ended, started = runs(seen)
@@ -233,9 +235,9 @@ def test_offsets_of_the_broker_where_ksqldb_tells_none() -> None:
     server = shop()
     server.relations[2].offsets = {}
     group = "_confluent-ksql-default_query_CSAS_RICH_3"
-    polling = Polling(server, Knowledge((Cluster("c1", SPACE, read={(group, "orders"): 40}),)))
+    polling = Polling(server, SharedMetadata((ClusterMetadata("c1", SPACE, read={(group, "orders"): 40}),)))
     polling.poll()
-    polling.around = Knowledge((Cluster("c1", SPACE, read={(group, "orders"): 42}),))
+    polling.around = SharedMetadata((ClusterMetadata("c1", SPACE, read={(group, "orders"): 42}),))
     (beat,) = runs(polling.poll())
     assert [one.get("inputFacets") for one in beat["inputs"]] == [None, {"inputStatistics": {"rowCount": 2}}]
 
@@ -404,8 +406,8 @@ def test_several_streams_of_one_topic() -> None:
 
 
 def test_without_a_kafka_source_the_cluster_goes_by_its_id_or_by_what_is_set() -> None:
-    assert {dataset["namespace"] for dataset in datasets(Polling(shop(), Knowledge()).poll())} == {"kafka://c1"}
-    seen = Polling(shop(), Knowledge(), kafka="b7:9092").poll()
+    assert {dataset["namespace"] for dataset in datasets(Polling(shop(), SharedMetadata()).poll())} == {"kafka://c1"}
+    seen = Polling(shop(), SharedMetadata(), kafka="b7:9092").poll()
     assert {dataset["namespace"] for dataset in datasets(seen)} == {"kafka://b7:9092"}
 
 

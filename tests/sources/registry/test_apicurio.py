@@ -14,7 +14,7 @@ from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.registry.settings import RegistrySettings
-from lineage_bridge.sources.common.shared_metadata import VALUE, Cluster, Knowledge
+from lineage_bridge.sources.common.shared_metadata import VALUE, ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.registry.observer import RegistryObserver
 
 SPACE = "kafka://b1:9092"
@@ -38,7 +38,7 @@ class Watch:
 
     def __init__(self, url: str, prefix: str, graph: Server, *topics: str) -> None:
         self.observer = RegistryObserver("r", RegistrySettings(url=url, subjects=(f"{prefix}*",), timeout_s=10))
-        self.around = Knowledge((Cluster("c1", SPACE, topics=frozenset(f"{prefix}{topic}" for topic in topics)),))
+        self.around = SharedMetadata((ClusterMetadata("c1", SPACE, topics=frozenset(f"{prefix}{topic}" for topic in topics)),))
         self.graph, self.snapshot, self.hour = graph, None, 0
 
     def poll(self) -> Observation:
@@ -79,7 +79,10 @@ def test_all_kinds_of_schemas_and_their_history(registry: Registry, graph: Serve
         "bills": {"sum": {"units": "int64"}, "lines": {"key": "string", "value": "int32"}},
         "people": {"home": {"street": "string"}, "age": "integer"},
     }
-    assert [field.name for field in watching.observer.knowledge(seen.snapshot).fields((SPACE, "seen-people"), VALUE)] == ["home", "age"]
+    assert [field.name for field in watching.observer.shared_metadata(seen.snapshot).fields((SPACE, "seen-people"), VALUE)] == [
+        "home",
+        "age",
+    ]
     assert watching.poll().events == ()
 
     registry.register(

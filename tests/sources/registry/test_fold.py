@@ -11,7 +11,7 @@ from tests.sources.registry.confluent import Confluent
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.observer import Snapshot
 from lineage_bridge.sources.common.registry.settings import RegistrySettings
-from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge
+from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.registry.observer import RegistryObserver
 
 HOUR = 3_600_000_000
@@ -23,7 +23,7 @@ def record(*names: str) -> str:
 
 
 def test_a_new_version_is_a_new_schema_of_the_topic(graph: Server) -> None:
-    around = Knowledge((Cluster("c1", "kafka://b1:9092", topics=frozenset(("orders",))),))
+    around = SharedMetadata((ClusterMetadata("c1", "kafka://b1:9092", topics=frozenset(("orders",))),))
     registry = Confluent()
     with standing(Standin(registry)) as server:
         observer = RegistryObserver("r", RegistrySettings(url=server.url))

@@ -12,12 +12,12 @@ from tests.sources.registry.confluent import Confluent
 from lineage_bridge.errors import ForbiddenError, SourceError
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.registry.settings import RegistrySettings
-from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge
+from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.registry.observer import RegistryObserver
-from lineage_bridge.sources.runtime.kinds import kind
+from lineage_bridge.sources.runtime.kinds import load_kind
 
 MINUTE = 60_000_000
-AROUND = Knowledge((Cluster("c1", "kafka://b1:9092", topics=frozenset(f"t{n}" for n in range(30)) | {"orders"}),))
+AROUND = SharedMetadata((ClusterMetadata("c1", "kafka://b1:9092", topics=frozenset(f"t{n}" for n in range(30)) | {"orders"}),))
 
 
 def record(*names: str) -> str:
@@ -234,7 +234,7 @@ def test_an_address_that_is_none_of_a_registry(server: Standin, polling: Polling
     server.failing["/"] = Reply(200, {"version": "4.3.1"})
     with pytest.raises(SourceError, match="no list"):
         polling.poll()
-    assert kind("registry").observer is RegistryObserver
+    assert load_kind("registry").observer is RegistryObserver
 
 
 def test_a_version_waits_for_what_it_refers_to(registry: Confluent, server: Standin, polling: Polling) -> None:

@@ -8,10 +8,10 @@ from tests.published import faults
 
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.observer import Observation, Unseen
-from lineage_bridge.sources.common.registry.answers import Answers, Reference, Registered, Tagging
+from lineage_bridge.sources.common.registry.answers import RegistryState, SchemaReference, SchemaVersion, Tagging
 from lineage_bridge.sources.common.registry.settings import RegistrySettings
-from lineage_bridge.sources.common.registry.translate import known, translate
-from lineage_bridge.sources.common.shared_metadata import KEY, NOTHING, VALUE, Cluster, Knowledge
+from lineage_bridge.sources.common.registry.translate import shared_metadata, translate
+from lineage_bridge.sources.common.shared_metadata import KEY, NO_METADATA, VALUE, ClusterMetadata, SharedMetadata
 
 SPACE = "kafka://b1:9092"
 ORDER = {
@@ -25,23 +25,23 @@ ORDER_2 = {**ORDER, "fields": [*ORDER["fields"], {"name": "note", "type": ["null
 HOUR = 3_600_000_000
 
 
-def around(*topics: str, **more: Any) -> Knowledge:
-    return Knowledge((Cluster("c1", SPACE, frozenset(("b1:9092",)), frozenset(topics), **more),))
+def around(*topics: str, **more: Any) -> SharedMetadata:
+    return SharedMetadata((ClusterMetadata("c1", SPACE, frozenset(("b1:9092",)), frozenset(topics), **more),))
 
 
-def one(subject: str, schema: object, version: int = 1, id_: int = 1, **more: Any) -> Registered:
+def one(subject: str, schema: object, version: int = 1, id_: int = 1, **more: Any) -> SchemaVersion:
     text = schema if isinstance(schema, str) else json.dumps(schema)
-    return Registered(subject, version, id_, more.pop("kind", "AVRO"), text, **more)
+    return SchemaVersion(subject, version, id_, more.pop("kind", "AVRO"), text, **more)
 
 
-def answers(*registered: Registered, listed: tuple[str, ...] = (), **more: Any) -> Answers:
-    new: dict[str, tuple[Registered, ...]] = {}
+def answers(*registered: SchemaVersion, listed: tuple[str, ...] = (), **more: Any) -> RegistryState:
+    new: dict[str, tuple[SchemaVersion, ...]] = {}
     for version in registered:
         new[version.subject] = (*new.get(version.subject, ()), version)
-    return Answers(frozenset((*new, *listed)), new, level=more.pop("level", "BACKWARD"), **more)
+    return RegistryState(frozenset((*new, *listed)), new, level=more.pop("level", "BACKWARD"), **more)
 
 
-def look(said: Answers, knows: Knowledge, before: Observation | None = None, now_us: int = T0, **settings: Any) -> Observation:
+def look(said: RegistryState, knows: SharedMetadata, before: Observation | None = None, now_us: int = T0, **settings: Any) -> Observation:
     """An observation, by way of JSON, as the poller keeps snapshots."""
     snapshot = json.loads(json.dumps(before.snapshot)) if before else None
     seen = translate(said, snapshot, knows, now_us, RegistrySettings(url="http://r:8081", **settings))
@@ -103,7 +103,7 @@ def test_key_and_value_of_a_topic() -> None:
         },
     }
     assert seen.unseen == ()
-    told = known(seen.snapshot)
+    told = shared_metadata(seen.snapshot)
     topic = (SPACE, "orders")
     assert [field.name for field in told.fields(topic)] == ["id", "mail"]
     assert [(field.name, field.type) for field in told.fields(topic, KEY)] == [("", "string")]
@@ -140,7 +140,7 @@ def test_a_subject_that_is_gone_takes_its_schema_along() -> None:
     (event,) = gone.events
     assert facets(event) == {key: {"_deleted": True} for key in ("schema", "version", "documentation", "tags", "schema_registry")}
     assert gone.snapshot["topics"] == {}
-    assert known(gone.snapshot).schemas == {}
+    assert shared_metadata(gone.snapshot).schemas == {}
 
 
 def test_a_topic_whose_subjects_could_not_be_looked_at_stays() -> None:
@@ -214,7 +214,7 @@ def test_drift_is_visible_and_makes_no_topic() -> None:
 def test_what_only_other_schemas_refer_to_is_no_drift() -> None:
     customer = {"type": "record", "name": "Customer", "namespace": "shop", "fields": [{"name": "name", "type": "string"}]}
     invoice = {"type": "record", "name": "Invoice", "namespace": "shop", "fields": [{"name": "c", "type": "shop.Customer"}]}
-    refers = one("invoice-value", invoice, 1, 4, references=(Reference("shop.Customer", "customer", 1),))
+    refers = one("invoice-value", invoice, 1, 4, references=(SchemaReference("shop.Customer", "customer", 1),))
     seen = look(
         answers(one("customer", customer, 1, 3), refers, texts={("customer", 1): one("customer", customer, 1, 3)}), around("invoice")
     )
@@ -225,7 +225,7 @@ def test_what_only_other_schemas_refer_to_is_no_drift() -> None:
 
 
 def test_a_subject_is_taken_at_its_word_where_topics_are_not_listed() -> None:
-    seen = look(answers(one("orders-value", ORDER), one("a-b-shop.Order", ORDER, 1, 2)), NOTHING, kafka="b9:9092")
+    seen = look(answers(one("orders-value", ORDER), one("a-b-shop.Order", ORDER, 1, 2)), NO_METADATA, kafka="b9:9092")
     assert [(event["dataset"]["namespace"], event["dataset"]["name"]) for event in seen.events] == [
         ("kafka://b9:9092", "a-b"),
         ("kafka://b9:9092", "orders"),
@@ -233,7 +233,7 @@ def test_a_subject_is_taken_at_its_word_where_topics_are_not_listed() -> None:
 
 
 def test_without_a_cluster_nothing_is_told() -> None:
-    seen = look(answers(one("orders-value", ORDER)), NOTHING)
+    seen = look(answers(one("orders-value", ORDER)), NO_METADATA)
     assert (seen.events, [unseen.what for unseen in seen.unseen]) == ((), ["topics of the subjects"])
     assert "kafka" in seen.unseen[0].why
     later = look(answers(listed=("orders-value",)), around("orders"), seen)
@@ -249,7 +249,7 @@ def test_tags_of_the_stream_catalog() -> None:
         Tagging("kafka_topic", "lkc-1:orders", "", "Public"),
         Tagging("kafka_topic", "lkc-2:orders", "", "Secret"),
     )
-    knows = Knowledge((Cluster("lkc-1", SPACE, topics=frozenset(("orders",))),))
+    knows = SharedMetadata((ClusterMetadata("lkc-1", SPACE, topics=frozenset(("orders",))),))
     seen = look(answers(one("orders-value", ORDER, 3, 17), catalog=tagged), knows, catalog=True)
     (event,) = seen.events
     assert [(tag.get("field", ""), tag["key"], tag["source"]) for tag in facets(event)["tags"]["tags"]] == [

@@ -14,7 +14,7 @@ import httpx
 import tenacity
 
 from lineage_bridge.errors import BusyError, ForbiddenError, MissingError, SourceError, UnreachableError
-from lineage_bridge.sources.common.rate_limiter import Gate
+from lineage_bridge.sources.common.rate_limiter import RateLimiter
 from lineage_bridge.sources.common.settings import HttpSettings, reveal
 
 TRIES, TRIES_WHEN_LIMITED = 3, 10
@@ -27,7 +27,7 @@ _ItemT = TypeVar("_ItemT")
 _ResultT = TypeVar("_ResultT")
 
 
-class Trust:
+class TlsContext:
     """Whom TLS trusts, and who we are: read once for all clients that share it, for that takes a while. Safe in threads."""
 
     def __init__(self, settings: HttpSettings) -> None:
@@ -51,15 +51,19 @@ class Trust:
             return self._context
 
 
-class Http:
+class HttpClient:
     """Calls one system. Safe in several threads. `requests` counts what was sent. Who shares a limit with others shares their `gate`."""
 
     def __init__(
-        self, settings: HttpSettings, headers: dict[str, str] | None = None, gate: Gate | None = None, trust: Trust | None = None
+        self,
+        settings: HttpSettings,
+        headers: dict[str, str] | None = None,
+        limiter: RateLimiter | None = None,
+        tls: TlsContext | None = None,
     ) -> None:
-        self.settings, self.requests, self.gate = settings, 0, gate or Gate()
+        self.settings, self.requests, self.limiter = settings, 0, limiter or RateLimiter()
         self.host = urlsplit(settings.url).netloc
-        self._headers, self._trust = headers or {}, trust or Trust(settings)
+        self._headers, self._trust = headers or {}, tls or TlsContext(settings)
         self._client: httpx.Client | None = None
         self._opening = threading.Lock()
         self._tagged: dict[str, tuple[str, Any]] = {}
@@ -103,7 +107,7 @@ class Http:
         """The JSON that a call with a JSON body answers; it must be one that may be repeated. Raises as `get` does."""
         return self._json(method, path, {}, body)
 
-    def each(self, do: Callable[[_ItemT], _ResultT], items: Iterable[_ItemT]) -> list[_ResultT | SourceError]:
+    def map(self, do: Callable[[_ItemT], _ResultT], items: Iterable[_ItemT]) -> list[_ResultT | SourceError]:
         """What `do` gives for each item, in order, `at_once` at a time; or the error it raised."""
 
         def attempt(item: _ItemT) -> _ResultT | SourceError:
@@ -147,7 +151,7 @@ class Http:
 
     def _once(self, method: str, path: str, parameters: dict[str, Any], body: Any) -> httpx.Response:  # noqa: ANN401  # JSON
         named = self._named(method, path)
-        self.gate.enter()
+        self.limiter.acquire()
         self.requests += 1
         with self._opening:
             client = self._open()
@@ -162,7 +166,7 @@ class Http:
             raise UnreachableError(
                 f"{named} failed: {str(error) or type(error).__name__}", "is it running, and is the address right?"
             ) from error
-        self.gate.heard(response.status_code, response.headers)
+        self.limiter.update(response.status_code, response.headers)
         if response.is_success or response.status_code == 304:
             return response
         raise _refused(named, response)

@@ -11,9 +11,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from lineage_bridge.model.sources import SourceCheck as Check
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.settings import SourceSettings
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 
-__all__ = ["Check", "Kind", "Observation", "Observer", "SameJob", "SameSpace", "Snapshot", "Unseen"]
+__all__ = ["Check", "Observation", "Observer", "SameJob", "SameNamespace", "Snapshot", "SourceKind", "Unseen"]
 
 Snapshot = Mapping[str, Any]
 """What a source remembers of what it last saw, as JSON. What could not be listed this time is taken over from the snapshot before."""
@@ -36,7 +36,7 @@ class SameJob(NamedTuple):
     evidence: str
 
 
-class SameSpace(NamedTuple):
+class SameNamespace(NamedTuple):
     """Two namespaces of datasets that are one, and how that is known."""
 
     namespace: str
@@ -55,7 +55,7 @@ class Observation:
 
     snapshot: Snapshot
     events: tuple[Json, ...] = ()
-    same: tuple[SameJob | SameSpace, ...] = ()
+    same: tuple[SameJob | SameNamespace, ...] = ()
     unseen: tuple[Unseen, ...] = ()
 
 
@@ -76,7 +76,7 @@ class Observer(ABC, Generic[SettingsT]):
         """Try each step that an observation takes, and go on after one that fails as far as that makes sense."""
 
     @abstractmethod
-    def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """Look once. `before` is the last observation's snapshot, None at first; `around` is what all sources know; `now_us` the time.
 
         The same answers of the system with the same arguments give the same observation. Raises SourceError when nothing can be said:
@@ -84,10 +84,10 @@ class Observer(ABC, Generic[SettingsT]):
         """
 
     @abstractmethod
-    def knowledge(self, snapshot: Snapshot) -> Knowledge:
+    def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         """What other sources may use of a snapshot. Pure."""
 
-    def stirred(self, before: Callable[[], Snapshot | None]) -> int:
+    def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
         """How many changes of the system it has noticed by itself since it was made; asked often between polls, it never waits.
 
         `before` gives the last observation's snapshot. A source that notices nothing stays at 0, and is polled when it is due.
@@ -101,9 +101,9 @@ class Observer(ABC, Generic[SettingsT]):
 
 
 @dataclass(frozen=True)
-class Kind:
+class SourceKind:
     """A kind of source: what can be set, and what observes. `told` is one line for lists."""
 
     settings: type[SourceSettings]
     observer: Callable[[str, Any], Observer[Any]]
-    told: str
+    summary: str

@@ -11,7 +11,7 @@ LONGEST_WAIT_S = 90.0
 _LIMIT, _LEFT, _RESET, _AFTER = "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after"
 
 
-class Gate:
+class RateLimiter:
     """Lets as many calls through as the system said it takes, then opens again when it said it would. Safe in threads.
 
     `X-RateLimit-Reset` and `Retry-After` are seconds from now. `stop` ends all waiting.
@@ -23,7 +23,7 @@ class Gate:
         self._most, self._left, self._length_s, self._renews_at = 0, math.inf, 0.0, math.inf
         self._changing = threading.Lock()
 
-    def enter(self) -> None:
+    def acquire(self) -> None:
         """Wait until the system takes calls. Raises StoppedError."""
         while not self.stop.is_set():
             with self._changing:
@@ -45,7 +45,7 @@ class Gate:
         self._left -= 1
         return 0.0
 
-    def heard(self, status: int, headers: Mapping[str, str]) -> None:
+    def update(self, status: int, headers: Mapping[str, str]) -> None:
         """Take in what an answer says of the limit. Calls that are under way are counted already, so more than was counted never pass."""
         reset, after, left = (_number(headers.get(name, "")) for name in (_RESET, _AFTER, _LEFT))
         with self._changing:

@@ -39,7 +39,7 @@ class Secrets:
 NO_SECRETS = Secrets()
 
 
-class Reference(str):
+class SecretReference(str):
     """A reference to a secret, and where it is looked up. As text it is the reference alone."""
 
     __slots__ = ("secrets",)
@@ -57,13 +57,13 @@ class Reference(str):
         return made
 
 
-def refer(value: object, info: ValidationInfo) -> Reference:
+def as_reference(value: object, info: ValidationInfo) -> SecretReference:
     """The reference that a setting is. Raises ValueError."""
-    if isinstance(value, Reference):
+    if isinstance(value, SecretReference):
         return value
     if not isinstance(value, str):
         raise ValueError("a reference to a secret is text")  # noqa: TRY004  # pydantic tells ValueError to the user
-    return Reference(value, info.context if isinstance(info.context, Secrets) else NO_SECRETS)
+    return SecretReference(value, info.context if isinstance(info.context, Secrets) else NO_SECRETS)
 
 
 def _address(value: str) -> str:
@@ -75,7 +75,7 @@ def _address(value: str) -> str:
     return value.rstrip("/")
 
 
-Secret = Annotated[str, PlainValidator(refer, json_schema_input_type=str), Field(json_schema_extra={"secret": True})]
+Secret = Annotated[str, PlainValidator(as_reference, json_schema_input_type=str), Field(json_schema_extra={"secret": True})]
 """A reference to a secret, never the secret itself; `reveal` reads it."""
 Url = Annotated[str, AfterValidator(_address)]
 
@@ -87,7 +87,7 @@ def reveal(reference: str) -> str:
         raise ConfigError("a secret is not a reference", f"write {REFERENCES}")
     how, what = found["how"], found["what"]
     if how in ("sealed", "given"):
-        secrets = reference.secrets if isinstance(reference, Reference) else NO_SECRETS
+        secrets = reference.secrets if isinstance(reference, SecretReference) else NO_SECRETS
         return secrets.sealed(what) if how == "sealed" else _of_request(what, secrets)
     return {"env": _of_environment, "file": _of_file, "keyring": _of_keyring}[how](what)
 

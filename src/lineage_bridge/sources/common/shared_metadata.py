@@ -15,14 +15,14 @@ KEY_COLUMN, VALUE_COLUMN = "_key", "_value"
 """The columns of a topic that are the whole key, and a whole value that has no fields."""
 
 
-def column_of(part: str, path: str) -> str:
+def topic_column(part: str, path: str) -> str:
     """The column of a topic that a field is, by its dotted path; empty for the whole key or value. Those of the key lie in `_key`."""
     if part == VALUE:
         return path or VALUE_COLUMN
     return f"{KEY_COLUMN}.{path}" if path else KEY_COLUMN
 
 
-def columns_of(keys: Iterable[SchemaField], values: Iterable[SchemaField]) -> tuple[SchemaField, ...]:
+def topic_columns(keys: Iterable[SchemaField], values: Iterable[SchemaField]) -> tuple[SchemaField, ...]:
     """The columns of a topic: the fields of its values, then `_key` with the fields of its keys. No two of them have one name.
 
     A field without a name is a key or value that has no fields.
@@ -37,7 +37,7 @@ def columns_of(keys: Iterable[SchemaField], values: Iterable[SchemaField]) -> tu
 
 
 @dataclass(frozen=True)
-class Cluster:
+class ClusterMetadata:
     """A Kafka cluster, as one source sees it.
 
     `id` is what the brokers say. `namespace` is that of its topics (`kafka://host:port`). `servers` are all `host:port` it is known by.
@@ -56,7 +56,7 @@ class Cluster:
     sampled: Mapping[tuple[str, str], frozenset[int]] = field(default_factory=dict)
 
 
-class Schema(NamedTuple):
+class TopicSchema(NamedTuple):
     """What is known of a topic's keys or values. `version` names it (`subject orders-value version 3, id 17`), `rank`: the least wins.
 
     Ranks: 0 a registry's, 1 a declaration's (a table of Flink or ksqlDB), 2 what records were seen to have.
@@ -68,7 +68,7 @@ class Schema(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Knowledge:
+class SharedMetadata:
     """What sources know.
 
     `schemas`: (topic's dataset name, key or value) to the schema. `owners`: (cluster id, group) to the job whose group it is. `names`:
@@ -78,15 +78,15 @@ class Knowledge:
     datasets that a catalog describes in words.
     """
 
-    clusters: tuple[Cluster, ...] = ()
-    schemas: Mapping[tuple[DatasetName, str], Schema] = field(default_factory=dict)
+    clusters: tuple[ClusterMetadata, ...] = ()
+    schemas: Mapping[tuple[DatasetName, str], TopicSchema] = field(default_factory=dict)
     owners: Mapping[tuple[str, str], DatasetName] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     jobs: Mapping[str, DatasetName] = field(default_factory=dict)
     tags: Mapping[DatasetName, frozenset[str]] = field(default_factory=dict)
     described: frozenset[DatasetName] = frozenset()
 
-    def cluster(self, id_or_server: str) -> Cluster | None:
+    def cluster(self, id_or_server: str) -> ClusterMetadata | None:
         """The cluster of this id, or that one of these servers (`host:port`, separated by commas) is of."""
         if not id_or_server:
             return None
@@ -106,13 +106,13 @@ class Knowledge:
         return schema.fields if schema else ()
 
 
-NOTHING = Knowledge()
+NO_METADATA = SharedMetadata()
 
 
-def together(known: Iterable[Knowledge]) -> Knowledge:
+def merge_metadata(known: Iterable[SharedMetadata]) -> SharedMetadata:
     """All of it. Of two schemas the one of the lesser rank counts; the order does not matter."""
     every = list(known)
-    schemas: dict[tuple[DatasetName, str], Schema] = {}
+    schemas: dict[tuple[DatasetName, str], TopicSchema] = {}
     owners: dict[tuple[str, str], DatasetName] = {}
     for one in every:
         for key, schema in one.schemas.items():
@@ -123,7 +123,7 @@ def together(known: Iterable[Knowledge]) -> Knowledge:
     jobs: dict[str, DatasetName] = {}
     for ident, job in (entry for one in every for entry in one.jobs.items()):
         jobs[ident] = min(jobs.get(ident, job), job)
-    clusters: dict[tuple[str, str], Cluster] = {}
+    clusters: dict[tuple[str, str], ClusterMetadata] = {}
     for cluster in (cluster for one in every for cluster in one.clusters):
         name = cluster.id, cluster.namespace
         clusters[name] = _joined(clusters[name], cluster) if name in clusters else cluster
@@ -134,17 +134,17 @@ def together(known: Iterable[Knowledge]) -> Knowledge:
     for dataset, tagged in (entry for one in every for entry in one.tags.items()):
         tags[dataset] = tags.get(dataset, frozenset()) | tagged
     described = frozenset(name for one in every for name in one.described)
-    return Knowledge(tuple(clusters[name] for name in sorted(clusters)), schemas, owners, names, jobs, tags, described)
+    return SharedMetadata(tuple(clusters[name] for name in sorted(clusters)), schemas, owners, names, jobs, tags, described)
 
 
-def _rank(schema: Schema) -> tuple[int, str, str]:
+def _rank(schema: TopicSchema) -> tuple[int, str, str]:
     return schema.rank, schema.version, repr(schema.fields)
 
 
-def _joined(one: Cluster, other: Cluster) -> Cluster:
+def _joined(one: ClusterMetadata, other: ClusterMetadata) -> ClusterMetadata:
     """What two sources, or two parts of one, know of a cluster: all of it. Of offsets the greater counts."""
     topics = one.topics if other.topics is None else other.topics if one.topics is None else one.topics | other.topics
-    return Cluster(
+    return ClusterMetadata(
         one.id,
         one.namespace,
         one.servers | other.servers,

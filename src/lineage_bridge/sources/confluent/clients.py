@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.common.http import Http, Trust
-from lineage_bridge.sources.common.rate_limiter import Gate
+from lineage_bridge.sources.common.http import HttpClient, TlsContext
+from lineage_bridge.sources.common.rate_limiter import RateLimiter
 from lineage_bridge.sources.common.settings import HttpSettings
 from lineage_bridge.sources.confluent.settings import ConfluentSettings, Credential
 
@@ -19,9 +19,9 @@ class Clients:
 
     def __init__(self, settings: ConfluentSettings) -> None:
         self.settings = settings
-        self._gates: dict[tuple[str, str], Gate] = {}
-        self._clients: dict[tuple[str, str, str], Http] = {}
-        self._trust: Trust | None = None
+        self._gates: dict[tuple[str, str], RateLimiter] = {}
+        self._clients: dict[tuple[str, str, str], HttpClient] = {}
+        self._trust: TlsContext | None = None
         self._making = threading.Lock()
         self._stop = threading.Event()
 
@@ -32,23 +32,23 @@ class Clients:
             for gate in self._gates.values():
                 gate.stop = stop
 
-    def http(self, user: str, url: str, credential: Credential, limit: str, headers: dict[str, str] | None = None) -> Http:
+    def http(self, user: str, url: str, credential: Credential, limit: str, headers: dict[str, str] | None = None) -> HttpClient:
         """The client that `user` (a plane's key) asks `url` with. `limit`: which of the key's limits counts its calls (cloud, metrics)."""
         client, gate = (user, url, credential.key), (limit, credential.key)
         with self._making:
             if gate not in self._gates:
-                self._gates[gate] = Gate()
+                self._gates[gate] = RateLimiter()
                 self._gates[gate].stop = self._stop
             if client not in self._clients:
                 access = self.access(url, credential)
-                self._trust = self._trust or Trust(access)
-                self._clients[client] = Http(access, headers, self._gates[gate], self._trust)
+                self._trust = self._trust or TlsContext(access)
+                self._clients[client] = HttpClient(access, headers, self._gates[gate], self._trust)
             return self._clients[client]
 
-    def gate(self, credential: Credential, limit: str) -> Gate:
+    def gate(self, credential: Credential, limit: str) -> RateLimiter:
         """The gate that calls with this key under this limit pass."""
         with self._making:
-            gate = self._gates.setdefault((limit, credential.key), Gate())
+            gate = self._gates.setdefault((limit, credential.key), RateLimiter())
             gate.stop = self._stop
             return gate
 
@@ -80,7 +80,7 @@ class Clients:
             client.close()
 
 
-def listed(http: Http, path: str, key: str = "id", **parameters: str) -> list[Mapping[str, Any]]:
+def listed(http: HttpClient, path: str, key: str = "id", **parameters: str) -> list[Mapping[str, Any]]:
     """All entries of a listing, over its pages; of one whose `key` comes twice the last, all that have none. Raises as `Http.get` does."""
     found: list[Mapping[str, Any]] = []
     for page in http.pages(path, page_size=PAGE, **parameters):

@@ -7,8 +7,8 @@ from urllib.parse import quote
 import msgspec
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.common.http import Http
-from lineage_bridge.sources.common.kafka.events.builder import Teller
+from lineage_bridge.sources.common.http import HttpClient
+from lineage_bridge.sources.common.kafka.events.builder import KafkaEventBuilder
 from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
 from lineage_bridge.sources.confluent.organization import KafkaCluster
 from lineage_bridge.sources.confluent.plane import AnyPlane, Around, FetchedT, Plane, Planes
@@ -29,7 +29,7 @@ _AnswerT = TypeVar("_AnswerT")
 class Rest:
     """Asks one cluster."""
 
-    def __init__(self, http: Http, cluster: str) -> None:
+    def __init__(self, http: HttpClient, cluster: str) -> None:
         self.http = http
         self._root = f"/kafka/v3/clusters/{cluster}"
 
@@ -52,9 +52,9 @@ class Rest:
     def of_each(self, names: Sequence[str], ask: Callable[[str], _AnswerT], what: str, failures: Failures) -> dict[str, _AnswerT]:
         """What `ask` gives of each name; one that fails is left out, and told as a part of `what`."""
         found: dict[str, _AnswerT] = {}
-        for name, answer in zip(names, self.http.each(ask, names), strict=True):
+        for name, answer in zip(names, self.http.map(ask, names), strict=True):
             if isinstance(answer, SourceError):
-                failures.part(what, str(answer).replace(quote(name, safe=""), "..."), name)
+                failures.add_name(what, str(answer).replace(quote(name, safe=""), "..."), name)
             else:
                 found[name] = answer
         return found
@@ -98,9 +98,9 @@ class ClusterPlane(Plane[FetchedT]):
         """What asks the cluster. Raises SourceError."""
         return Rest(self.clients.http(self.key, self.cluster.url, self.credential, "kafka"), self.cluster.id)
 
-    def teller(self, now_us: int) -> Teller:
+    def teller(self, now_us: int) -> KafkaEventBuilder:
         """Tells of the cluster at a time."""
-        return Teller(self.cluster.id, self.cluster.space, now_us, self.settings.heartbeat_s, GROUPS, PRODUCERS)
+        return KafkaEventBuilder(self.cluster.id, self.cluster.space, now_us, self.settings.heartbeat_s, GROUPS, PRODUCERS)
 
     @property
     def servers(self) -> frozenset[str]:

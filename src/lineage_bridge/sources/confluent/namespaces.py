@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge
+from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, SharedMetadata
 
 
-def within(around: Knowledge, cluster: str, space: str) -> Knowledge:
+def within(around: SharedMetadata, cluster: str, space: str) -> SharedMetadata:
     """What is known, with the cluster of this id by this namespace and no other."""
-    known = next((one for one in around.clusters if (one.id, one.namespace) == (cluster, space)), Cluster(cluster, space))
+    known = next((one for one in around.clusters if (one.id, one.namespace) == (cluster, space)), ClusterMetadata(cluster, space))
     return replace(around, clusters=(known, *(one for one in around.clusters if one.id != cluster)))

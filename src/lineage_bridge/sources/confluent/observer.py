@@ -13,9 +13,9 @@ import msgspec
 
 from lineage_bridge.errors import ConfigError, SourceError, StoppedError
 from lineage_bridge.openlineage.event_builder import Json
-from lineage_bridge.sources.common.http import Http
-from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, SameJob, SameSpace, Snapshot, Unseen
-from lineage_bridge.sources.common.shared_metadata import NOTHING, Knowledge, together
+from lineage_bridge.sources.common.http import HttpClient
+from lineage_bridge.sources.common.observer import Check, Observation, Observer, SameJob, SameNamespace, Snapshot, SourceKind, Unseen
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata, merge_metadata
 from lineage_bridge.sources.confluent.audit.plane import NAME as AUDIT_LOG
 from lineage_bridge.sources.confluent.audit.plane import offsets_of
 from lineage_bridge.sources.confluent.audit.watch import Watch
@@ -84,10 +84,10 @@ class ConfluentObserver(Observer[ConfluentSettings]):
             for plane, fetch in [(plane, pool.submit(_fetch, plane, None, now_us)) for plane in planes]:
                 yield _checked(plane, fetch)
 
-    def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """Look once; see Observer."""
         events: list[Json] = []
-        same: list[SameJob | SameSpace] = []
+        same: list[SameJob | SameNamespace] = []
         last = Observation({})
         for step in self.steps(before, around, now_us):
             last = step.observation
@@ -98,7 +98,7 @@ class ConfluentObserver(Observer[ConfluentSettings]):
     def steps(
         self,
         before: Snapshot | None,
-        around: Knowledge,
+        around: SharedMetadata,
         now_us: int,
         *,
         only: Only = ALL,
@@ -116,15 +116,15 @@ class ConfluentObserver(Observer[ConfluentSettings]):
         yield look.discovery()
         yield from look.planes(frozenset(done), told)
 
-    def knowledge(self, snapshot: Snapshot) -> Knowledge:
+    def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         """What all planes know of what they last saw."""
         if "estate" not in snapshot:
-            return NOTHING
+            return NO_METADATA
         estate = msgspec.convert(snapshot["estate"], Estate)
         planes = planes_of(self.planes_around(estate, ALL))
-        return together(plane.know(snapshot["planes"][plane.key]) for plane in planes if plane.key in snapshot["planes"])
+        return merge_metadata(plane.know(snapshot["planes"][plane.key]) for plane in planes if plane.key in snapshot["planes"])
 
-    def stirred(self, before: Callable[[], Snapshot | None]) -> int:
+    def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
         """How many changes the audit log has told of since the last poll before it was asked first."""
         audit_log = self.settings.audit_log
         if audit_log is None or AUDIT_LOG in self.settings.off:
@@ -154,7 +154,7 @@ class ConfluentObserver(Observer[ConfluentSettings]):
         settings = self.settings.model_copy(update={"off": tuple(sorted(narrowed.off))})
         return Around(whole.within(narrowed), whole, self.clients, settings)
 
-    def control(self) -> Http:
+    def control(self) -> HttpClient:
         """The client of the control plane. Raises SourceError."""
         if self.settings.cloud is None:
             raise SourceError("no Cloud API key is set, so environments cannot be listed", "set cloud = {key, secret}")
@@ -164,7 +164,7 @@ class ConfluentObserver(Observer[ConfluentSettings]):
 class _Look:
     """One observation under way."""
 
-    def __init__(self, observer: ConfluentObserver, before: Snapshot, around: Knowledge, now_us: int, only: Only) -> None:
+    def __init__(self, observer: ConfluentObserver, before: Snapshot, around: SharedMetadata, now_us: int, only: Only) -> None:
         self.observer, self.now_us, self.only = observer, now_us, only
         self.before = msgspec.convert(before["estate"], Estate) if "estate" in before else None
         self.estate = self.before or Estate()
@@ -172,7 +172,7 @@ class _Look:
         self.unseen: dict[str, list[list[str]]] = {key: list(told) for key, told in before.get("unseen", {}).items()}
         self.same: list[str] = list(before.get("same", ()))
         self.outside = around
-        self.known: dict[str, Knowledge] = {}
+        self.known: dict[str, SharedMetadata] = {}
         self.sent = observer.clients.requests
 
     def discovery(self) -> Step:
@@ -213,7 +213,7 @@ class _Look:
             if plane.key in self.snapshots:
                 self.known[plane.key] = plane.know(self.snapshots[plane.key])
         for plane in gone:
-            yield self._told(plane, plane.nothing(), together([outside, *self.known.values()]), is_gone=True)
+            yield self._told(plane, plane.nothing(), merge_metadata([outside, *self.known.values()]), is_gone=True)
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="plane") as pool:
             wanted = [plane for plane in every if plane.key not in done]
             fetches = {
@@ -227,11 +227,11 @@ class _Look:
                 for fetch in fetches.values():
                     fetch.cancel()
 
-    def _stages(self, wanted: list[AnyPlane], fetches: dict[str, "Future[_Fetched]"], outside: Knowledge) -> Iterator[Step]:
-        stage, known = -1, NOTHING
+    def _stages(self, wanted: list[AnyPlane], fetches: dict[str, "Future[_Fetched]"], outside: SharedMetadata) -> Iterator[Step]:
+        stage, known = -1, NO_METADATA
         for plane in wanted:
             if plane.stage != stage:
-                stage, known = plane.stage, together([outside, *self.known.values()])
+                stage, known = plane.stage, merge_metadata([outside, *self.known.values()])
             if lacking := plane.lacks():
                 yield self._lost(plane, NOT_OBSERVED, lacking)
                 continue
@@ -247,7 +247,7 @@ class _Look:
             else:
                 yield self._told(plane, fetched.value, known, took_us=fetched.took_us)
 
-    def _told(self, plane: AnyPlane, value: object, known: Knowledge, *, is_gone: bool = False, took_us: int = 0) -> Step:
+    def _told(self, plane: AnyPlane, value: object, known: SharedMetadata, *, is_gone: bool = False, took_us: int = 0) -> Step:
         before = self.snapshots.get(plane.key)
         try:
             seen: Observation = plane.tell(value, before, known, self.now_us)
@@ -275,7 +275,7 @@ class _Look:
         return Step(plane.key, outcome, self._observation(plane.key, (), (Unseen(plane.key, why),), ()))
 
     def _observation(
-        self, key: str, events: Iterable[Json], unseen: Collection[Unseen], same: Iterable[SameJob | SameSpace]
+        self, key: str, events: Iterable[Json], unseen: Collection[Unseen], same: Iterable[SameJob | SameNamespace]
     ) -> Observation:
         self.unseen.pop(key, None)
         if unseen:
@@ -296,11 +296,13 @@ class _Look:
     def _requests(self, plane: AnyPlane) -> int:
         return self.observer.clients.requests.get(plane.key, 0) - self.sent.get(plane.key, 0)
 
-    def _spaces(self) -> list[SameSpace]:
+    def _spaces(self) -> list[SameNamespace]:
         """Each cluster's namespaces by its id and by its bootstrap server, where that is no other cluster's."""
         shared = self.estate.shared_bootstraps
         return [
-            SameSpace(one.space, f"kafka://{one.bootstrap}", f"Confluent Cloud tells {one.bootstrap} as the bootstrap server of {one.id}")
+            SameNamespace(
+                one.space, f"kafka://{one.bootstrap}", f"Confluent Cloud tells {one.bootstrap} as the bootstrap server of {one.id}"
+            )
             for one in self.estate.kafka
             if one.bootstrap and one.bootstrap not in shared
         ]
@@ -350,7 +352,7 @@ def _both(some: frozenset[str], others: frozenset[str]) -> frozenset[str]:
     return some or others
 
 
-def _without(known: Knowledge, spaces: frozenset[str], clusters: frozenset[str]) -> Knowledge:
+def _without(known: SharedMetadata, spaces: frozenset[str], clusters: frozenset[str]) -> SharedMetadata:
     """Knowledge of others: what a poll before has told of these clusters is told anew."""
     schemas: Mapping[Any, Any] = {key: schema for key, schema in known.schemas.items() if key[0][0] not in spaces}
     return replace(
@@ -363,6 +365,6 @@ def _without(known: Knowledge, spaces: frozenset[str], clusters: frozenset[str])
     )
 
 
-KIND = Kind(
+KIND = SourceKind(
     ConfluentSettings, ConfluentObserver, "Confluent Cloud: clusters, topics, connectors, ksqlDB, Flink, schemas, Tableflow and more"
 )

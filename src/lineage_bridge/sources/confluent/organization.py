@@ -8,7 +8,7 @@ import msgspec
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.naming import first_server
-from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Unseen
 from lineage_bridge.sources.confluent.clients import listed
 from lineage_bridge.sources.confluent.settings import Only
@@ -137,7 +137,7 @@ _PartT = TypeVar("_PartT", Registry, KsqlCluster, Pool, KafkaCluster)
 _Listing = tuple[str, str, Callable[[str, Mapping[str, Any]], Any]]
 
 
-def discover(http: Http, before: Estate | None, only: Only) -> tuple[Estate, tuple[Unseen, ...]]:
+def discover(http: HttpClient, before: Estate | None, only: Only) -> tuple[Estate, tuple[Unseen, ...]]:
     """What there is now. A listing that fails leaves what it told before. Raises SourceError if not even environments can be listed."""
     known = before or Estate()
     environments = listed(http, "/org/v2/environments")
@@ -167,7 +167,7 @@ def _parts(estate: Estate) -> tuple[tuple[Any, ...], ...]:
     return estate.kafka, estate.registries, estate.ksqldb, estate.pools
 
 
-def _attempt(http: Http, kind: int, environment: str) -> list[Any] | SourceError:
+def _attempt(http: HttpClient, kind: int, environment: str) -> list[Any] | SourceError:
     name, path, read = _LISTINGS[kind]
     try:
         return [read(environment, one) for one in listed(http, path, environment=environment)]
@@ -184,7 +184,7 @@ def _environment(one: Mapping[str, Any]) -> Environment:
     return Environment(str(one["id"]), str(one.get("display_name") or one["id"]), package, organization)
 
 
-def _organization(http: Http) -> str:
+def _organization(http: HttpClient) -> str:
     """The organization's id; empty if it cannot be had: then Flink's statements cannot."""
     try:
         return next((str(one["id"]) for one in listed(http, "/org/v2/organizations")), "")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from lineage_bridge.sources.common.observer import Observation, Snapshot
-from lineage_bridge.sources.common.shared_metadata import NOTHING, Knowledge
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata
 from lineage_bridge.sources.confluent.clients import Clients
 from lineage_bridge.sources.confluent.organization import Estate
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
@@ -50,17 +50,17 @@ class Plane(ABC, Generic[FetchedT]):
         """Ask. Raises SourceError if nothing can be said; parts that failed lie in the value. Runs beside other planes' fetches."""
 
     @abstractmethod
-    def tell(self, fetched: FetchedT, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def tell(self, fetched: FetchedT, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """What is to be told of what was fetched. Pure. `before`: this plane's snapshot; `around`: what is known of all other planes."""
 
     @abstractmethod
     def nothing(self) -> FetchedT:
         """A complete answer in which there is nothing: what is told of once the whole scope is gone."""
 
-    def know(self, snapshot: Snapshot) -> Knowledge:
+    def know(self, snapshot: Snapshot) -> SharedMetadata:
         """What other planes and sources may use of a snapshot. Pure."""
         del snapshot
-        return NOTHING
+        return NO_METADATA
 
 
 AnyPlane = Plane[Any]

@@ -10,7 +10,7 @@ from lineage_bridge.openlineage.times import DAY_US, format_time
 from lineage_bridge.sources.common.kafka.events.builder import digest
 from lineage_bridge.sources.common.kafka.events.topics import STATISTICS_EVERY_US
 from lineage_bridge.sources.common.kafka.look.purposes import SYSTEM, purpose
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sources.confluent.metrics.client import KAFKA, TOPIC, Row, Window
 from lineage_bridge.sources.confluent.organization import Estate
 
@@ -22,7 +22,7 @@ FORGOTTEN_US = 7 * DAY_US
 class Topics:
     """Topics of users: where topics are listed, one of these."""
 
-    def __init__(self, estate: Estate, around: Knowledge) -> None:
+    def __init__(self, estate: Estate, around: SharedMetadata) -> None:
         self.spaces = {one.id: one.space for one in estate.kafka}
         self._listed = {one.id: one.topics for one in around.clusters if one.id in self.spaces and one.topics is not None}
 
@@ -41,7 +41,7 @@ class Telling:
     """
 
     def __init__(
-        self, estate: Estate, around: Knowledge, during: Window, now_us: int, heartbeat_s: int, said: Mapping[str, list[Any]]
+        self, estate: Estate, around: SharedMetadata, during: Window, now_us: int, heartbeat_s: int, said: Mapping[str, list[Any]]
     ) -> None:
         self.around, self.during, self.now_us, self.heartbeat_s = around, during, now_us, heartbeat_s
         self.topics = Topics(estate, around)

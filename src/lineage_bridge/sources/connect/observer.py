@@ -6,12 +6,12 @@ from urllib.parse import urlsplit
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
-from lineage_bridge.sources.common.connect.client import OFFSETS, TASKS, TOPICS, Worker, fetch
-from lineage_bridge.sources.common.connect.events.translate import Made, knowledge_of, observed
+from lineage_bridge.sources.common.connect.client import OFFSETS, TASKS, TOPICS, ConnectClient, fetch_state
+from lineage_bridge.sources.common.connect.events.translate import Memos, shared_metadata, translate
 from lineage_bridge.sources.common.connect.generation import plugins_of
 from lineage_bridge.sources.common.connect.settings import ConnectSettings
-from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, Snapshot
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.observer import Check, Observation, Observer, Snapshot, SourceKind
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 
 
 class ConnectObserver(Observer[ConnectSettings]):
@@ -19,8 +19,8 @@ class ConnectObserver(Observer[ConnectSettings]):
 
     def __init__(self, name: str, settings: ConnectSettings) -> None:
         super().__init__(name, settings)
-        self.worker = Worker(settings)
-        self.classes, self.made = catalogue().with_mappings(settings.mappings), Made()
+        self.worker = ConnectClient(settings)
+        self.classes, self.made = catalogue().with_mappings(settings.mappings), Memos()
         self.namespace = settings.namespace or f"kafka-connect://{_address(settings.url)}"
 
     def test(self) -> Iterator[Check]:
@@ -44,14 +44,14 @@ class ConnectObserver(Observer[ConnectSettings]):
             yield self._tried(f"{what} of connector {first.name}", first.name, what) if first else Check(what, False, "")
         yield self._tried_plugins(sorted({name for one in connectors.values() for name in plugins_of(one.config).values()}))
 
-    def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """Look once; see Observer."""
-        fetched = fetch(self.worker, before or {})
-        return observed(fetched, before, around, now_us, self.settings, self.namespace, self.classes, self.made)
+        fetched = fetch_state(self.worker, before or {})
+        return translate(fetched, before, around, now_us, self.settings, self.namespace, self.classes, self.made)
 
-    def knowledge(self, snapshot: Snapshot) -> Knowledge:
+    def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         """The consumer groups that are connectors'."""
-        return knowledge_of(snapshot)
+        return shared_metadata(snapshot)
 
     def close(self) -> None:
         """Let go of connections."""
@@ -80,4 +80,4 @@ def _address(url: str) -> str:
     return f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
 
 
-KIND = Kind(ConnectSettings, ConnectObserver, "Kafka Connect: connectors, what they read and write, and how they fare")
+KIND = SourceKind(ConnectSettings, ConnectObserver, "Kafka Connect: connectors, what they read and write, and how they fare")

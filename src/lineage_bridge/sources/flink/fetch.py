@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from lineage_bridge.errors import SourceError, UnreachableError
-from lineage_bridge.sources.common.flink.metrics import Counts, Metrics, metrics_of, topics_of, wanted_of
+from lineage_bridge.sources.common.flink.metrics import Counts, JobMetrics, metrics_of, topics_of, wanted_of
 from lineage_bridge.sources.common.flink.plan import Operator, Plan, read_plan
-from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Unseen
 
 Answer = Mapping[str, Any]
@@ -23,7 +23,7 @@ _ERRORS = ("FAILED", "FAILING", "RESTARTING")
 
 
 @dataclass(frozen=True)
-class Look:
+class JobAnswers:
     """What one poll tells of a job; what was not asked or not told is None. `overview` is its line of `/jobs/overview`."""
 
     overview: Answer
@@ -33,7 +33,7 @@ class Look:
     exceptions: Answer | None = None
     checkpoints: Answer | None = None
     restarts: int | None = None
-    metrics: Metrics = field(default_factory=Metrics)
+    metrics: JobMetrics = field(default_factory=JobMetrics)
     unseen: tuple[Unseen, ...] = ()
 
 
@@ -49,7 +49,7 @@ def shaped(what: str) -> Iterator[None]:
 class JobManager:
     """A JobManager, or a history server."""
 
-    def __init__(self, http: Http) -> None:
+    def __init__(self, http: HttpClient) -> None:
         self._http = http
 
     def version(self) -> str:
@@ -90,7 +90,7 @@ class JobManager:
         """Why its tasks failed. Raises SourceError."""
         return _object(self._http.get(f"/jobs/{jid}/exceptions"))
 
-    def look(self, overview: Answer, before: Mapping[str, Any] | None, known: Plan | None) -> Look:
+    def look(self, overview: Answer, before: Mapping[str, Any] | None, known: Plan | None) -> JobAnswers:
         """What there is to know of a job. `before` is what was known of it, `known` its plan as it was.
 
         Raises SourceError if the job as a whole cannot be seen, UnreachableError if the JobManager is gone.
@@ -113,7 +113,7 @@ class JobManager:
         with shaped(f"job {name}"):
             plan = read_plan(detail["plan"], detail["vertices"]) if detail is not None else known or Plan()
         was = metrics_of(before)
-        return Look(
+        return JobAnswers(
             overview,
             detail,
             plan,
@@ -129,7 +129,7 @@ class JobManager:
         told = self._values(f"/jobs/{jid}/metrics", ["numRestarts"], "value")
         return int(told["numRestarts"]) if "numRestarts" in told else None
 
-    def _metrics(self, jid: str, plan: Plan, was: Metrics) -> Metrics:
+    def _metrics(self, jid: str, plan: Plan, was: JobMetrics) -> JobMetrics:
         """One call for each vertex that has a source or sink, and one more while not all of them are known to count something.
 
         Flink tells nothing at all when one of the ids asked for is not there.
@@ -149,7 +149,7 @@ class JobManager:
             for id_, value in values.items():
                 operator, name = wanted[id_]
                 counts.setdefault(operator, {})[name] = value
-        return Metrics(counts, ids, topics)
+        return JobMetrics(counts, ids, topics)
 
     def _listed(self, path: str) -> frozenset[str]:
         told = self._http.get(path)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from lineage_bridge.errors import SourceError, UnreachableError
-from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.text.splitting import split
 from lineage_bridge.sql.text.tokens import TokenError, tokens
@@ -19,7 +19,7 @@ _FIRST = "/v1"
 class Session:
     """An open session. Statements that it was given are known in it only, but for what catalogs outside of Flink keep."""
 
-    def __init__(self, http: Http) -> None:
+    def __init__(self, http: HttpClient) -> None:
         self._http = http
         self._place = f"{_FIRST}/sessions/{_text(http.send('POST', f'{_FIRST}/sessions', {}), 'sessionHandle')}"
 
@@ -55,7 +55,7 @@ class Session:
         return status == "FINISHED"
 
 
-def tables(http: Http, ddl: str, wanted: Iterable[Name]) -> dict[Name, str]:
+def tables(http: HttpClient, ddl: str, wanted: Iterable[Name]) -> dict[Name, str]:
     """The DDL of tables, empty for what the gateway does not know; the catalogs of `ddl` are declared first. Raises SourceError."""
     session = Session(http)
     try:

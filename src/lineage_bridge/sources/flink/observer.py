@@ -5,15 +5,15 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from lineage_bridge.errors import ConfigError, SourceError
-from lineage_bridge.sources.common.flink.tables import declared
-from lineage_bridge.sources.common.http import Http
-from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, Snapshot
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.flink.tables import read_declarations
+from lineage_bridge.sources.common.http import HttpClient
+from lineage_bridge.sources.common.observer import Check, Observation, Observer, Snapshot, SourceKind
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sources.flink import gateway
 from lineage_bridge.sources.flink.fetch import JobManager
-from lineage_bridge.sources.flink.poll import Clients, Poll
+from lineage_bridge.sources.flink.poll import FlinkClients, Poll
 from lineage_bridge.sources.flink.settings import FlinkSettings
-from lineage_bridge.sources.flink.shared_metadata import knowledge_of
+from lineage_bridge.sources.flink.shared_metadata import shared_metadata
 
 _T = TypeVar("_T")
 
@@ -23,7 +23,7 @@ class FlinkObserver(Observer[FlinkSettings]):
 
     def __init__(self, name: str, settings: FlinkSettings) -> None:
         super().__init__(name, settings)
-        self._clients = Clients(Http(settings), _client(settings, settings.gateway_url), _client(settings, settings.history_url))
+        self._clients = FlinkClients(HttpClient(settings), _client(settings, settings.gateway_url), _client(settings, settings.history_url))
         parts = urlsplit(settings.url)
         self.namespace = settings.namespace or f"flink://{parts.netloc}{parts.path}"
 
@@ -45,17 +45,19 @@ class FlinkObserver(Observer[FlinkSettings]):
             yield _check("open a session of the SQL gateway", lambda: gateway.tables(sql, "", ()), lambda _: "it can be asked for tables")
         if history is not None:
             yield _check("list the history server's jobs", JobManager(history).jobs, lambda jobs: f"{len(jobs)} jobs")
-        yield _check("read init_sql", settings.ddl, lambda text: f"{len(declared(text, ()).tables)} tables")
-        yield _check("read statements", settings.scripts, lambda texts: f"{sum(map(len, declared('', texts).named.values()))} jobs")
+        yield _check("read init_sql", settings.ddl, lambda text: f"{len(read_declarations(text, ()).tables)} tables")
+        yield _check(
+            "read statements", settings.scripts, lambda texts: f"{sum(map(len, read_declarations('', texts).named.values()))} jobs"
+        )
         yield _check("read annotations", settings.said, lambda found: f"{len(found)} jobs or patterns")
 
-    def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """Look at the jobs. Raises SourceError when the JobManager does not list them."""
         return Poll(self.settings, self._clients, self.namespace, before or {}, around, now_us).observation()
 
-    def knowledge(self, snapshot: Snapshot) -> Knowledge:
+    def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         """The consumer groups of jobs, and the schemas that DDL declares of topics."""
-        return knowledge_of(snapshot)
+        return shared_metadata(snapshot)
 
     def close(self) -> None:
         """Let go of connections."""
@@ -64,8 +66,8 @@ class FlinkObserver(Observer[FlinkSettings]):
                 http.close()
 
 
-def _client(settings: FlinkSettings, url: str | None) -> Http | None:
-    return Http(settings.model_copy(update={"url": url})) if url else None
+def _client(settings: FlinkSettings, url: str | None) -> HttpClient | None:
+    return HttpClient(settings.model_copy(update={"url": url})) if url else None
 
 
 def _check(step: str, ask: Callable[[], _T], tell: Callable[[_T], str]) -> Check:
@@ -75,4 +77,4 @@ def _check(step: str, ask: Callable[[], _T], tell: Callable[[_T], str]) -> Check
         return Check(step, False, str(error), error.hint)
 
 
-KIND = Kind(FlinkSettings, FlinkObserver, "Apache Flink: the jobs of a JobManager, by its REST API and the SQL gateway")
+KIND = SourceKind(FlinkSettings, FlinkObserver, "Apache Flink: the jobs of a JobManager, by its REST API and the SQL gateway")

@@ -8,16 +8,16 @@ from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.flink.flows import flows_of
 from lineage_bridge.sources.common.flink.plan import Plan
-from lineage_bridge.sources.common.flink.tables import Declared, declared
-from lineage_bridge.sources.common.flink.values import Evidence, Flows
-from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.flink.tables import DeclaredTables, read_declarations
+from lineage_bridge.sources.common.flink.values import JobEvidence, JobFlows
+from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Observation, SameJob, Snapshot, Unseen
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sources.flink import gateway
-from lineage_bridge.sources.flink.fetch import ENDED, NAME, NAMESPACE, Answer, JobManager, Look, shaped
+from lineage_bridge.sources.flink.fetch import ENDED, NAME, NAMESPACE, Answer, JobAnswers, JobManager, shaped
 from lineage_bridge.sources.flink.settings import FlinkSettings
 from lineage_bridge.sources.flink.shared_metadata import told_of
-from lineage_bridge.sources.flink.translate import Cluster, Remembered, began_again, events_of, plan_of, remember, replaced
+from lineage_bridge.sources.flink.translate import ClusterContext, Remembered, began_again, events_of, plan_of, remember, replaced
 from lineage_bridge.sql.names import Name, parsed, written
 
 _REMEMBERED_US = 86_400_000_000
@@ -26,18 +26,20 @@ _OF_SESSIONS = "default_catalog"
 _T = TypeVar("_T")
 
 
-class Clients(NamedTuple):
+class FlinkClients(NamedTuple):
     """The servers of a cluster; gateway and history server may not be there."""
 
-    manager: Http
-    gateway: Http | None
-    history: Http | None
+    manager: HttpClient
+    gateway: HttpClient | None
+    history: HttpClient | None
 
 
 class Poll:
     """One poll. `before` is the last one's snapshot, empty at first."""
 
-    def __init__(self, settings: FlinkSettings, clients: Clients, namespace: str, before: Snapshot, around: Knowledge, now_us: int) -> None:
+    def __init__(
+        self, settings: FlinkSettings, clients: FlinkClients, namespace: str, before: Snapshot, around: SharedMetadata, now_us: int
+    ) -> None:
         self._settings, self._clients, self._namespace = settings, clients, namespace
         self._before, self._around, self._now_us = before, around, now_us
         self._manager = JobManager(clients.manager)
@@ -54,7 +56,7 @@ class Poll:
         nothing: dict[str, str] = {}
         listener = self._asked("settings of the JobManager", self._manager.listener, "listener", nothing, is_new)
         applications = self._asked("applications", self._manager.applications, "applications", nothing, is_new)
-        cluster = Cluster(self._namespace, version, self._settings.heartbeat_s, self._now_us, applications)
+        cluster = ClusterContext(self._namespace, version, self._settings.heartbeat_s, self._now_us, applications)
         looks = self._looks(wanted)
         ddl, evidence, open_paths = self._evidence(looks)
         jobs = {jid: known for jid, known in self._known.items() if jid in wanted and jid not in looks}
@@ -91,24 +93,24 @@ class Poll:
             self._unseen.append(Unseen(what, str(error)))
             return was
 
-    def _looks(self, wanted: Mapping[str, Answer]) -> dict[str, Look]:
+    def _looks(self, wanted: Mapping[str, Answer]) -> dict[str, JobAnswers]:
         """What is seen of the jobs whose end has not been told."""
         going_on = [job for job in wanted.values() if not (self._memory(job) or {}).get("ended")]
-        found = self._clients.manager.each(self._look, going_on)
-        looks: dict[str, Look] = {}
+        found = self._clients.manager.map(self._look, going_on)
+        looks: dict[str, JobAnswers] = {}
         for job, look in zip(going_on, found, strict=True):
-            if isinstance(look, Look):
+            if isinstance(look, JobAnswers):
                 looks[str(job["jid"])] = look
                 self._unseen += look.unseen
             elif not isinstance(look, MissingError):
                 self._unseen.append(Unseen(f"job {job['name']}", str(look)))
         return looks
 
-    def _look(self, job: Answer) -> Look:
+    def _look(self, job: Answer) -> JobAnswers:
         known = self._memory(job)
         return _whole(self._manager.look(job, known, plan_of(known)), known)
 
-    def _evidence(self, looks: Mapping[str, Look]) -> tuple[dict[Name, str], Evidence | None, frozenset[Name]]:
+    def _evidence(self, looks: Mapping[str, JobAnswers]) -> tuple[dict[Name, str], JobEvidence | None, frozenset[Name]]:
         """The DDL of the gateway, all that is known beside the jobs, and the tables that the gateway could not be asked for.
 
         No evidence at all if a file of it cannot be read: what it would tell is not to be told as gone.
@@ -119,7 +121,7 @@ class Poll:
         except ConfigError as error:
             self._unseen.append(Unseen("what is known of jobs", str(error)))
             return ddl, None, frozenset()
-        asked = _unknown_tables(looks, self._known, declared(text, scripts))
+        asked = _unknown_tables(looks, self._known, read_declarations(text, scripts))
         open_paths: frozenset[Name] = frozenset()
         if asked and self._clients.gateway is not None:
             try:
@@ -127,17 +129,23 @@ class Poll:
             except SourceError as error:
                 self._unseen.append(Unseen("the SQL gateway", str(error)))
                 open_paths = frozenset(asked) - ddl.keys()
-        known = declared(";\n".join((text, *(made for made in ddl.values() if made))), scripts)
-        return ddl, Evidence(known, said, self._around, self._settings.kafka, self._namespace), open_paths
+        known = read_declarations(";\n".join((text, *(made for made in ddl.values() if made))), scripts)
+        return ddl, JobEvidence(known, said, self._around, self._settings.kafka, self._namespace), open_paths
 
     def _told(
-        self, jid: str, look: Look, before: Remembered | None, evidence: Evidence | None, cluster: Cluster, open_paths: frozenset[Name]
+        self,
+        jid: str,
+        look: JobAnswers,
+        before: Remembered | None,
+        evidence: JobEvidence | None,
+        cluster: ClusterContext,
+        open_paths: frozenset[Name],
     ) -> dict[str, Any]:
         """Tell of a job; what is remembered of it."""
         facts = remember(look, before)
         if before is None and jid in self._known:
             facts["again"] = True
-        flows: Flows | None = None
+        flows: JobFlows | None = None
         if evidence is not None and not any(operator.table in open_paths for operator in (*look.plan.sources, *look.plan.sinks)):
             flows = flows_of(facts["name"], look.plan, look.metrics.topics, evidence)
             self._unseen += flows.unseen
@@ -148,7 +156,7 @@ class Poll:
         self._events += replaced((before or {}).get("inferred", ()), others["inferred"], self._now_us)
         return after if after.get("ended") else {**after, **others}
 
-    def _lost(self, listed: Mapping[str, Answer], evidence: Evidence | None, cluster: Cluster) -> dict[str, Any]:
+    def _lost(self, listed: Mapping[str, Answer], evidence: JobEvidence | None, cluster: ClusterContext) -> dict[str, Any]:
         """The jobs that left the JobManager's list before their end was seen."""
         kept: dict[str, Any] = {}
         for jid, known in sorted(self._known.items()):
@@ -166,7 +174,7 @@ class Poll:
                 self._unseen.append(Unseen(f"job {known['name']} ({jid}): end", why))
         return {jid: known for jid, known in kept.items() if not known.get("ended")}
 
-    def _archived(self, jid: str, known: Remembered) -> Look | None:
+    def _archived(self, jid: str, known: Remembered) -> JobAnswers | None:
         """A job that has ended, as the history server has it."""
         if self._clients.history is None:
             return None
@@ -182,7 +190,7 @@ class Poll:
                 "name": known["name"],
                 "start-time": known["start"],
             }
-            look = _whole(Look(overview, detail, plan_of(known) or Plan(), exceptions=exceptions), known)
+            look = _whole(JobAnswers(overview, detail, plan_of(known) or Plan(), exceptions=exceptions), known)
         except MissingError:
             return None
         except SourceError as error:
@@ -190,7 +198,7 @@ class Poll:
             return None
         return look if detail.get("state") in ENDED else None
 
-    def _same(self, listener: Mapping[str, str], looks: Mapping[str, Look]) -> tuple[tuple[SameJob, ...], list[list[str]]]:
+    def _same(self, listener: Mapping[str, str], looks: Mapping[str, JobAnswers]) -> tuple[tuple[SameJob, ...], list[list[str]]]:
         """The names by which OpenLineage's own listener tells of the jobs."""
         told = {(name, other) for name, other in self._before.get("same", ())}
         found: dict[tuple[str, str], SameJob] = {}
@@ -208,7 +216,7 @@ class Poll:
         return tuple(found.values()), sorted([list(one) for one in told | found.keys()])
 
 
-def _whole(look: Look, known: Remembered | None) -> Look:
+def _whole(look: JobAnswers, known: Remembered | None) -> JobAnswers:
     """A look all of whose answers can be read. Raises SourceError."""
     with shaped(f"job {look.overview['name']}"):
         remember(look, known)
@@ -221,7 +229,7 @@ def _configured(settings: Answer | None) -> Mapping[str, str]:
     return own if NAMESPACE in own else {}
 
 
-def _unknown_tables(looks: Mapping[str, Look], known: Mapping[str, Remembered], told: Declared) -> list[Name]:
+def _unknown_tables(looks: Mapping[str, JobAnswers], known: Mapping[str, Remembered], told: DeclaredTables) -> list[Name]:
     """The tables of new jobs that nothing defines, with catalog and database. Those of a session are no other session's."""
     found: dict[Name, None] = {}
     for jid, look in looks.items():

@@ -5,13 +5,13 @@ from typing import Any
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.sources.common.flink.values import Access, Flows
-from lineage_bridge.sources.common.shared_metadata import KEY, KEY_COLUMN, VALUE, VALUE_COLUMN, Knowledge, Schema
+from lineage_bridge.sources.common.flink.values import DatasetAccess, JobFlows
+from lineage_bridge.sources.common.shared_metadata import KEY, KEY_COLUMN, VALUE, VALUE_COLUMN, SharedMetadata, TopicSchema
 
 _DECLARED = 1
 
 
-def told_of(flows: Flows) -> dict[str, Any]:
+def told_of(flows: JobFlows) -> dict[str, Any]:
     """What a job's flows tell others, as JSON; and what of it was told as inferred."""
     schemas = {access.dataset: access for access in (*flows.outputs, *flows.inputs) if access.fields and access.connector.endswith("kafka")}
     return {
@@ -21,23 +21,23 @@ def told_of(flows: Flows) -> dict[str, Any]:
     }
 
 
-def knowledge_of(snapshot: Mapping[str, Any]) -> Knowledge:
+def shared_metadata(snapshot: Mapping[str, Any]) -> SharedMetadata:
     """What the jobs of a snapshot tell together. Of two declarations of one topic the least by its table's name counts."""
     owners: dict[tuple[str, str], DatasetName] = {}
-    schemas: dict[tuple[DatasetName, str], Schema] = {}
+    schemas: dict[tuple[DatasetName, str], TopicSchema] = {}
     for facts in snapshot.get("jobs", {}).values():
         job = (snapshot["namespace"], facts["name"])
         for cluster, group in facts.get("groups", ()):
             owners[cluster, group] = min(owners.get((cluster, group), job), job)
         for namespace, name, table, fields in facts.get("schemas", ()):
             for part, columns in _parts(_fields(fields)):
-                said = Schema(columns, f"table {table}", _DECLARED)
+                said = TopicSchema(columns, f"table {table}", _DECLARED)
                 key = ((namespace, name), part)
                 schemas[key] = min(schemas.get(key, said), said, key=lambda one: (one.version, repr(one.fields)))
-    return Knowledge(schemas=schemas, owners=owners)
+    return SharedMetadata(schemas=schemas, owners=owners)
 
 
-def _schema(access: Access) -> list[Any]:
+def _schema(access: DatasetAccess) -> list[Any]:
     return [*access.dataset, access.tables[0] if access.tables else "", [_field(field) for field in access.fields]]
 
 

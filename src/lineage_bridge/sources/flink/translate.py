@@ -11,8 +11,8 @@ from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.flink.counters import Held, hold, key_of, read_of, written_of
 from lineage_bridge.sources.common.flink.facets import OUTGOING, inputs_of, job_facets, outputs_of
 from lineage_bridge.sources.common.flink.plan import Operator, Plan
-from lineage_bridge.sources.common.flink.values import Flows
-from lineage_bridge.sources.flink.fetch import ENDED, Answer, Look
+from lineage_bridge.sources.common.flink.values import JobFlows
+from lineage_bridge.sources.flink.fetch import ENDED, Answer, JobAnswers
 from lineage_bridge.sources.flink.status import checkpoints_of, error_of, parallelism_of
 
 Remembered = Mapping[str, Any]
@@ -25,7 +25,7 @@ _SAME_FOR_ALL = "0" * 32
 
 
 @dataclass(frozen=True)
-class Cluster:
+class ClusterContext:
     """What all jobs of a poll have in common."""
 
     namespace: str
@@ -52,7 +52,7 @@ def began_again(overview: Answer, before: Remembered | None) -> bool:
     return before is not None and bool(before.get("ended")) and int(overview["start-time"]) > int(before["start"])
 
 
-def remember(look: Look, before: Remembered | None) -> dict[str, Any]:
+def remember(look: JobAnswers, before: Remembered | None) -> dict[str, Any]:
     """What is remembered of a job after a look at it, but for what was said of it."""
     overview, known = look.overview, before or {}
     held: Held = dict(known.get("held", {}))
@@ -82,12 +82,12 @@ def remember(look: Look, before: Remembered | None) -> dict[str, Any]:
     return {**facts, "run": known.get("run") or "", "said": known.get("said", ""), "told": known.get("told", ""), "at": known.get("at", 0)}
 
 
-def events_of(jid: str, facts: dict[str, Any], known: Flows | None, cluster: Cluster) -> tuple[dict[str, Any], list[Json]]:
+def events_of(jid: str, facts: dict[str, Any], known: JobFlows | None, cluster: ClusterContext) -> tuple[dict[str, Any], list[Json]]:
     """What is told of a job after a look at it, and what is remembered of it then.
 
     `known` is None if what it moves cannot be told at present: then that is told when it can.
     """
-    state, is_new, flows = facts["state"], not facts["run"], known or Flows()
+    state, is_new, flows = facts["state"], not facts["run"], known or JobFlows()
     job = (cluster.namespace, facts["name"])
     start_us = facts["start"] * 1000
     facts = {**facts, "run": facts["run"] or _run_id(jid, facts, cluster)}
@@ -129,8 +129,8 @@ def _event(
     job: DatasetName,
     facts: Mapping[str, Any],
     run_facets: Mapping[str, Json],
-    flows: Flows,
-    cluster: Cluster,
+    flows: JobFlows,
+    cluster: ClusterContext,
     *,
     whole: bool,
     counted: bool = True,
@@ -148,13 +148,13 @@ def _event(
     )
 
 
-def _run_id(jid: str, facts: Mapping[str, Any], cluster: Cluster) -> str:
+def _run_id(jid: str, facts: Mapping[str, Any], cluster: ClusterContext) -> str:
     """By the job's id, which is its own but where all deployments have the same, or where it was taken up again after its end."""
     parts: list[str | int] = [facts["start"]] if jid == _SAME_FOR_ALL or facts.get("again") else []
     return str(event_builder.run_id("flink", cluster.namespace, jid, *parts))
 
 
-def _flink_job(jid: str, facts: Mapping[str, Any], cluster: Cluster) -> Json:
+def _flink_job(jid: str, facts: Mapping[str, Any], cluster: ClusterContext) -> Json:
     members: Json = {"jid": jid, "state": facts["state"], "restarts": facts["restarts"]}
     members |= {key: facts[key] for key in ("parallelism", "checkpoints") if facts[key]}
     if facts["application"] and facts["application"] != jid:

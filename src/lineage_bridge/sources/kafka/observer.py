@@ -8,10 +8,10 @@ from lineage_bridge.sources.common.kafka.events import translate
 from lineage_bridge.sources.common.kafka.look.look import checked, look
 from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
 from lineage_bridge.sources.common.kafka.protocol.records import newest
-from lineage_bridge.sources.common.kafka.protocol.wire import Wire
+from lineage_bridge.sources.common.kafka.protocol.wire import KafkaProtocol
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
-from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, Snapshot
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.observer import Check, Observation, Observer, Snapshot, SourceKind
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 
 _HINTS = {
     "configurations": "allow DESCRIBE_CONFIGS on topics",
@@ -29,33 +29,33 @@ class KafkaObserver(Observer[KafkaSettings]):
     def test(self) -> Iterator[Check]:
         """Reach a broker and log in; then each listing."""
         try:
-            with Wire(self.settings) as wire:
+            with KafkaProtocol(self.settings) as wire:
                 yield Check("reach", True, f"{self.settings.server} answers, {len(wire.brokers)} brokers")
                 for step, seen, failure in checked(wire, self.settings):
                     yield Check(step, not failure, failure or seen, _HINTS.get(step, "") if failure else "")
         except LineageBridgeError as error:
             yield Check("reach", False, str(error), error.hint)
 
-    def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """Look once. Raises SourceError."""
-        with Wire(self.settings) as wire:
-            seen = look(wire, self.settings, translate.known(before, now_us))
+        with KafkaProtocol(self.settings) as wire:
+            seen = look(wire, self.settings, translate.recorded_names(before, now_us))
         if before and seen.cluster != before["cluster"]:
             told = f"{self.settings.server} is another cluster now: {seen.cluster}, it was {before['cluster']}"
             raise SourceError(told, "remove the source and add it again if that is meant")
-        wanted = translate.due(self.settings, seen, before, now_us)
+        wanted = translate.topics_to_sample(self.settings, seen, before, now_us)
         if wanted:
             failures = Failures()
             samples = newest(self.settings, wanted, seen.starts, failures)
-            seen = replace(seen, samples=samples, unseen=tuple(sorted({*seen.unseen, *failures.told()})))
+            seen = replace(seen, samples=samples, unseen=tuple(sorted({*seen.unseen, *failures.unseen()})))
         return translate.translate(self.settings, seen, before, around, now_us)
 
-    def knowledge(self, snapshot: Snapshot) -> Knowledge:
+    def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         """The cluster, its topics, groups and offsets."""
-        return translate.knowledge(self.settings, snapshot)
+        return translate.shared_metadata(self.settings, snapshot)
 
     def close(self) -> None:
         """Nothing is held between two looks."""
 
 
-KIND = Kind(KafkaSettings, KafkaObserver, "a Kafka cluster: topics, groups, producers, offsets, rights")
+KIND = SourceKind(KafkaSettings, KafkaObserver, "a Kafka cluster: topics, groups, producers, offsets, rights")

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.common.http import Http
-from lineage_bridge.sources.common.ksqldb.client import HEADERS, fetch_answers
+from lineage_bridge.sources.common.http import HttpClient
+from lineage_bridge.sources.common.ksqldb.client import HEADERS, fetch_state
 from lineage_bridge.sources.common.ksqldb.settings import KsqldbSettings
-from lineage_bridge.sources.common.ksqldb.translate import known, translate
-from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, Snapshot
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.ksqldb.translate import shared_metadata, translate
+from lineage_bridge.sources.common.observer import Check, Observation, Observer, Snapshot, SourceKind
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 
 
 class KsqldbObserver(Observer[KsqldbSettings]):
@@ -16,7 +16,7 @@ class KsqldbObserver(Observer[KsqldbSettings]):
 
     def __init__(self, name: str, settings: KsqldbSettings) -> None:
         super().__init__(name, settings)
-        self._http = Http(settings, HEADERS)
+        self._http = HttpClient(settings, HEADERS)
 
     def test(self) -> Iterator[Check]:
         """The server, its health, and what it lists; then the state of its hosts, which not every server tells."""
@@ -29,13 +29,13 @@ class KsqldbObserver(Observer[KsqldbSettings]):
         hosts = _checked("hosts", self._hosts)
         yield hosts if hosts.works else Check("hosts", True, f"not told ({hosts.told}); each query tells the state of its hosts")
 
-    def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """Two requests: the server, and all that it lists."""
-        return translate(fetch_answers(self._http), before, around, now_us, self.settings)
+        return translate(fetch_state(self._http), before, around, now_us, self.settings)
 
-    def knowledge(self, snapshot: Snapshot) -> Knowledge:
+    def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         """Declared schemas, and whose the queries' consumer groups are."""
-        return known(snapshot)
+        return shared_metadata(snapshot)
 
     def close(self) -> None:
         """Let go of connections."""
@@ -53,7 +53,7 @@ class KsqldbObserver(Observer[KsqldbSettings]):
         return "healthy"
 
     def _listed(self) -> str:
-        said = fetch_answers(self._http)
+        said = fetch_state(self._http)
         return f"{len(said.relations)} streams and tables, {len(said.queries)} persistent queries"
 
     def _hosts(self) -> str:
@@ -70,4 +70,4 @@ def _checked(step: str, look: Callable[[], str]) -> Check:
         return Check(step, False, f"an answer lacks {error}", "is it a ksqlDB server?")
 
 
-KIND = Kind(KsqldbSettings, KsqldbObserver, "a ksqlDB server: streams, tables, persistent queries")
+KIND = SourceKind(KsqldbSettings, KsqldbObserver, "a ksqlDB server: streams, tables, persistent queries")

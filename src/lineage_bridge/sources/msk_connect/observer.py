@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 from lineage_bridge.errors import ConfigError, SourceError
 from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
-from lineage_bridge.sources.common.connect.events.translate import Made, knowledge_of, observed
+from lineage_bridge.sources.common.connect.events.translate import Memos, shared_metadata, translate
 from lineage_bridge.sources.common.connect.services import plugins_used
-from lineage_bridge.sources.common.connect.worker import Fetched, Seen
-from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, Snapshot, Unseen
-from lineage_bridge.sources.common.shared_metadata import Knowledge
-from lineage_bridge.sources.msk_connect.parse import Listed, as_known, owner_of, read_described
+from lineage_bridge.sources.common.connect.worker import ConnectorState, WorkerState
+from lineage_bridge.sources.common.observer import Check, Observation, Observer, Snapshot, SourceKind, Unseen
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
+from lineage_bridge.sources.msk_connect.parse import ListedConnector, as_known, owner_of, read_described
 from lineage_bridge.sources.msk_connect.settings import MskSettings
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class MskObserver(Observer[MskSettings]):
     def __init__(self, name: str, settings: MskSettings) -> None:
         super().__init__(name, settings)
         self.service = _service(settings)
-        self.classes, self.made = catalogue().with_mappings(settings.mappings), Made()
+        self.classes, self.made = catalogue().with_mappings(settings.mappings), Memos()
 
     def test(self) -> Iterator[Check]:
         """The listing, and the first connector's description."""
@@ -38,14 +38,14 @@ class MskObserver(Observer[MskSettings]):
                 yield Check(step, False, str(answer), answer.hint)
             else:
                 seen = read_described(answer, self.classes)
-                yield Check(step, seen is not None, f"it is {seen.part.state}" if seen else "the service told only a part of it")
+                yield Check(step, seen is not None, f"it is {seen.status.state}" if seen else "the service told only a part of it")
 
-    def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """Look once; see Observer."""
         listed, error = self._listed()
         if error is not None and not listed:
             raise error
-        connectors: dict[str, Seen] = {}
+        connectors: dict[str, ConnectorState] = {}
         unseen = [Unseen("list of connectors", str(error))] if error else []
         for one, answer in zip(listed, self.service.describe(listed), strict=True):
             seen = None if isinstance(answer, SourceError) else read_described(answer, self.classes)
@@ -54,23 +54,23 @@ class MskObserver(Observer[MskSettings]):
             else:
                 unseen.append(Unseen(f"connector {one.name}", str(answer) if isinstance(answer, SourceError) else "only a part was told"))
         names = None if error else frozenset(one.name for one in listed)
-        fetched = Fetched("", "", connectors, names, plugins=plugins_used(connectors.values(), self.classes), unseen=tuple(unseen))
+        fetched = WorkerState("", "", connectors, names, plugins=plugins_used(connectors.values(), self.classes), unseen=tuple(unseen))
         earlier, namespace = before or {}, self._namespace(listed, before or {})
         if earlier.get("namespace") != namespace:  # the credentials are another account's
             earlier = {}
-        return observed(fetched, earlier, around, now_us, self.settings, namespace, self.classes, self.made)
+        return translate(fetched, earlier, around, now_us, self.settings, namespace, self.classes, self.made)
 
-    def knowledge(self, snapshot: Snapshot) -> Knowledge:
+    def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         """The consumer groups that are connectors'."""
-        return knowledge_of(snapshot)
+        return shared_metadata(snapshot)
 
     def close(self) -> None:
         """Let go of connections."""
         self.service.close()
 
-    def _listed(self) -> tuple[list[Listed], SourceError | None]:
+    def _listed(self) -> tuple[list[ListedConnector], SourceError | None]:
         """The connectors that matter by name, and why there may be more."""
-        listed: list[Listed] = []
+        listed: list[ListedConnector] = []
         try:
             for page in self.service.pages():
                 listed += (one for one in page if self.settings.matters(one.name))
@@ -78,7 +78,7 @@ class MskObserver(Observer[MskSettings]):
             return sorted(listed, key=lambda one: one.name), error
         return sorted(listed, key=lambda one: one.name), None
 
-    def _namespace(self, listed: list[Listed], before: Snapshot) -> str:
+    def _namespace(self, listed: list[ListedConnector], before: Snapshot) -> str:
         """That of the jobs: where the connectors are; while there is none, where they were."""
         owner = next((owner for one in listed if (owner := owner_of(one.arn))), None)
         told = f"msk-connect://{owner.region}/{owner.account}" if owner else str(before.get("namespace", ""))
@@ -93,6 +93,6 @@ def _service(settings: MskSettings) -> "MskService":
     return MskService(settings)
 
 
-KIND = Kind(
+KIND = SourceKind(
     MskSettings, MskObserver, "MSK Connect, Amazon's managed Kafka Connect: connectors, what they read and write, and how they fare"
 )

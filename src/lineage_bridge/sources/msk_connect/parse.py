@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from lineage_bridge.sources.common.connect.catalogue.catalogue import Catalogue
-from lineage_bridge.sources.common.connect.worker import FAILED, PAUSED, Part, Seen, Service
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.connect.worker import FAILED, PAUSED, ConnectorState, ManagedService, RunStatus
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 
 _STATES = {"PAUSING": PAUSED}
 """What the service calls otherwise; what is on its way between other states keeps its name."""
 _AMAZON = (".amazonaws.com", ".amazonaws.com.cn")
 
 
-class Listed:
+class ListedConnector:
     """A connector as ListConnectors has it. Members that the answer lacks are empty."""
 
     def __init__(self, entry: Mapping[str, Any]) -> None:
@@ -24,20 +24,20 @@ class Listed:
         self.version = (self.arn, current, state)
 
 
-class Owner(NamedTuple):
+class ArnOwner(NamedTuple):
     """Where a connector is: `arn:aws:kafkaconnect:region:account:connector/name/id`."""
 
     region: str
     account: str
 
 
-def owner_of(arn: str) -> Owner | None:
+def owner_of(arn: str) -> ArnOwner | None:
     """The region and account of a resource's name; None if it is none."""
     parts = arn.split(":")
-    return Owner(parts[3], parts[4]) if len(parts) > 5 and parts[0] == "arn" and parts[3] and parts[4] else None
+    return ArnOwner(parts[3], parts[4]) if len(parts) > 5 and parts[0] == "arn" and parts[3] and parts[4] else None
 
 
-def read_described(answer: Mapping[str, Any], classes: Catalogue) -> Seen | None:
+def read_described(answer: Mapping[str, Any], classes: Catalogue) -> ConnectorState | None:
     """A connector as DescribeConnector has it; None if its configuration, its state or its cluster is not in it."""
     name, config, state = (answer.get(key) for key in ("connectorName", "connectorConfiguration", "connectorState"))
     servers = ((answer.get("kafkaCluster") or {}).get("apacheKafkaCluster") or {}).get("bootstrapServers")
@@ -47,17 +47,17 @@ def read_described(answer: Mapping[str, Any], classes: Catalogue) -> Seen | None
     why = answer.get("stateDescription") or {}
     trace = ": ".join(filter(None, (str(why.get("code") or ""), str(why.get("message") or "")))) if state == FAILED else ""
     owner = owner_of(str(answer.get("connectorArn") or ""))
-    service = Service(
+    service = ManagedService(
         servers=",".join(server.strip() for server in str(servers).split(",")),
         version=str(answer.get("kafkaConnectVersion") or ""),
         settings={"aws.account": owner.account} if owner else {},
         facts={key: answer[key] for key in ("connectorArn", "connectorDescription", "capacity", "workerConfiguration") if answer.get(key)},
     )
-    part = Part(_STATES.get(state, str(state)), "", trace, _plugins(answer))
-    return Seen(str(name), settings, classes.find(settings).direction, part, {}, service)
+    part = RunStatus(_STATES.get(state, str(state)), "", trace, _plugins(answer))
+    return ConnectorState(str(name), settings, classes.find(settings).direction, part, {}, service)
 
 
-def as_known(one: Seen, around: Knowledge) -> Seen:
+def as_known(one: ConnectorState, around: SharedMetadata) -> ConnectorState:
     """A connector with the servers by which another source knows its cluster: Amazon's brokers have a port for each way in."""
     if one.service is None or around.cluster(one.service.servers) is not None:
         return one

@@ -20,7 +20,7 @@ from botocore.credentials import AssumeRoleCredentialFetcher, CredentialProvider
 from lineage_bridge.errors import BusyError, ConfigError, ForbiddenError, MissingError, SourceError, UnreachableError
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.settings import reveal
-from lineage_bridge.sources.msk_connect.parse import Listed
+from lineage_bridge.sources.msk_connect.parse import ListedConnector
 from lineage_bridge.sources.msk_connect.settings import MskSettings
 
 for _name in ("boto3", "botocore"):  # they would log whole answers, with the secrets of configurations; what fails is raised
@@ -44,16 +44,16 @@ class MskService:
         self._opening = Lock()
         self._described: dict[tuple[str, ...], Mapping[str, Any]] = {}
 
-    def pages(self) -> Iterator[list[Listed]]:
+    def pages(self) -> Iterator[list[ListedConnector]]:
         """The connectors as they are listed, page by page. Raises SourceError, also after some pages."""
         with _told("ListConnectors"):
             for page in self._open().get_paginator("list_connectors").paginate():
                 found = page.get("connectors")
                 if not isinstance(found, list):
                     raise SourceError("ListConnectors answered no list of connectors", "is endpoint_url that of MSK Connect?")
-                yield [Listed(entry) for entry in found]
+                yield [ListedConnector(entry) for entry in found]
 
-    def describe(self, listed: Iterable[Listed]) -> list[Mapping[str, Any] | SourceError]:
+    def describe(self, listed: Iterable[ListedConnector]) -> list[Mapping[str, Any] | SourceError]:
         """What DescribeConnector tells of each, in order, or the error of it; of one that is as it was, what it told before."""
         wanted = list(listed)
         with ThreadPoolExecutor(self.settings.at_once, thread_name_prefix="source") as pool:
@@ -68,7 +68,7 @@ class MskService:
             self._client.close()
             self._client = None
 
-    def _description(self, one: Listed) -> Mapping[str, Any] | SourceError:
+    def _description(self, one: ListedConnector) -> Mapping[str, Any] | SourceError:
         if one.version in self._described:
             return self._described[one.version]
         try:

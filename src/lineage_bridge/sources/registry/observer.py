@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 
 from lineage_bridge.errors import MissingError, SourceError
-from lineage_bridge.sources.common.observer import Check, Kind, Observation, Observer, Snapshot
+from lineage_bridge.sources.common.observer import Check, Observation, Observer, Snapshot, SourceKind
 from lineage_bridge.sources.common.registry.client import RegistryClient
 from lineage_bridge.sources.common.registry.settings import RegistrySettings
-from lineage_bridge.sources.common.registry.translate import known, subjects_in, translate
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.registry.translate import shared_metadata, subjects_in, translate
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 
 
 class RegistryObserver(Observer[RegistrySettings]):
@@ -38,15 +38,15 @@ class RegistryObserver(Observer[RegistrySettings]):
             yield _checked("stream catalog", lambda: "it answers" if get("/catalog/v1/search/basic", **asked) else "it is empty")
         yield _checked("contexts", lambda: ", ".join(map(str, get("/contexts"))), "there is one context")
 
-    def observe(self, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """One listing, what is new, and the compatibility of a part of the subjects."""
         turn = int(before["turn"]) + 1 if before else 0
         seen = translate(self._client.look(subjects_in(before), turn), before, around, now_us, self.settings)
         return Observation({**seen.snapshot, "turn": turn}, seen.events, unseen=seen.unseen)
 
-    def knowledge(self, snapshot: Snapshot) -> Knowledge:
+    def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         """The schemas of topics."""
-        return known(snapshot)
+        return shared_metadata(snapshot)
 
     def close(self) -> None:
         """Let go of connections."""
@@ -65,4 +65,4 @@ def _checked(step: str, look: Callable[[], str], without: str = "") -> Check:
         return Check(step, False, f"an answer lacks {error}", "is it a registry of Confluent's API?")
 
 
-KIND = Kind(RegistrySettings, RegistryObserver, "a schema registry: Confluent, Apicurio, Karapace")
+KIND = SourceKind(RegistrySettings, RegistryObserver, "a schema registry: Confluent, Apicurio, Karapace")

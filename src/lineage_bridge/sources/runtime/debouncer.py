@@ -5,7 +5,7 @@ from lineage_bridge.openlineage.times import SECOND_US
 QUIET_US, LONGEST_US = 5 * SECOND_US, 60 * SECOND_US
 
 
-class Stir:
+class Debouncer:
     """The changes of one source since its last poll began: a burst of them is one poll."""
 
     def __init__(self) -> None:
@@ -22,6 +22,6 @@ class Stir:
         first = self._first_us
         return first is not None and (now_us - self._last_us >= QUIET_US or now_us - first >= LONGEST_US)
 
-    def polled(self) -> None:
+    def reset(self) -> None:
         """A poll begins, which sees all that was noticed so far."""
         self._first_us = None

@@ -14,13 +14,13 @@ from lineage_bridge.model.sources import SourceRecord, SourceState
 from lineage_bridge.model.tasks import ASKED, COMPLETED, FAILED, RUNNING, SEEN, GraphSize, PlaneRecord, TaskRecord
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.openlineage.times import SECOND_US
-from lineage_bridge.ports import SourceBook, TaskBook
+from lineage_bridge.ports import SourceRepository, TaskRepository
 from lineage_bridge.sources.common.observer import Observation, Observer
 from lineage_bridge.sources.common.settings import Secrets
 from lineage_bridge.sources.confluent.settings import Only
-from lineage_bridge.sources.runtime.metadata_cache import Known, address_of, make
-from lineage_bridge.sources.runtime.orders import Filled
-from lineage_bridge.sources.runtime.poller import parcels, since
+from lineage_bridge.sources.runtime.metadata_cache import MetadataCache, make_observer, system_id
+from lineage_bridge.sources.runtime.orders import PreparedSource
+from lineage_bridge.sources.runtime.poller import outbox_messages, unseen_since
 
 if TYPE_CHECKING:
     from lineage_bridge.sources.confluent.observer import Outcome, Step
@@ -30,28 +30,28 @@ KEPT = SEEN | {"partly"}
 """States of a plane whose step need not be done again."""
 
 
-class World(NamedTuple):
+class ExtractionContext(NamedTuple):
     """What an extraction works with.
 
     `take` takes the turn to look at a source. `log_end` is the end of the log, `folded` says whether the graph holds all up to a place,
     `size` is how large it is then.
     """
 
-    book: TaskBook
-    states: SourceBook
-    known: Known
+    tasks: TaskRepository
+    sources: SourceRepository
+    metadata: MetadataCache
     secrets: Secrets
-    take: Callable[[str], AbstractContextManager[bool]]
+    hold_source: Callable[[str], AbstractContextManager[bool]]
     clock_us: Callable[[], int]
     log_end: Callable[[], int]
-    folded: Callable[[int], bool]
-    size: Callable[[], GraphSize]
+    is_folded: Callable[[int], bool]
+    graph_size: Callable[[], GraphSize]
 
 
 class Extraction:
     """Runs one task in one thread. `task` is how it stands; others may read it, and `stop` it."""
 
-    def __init__(self, world: World, task: TaskRecord, filled: Filled) -> None:
+    def __init__(self, world: ExtractionContext, task: TaskRecord, filled: PreparedSource) -> None:
         self.world, self.task, self.filled = world, task, filled
         self.stop = threading.Event()
         self.asked: dict[str, PlaneRecord] = {}
@@ -63,7 +63,7 @@ class Extraction:
         while not self._look_in_turn():
             self._pause()
         self._arrive()
-        self._say("in the graph", status=COMPLETED, result=self.world.size(), ended_us=self.world.clock_us())
+        self._say("in the graph", status=COMPLETED, result=self.world.graph_size(), ended_us=self.world.clock_us())
 
     def forget(self) -> None:
         """Forget the secrets that came with the request."""
@@ -76,20 +76,20 @@ class Extraction:
     # the look
 
     def _look_in_turn(self) -> bool:
-        with self.world.take(self.filled.record.name) as mine:
+        with self.world.hold_source(self.filled.record.name) as mine:
             if mine:
                 self._look()
         return mine
 
     def _look(self) -> None:
         world, record = self.world, self.filled.record
-        record = record._replace(state=world.states.states().get(record.name, record.state))
+        record = record._replace(state=world.sources.states().get(record.name, record.state))
         began = world.clock_us()
         self._say("started", status=RUNNING, started_us=self.task.started_us or began)
         secrets = Secrets(world.secrets.sealed, self.filled.given)
-        observer = make(record.name, record.kind, record.settings, secrets)
+        observer = make_observer(record.name, record.kind, record.settings, secrets)
         try:
-            state = msgspec.structs.replace(record.state, tried_us=began, address=address_of(record, observer))
+            state = msgspec.structs.replace(record.state, tried_us=began, address=system_id(record, observer))
             for steps in self._kept_apart(self._steps(record, observer, began)):
                 state = self._keep(steps, state, began)
             self._close(state, observer, began)
@@ -100,7 +100,7 @@ class Extraction:
         task = self.task
         only = Only(frozenset(task.environments), frozenset(task.clusters), frozenset(task.off))
         done = frozenset(plane.key for plane in task.planes if plane.state in KEPT)
-        before, around = self.world.known.before(record, observer), self.world.known.around(record)
+        before, around = self.world.metadata.previous_snapshot(record, observer), self.world.metadata.shared_metadata(record)
         found: Iterator[Step] = steps_of(observer)(before, around, began, only=only, done=done, told=self._hear, stop=self.stop)
         return found
 
@@ -140,7 +140,7 @@ class Extraction:
         last = steps[-1].observation
         events = tuple(event for step in steps for event in step.observation.events)
         same = tuple(one for step in steps for one in step.observation.same)
-        state = msgspec.structs.replace(state, events=state.events + len(events), unseen=since(state.unseen, last.unseen, began))
+        state = msgspec.structs.replace(state, events=state.events + len(events), unseen=unseen_since(state.unseen, last.unseen, began))
         planes = {plane.key: plane for plane in self.task.planes} | {step.key: _plane(step.outcome) for step in steps}
         self.task = msgspec.structs.replace(self.task, planes=tuple(planes.values()))
         self._write(state, Observation(last.snapshot, events, same), state.polls)
@@ -155,8 +155,8 @@ class Extraction:
         self._write(state, None, state.polls - 1)
 
     def _write(self, state: SourceState, seen: Observation | None, polls: int) -> None:
-        snapshot, waiting = (encode(dict(seen.snapshot)), list(parcels(seen))) if seen else (None, [])
-        if not self.world.book.keep(self.task, state, snapshot, waiting, polls=polls, begun=self._begun):
+        snapshot, waiting = (encode(dict(seen.snapshot)), list(outbox_messages(seen))) if seen else (None, [])
+        if not self.world.tasks.save_steps(self.task, state, snapshot, waiting, polls=polls, begun=self._begun):
             raise RequestError(f"source {self.task.source} was removed or polled by another meanwhile", "start again")
         self._begun = True
 
@@ -164,20 +164,20 @@ class Extraction:
 
     def _arrive(self) -> None:
         """Wait until what was told is delivered, and the graph holds it."""
-        book, source = self.world.book, self.task.source
-        newest = book.newest_parcel(source)
-        if waiting := book.undelivered(source, newest):
+        book, source = self.world.tasks, self.task.source
+        newest = book.newest_message(source)
+        if waiting := book.count_pending(source, newest):
             self._say(f"delivering {waiting} parcels")
-        while book.undelivered(source, newest):
+        while book.count_pending(source, newest):
             self._pause()
         place = self.world.log_end()
         self._say("waiting for the graph")
-        while not self.world.folded(place):
+        while not self.world.is_folded(place):
             self._pause()
 
     def _say(self, step: str, **changes: Any) -> None:  # noqa: ANN401  # members of TaskRecord
         self.task = msgspec.structs.replace(self.task, steps=(*self.task.steps, step), **changes)
-        self.world.book.write(self.task)
+        self.world.tasks.save(self.task)
 
     def _pause(self) -> None:
         self.stop.wait(TICK_S)

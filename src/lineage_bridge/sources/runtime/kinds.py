@@ -3,7 +3,7 @@
 import importlib
 
 from lineage_bridge.errors import ConfigError
-from lineage_bridge.sources.common.observer import Kind
+from lineage_bridge.sources.common.observer import SourceKind
 
 MODULES: dict[str, str] = {
     "confluent": "lineage_bridge.sources.confluent.observer",
@@ -17,9 +17,9 @@ MODULES: dict[str, str] = {
 """Kind to the module that has it as `KIND`. In this order they are polled the first time: the first know what the others ask."""
 
 
-def kind(name: str) -> Kind:
+def load_kind(name: str) -> SourceKind:
     """The kind of this name. Raises ConfigError."""
     if name not in MODULES:
         raise ConfigError(f"there is no kind of source {name!r}", f"there are {', '.join(MODULES)}")
-    found: Kind = importlib.import_module(MODULES[name]).KIND
+    found: SourceKind = importlib.import_module(MODULES[name]).KIND
     return found

@@ -9,43 +9,43 @@ from pydantic import ValidationError
 
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.model.sources import SourceRecord
-from lineage_bridge.ports import SourceBook
+from lineage_bridge.ports import SourceRepository
 from lineage_bridge.sources.common.observer import Observer
 from lineage_bridge.sources.common.settings import NO_SECRETS, Secrets
-from lineage_bridge.sources.common.shared_metadata import NOTHING, Knowledge, together
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata, merge_metadata
 from lineage_bridge.sources.runtime import kinds
 
 log = logging.getLogger(__name__)
 
 
-class Known:
+class MetadataCache:
     """What is known of the sources that `sources` lists, made anew of a snapshot when there is a newer one."""
 
-    def __init__(self, sources: Callable[[], Iterable[SourceRecord]], book: SourceBook, secrets: Secrets = NO_SECRETS) -> None:
+    def __init__(self, sources: Callable[[], Iterable[SourceRecord]], book: SourceRepository, secrets: Secrets = NO_SECRETS) -> None:
         self._sources, self._book, self._secrets = sources, book, secrets
-        self._known: dict[str, tuple[object, Knowledge]] = {}
+        self._known: dict[str, tuple[object, SharedMetadata]] = {}
 
-    def before(self, record: SourceRecord, observer: Observer[Any]) -> dict[str, Any] | None:
+    def previous_snapshot(self, record: SourceRecord, observer: Observer[Any]) -> dict[str, Any] | None:
         """The snapshot before, if it is of the same system."""
-        if record.state.address != address_of(record, observer):
+        if record.state.address != system_id(record, observer):
             return None
         kept = self._book.snapshot(record.name)
         found: dict[str, Any] | None = msgspec.json.decode(kept) if kept else None
         return found
 
-    def around(self, record: SourceRecord) -> Knowledge:
+    def shared_metadata(self, record: SourceRecord) -> SharedMetadata:
         """What all sources know of what they last saw, this one too."""
-        return together(self._knowledge(other) for other in self._sources() if other.state.polls or other.name == record.name)
+        return merge_metadata(self._knowledge(other) for other in self._sources() if other.state.polls or other.name == record.name)
 
-    def _knowledge(self, record: SourceRecord) -> Knowledge:
+    def _knowledge(self, record: SourceRecord) -> SharedMetadata:
         known, of = self._known.get(record.name), (record.state.polls, record.kind, msgspec.json.encode(record.settings))
         if known is not None and known[0] == of:
             return known[1]
-        found = NOTHING
+        found = NO_METADATA
         try:
-            observer = make(record.name, record.kind, record.settings, self._secrets)
-            if snapshot := self.before(record, observer):
-                found = observer.knowledge(snapshot)
+            observer = make_observer(record.name, record.kind, record.settings, self._secrets)
+            if snapshot := self.previous_snapshot(record, observer):
+                found = observer.shared_metadata(snapshot)
         except ConfigError:
             log.debug("source %s knows nothing: it cannot be made", record.name)
         except Exception:  # a boundary too: a snapshot that cannot be read stops no other source
@@ -54,12 +54,12 @@ class Known:
         return found
 
 
-def make(name: str, kind: str, settings: Mapping[str, Any], secrets: Secrets = NO_SECRETS) -> Observer[Any]:
+def make_observer(name: str, kind: str, settings: Mapping[str, Any], secrets: Secrets = NO_SECRETS) -> Observer[Any]:
     """The observer of a source, which looks up its secrets in `secrets`.
 
     Raises ConfigError that names a setting which is unknown, missing or wrong.
     """
-    found = kinds.kind(kind)
+    found = kinds.load_kind(kind)
     try:
         return found.observer(name, found.settings.model_validate(dict(settings), context=secrets))
     except ValidationError as error:
@@ -72,6 +72,6 @@ def make(name: str, kind: str, settings: Mapping[str, Any], secrets: Secrets = N
         ) from error
 
 
-def address_of(record: SourceRecord, observer: Observer[Any]) -> str:
+def system_id(record: SourceRecord, observer: Observer[Any]) -> str:
     """Which system a source observes."""
     return f"{record.kind} {observer.settings.address}"

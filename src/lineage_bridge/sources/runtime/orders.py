@@ -13,7 +13,7 @@ _ONE = frozenset(("cloud", "metrics"))
 """Planes with one credential, not one for each scope."""
 
 
-class Filled(NamedTuple):
+class PreparedSource(NamedTuple):
     """A source with the settings for one order; `given` are the secrets that came with it, by the names that the settings call them."""
 
     record: SourceRecord
@@ -23,7 +23,7 @@ class Filled(NamedTuple):
         return f"Filled({self.record.name})"
 
 
-def choose(records: Iterable[SourceRecord], order: ExtractOrder, states: Mapping[str, SourceState]) -> SourceRecord:
+def choose_source(records: Iterable[SourceRecord], order: ExtractOrder, states: Mapping[str, SourceState]) -> SourceRecord:
     """The source that an order means: the one it names, the only organization there is, or one of its own credentials alone.
 
     Raises RequestError if there is none, or more than one.
@@ -49,7 +49,7 @@ def choose(records: Iterable[SourceRecord], order: ExtractOrder, states: Mapping
     )
 
 
-def fill(record: SourceRecord, order: ExtractOrder) -> Filled:
+def prepare_source(record: SourceRecord, order: ExtractOrder) -> PreparedSource:
     """A source with what an order brings."""
     settings: dict[str, Any] = dict(record.settings)
     given: dict[str, str] = {}
@@ -62,10 +62,10 @@ def fill(record: SourceRecord, order: ExtractOrder) -> Filled:
         settings["registry_urls"] = {**settings.get("registry_urls", {}), **order.addresses}
     if order.hours is not None:
         settings["metrics_hours"] = order.hours
-    return Filled(record._replace(settings=settings), given)
+    return PreparedSource(record._replace(settings=settings), given)
 
 
-def again(task: TaskRecord, credentials: ExtractOrder) -> ExtractOrder:
+def resumed_order(task: TaskRecord, credentials: ExtractOrder) -> ExtractOrder:
     """The order of a task, with credentials given anew. Raises RequestError for those that it had and has not now."""
     lacking = sorted(set(task.given) - set(credentials.given))
     if lacking:

@@ -7,13 +7,13 @@ import httpx
 from typing_extensions import Self
 
 from lineage_bridge.errors import UnavailableError
-from lineage_bridge.ports import Parcel
+from lineage_bridge.ports import OutboxMessage
 
 TIMEOUT_S = 60.0
 log = logging.getLogger(__name__)
 
 
-class Delivery:
+class OutboxDispatcher:
     """Delivers to the API at `address`."""
 
     def __init__(self, address: str) -> None:
@@ -26,7 +26,7 @@ class Delivery:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._http.close()
 
-    def __call__(self, parcel: Parcel) -> None:
+    def __call__(self, parcel: OutboxMessage) -> None:
         """Deliver. An event that the door refuses is kept in quarantine, and so delivered. Raises UnavailableError to be called again."""
         try:
             response = self._http.post(parcel.path, content=parcel.body, headers={"Content-Type": "application/json"})

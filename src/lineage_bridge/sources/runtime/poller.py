@@ -17,12 +17,12 @@ from lineage_bridge.errors import ConfigError, LineageBridgeError, UnavailableEr
 from lineage_bridge.model.sources import SourceRecord, UnseenRecord
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.openlineage.times import SECOND_US
-from lineage_bridge.ports import Parcel, SourceBook
-from lineage_bridge.sources.common.observer import Observation, Observer, SameJob, SameSpace, Unseen
+from lineage_bridge.ports import OutboxMessage, SourceRepository
+from lineage_bridge.sources.common.observer import Observation, Observer, SameJob, SameNamespace, Unseen
 from lineage_bridge.sources.common.settings import NO_SECRETS, Secrets, SourceSettings
 from lineage_bridge.sources.runtime import kinds
-from lineage_bridge.sources.runtime.debouncer import Stir
-from lineage_bridge.sources.runtime.metadata_cache import Known, address_of, make
+from lineage_bridge.sources.runtime.debouncer import Debouncer
+from lineage_bridge.sources.runtime.metadata_cache import MetadataCache, make_observer, system_id
 
 EVENTS, ALIASES = "/api/v1/lineage", "/api/v1/operations/alias"
 AT_ONCE = 4
@@ -43,8 +43,8 @@ class Poller:
     def __init__(
         self,
         sources: Callable[[], Iterable[SourceRecord]],
-        book: SourceBook,
-        deliver: Callable[[Parcel], None],
+        book: SourceRepository,
+        deliver: Callable[[OutboxMessage], None],
         clock_us: Callable[[], int],
         secrets: Secrets = NO_SECRETS,
         take: Callable[[str], AbstractContextManager[bool]] = lambda _: nullcontext(True),
@@ -52,8 +52,8 @@ class Poller:
         self._sources, self._book, self._deliver, self._clock_us, self._secrets = sources, book, deliver, clock_us, secrets
         self._take = take
         self._made: dict[str, tuple[object, Observer[Any]]] = {}
-        self._known = Known(sources, book, secrets)
-        self._stirs: dict[str, Stir] = {}
+        self._known = MetadataCache(sources, book, secrets)
+        self._stirs: dict[str, Debouncer] = {}
 
     def run(self, stop: threading.Event) -> None:
         """Poll and deliver until `stop`; polls under way are finished first. Raises what keeps the book from being read or written."""
@@ -76,7 +76,7 @@ class Poller:
         began = self._clock_us()
         try:
             observer = self._observer(record)
-            seen = observer.observe(self._known.before(record, observer), self._known.around(record), began)
+            seen = observer.observe(self._known.previous_snapshot(record, observer), self._known.shared_metadata(record), began)
             self._saw(record, began, observer, seen)
         except LineageBridgeError as error:
             self._failed(record, began, str(error), error.hint)
@@ -87,10 +87,10 @@ class Poller:
     def deliver(self) -> int:
         """Send what waits; how many parcels were sent. Raises UnavailableError."""
         sent = 0
-        while parcels := self._book.parcels(20):
+        while parcels := self._book.pending_messages(20):
             for parcel in parcels:
                 self._deliver(parcel)
-                self._book.delivered(parcel.number)
+                self._book.remove_message(parcel.number)
                 sent += 1
         return sent
 
@@ -99,14 +99,14 @@ class Poller:
         with self._take(record.name) as mine:
             polls = record.state.polls
             if mine and any(now.name == record.name and now.state.polls == polls for now in self._sources()):
-                self._stirs.setdefault(record.name, Stir()).polled()
+                self._stirs.setdefault(record.name, Debouncer()).reset()
                 self.poll(record)
 
     def _due(self, running: Mapping[str, object]) -> list[SourceRecord]:
         """The sources to be polled now. What others build upon is polled first, the first time."""
         now, every = self._clock_us(), [record for record in self._sources() if not record.state.paused]
         self._let_go({record.name for record in every} | running.keys())
-        waiting = self._book.waiting() >= MOST_WAITING
+        waiting = self._book.count_pending() >= MOST_WAITING
         idle = [record for record in every if not waiting and record.name not in running]
         due = [record for record in idle if record.state.due_us is None or record.state.due_us <= now or self._is_stirred(record, now)]
         first = min((_rank(record) for record in every if not record.state.polls), default=len(kinds.MODULES))
@@ -126,8 +126,8 @@ class Poller:
             observer = self._observer(record)
         except ConfigError:
             return False
-        changes = observer.stirred(lambda: self._known.before(record, observer))
-        return self._stirs.setdefault(record.name, Stir()).is_due(changes, now_us)
+        changes = observer.noticed_changes(lambda: self._known.previous_snapshot(record, observer))
+        return self._stirs.setdefault(record.name, Debouncer()).is_due(changes, now_us)
 
     def _observer(self, record: SourceRecord) -> Observer[Any]:
         made = self._made.get(record.name)
@@ -135,7 +135,7 @@ class Poller:
         if made is None or made[0] != wanted:
             if made is not None:
                 made[1].close()
-            self._made[record.name] = made = (wanted, make(record.name, record.kind, record.settings, self._secrets))
+            self._made[record.name] = made = (wanted, make_observer(record.name, record.kind, record.settings, self._secrets))
         return made[1]
 
     def _saw(self, record: SourceRecord, began: int, observer: Observer[Any], seen: Observation) -> None:
@@ -150,10 +150,10 @@ class Poller:
             succeeded_us=began,
             failing_since_us=None,
             took_us=now - began,
-            address=address_of(record, observer),
-            unseen=since(record.state.unseen, seen.unseen, began),
+            address=system_id(record, observer),
+            unseen=unseen_since(record.state.unseen, seen.unseen, began),
         )
-        if not self._book.finish(record.name, state, encode(dict(seen.snapshot)), list(parcels(seen))):
+        if not self._book.save_poll(record.name, state, encode(dict(seen.snapshot)), list(outbox_messages(seen))):
             log.info("source %s: was removed or polled by another meanwhile; nothing is kept of this poll", record.name)
 
     def _failed(self, record: SourceRecord, began: int, error: str, hint: str) -> None:
@@ -173,7 +173,7 @@ class Poller:
             error=error,
             hint=hint,
         )
-        self._book.finish(record.name, state, None, [])
+        self._book.save_poll(record.name, state, None, [])
 
     def _delivering(self, stop: threading.Event) -> None:
         failing = False
@@ -191,7 +191,7 @@ class Poller:
         return True
 
 
-def since(before: Iterable[UnseenRecord], now: Iterable[Unseen], now_us: int) -> tuple[UnseenRecord, ...]:
+def unseen_since(before: Iterable[UnseenRecord], now: Iterable[Unseen], now_us: int) -> tuple[UnseenRecord, ...]:
     """What cannot be seen, each with the time since when: of what could not be seen before, that of then."""
     stood = {record.what: record.since_us for record in before}
     reasons: dict[str, str] = {}
@@ -200,7 +200,7 @@ def since(before: Iterable[UnseenRecord], now: Iterable[Unseen], now_us: int) ->
     return tuple(UnseenRecord(what, why, stood.get(what, now_us)) for what, why in sorted(reasons.items()))
 
 
-def parcels(seen: Observation) -> Iterable[tuple[str, bytes]]:
+def outbox_messages(seen: Observation) -> Iterable[tuple[str, bytes]]:
     """What is to be delivered of an observation: names that are one first, then events, in order, some at a time."""
     if seen.same:
         yield ALIASES, encode({"aliases": [_alias(same) for same in seen.same]})
@@ -218,8 +218,8 @@ def _array(events: Sequence[bytes]) -> bytes:
     return b"[" + b",".join(events) + b"]"
 
 
-def _alias(same: SameJob | SameSpace) -> dict[str, object]:
-    if isinstance(same, SameSpace):
+def _alias(same: SameJob | SameNamespace) -> dict[str, object]:
+    if isinstance(same, SameNamespace):
         return {"a": {"namespace": same.namespace}, "b": {"namespace": same.other}, "evidence": same.evidence}
     a, b = (same.namespace, same.name), (same.other_namespace, same.other_name)
     ends = {end: {"namespace": namespace, "name": name} for end, (namespace, name) in (("a", a), ("b", b))}

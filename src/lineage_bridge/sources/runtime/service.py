@@ -7,18 +7,18 @@ from typing import Any
 
 from lineage_bridge.errors import ConfigError, LineageBridgeError, NotFoundError, RequestError
 from lineage_bridge.model.sources import KindRecord, SettingRecord, SourceCheck, SourceRecord, SourceState
-from lineage_bridge.ports import SourceBook
+from lineage_bridge.ports import SourceRepository
 from lineage_bridge.sources.common.settings import NO_SECRETS, Secrets
 from lineage_bridge.sources.runtime import kinds
-from lineage_bridge.sources.runtime.metadata_cache import make
+from lineage_bridge.sources.runtime.metadata_cache import make_observer
 
 _ORIGINS = {"file": "settings file", "environment": "environment"}
 NOTHING_AROUND: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
-class SourceDesk:
-    """Implements `ports.SourceDesk` over the settings file's sources (name to settings, with `kind`) and those that users added.
+class SourceService:
+    """Implements `ports.SourceService` over the settings file's sources (name to settings, with `kind`) and those that users added.
 
     `around` are those that variables of the environment make. One of them stands where there is no other of its kind or name; it is paused
     until it is resumed.
@@ -27,7 +27,7 @@ class SourceDesk:
     def __init__(
         self,
         in_file: Mapping[str, Mapping[str, Any]],
-        book: SourceBook,
+        book: SourceRepository,
         secrets: Secrets = NO_SECRETS,
         around: Mapping[str, Mapping[str, Any]] = NOTHING_AROUND,
     ) -> None:
@@ -44,7 +44,7 @@ class SourceDesk:
 
     def records(self) -> list[SourceRecord]:
         """All sources, by name. One of the settings file stands for an added one of the same name."""
-        states, written = self._book.states(), self._book.written()
+        states, written = self._book.states(), self._book.added()
         found = {
             name: SourceRecord(name, kind, settings, "added", states.get(name, SourceState())) for name, (kind, settings) in written.items()
         }
@@ -67,10 +67,10 @@ class SourceDesk:
         """Add a source. Raises RequestError for a name that is taken, ConfigError for settings that cannot be."""
         if name in self._in_file:
             raise RequestError(f"source {name} is in the settings file", "change it there")
-        if not replace and name in self._book.written():
+        if not replace and name in self._book.added():
             raise RequestError(f"there is a source {name} already", "replace it, or take another name")
         _check(name, kind, settings)
-        self._book.add(name, kind, settings)
+        self._book.save(name, kind, settings)
         self._book.make_due(name)
         return self.record(name)
 
@@ -99,7 +99,7 @@ class SourceDesk:
         record = self.record(name)
         done: list[SourceCheck] = []
         try:
-            observer = make(record.name, record.kind, record.settings, self._secrets)
+            observer = make_observer(record.name, record.kind, record.settings, self._secrets)
             try:
                 done += observer.test()
             finally:
@@ -120,16 +120,16 @@ def _of_table(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 def _check(name: str, kind: str, settings: Mapping[str, Any]) -> None:
     if not _NAME.fullmatch(name):
         raise ConfigError(f"{name!r} cannot be the name of a source", "letters, digits, . _ -; at most 100, and a letter or digit first")
-    make(name, kind, settings).close()
+    make_observer(name, kind, settings).close()
 
 
 def _kind(name: str) -> KindRecord:
-    kind = kinds.kind(name)
+    kind = kinds.load_kind(name)
     fields = kind.settings.model_fields
     described = kind.settings.model_json_schema()["properties"]
     return KindRecord(
         name,
-        kind.told,
+        kind.summary,
         tuple(
             SettingRecord(
                 field,

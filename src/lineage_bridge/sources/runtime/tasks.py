@@ -9,11 +9,11 @@ import msgspec
 
 from lineage_bridge.errors import LineageBridgeError, NotFoundError, RequestError, StoppedError
 from lineage_bridge.model.tasks import EXTRACT, FAILED, PENDING, ExtractOrder, TaskFilter, TaskRecord
-from lineage_bridge.ports import SourceDesk
+from lineage_bridge.ports import SourceService
 from lineage_bridge.sources.common.settings import Secrets
-from lineage_bridge.sources.runtime.extraction import Extraction, World, steps_of
-from lineage_bridge.sources.runtime.metadata_cache import make
-from lineage_bridge.sources.runtime.orders import Filled, again, choose, fill
+from lineage_bridge.sources.runtime.extraction import Extraction, ExtractionContext, steps_of
+from lineage_bridge.sources.runtime.metadata_cache import make_observer
+from lineage_bridge.sources.runtime.orders import PreparedSource, choose_source, prepare_source, resumed_order
 
 AT_ONCE = 4
 PATIENCE_S = 5.0
@@ -22,10 +22,10 @@ CANCELLED, INTERRUPTED = "cancelled", "interrupted"
 log = logging.getLogger(__name__)
 
 
-class TaskDesk:
-    """Implements `ports.TaskDesk`. Tasks of an earlier process that have not ended are interrupted. `fresh_id` makes ids of tasks."""
+class TaskService:
+    """Implements `ports.TaskService`. Tasks of an earlier process that have not ended are interrupted. `fresh_id` makes ids of tasks."""
 
-    def __init__(self, sources: SourceDesk, world: World, fresh_id: Callable[[], str]) -> None:
+    def __init__(self, sources: SourceService, world: ExtractionContext, fresh_id: Callable[[], str]) -> None:
         self._sources, self._world, self._fresh_id = sources, world, fresh_id
         self._running: dict[str, Extraction] = {}
         self._waiting: list[Extraction] = []
@@ -33,7 +33,7 @@ class TaskDesk:
         self._lock = threading.RLock()
         self._closing = False
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="task")
-        world.book.interrupt(world.clock_us())
+        world.tasks.mark_interrupted(world.clock_us())
 
     def extract(self, order: ExtractOrder) -> TaskRecord:
         """Start an extraction."""
@@ -51,7 +51,7 @@ class TaskDesk:
             addresses=dict(order.addresses),
             given=order.given,
         )
-        self._world.book.add(task)
+        self._world.tasks.add(task)
         return self._start(task, filled)
 
     def resume(self, task_id: str, credentials: ExtractOrder) -> TaskRecord:
@@ -59,11 +59,11 @@ class TaskDesk:
         task = self.record(task_id)
         if not task.resumable:
             raise RequestError(f"task {task_id} is {task.status}, and cannot be resumed", "start another extraction")
-        filled = self._filled(again(task, credentials))
+        filled = self._filled(resumed_order(task, credentials))
         task = msgspec.structs.replace(
             task, status=PENDING, error=None, hint="", cancelled=False, interrupted=False, ended_us=None, steps=(*task.steps, "resumed")
         )
-        self._world.book.write(task)
+        self._world.tasks.save(task)
         return self._start(task, filled)
 
     def cancel(self, task_id: str) -> TaskRecord:
@@ -82,14 +82,14 @@ class TaskDesk:
 
     def record(self, task_id: str) -> TaskRecord:
         """A task, as far as it is now."""
-        found = self._world.book.record(task_id)
+        found = self._world.tasks.record(task_id)
         if found is None:
             raise NotFoundError(f"there is no task {task_id}", "lineage-bridge task list")
         return self._now(found)
 
     def records(self, which: TaskFilter) -> list[TaskRecord]:
         """Tasks, the newest first."""
-        return [self._now(task) for task in self._world.book.records(which)]
+        return [self._now(task) for task in self._world.tasks.records(which)]
 
     def close(self) -> None:
         """Stop what runs; it can be resumed by the next process."""
@@ -103,19 +103,19 @@ class TaskDesk:
         wait(self._futures, PATIENCE_S)
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _filled(self, order: ExtractOrder) -> Filled:
+    def _filled(self, order: ExtractOrder) -> PreparedSource:
         """The source of an order, which can be made. Raises RequestError, ConfigError."""
-        filled = fill(choose(self._sources.records(), order, self._world.states.states()), order)
+        filled = prepare_source(choose_source(self._sources.records(), order, self._world.sources.states()), order)
         record = filled.record
         settings = {**record.settings, "off": [*record.settings.get("off", ()), *order.off]} if order.off else record.settings
-        observer = make(record.name, record.kind, settings, Secrets(self._world.secrets.sealed, filled.given))
+        observer = make_observer(record.name, record.kind, settings, Secrets(self._world.secrets.sealed, filled.given))
         try:
             steps_of(observer)
         finally:
             observer.close()
         return filled
 
-    def _start(self, task: TaskRecord, filled: Filled) -> TaskRecord:
+    def _start(self, task: TaskRecord, filled: PreparedSource) -> TaskRecord:
         with self._lock:
             self._waiting.append(Extraction(self._world, task, filled))
             self._start_waiting()

@@ -9,26 +9,26 @@ from typing import Any
 import msgspec
 
 from lineage_bridge.model.sources import SourceState
-from lineage_bridge.ports import Parcel
+from lineage_bridge.ports import OutboxMessage
 from lineage_bridge.store.state.database import Control
 
 _ENCODER = msgspec.json.Encoder()
 _STATES = msgspec.json.Decoder(SourceState)
 
 
-class SourceBook:
-    """Implements `ports.SourceBook`."""
+class SourceRepository:
+    """Implements `ports.SourceRepository`."""
 
     def __init__(self, control: Control) -> None:
         self._control = control
 
-    def written(self) -> dict[str, tuple[str, dict[str, Any]]]:
+    def added(self) -> dict[str, tuple[str, dict[str, Any]]]:
         """Name to kind and settings of the sources that users added."""
         with self._control.transaction() as connection:
             rows = connection.execute("SELECT name, kind, settings FROM source ORDER BY name").fetchall()
         return {name: (kind, json.loads(settings)) for name, kind, settings in rows}
 
-    def add(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
+    def save(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
         """Add a source, or write it anew."""
         with self._control.transaction() as connection:
             connection.execute("INSERT OR REPLACE INTO source VALUES (?, ?, ?)", (name, kind, json.dumps(dict(settings))))
@@ -59,24 +59,24 @@ class SourceBook:
             row = connection.execute("SELECT snapshot FROM source_state WHERE name = ?", (name,)).fetchone()
         return zlib.decompress(row[0]) if row and row[0] is not None else None
 
-    def finish(self, name: str, state: SourceState, snapshot: bytes | None, parcels: Sequence[tuple[str, bytes]]) -> bool:
+    def save_poll(self, name: str, state: SourceState, snapshot: bytes | None, messages: Sequence[tuple[str, bytes]]) -> bool:
         """Keep what a poll gave, all or nothing. A pause that was asked for meanwhile stays."""
         packed = pack(snapshot)
         with self._control.transaction() as connection:
-            return write_look(connection, name, state, packed, parcels, polls=state.polls - 1)
+            return write_poll(connection, name, state, packed, messages, polls=state.polls - 1)
 
-    def parcels(self, limit: int) -> list[Parcel]:
+    def pending_messages(self, limit: int) -> list[OutboxMessage]:
         """The oldest parcels that were not delivered."""
         with self._control.transaction() as connection:
             rows = connection.execute("SELECT number, path, body FROM source_parcel ORDER BY number LIMIT ?", (limit,)).fetchall()
-        return [Parcel(number, path, bytes(body)) for number, path, body in rows]
+        return [OutboxMessage(number, path, bytes(body)) for number, path, body in rows]
 
-    def waiting(self) -> int:
+    def count_pending(self) -> int:
         """How many parcels were not delivered."""
         with self._control.transaction() as connection:
             return int(connection.execute("SELECT count(*) FROM source_parcel").fetchone()[0])
 
-    def delivered(self, number: int) -> None:
+    def remove_message(self, number: int) -> None:
         """Forget a parcel."""
         with self._control.transaction() as connection:
             connection.execute("DELETE FROM source_parcel WHERE number = ?", (number,))
@@ -96,12 +96,12 @@ def pack(snapshot: bytes | None) -> bytes | None:
     return None if snapshot is None else zlib.compress(snapshot, 1)
 
 
-def write_look(
+def write_poll(
     connection: sqlite3.Connection,
     name: str,
     state: SourceState,
     packed: bytes | None,
-    parcels: Sequence[tuple[str, bytes]],
+    messages: Sequence[tuple[str, bytes]],
     *,
     polls: int,
     begun: bool = False,
@@ -122,5 +122,5 @@ def write_look(
         )
     else:
         connection.execute("INSERT INTO source_state VALUES (?, ?, ?, ?)", (name, state.polls, kept, packed))
-    connection.executemany("INSERT INTO source_parcel (name, path, body) VALUES (?, ?, ?)", [(name, path, body) for path, body in parcels])
+    connection.executemany("INSERT INTO source_parcel (name, path, body) VALUES (?, ?, ?)", [(name, path, body) for path, body in messages])
     return True

@@ -7,7 +7,7 @@ import msgspec
 from lineage_bridge.model.sources import SourceState
 from lineage_bridge.model.tasks import FAILED, PENDING, RUNNING, TaskFilter, TaskRecord
 from lineage_bridge.store.state.database import Control
-from lineage_bridge.store.state.sources import pack, write_look
+from lineage_bridge.store.state.sources import pack, write_poll
 
 MOST_KEPT = 500
 """Tasks that are remembered."""
@@ -15,8 +15,8 @@ _ENCODER = msgspec.json.Encoder()
 _RECORDS = msgspec.json.Decoder(TaskRecord)
 
 
-class TaskBook:
-    """Implements `ports.TaskBook`."""
+class TaskRepository:
+    """Implements `ports.TaskRepository`."""
 
     def __init__(self, control: Control) -> None:
         self._control = control
@@ -46,17 +46,17 @@ class TaskBook:
             ).fetchall()
         return [_RECORDS.decode(record) for (record,) in rows]
 
-    def write(self, task: TaskRecord) -> None:
+    def save(self, task: TaskRecord) -> None:
         """Remember how a task stands."""
         with self._control.transaction() as connection:
             connection.execute("UPDATE task SET status = ?, record = ? WHERE id = ?", (task.status, _ENCODER.encode(task), task.id))
 
-    def keep(
+    def save_steps(
         self,
         task: TaskRecord,
         state: SourceState,
         snapshot: bytes | None,
-        parcels: Sequence[tuple[str, bytes]],
+        messages: Sequence[tuple[str, bytes]],
         *,
         polls: int,
         begun: bool,
@@ -64,24 +64,24 @@ class TaskBook:
         """Keep what steps of a task gave, all or nothing."""
         packed = pack(snapshot)
         with self._control.transaction() as connection:
-            if not write_look(connection, task.source, state, packed, parcels, polls=polls, begun=begun):
+            if not write_poll(connection, task.source, state, packed, messages, polls=polls, begun=begun):
                 return False
             connection.execute("UPDATE task SET status = ?, record = ? WHERE id = ?", (task.status, _ENCODER.encode(task), task.id))
         return True
 
-    def newest_parcel(self, source: str) -> int:
+    def newest_message(self, source: str) -> int:
         """The number of the newest parcel of a source that was not delivered; 0 if all were."""
         with self._control.transaction() as connection:
             row = connection.execute("SELECT max(number) FROM source_parcel WHERE name = ?", (source,)).fetchone()
         return int(row[0] or 0)
 
-    def undelivered(self, source: str, newest: int) -> int:
+    def count_pending(self, source: str, newest: int) -> int:
         """How many parcels of a source up to a number were not delivered."""
         with self._control.transaction() as connection:
             row = connection.execute("SELECT count(*) FROM source_parcel WHERE name = ? AND number <= ?", (source, newest)).fetchone()
         return int(row[0])
 
-    def interrupt(self, now_us: int) -> None:
+    def mark_interrupted(self, now_us: int) -> None:
         """Say of all tasks that have not ended that their process has."""
         with self._control.transaction() as connection:
             rows = connection.execute("SELECT record FROM task WHERE status IN (?, ?)", (PENDING, RUNNING)).fetchall()

@@ -12,8 +12,8 @@ from urllib.parse import quote
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError, UnreachableError
 from lineage_bridge.sources.common.connect.generation import is_same, plugins_known, plugins_of
 from lineage_bridge.sources.common.connect.settings import ConnectSettings
-from lineage_bridge.sources.common.connect.worker import RUNNING, Detail, Fetched, Part, Plugin, Seen
-from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.connect.worker import RUNNING, ConnectorDetail, ConnectorState, Plugin, RunStatus, WorkerState
+from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Unseen
 
 PATIENCE = 3
@@ -22,11 +22,11 @@ OFFSETS, TOPICS, TASKS = "offsets", "topics", "tasks"
 _AnswerT = TypeVar("_AnswerT", bound="list[Any] | dict[str, Any]")
 
 
-class Worker:
+class ConnectClient:
     """A worker's REST API. `settings` tell which connectors matter."""
 
     def __init__(self, settings: ConnectSettings) -> None:
-        self.settings, self.http = settings, Http(settings)
+        self.settings, self.http = settings, HttpClient(settings)
         self._silent, self._counting = 0, Lock()
 
     def root(self) -> tuple[str, str]:
@@ -34,7 +34,7 @@ class Worker:
         answer = _expect(self.http.get("/"), dict, "GET /")
         return str(answer.get("version", "")), str(answer.get("kafka_cluster_id", ""))
 
-    def connectors(self) -> tuple[dict[str, Seen], frozenset[str]]:
+    def connectors(self) -> tuple[dict[str, ConnectorState], frozenset[str]]:
         """The connectors that matter, and the names of those that the answer has but tells nothing of. Raises SourceError."""
         path = "/connectors"
         answer = _expect(self.http.get(path, expand=["info", "status"]), dict, "GET /connectors?expand=info&expand=status")
@@ -79,7 +79,7 @@ class Worker:
         self._silent = 0
 
 
-def read_connector(name: str, entry: object) -> Seen | None:
+def read_connector(name: str, entry: object) -> ConnectorState | None:
     """A connector of the expanded listing; None if its configuration or its status is not in it."""
     info, status = (_dict(_dict(entry).get(key)) for key in ("info", "status"))
     config, part = info.get("config"), status.get("connector")
@@ -88,7 +88,7 @@ def read_connector(name: str, entry: object) -> Seen | None:
     tasks = [task for task in _list(status.get("tasks")) if isinstance(task, dict)]
     settings = {str(key): str(value) for key, value in config.items() if value is not None}
     numbered = {int(task["id"]): _part(task) for task in tasks if str(task.get("id", "")).isdigit()}
-    return Seen(name, settings, str(info.get("type") or status.get("type") or ""), _part(part), numbered)
+    return ConnectorState(name, settings, str(info.get("type") or status.get("type") or ""), _part(part), numbered)
 
 
 def read_given(answer: object, config: Mapping[str, str]) -> tuple[Mapping[str, str], ...]:
@@ -109,7 +109,7 @@ def read_offsets(answer: object) -> tuple[Mapping[str, Any], ...]:
     return tuple(entry for entry in entries if isinstance(entry, dict) and isinstance(entry.get("partition"), dict))
 
 
-def fetch(worker: Worker, before: Mapping[str, Any]) -> Fetched:
+def fetch_state(worker: ConnectClient, before: Mapping[str, Any]) -> WorkerState:
     """One poll. `before` is the last snapshot: what it has need not be asked again. Raises SourceError when nothing can be said."""
     worker.begin()
     version, cluster = worker.root()
@@ -124,16 +124,16 @@ def fetch(worker: Worker, before: Mapping[str, Any]) -> Fetched:
     unseen += [Unseen(f"connector {name}", "the worker lists it, and told nothing of it") for name in missing]
     plugins, untold = _plugins(worker, connectors.values(), before, version)
     details, lacks, failed = _details(worker, connectors, before, plugins)
-    return Fetched(version, cluster, connectors, listed, details, plugins, lacks, (*unseen, *untold, *failed))
+    return WorkerState(version, cluster, connectors, listed, details, plugins, lacks, (*unseen, *untold, *failed))
 
 
 def _plugins(
-    worker: Worker, connectors: Collection[Seen], before: Mapping[str, Any], version: str
+    worker: ConnectClient, connectors: Collection[ConnectorState], before: Mapping[str, Any], version: str
 ) -> tuple[dict[str, Plugin], list[Unseen]]:
     """The plugins that are used, by the name they are asked for with; those already known are not asked again."""
     known = plugins_known(before) if before.get("version") == version else {}
     used = sorted({name for one in connectors for name in plugins_of(one.config).values()})
-    versions = {one.config.get("connector.class", "").strip(): one.part.version for one in connectors if one.part.version}
+    versions = {one.config.get("connector.class", "").strip(): one.status.version for one in connectors if one.status.version}
     wanted = [name for name in used if name not in known or known[name].version != versions.get(name, known[name].version)]
     found = {name: known[name] for name in used if name not in wanted}
     if not wanted:
@@ -145,7 +145,7 @@ def _plugins(
     asked = {name: _installed(name, installed) for name in wanted}
     there = [plugin for plugin in asked.values() if plugin is not None]
     unseen, told = [], dict.fromkeys(wanted, Plugin("", "", ()))
-    answers = iter(worker.http.each(worker.passwords, there))
+    answers = iter(worker.http.map(worker.passwords, there))
     for name, plugin in asked.items():
         answer = next(answers) if plugin is not None else Plugin(name, "", ())
         if isinstance(answer, SourceError):
@@ -166,12 +166,12 @@ def _installed(name: str, installed: Collection[Plugin]) -> Plugin | None:
 
 
 def _details(
-    worker: Worker, connectors: Mapping[str, Seen], before: Mapping[str, Any], plugins: Mapping[str, Plugin]
-) -> tuple[dict[str, Detail], frozenset[str], list[Unseen]]:
+    worker: ConnectClient, connectors: Mapping[str, ConnectorState], before: Mapping[str, Any], plugins: Mapping[str, Plugin]
+) -> tuple[dict[str, ConnectorDetail], frozenset[str], list[Unseen]]:
     """What the connectors' own calls give, the calls that the worker refuses for all of them, and what failed."""
     known, earlier = before.get("connectors", {}), plugins_known(before)
     asked = {name: _asked(one, known.get(name), plugins, earlier) for name, one in connectors.items()}
-    details, unseen, lacks = dict.fromkeys(connectors, Detail()), [], set()
+    details, unseen, lacks = dict.fromkeys(connectors, ConnectorDetail()), [], set()
     for what in (TASKS, TOPICS, OFFSETS):
         wanted = [name for name in connectors if what in asked[name]]
         answers = _answers(worker, what, wanted, is_lacking=what in before.get("lacks", ()))
@@ -189,16 +189,16 @@ def _details(
     return details, frozenset(lacks), unseen
 
 
-def _answers(worker: Worker, what: str, names: list[str], *, is_lacking: bool) -> dict[str, Any]:
+def _answers(worker: ConnectClient, what: str, names: list[str], *, is_lacking: bool) -> dict[str, Any]:
     """The answers or errors by connector; of what the worker did not have at all, only one is tried unless it has it now."""
     first = names[:1] if is_lacking else names
-    answers = dict(zip(first, worker.http.each(lambda name: worker.ask(name, what), first), strict=True))
+    answers = dict(zip(first, worker.http.map(lambda name: worker.ask(name, what), first), strict=True))
     if len(first) == len(names) or isinstance(answers[first[0]], MissingError | ForbiddenError):
         return answers
-    return answers | dict(zip(names[1:], worker.http.each(lambda name: worker.ask(name, what), names[1:]), strict=True))
+    return answers | dict(zip(names[1:], worker.http.map(lambda name: worker.ask(name, what), names[1:]), strict=True))
 
 
-def _asked(one: Seen, known: Mapping[str, Any] | None, plugins: Mapping[str, Plugin], earlier: Mapping[str, Plugin]) -> list[str]:
+def _asked(one: ConnectorState, known: Mapping[str, Any] | None, plugins: Mapping[str, Plugin], earlier: Mapping[str, Plugin]) -> list[str]:
     """What to ask of a connector: its tasks if they are new or changed, topics and offsets while they can move or are not known."""
     changed = known is None or known.get("ids", []) != sorted(one.tasks) or not is_same(known["config"], one.config, plugins, earlier)
     moves = any(task.state == RUNNING for task in one.tasks.values())
@@ -207,7 +207,7 @@ def _asked(one: Seen, known: Mapping[str, Any] | None, plugins: Mapping[str, Plu
     return [TASKS, *lively] if one.tasks and (changed or untold) else lively
 
 
-def _with(detail: Detail, name: str, what: str, answer: object, config: Mapping[str, str]) -> Detail | SourceError:
+def _with(detail: ConnectorDetail, name: str, what: str, answer: object, config: Mapping[str, str]) -> ConnectorDetail | SourceError:
     """The detail with an answer in it; or the error that the answer is, or that it cannot be read."""
     if isinstance(answer, SourceError):
         return answer
@@ -227,8 +227,8 @@ def _expect(answer: object, kind: type[_AnswerT], what: str) -> _AnswerT:
     return answer
 
 
-def _part(entry: Mapping[str, Any]) -> Part:
-    return Part(*(str(entry.get(key) or "") for key in ("state", "worker_id", "trace", "version")))
+def _part(entry: Mapping[str, Any]) -> RunStatus:
+    return RunStatus(*(str(entry.get(key) or "") for key in ("state", "worker_id", "trace", "version")))
 
 
 def _dict(value: object) -> dict[str, Any]:

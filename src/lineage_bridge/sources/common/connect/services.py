@@ -4,13 +4,13 @@ from collections.abc import Iterable
 
 from lineage_bridge.sources.common.connect.catalogue.catalogue import Catalogue
 from lineage_bridge.sources.common.connect.generation import plugins_of
-from lineage_bridge.sources.common.connect.worker import Plugin, Seen
+from lineage_bridge.sources.common.connect.worker import ConnectorState, Plugin
 
 _OPEN = ("org.apache.kafka.", "io.confluent.", "io.debezium.")
 """Packages whose plugins' passwords all have names that tell what they are."""
 
 
-def plugins_used(connectors: Iterable[Seen], classes: Catalogue) -> dict[str, Plugin]:
+def plugins_used(connectors: Iterable[ConnectorState], classes: Catalogue) -> dict[str, Plugin]:
     """The plugins whose secrets are known, though the service does not tell them: by the catalogue, or by their names alone."""
     used = sorted({name for one in connectors for name in plugins_of(one.config).values()})
     known = {name: classes.lookup(name) for name in used}

@@ -13,7 +13,7 @@ _GONE = frozenset((STOPPED, "DESTROYED", "DELETED"))
 _WAITING = frozenset(("NONE", "UNASSIGNED", "RESTARTING", "PROVISIONING", "CREATING", "UPDATING", "RESUMING", "DELETING"))
 
 
-class Part(NamedTuple):
+class RunStatus(NamedTuple):
     """The state of a connector or of a task, where it is, and why it failed (a Java stack trace)."""
 
     state: str
@@ -22,7 +22,7 @@ class Part(NamedTuple):
     version: str = ""
 
 
-class Service(NamedTuple):
+class ManagedService(NamedTuple):
     """What a service that runs connectors, each by itself, tells of one.
 
     `servers`: bootstrap servers of its Kafka cluster. `version`: of Kafka Connect. `settings`: what the service knows of settings that
@@ -39,7 +39,7 @@ class Service(NamedTuple):
     sources: bool = False
 
 
-class Seen(NamedTuple):
+class ConnectorState(NamedTuple):
     """A connector: its configuration in clear text, `direction` source or sink, its own part and its tasks' by number.
 
     `service`: what the service that runs it tells of it, None if workers of one cluster do.
@@ -48,34 +48,34 @@ class Seen(NamedTuple):
     name: str
     config: Mapping[str, str]
     direction: str
-    part: Part
-    tasks: Mapping[int, Part]
-    service: Service | None = None
+    status: RunStatus
+    tasks: Mapping[int, RunStatus]
+    service: ManagedService | None = None
 
     @property
     def stopped(self) -> bool:
         """Whether somebody stopped it."""
-        return self.part.state in _GONE
+        return self.status.state in _GONE
 
     @property
     def failed(self) -> bool:
         """Whether nothing of it runs any more since it failed: itself, or all of its tasks."""
-        return self.part.state == FAILED or (bool(self.tasks) and all(task.state == FAILED for task in self.tasks.values()))
+        return self.status.state == FAILED or (bool(self.tasks) and all(task.state == FAILED for task in self.tasks.values()))
 
     @property
     def waiting(self) -> bool:
         """Whether none of its tasks runs yet or again."""
-        parts = self.tasks.values() or (self.part,)
+        parts = self.tasks.values() or (self.status,)
         return all(part.state in (*_WAITING, FAILED) for part in parts)
 
     @property
     def failures(self) -> list[tuple[int | None, str]]:
         """The traces of what failed: the connector's (None) first, then those of tasks."""
-        own: list[tuple[int | None, str]] = [(None, self.part.trace)] if self.part.state == FAILED else []
+        own: list[tuple[int | None, str]] = [(None, self.status.trace)] if self.status.state == FAILED else []
         return [*own, *((number, task.trace) for number, task in sorted(self.tasks.items()) if task.state == FAILED)]
 
 
-class Detail(NamedTuple):
+class ConnectorDetail(NamedTuple):
     """What a connector's own calls gave; None: it was not asked for, or could not be had.
 
     `given`: what each task was given beside the connector's configuration. `offsets`: as the worker answers them.
@@ -95,7 +95,7 @@ class Plugin(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Fetched:
+class WorkerState:
     """The answers of one poll.
 
     `listed`: the names in the plain list of connectors, None if it could not be had. `withheld`: connectors of which the worker told
@@ -104,9 +104,9 @@ class Fetched:
 
     version: str
     cluster: str
-    connectors: Mapping[str, Seen]
+    connectors: Mapping[str, ConnectorState]
     listed: frozenset[str] | None
-    details: Mapping[str, Detail] = field(default_factory=dict)
+    details: Mapping[str, ConnectorDetail] = field(default_factory=dict)
     plugins: Mapping[str, Plugin] = field(default_factory=dict)
     lacks: frozenset[str] = frozenset()
     unseen: tuple[Unseen, ...] = ()

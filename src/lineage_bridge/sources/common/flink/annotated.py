@@ -5,11 +5,11 @@ from dataclasses import replace
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.flink.annotations import Annotation, dataset_of
 from lineage_bridge.sources.common.flink.plan import Operator, Plan
-from lineage_bridge.sources.common.flink.values import Access, Entry, Evidence, Flows
+from lineage_bridge.sources.common.flink.values import DatasetAccess, JobEvidence, JobFlows, OutputFlow
 from lineage_bridge.sources.common.observer import Unseen
 
 
-def annotated(job: str, flows: Flows, said: Annotation, evidence: Evidence, plan: Plan) -> tuple[Flows, list[Unseen]]:
+def annotated(job: str, flows: JobFlows, said: Annotation, evidence: JobEvidence, plan: Plan) -> tuple[JobFlows, list[Unseen]]:
     """What is annotated stands in the place of what was found; columns stay where both ends are annotated."""
     around, missing = evidence.around, list[Unseen]()
 
@@ -31,10 +31,10 @@ def annotated(job: str, flows: Flows, said: Annotation, evidence: Evidence, plan
     return replace(flows, inputs=inputs, outputs=outputs, entries=entries, groups=groups, annotation=said), missing
 
 
-def _replaced(found: tuple[Access, ...], names: list[DatasetName], operators: tuple[Operator, ...]) -> tuple[Access, ...]:
+def _replaced(found: tuple[DatasetAccess, ...], names: list[DatasetName], operators: tuple[Operator, ...]) -> tuple[DatasetAccess, ...]:
     """The datasets that are annotated. The one operator that counts for no other counts for the one dataset without."""
     known = {access.dataset: access for access in found}
-    kept = [known.get(name, Access(name)) for name in dict.fromkeys(names)]
+    kept = [known.get(name, DatasetAccess(name)) for name in dict.fromkeys(names)]
     counted = {operator for access in kept for operator in access.operators}
     free = tuple(operator for operator in operators if operator not in counted)
     bare = [access for access in kept if not access.operators]
@@ -43,7 +43,7 @@ def _replaced(found: tuple[Access, ...], names: list[DatasetName], operators: tu
     return tuple(kept)
 
 
-def _kept(entries: tuple[Entry, ...], inputs: tuple[Access, ...], outputs: tuple[Access, ...]) -> tuple[Entry, ...]:
+def _kept(entries: tuple[OutputFlow, ...], inputs: tuple[DatasetAccess, ...], outputs: tuple[DatasetAccess, ...]) -> tuple[OutputFlow, ...]:
     """The entries between datasets that are annotated; an input that no entry has flows to all outputs."""
     read = dict.fromkeys(access.dataset for access in inputs)
     known = {entry.target: entry for entry in entries}
@@ -52,12 +52,12 @@ def _kept(entries: tuple[Entry, ...], inputs: tuple[Access, ...], outputs: tuple
     for name in dict.fromkeys(access.dataset for access in outputs):
         entry = known.get(name)
         if entry is None:
-            kept.append(Entry(name, tuple(read)))
+            kept.append(OutputFlow(name, tuple(read)))
             continue
         fields = {column: tuple(one for one in origins if one[0] in read) for column, origins in entry.fields.items()}
         sources = tuple(one for one in read if one in entry.inputs or one not in used)
         kept.append(
-            Entry(
+            OutputFlow(
                 name, sources, {key: some for key, some in fields.items() if some}, tuple(one for one in entry.deciding if one[0] in read)
             )
         )

@@ -24,7 +24,7 @@ import yaml
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.openlineage import naming
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 
 _KNOWN = frozenset(("name", "job", "jobs", "lineage", "inputs", "outputs", "owner", "owners", "description", "tags", "groups"))
 
@@ -124,7 +124,7 @@ def annotation_of(job: str, annotations: tuple[Annotation, ...]) -> Annotation |
     return exact or next((one for one in annotations if fnmatchcase(job, one.job)), None)
 
 
-def dataset_of(text: str, around: Knowledge, kafka: str) -> DatasetName | None:
+def dataset_of(text: str, around: SharedMetadata, kafka: str) -> DatasetName | None:
     """The dataset that a text names; `kafka` are the servers of topics named without any. None for what is
     no address, and for a topic if no cluster is known.
 
@@ -143,14 +143,14 @@ def dataset_of(text: str, around: Knowledge, kafka: str) -> DatasetName | None:
     return path or naming.dataset(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}", parts.path.lstrip("/"))
 
 
-def _topic(place: str, rest: str, bare: str, around: Knowledge, kafka: str) -> DatasetName | None:
+def _topic(place: str, rest: str, bare: str, around: SharedMetadata, kafka: str) -> DatasetName | None:
     if rest and place:
         return around.namespace("", place), rest
     namespace = sole_namespace(place or bare, around, kafka)
     return None if namespace is None else (namespace, place or bare)
 
 
-def sole_namespace(topic: str, around: Knowledge, kafka: str) -> str | None:
+def sole_namespace(topic: str, around: SharedMetadata, kafka: str) -> str | None:
     """The namespace of a topic that is named without its cluster: that of the setting, else of the one cluster that has it."""
     if kafka:
         return around.namespace("", kafka)

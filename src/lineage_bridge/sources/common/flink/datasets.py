@@ -7,7 +7,7 @@ from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.flink.annotations import sole_namespace
 from lineage_bridge.sources.common.flink.plan import Operator, Plan
 from lineage_bridge.sources.common.flink.tables import KnownTable
-from lineage_bridge.sources.common.flink.values import Access, Evidence, Found
+from lineage_bridge.sources.common.flink.values import DatasetAccess, JobEvidence, TableAccesses
 from lineage_bridge.sql.names import Name, written
 
 Find = Callable[[Name], KnownTable | None]
@@ -43,11 +43,11 @@ def accesses_of(
     operators: tuple[Operator, ...],
     told: Iterable[Name],
     find: Find,
-    evidence: Evidence,
+    evidence: JobEvidence,
     topics: Mapping[int, tuple[str, ...]],
-) -> Found:
+) -> TableAccesses:
     """What the tables of one side stand for; `keys` are those of its operators, `told` those of the statement."""
-    found: Found = {}
+    found: TableAccesses = {}
     for key in dict.fromkeys((*keys, *sorted(told))):
         places = [place for place, one in enumerate(keys) if one == key]
         named = tuple(topic for place in places for topic in topics.get(place, ()))
@@ -56,11 +56,11 @@ def accesses_of(
 
 
 def _stands_for(
-    job: str, key: Name, table: KnownTable | None, topics: tuple[str, ...], operators: tuple[Operator, ...], evidence: Evidence
-) -> tuple[Access, ...]:
+    job: str, key: Name, table: KnownTable | None, topics: tuple[str, ...], operators: tuple[Operator, ...], evidence: JobEvidence
+) -> tuple[DatasetAccess, ...]:
     """The datasets of a table: by its DDL, else by the topics that are seen to be read, else itself."""
     path = "" if key[0] == "" else written(key)
-    base = Access(("", ""), (path,) if path else (), table.connector if table else "", table.fields if table else ())
+    base = DatasetAccess(("", ""), (path,) if path else (), table.connector if table else "", table.fields if table else ())
     datasets = table.datasets(evidence.around) if table else ()
     datasets = datasets or tuple(name for topic in topics for name in _topic(topic, evidence))
     if datasets:
@@ -72,7 +72,7 @@ def _stands_for(
     return (replace(base, dataset=(evidence.namespace, name), inferred=table is None, operators=operators),)
 
 
-def _topic(topic: str, evidence: Evidence) -> tuple[DatasetName, ...]:
+def _topic(topic: str, evidence: JobEvidence) -> tuple[DatasetName, ...]:
     """A topic as metrics write it, where one cluster has just one that may be meant."""
     names = {
         (cluster.namespace, name)

@@ -3,22 +3,22 @@
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.flink.datasets import Find
 from lineage_bridge.sources.common.flink.plan import Plan
-from lineage_bridge.sources.common.flink.values import Column, Entry, Found
+from lineage_bridge.sources.common.flink.values import Column, OutputFlow, TableAccesses
 from lineage_bridge.sql.jobs import StartedJob
 from lineage_bridge.sql.names import Name
 
 
-def of_plan(plan: Plan, sources: list[Name], sinks: list[Name], inputs: Found, outputs: Found) -> tuple[Entry, ...]:
+def of_plan(plan: Plan, sources: list[Name], sinks: list[Name], inputs: TableAccesses, outputs: TableAccesses) -> tuple[OutputFlow, ...]:
     """By the edges of the plan; `sources` and `sinks` are what its operators go by."""
     reached: dict[DatasetName, dict[DatasetName, None]] = {}
     for place, key in enumerate(sinks):
         read = [access.dataset for source, sink in plan.pairs if sink == place for access in inputs[sources[source]]]
         for access in outputs[key]:
             reached.setdefault(access.dataset, {}).update(dict.fromkeys(read))
-    return tuple(Entry(target, tuple(read)) for target, read in reached.items())
+    return tuple(OutputFlow(target, tuple(read)) for target, read in reached.items())
 
 
-def of_statement(statement: StartedJob, inputs: Found, outputs: Found, find: Find) -> tuple[Entry, ...]:
+def of_statement(statement: StartedJob, inputs: TableAccesses, outputs: TableAccesses, find: Find) -> tuple[OutputFlow, ...]:
     """By the statement, with columns as the datasets have them."""
 
     def column(name: Name, column: str) -> str:
@@ -28,7 +28,7 @@ def of_statement(statement: StartedJob, inputs: Found, outputs: Found, find: Fin
     def read(name: Name) -> list[DatasetName]:
         return [access.dataset for access in inputs.get(statement.paths[name], ())]
 
-    entries: dict[DatasetName, Entry] = {}
+    entries: dict[DatasetName, OutputFlow] = {}
     for table, sources in statement.reads.items():
         fields: dict[str, list[Column]] = {}
         for flow in statement.lineage.columns:
@@ -40,12 +40,12 @@ def of_statement(statement: StartedJob, inputs: Found, outputs: Found, find: Fin
         datasets = tuple(dict.fromkeys(name for source in sources for name in read(source)))
         for access in outputs.get(statement.paths[table], ()):
             columns = {name: tuple(dict.fromkeys(origins)) for name, origins in fields.items()}
-            entry = Entry(access.dataset, datasets, columns, tuple(dict.fromkeys(deciding)))
+            entry = OutputFlow(access.dataset, datasets, columns, tuple(dict.fromkeys(deciding)))
             entries[access.dataset] = _both(entries.get(access.dataset), entry)
     return tuple(entries.values())
 
 
-def _both(one: Entry | None, other: Entry) -> Entry:
+def _both(one: OutputFlow | None, other: OutputFlow) -> OutputFlow:
     """What two statements move into one output."""
     if one is None:
         return other
@@ -53,4 +53,4 @@ def _both(one: Entry | None, other: Entry) -> Entry:
         name: tuple(dict.fromkeys((*one.fields.get(name, ()), *other.fields.get(name, ())))) for name in {**one.fields, **other.fields}
     }
     inputs = tuple(dict.fromkeys((*one.inputs, *other.inputs)))
-    return Entry(one.target, inputs, fields, tuple(dict.fromkeys((*one.deciding, *other.deciding))))
+    return OutputFlow(one.target, inputs, fields, tuple(dict.fromkeys((*one.deciding, *other.deciding))))

@@ -6,13 +6,13 @@ from lineage_bridge.openlineage.event_builder import EventBuilder, Json, schema_
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.flink.counters import Held, total
-from lineage_bridge.sources.common.flink.values import Access, Column, Entry, Flows
+from lineage_bridge.sources.common.flink.values import Column, DatasetAccess, JobFlows, OutputFlow
 
 OUTGOING = EventBuilder("https://lineagebridge.dev/sources/flink")
 _DIRECT = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
 
 
-def inputs_of(flows: Flows, held: Held, *, whole: bool) -> list[Json]:
+def inputs_of(flows: JobFlows, held: Held, *, whole: bool) -> list[Json]:
     """The inputs with what was read of them; `whole`: with all that is known of each, else only those whose records are counted."""
     said = []
     for access in flows.inputs:
@@ -23,7 +23,7 @@ def inputs_of(flows: Flows, held: Held, *, whole: bool) -> list[Json]:
     return said
 
 
-def outputs_of(flows: Flows, held: Held, *, whole: bool) -> list[Json]:
+def outputs_of(flows: JobFlows, held: Held, *, whole: bool) -> list[Json]:
     """The outputs, likewise."""
     entries = {entry.target: entry for entry in flows.entries}
     said = []
@@ -38,7 +38,7 @@ def outputs_of(flows: Flows, held: Held, *, whole: bool) -> list[Json]:
     return said
 
 
-def job_facets(flows: Flows, kind: str, heartbeat_s: int) -> dict[str, Json]:
+def job_facets(flows: JobFlows, kind: str, heartbeat_s: int) -> dict[str, Json]:
     """What is said of the job; `kind` is STREAMING or BATCH."""
     said = {"jobType": OUTGOING.job_type(kind, "FLINK", "JOB", period_s=heartbeat_s)}
     if flows.sql:
@@ -57,7 +57,7 @@ def job_facets(flows: Flows, kind: str, heartbeat_s: int) -> dict[str, Json]:
     return said
 
 
-def _facets(access: Access) -> dict[str, Json]:
+def _facets(access: DatasetAccess) -> dict[str, Json]:
     said: dict[str, Json] = {}
     if access.fields:
         said["schema"] = OUTGOING.schema(schema_fields(access.fields))
@@ -69,7 +69,7 @@ def _facets(access: Access) -> dict[str, Json]:
     return said
 
 
-def entry_json(entry: Entry) -> Json:
+def entry_json(entry: OutputFlow) -> Json:
     """An entry as the lineage facet has it."""
     fields: Json = {name: {"inputs": [_source(column) for column in columns]} for name, columns in entry.fields.items()}
     told = {column[0] for column in _columns(entry)}
@@ -83,7 +83,7 @@ def _source(column: Column) -> Json:
     return {"type": "DATASET", **_place(column[0]), "field": column[1], "transformations": [_transformation(column[2])]}
 
 
-def _columns(entry: Entry) -> Iterable[Column]:
+def _columns(entry: OutputFlow) -> Iterable[Column]:
     yield from (column for columns in entry.fields.values() for column in columns)
     yield from entry.deciding
 
@@ -96,7 +96,7 @@ def _transformation(kind: str) -> Json:
     return {"type": "DIRECT" if kind in _DIRECT else "INDIRECT", "subtype": kind}
 
 
-def column_lineage(entry: Entry | None, outgoing: EventBuilder) -> Mapping[str, Json]:
+def column_lineage(entry: OutputFlow | None, outgoing: EventBuilder) -> Mapping[str, Json]:
     """The same columns in the form that others read."""
     if entry is None or not (entry.fields or entry.deciding):
         return {}

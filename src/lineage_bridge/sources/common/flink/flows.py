@@ -9,14 +9,14 @@ from lineage_bridge.sources.common.flink.annotations import annotation_of
 from lineage_bridge.sources.common.flink.datasets import Find, accesses_of, keys_of
 from lineage_bridge.sources.common.flink.entries import of_plan, of_statement
 from lineage_bridge.sources.common.flink.plan import Plan
-from lineage_bridge.sources.common.flink.tables import Declared, KnownTable, Origin
-from lineage_bridge.sources.common.flink.values import Access, Evidence, Flows, Found
+from lineage_bridge.sources.common.flink.tables import DeclaredTables, JobStatement, KnownTable
+from lineage_bridge.sources.common.flink.values import DatasetAccess, JobEvidence, JobFlows, TableAccesses
 from lineage_bridge.sources.common.observer import Unseen
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sql.names import written
 
 
-def flows_of(job: str, plan: Plan, topics: Mapping[int, tuple[str, ...]], evidence: Evidence) -> Flows:
+def flows_of(job: str, plan: Plan, topics: Mapping[int, tuple[str, ...]], evidence: JobEvidence) -> JobFlows:
     """What a job moves. `topics`: a source's place in the plan to the topics that its metrics name, each `.` in them as `_`."""
     origins = _origins(job, plan, evidence.declared)
     origin = origins[0] if len(origins) == 1 else None
@@ -28,7 +28,7 @@ def flows_of(job: str, plan: Plan, topics: Mapping[int, tuple[str, ...]], eviden
     outputs = accesses_of(job, sinks, plan.sinks, written_, find, evidence, {})
     entries = of_statement(statement, inputs, outputs, find) if statement else of_plan(plan, sources, sinks, inputs, outputs)
     tables = [table for path in inputs if (table := find(path)) is not None]
-    flows = Flows(
+    flows = JobFlows(
         _merged(inputs.values()),
         _merged(outputs.values()),
         entries,
@@ -43,18 +43,18 @@ def flows_of(job: str, plan: Plan, topics: Mapping[int, tuple[str, ...]], eviden
     return replace(flows, unseen=(*unseen, *_untold(job, flows, plan, inputs, outputs)))
 
 
-def _origins(job: str, plan: Plan, declared: Declared) -> list[Origin]:
+def _origins(job: str, plan: Plan, declared: DeclaredTables) -> list[JobStatement]:
     read = [operator.table for operator in plan.sources if operator.table]
     found = declared.origins(job, read, [operator.table for operator in plan.sinks if operator.table])
     return list({one.job.text: one for one in found}.values())
 
 
-def _finder(origin: Origin | None, declared: Declared) -> Find:
+def _finder(origin: JobStatement | None, declared: DeclaredTables) -> Find:
     own = origin.tables if origin else {}
     return lambda path: own.get(path) or declared.table(path)
 
 
-def _statement_unseen(job: str, origins: list[Origin], declared: Declared) -> list[Unseen]:
+def _statement_unseen(job: str, origins: list[JobStatement], declared: DeclaredTables) -> list[Unseen]:
     if len(origins) > 1:
         return [Unseen(f"job {job}: statement", f"{len(origins)} statements may have started it; name them apart by pipeline.name")]
     if not origins and job in declared.named:
@@ -62,9 +62,9 @@ def _statement_unseen(job: str, origins: list[Origin], declared: Declared) -> li
     return []
 
 
-def _merged(found: Iterable[tuple[Access, ...]]) -> tuple[Access, ...]:
+def _merged(found: Iterable[tuple[DatasetAccess, ...]]) -> tuple[DatasetAccess, ...]:
     """Each dataset once."""
-    merged: dict[DatasetName, Access] = {}
+    merged: dict[DatasetName, DatasetAccess] = {}
     for accesses in found:
         for access in accesses:
             known = merged.get(access.dataset)
@@ -72,12 +72,12 @@ def _merged(found: Iterable[tuple[Access, ...]]) -> tuple[Access, ...]:
     return tuple(merged.values())
 
 
-def _groups(tables: Iterable[KnownTable], around: Knowledge) -> tuple[tuple[str, str], ...]:
+def _groups(tables: Iterable[KnownTable], around: SharedMetadata) -> tuple[tuple[str, str], ...]:
     found = {(cluster.id, table.group) for table in tables if table.group and (cluster := around.cluster(table.servers)) is not None}
     return tuple(sorted(found))
 
 
-def _untold(job: str, flows: Flows, plan: Plan, inputs: Found, outputs: Found) -> list[Unseen]:
+def _untold(job: str, flows: JobFlows, plan: Plan, inputs: TableAccesses, outputs: TableAccesses) -> list[Unseen]:
     """What nothing tells, and what would."""
     said = flows.annotation
     open_in, open_out = said is None or (said.inputs is None and not said.groups), said is None or said.outputs is None

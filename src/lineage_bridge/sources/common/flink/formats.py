@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from lineage_bridge.openlineage.facets import SchemaField
-from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, column_of, columns_of
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, topic_column, topic_columns
 
 _ENVELOPES = {
     "debezium-json": ("before", "after"),
@@ -22,14 +22,14 @@ def of_topic(columns: tuple[SchemaField, ...], options: Mapping[str, str]) -> tu
     prefix = options.get("key.fields-prefix", "")
     keys = [column for column in columns if column.name in named]
     values = [column for column in columns if column.name not in named]
-    calls = {column.name: column_of(KEY, "" if key_format == "raw" else column.name.removeprefix(prefix)) for column in keys}
+    calls = {column.name: topic_column(KEY, "" if key_format == "raw" else column.name.removeprefix(prefix)) for column in keys}
     inner = [SchemaField("" if key_format == "raw" else column.name.removeprefix(prefix), column.type) for column in keys]
     value_format = options.get("value.format") or options.get("format", "")
     if value_format == "raw":
-        calls |= {column.name: column_of(VALUE, "") for column in values}
+        calls |= {column.name: topic_column(VALUE, "") for column in values}
         values = [SchemaField("", column.type) for column in values]
     elif value_format in _ENVELOPES:
         before, after = _ENVELOPES[value_format]
-        calls |= {column.name: column_of(VALUE, f"{after}.{column.name}") for column in values}
+        calls |= {column.name: topic_column(VALUE, f"{after}.{column.name}") for column in values}
         values = [SchemaField(side, "record", fields=tuple(values)) for side in (before, after)]
-    return columns_of(inner, values), tuple(sorted((name, called) for name, called in calls.items() if name != called))
+    return topic_columns(inner, values), tuple(sorted((name, called) for name, called in calls.items() if name != called))

@@ -15,7 +15,7 @@ _TOPIC, _PARTITION = ".KafkaSourceReader.topic.", ".partition."
 
 
 @dataclass(frozen=True)
-class Metrics:
+class JobMetrics:
     """What sources and sinks count. `ids`: a vertex to the ids that it was asked for, to be asked again.
 
     `topics` are those that the metrics of a source name, by its place in the plan.
@@ -26,11 +26,11 @@ class Metrics:
     topics: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
 
-def metrics_of(remembered: Mapping[str, Any] | None) -> Metrics:
+def metrics_of(remembered: Mapping[str, Any] | None) -> JobMetrics:
     """The ids and topics that are remembered of a job."""
     known = remembered or {}
     ids = {str(vertex): tuple(ids) for vertex, ids in known.get("ids", {}).items()}
-    return Metrics({}, ids, {int(place): tuple(topics) for place, topics in known.get("topics", ())})
+    return JobMetrics({}, ids, {int(place): tuple(topics) for place, topics in known.get("topics", ())})
 
 
 def wanted_of(plan: Plan) -> dict[str, dict[str, tuple[Operator, str]]]:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.flink.formats import of_topic
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sql.jobs import StartedJob, jobs_of
 from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.script import FLINK, Script
@@ -44,7 +44,7 @@ class KnownTable:
         """What a column of the table is called in the dataset."""
         return dict(self.columns).get(name, name)
 
-    def datasets(self, around: Knowledge) -> tuple[DatasetName, ...]:
+    def datasets(self, around: SharedMetadata) -> tuple[DatasetName, ...]:
         """The datasets it stands for: topics are in the namespace of their cluster as other sources know it."""
         if self.connector not in _KAFKA:
             return (self.dataset,) if self.dataset else ()
@@ -56,7 +56,7 @@ class KnownTable:
 
 
 @dataclass(frozen=True)
-class Origin:
+class JobStatement:
     """A statement that starts a job, with the tables of its own session. `read` and `written` are the last parts of its tables' names."""
 
     job: StartedJob
@@ -66,7 +66,7 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredTables:
     """All that the user's SQL tells: tables by their paths, and statements by the names of their jobs and by their tables.
 
     `last`: the last parts of names to the tables that have them. `catalogs`: options of catalogs, which tell where tables lie that no
@@ -75,11 +75,11 @@ class Declared:
 
     tables: Mapping[Name, KnownTable]
     last: Mapping[str, tuple[KnownTable, ...]]
-    named: Mapping[str, tuple[Origin, ...]]
-    moving: Mapping[tuple[frozenset[str], frozenset[str]], tuple[Origin, ...]]
+    named: Mapping[str, tuple[JobStatement, ...]]
+    moving: Mapping[tuple[frozenset[str], frozenset[str]], tuple[JobStatement, ...]]
     catalogs: Mapping[str, Mapping[str, str]]
 
-    def origins(self, name: str, read: Iterable[Name], written: Iterable[Name]) -> list[Origin]:
+    def origins(self, name: str, read: Iterable[Name], written: Iterable[Name]) -> list[JobStatement]:
         """The statements that a job may have been started from: those of its name that have its tables; if none has its name, those
         of just its tables. The plan's tables may be told in part, and by the last parts of their names.
         """
@@ -105,24 +105,24 @@ class Declared:
 
 
 @lru_cache(8)
-def declared(ddl: str, statements: tuple[str, ...]) -> Declared:
+def read_declarations(ddl: str, statements: tuple[str, ...]) -> DeclaredTables:
     """What DDL and scripts tell. A table of a script is known to other jobs too, unless two scripts differ about it."""
     base = Script(FLINK)
     for _ in base.read(ddl):
         pass
     tables: dict[Name, KnownTable | None] = dict(_tables(base.catalog))
-    origins: list[Origin] = []
+    origins: list[JobStatement] = []
     for text in statements:
         script = Script(FLINK)
         for _ in script.read(ddl):
             pass
         started = list(jobs_of(script, text))
         own = _tables(script.catalog)
-        origins += [Origin(job, own, *(frozenset(map(_last, side)) for side in job.tables)) for job in started]
+        origins += [JobStatement(job, own, *(frozenset(map(_last, side)) for side in job.tables)) for job in started]
         for path, table in own.items():
             tables[path] = table if tables.get(path, table) == table else None
     known = {path: table for path, table in tables.items() if table is not None}
-    return Declared(
+    return DeclaredTables(
         known,
         _grouped(known.values(), lambda table: table.path[-1]),
         _grouped(origins, lambda one: one.job.name),
@@ -156,7 +156,7 @@ def _known(catalog: Catalog, table: Table) -> KnownTable:
     return KnownTable(path, connector, dataset, servers, topics, options.get("topic-pattern", ""), group, fields, columns)
 
 
-def _fitting(pattern: str, around: Knowledge, servers: str) -> tuple[str, ...]:
+def _fitting(pattern: str, around: SharedMetadata, servers: str) -> tuple[str, ...]:
     """The topics that a pattern of Java's fits, as far as it means the same here."""
     cluster = around.cluster(servers)
     if not pattern or cluster is None or cluster.topics is None:

@@ -7,9 +7,9 @@ from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.flink.annotations import Annotation
 from lineage_bridge.sources.common.flink.plan import Operator
-from lineage_bridge.sources.common.flink.tables import Declared
+from lineage_bridge.sources.common.flink.tables import DeclaredTables
 from lineage_bridge.sources.common.observer import Unseen
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sql.names import Name
 
 Column = tuple[DatasetName, str, str]
@@ -17,7 +17,7 @@ Column = tuple[DatasetName, str, str]
 
 
 @dataclass(frozen=True)
-class Access:
+class DatasetAccess:
     """A dataset that a job reads or writes, and as what. `operators` count its records; `inferred`: only its name in the plan is known."""
 
     dataset: DatasetName
@@ -27,14 +27,14 @@ class Access:
     inferred: bool = False
     operators: tuple[Operator, ...] = ()
 
-    def joined(self, other: "Access") -> "Access":
+    def joined(self, other: "DatasetAccess") -> "DatasetAccess":
         """The same dataset by another table."""
         tables = (*self.tables, *(table for table in other.tables if table not in self.tables))
         return replace(self, tables=tables, fields=self.fields or other.fields, operators=(*self.operators, *other.operators))
 
 
 @dataclass(frozen=True)
-class Entry:
+class OutputFlow:
     """What flows into an output: `fields` by column, `deciding` about all of its rows or values."""
 
     target: DatasetName
@@ -44,12 +44,12 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Flows:
+class JobFlows:
     """All that is known of what a job moves. `groups` are (cluster id, group) of its own consumer groups."""
 
-    inputs: tuple[Access, ...] = ()
-    outputs: tuple[Access, ...] = ()
-    entries: tuple[Entry, ...] = ()
+    inputs: tuple[DatasetAccess, ...] = ()
+    outputs: tuple[DatasetAccess, ...] = ()
+    entries: tuple[OutputFlow, ...] = ()
     sql: str = ""
     annotation: Annotation | None = None
     groups: tuple[tuple[str, str], ...] = ()
@@ -57,15 +57,15 @@ class Flows:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class JobEvidence:
     """What there is beside the job itself. `kafka` are the servers of topics named without any, `namespace` is that of the jobs."""
 
-    declared: Declared
+    declared: DeclaredTables
     annotations: tuple[Annotation, ...]
-    around: Knowledge
+    around: SharedMetadata
     kafka: str
     namespace: str
 
 
-Found = dict[Name, tuple[Access, ...]]
+TableAccesses = dict[Name, tuple[DatasetAccess, ...]]
 """Tables, or places of operators without one, to what they stand for."""

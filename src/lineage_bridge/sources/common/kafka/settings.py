@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
-from lineage_bridge.sources.common.settings import Secret, SourceSettings, Url, refer
+from lineage_bridge.sources.common.settings import Secret, SourceSettings, Url, as_reference
 
 SECRET_PROPERTY = re.compile(r"password|secret|passphrase|\.pem$|jaas|token$|sasl\.oauthbearer\.config|credential", re.IGNORECASE)
 """Names of a client's settings whose values are secrets."""
@@ -25,7 +25,7 @@ def _properties(value: dict[str, str], info: ValidationInfo) -> dict[str, str]:
 
 def _referred(name: str, said: str, info: ValidationInfo) -> str:
     try:
-        return refer(said, info)
+        return as_reference(said, info)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
 

@@ -14,7 +14,7 @@ STATEMENTS = ("SHOW STREAMS EXTENDED;", "SHOW TABLES EXTENDED;", "SHOW QUERIES E
 _HINT = "is it a ksqlDB server?"
 
 
-class Relation(NamedTuple):
+class KsqldbRelation(NamedTuple):
     """A stream or table (`kind`) with its topic.
 
     `counters`: (host, statistic) to what that host read from the topic or wrote to it since it started. `committed`: (group, topic) to the
@@ -39,7 +39,7 @@ class Relation(NamedTuple):
     committed: Mapping[tuple[str, str], int] = {}
 
 
-class Query(NamedTuple):
+class KsqldbQuery(NamedTuple):
     """A query. `hosts`: host to its state there (RUNNING, PAUSED, ERROR, UNRESPONSIVE); `errors`: oldest first."""
 
     id: str
@@ -56,21 +56,21 @@ class Query(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Answers:
+class KsqldbState:
     """All that was answered. `warnings`: statement to what the server said of it."""
 
     version: str
     cluster: str
     service: str
     status: str
-    relations: Mapping[str, Relation]
-    queries: Mapping[str, Query]
+    relations: Mapping[str, KsqldbRelation]
+    queries: Mapping[str, KsqldbQuery]
     warnings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
-    def by_topic(self) -> Mapping[str, list[Relation]]:
+    def by_topic(self) -> Mapping[str, list[KsqldbRelation]]:
         """The streams and tables of each topic, by name."""
-        found: dict[str, list[Relation]] = {}
+        found: dict[str, list[KsqldbRelation]] = {}
         for _, one in sorted(self.relations.items()):
             found.setdefault(one.topic, []).append(one)
         return found
@@ -85,7 +85,7 @@ class Answers:
         return found
 
 
-def parse(info: Any, entities: Any) -> Answers:  # noqa: ANN401  # JSON
+def parse(info: Any, entities: Any) -> KsqldbState:  # noqa: ANN401  # JSON
     """What `/info` and the statements answered. Raises SourceError where a part is missing or cannot be read."""
     if not isinstance(entities, list) or len(entities) != len(STATEMENTS):
         raise SourceError(f"ksqlDB answered {len(STATEMENTS)} statements in part", _HINT)
@@ -94,7 +94,7 @@ def parse(info: Any, entities: Any) -> Answers:  # noqa: ANN401  # JSON
         relations = [_relation(one) for entity in entities[:2] for one in entity["sourceDescriptions"]]
         queries = [_query(one) for one in entities[2]["queryDescriptions"]]
         said = {_asked(entity): tuple(str(one.get("message")) for one in entity.get("warnings") or ()) for entity in entities}
-        return Answers(
+        return KsqldbState(
             str(server.get("version") or ""),
             str(server.get("kafkaClusterId") or ""),
             str(server.get("ksqlServiceId") or ""),
@@ -111,9 +111,9 @@ def _asked(entity: Mapping[str, Any]) -> str:
     return " ".join(str(entity.get("statementText") or entity["@type"]).upper().rstrip(";").removesuffix("EXTENDED").split())
 
 
-def _relation(said: Mapping[str, Any]) -> Relation:
+def _relation(said: Mapping[str, Any]) -> KsqldbRelation:
     keys = tuple(_field(one) for one in said["fields"] if one.get("type") == "KEY")
-    return Relation(
+    return KsqldbRelation(
         _text(said, "name"),
         _text(said, "type"),
         _text(said, "topic"),
@@ -181,12 +181,12 @@ def _committed(said: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], int]]
             yield (str(group["groupId"]), str(topic["kafkaTopic"])), sum(int(one["consumerOffset"]) for one in topic["offsets"])
 
 
-def _query(said: Mapping[str, Any]) -> Query:
+def _query(said: Mapping[str, Any]) -> KsqldbQuery:
     name, kind, properties = _text(said, "id"), said.get("queryType"), said.get("overriddenProperties") or {}
     if not isinstance(properties, dict):
         raise TypeError(properties)
     errors = sorted(said.get("queryErrors") or (), key=lambda one: one.get("timestamp") or 0)
-    return Query(
+    return KsqldbQuery(
         name,
         str(kind or ("PERSISTENT" if said.get("sinks") else "PUSH")),
         _text(said, "statementText"),

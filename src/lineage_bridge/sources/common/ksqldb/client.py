@@ -1,13 +1,13 @@
 """The REST API of a ksqlDB server, as far as it is asked."""
 
-from lineage_bridge.sources.common.http import Http
-from lineage_bridge.sources.common.ksqldb.answers import STATEMENTS, Answers, parse
+from lineage_bridge.sources.common.http import HttpClient
+from lineage_bridge.sources.common.ksqldb.answers import STATEMENTS, KsqldbState, parse
 
 _TYPE = "application/vnd.ksql.v1+json"
 HEADERS = {"Accept": _TYPE, "Content-Type": _TYPE}
 _LISTINGS = {"ksql": " ".join(STATEMENTS), "streamsProperties": {}}
 
 
-def fetch_answers(http: Http) -> Answers:
+def fetch_state(http: HttpClient) -> KsqldbState:
     """What a server is and all that it lists, in two requests. Raises SourceError."""
     return parse(http.get("/info"), http.send("POST", "/ksql", _LISTINGS))

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.sources.common.ksqldb.answers import Relation
-from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Knowledge, column_of
+from lineage_bridge.sources.common.ksqldb.answers import KsqldbRelation
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, SharedMetadata, topic_column
 from lineage_bridge.sql.lineage import Lineage
 from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.reading import lineage_of
@@ -15,7 +15,7 @@ REGISTERED = 0
 """The rank of what a schema registry knows."""
 
 
-def keys_of(relation: Relation) -> tuple[SchemaField, ...]:
+def keys_of(relation: KsqldbRelation) -> tuple[SchemaField, ...]:
     """The fields of the topic's keys. One column is the whole key, without a name."""
     if len(relation.keys) != 1:
         return relation.keys
@@ -23,25 +23,25 @@ def keys_of(relation: Relation) -> tuple[SchemaField, ...]:
     return (SchemaField(name="", type=only.type, fields=only.fields),)
 
 
-def column(relation: Relation, topic: DatasetName, name: str, around: Knowledge) -> str:
+def column(relation: KsqldbRelation, topic: DatasetName, name: str, around: SharedMetadata) -> str:
     """The column of the topic that a column of a stream is. ksqlDB does not mind the case of names; a registry's spelling counts."""
     is_key = any(field.name == name for field in relation.keys)
     schema = around.schemas.get((topic, KEY if is_key else VALUE))
     known = [field.name for field in schema.fields if field.name] if schema and schema.rank == REGISTERED else []
     path = name if name in known else next((other for other in known if other.casefold() == name.casefold()), "")
     if is_key:
-        return column_of(KEY, path or ("" if len(relation.keys) == 1 else name))
-    return column_of(VALUE, path or name)
+        return topic_column(KEY, path or ("" if len(relation.keys) == 1 else name))
+    return topic_column(VALUE, path or name)
 
 
-def lineage(text: str, relations: Mapping[str, Relation]) -> Lineage:
+def lineage(text: str, relations: Mapping[str, KsqldbRelation]) -> Lineage:
     """What a query's statement does, with all streams and tables known."""
     tables: dict[Name, list[str]] = {(name,): [field.name for field in (*one.keys, *one.values)] for name, one in relations.items()}
     return lineage_of(text, "ksqldb", tables)
 
 
 def columns_into(
-    sink: str, found: Lineage, relations: Mapping[str, Relation], topics: Mapping[str, DatasetName], around: Knowledge
+    sink: str, found: Lineage, relations: Mapping[str, KsqldbRelation], topics: Mapping[str, DatasetName], around: SharedMetadata
 ) -> tuple[dict[str, list[Json]], list[Json]]:
     """The columns of a sink's topic with those that they come from, and the columns that decide about its rows."""
     into: dict[str, list[Json]] = {}
@@ -64,9 +64,9 @@ def _source(
     name: str,
     kind: str,
     subtype: str,
-    relations: Mapping[str, Relation],
+    relations: Mapping[str, KsqldbRelation],
     topics: Mapping[str, DatasetName],
-    around: Knowledge,
+    around: SharedMetadata,
 ) -> Json:
     topic = topics[relation]
     field = column(relations[relation], topic, name, around)

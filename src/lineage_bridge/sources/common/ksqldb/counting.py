@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lineage_bridge.openlineage.event_builder import EventBuilder, Json
-from lineage_bridge.sources.common.ksqldb.answers import Answers, Query
+from lineage_bridge.sources.common.ksqldb.answers import KsqldbQuery, KsqldbState
 
 _OUT = EventBuilder("https://lineagebridge.dev/sources/ksqldb")
 _MESSAGES, _BYTES = "total-messages", ("total-message-bytes", "total-bytes")
@@ -15,7 +15,7 @@ Counts = dict[str, list[int]]
 
 
 def counted(
-    query: Query, said: Answers, offsets: Mapping[str, int], was: Mapping[str, Any] | None
+    query: KsqldbQuery, said: KsqldbState, offsets: Mapping[str, int], was: Mapping[str, Any] | None
 ) -> tuple[Counts, dict[str, Json], dict[str, Json]]:
     """The counters to be remembered, and by topic the statistics of what was read and written.
 
@@ -40,12 +40,12 @@ def counted(
     return counts, read, written
 
 
-def _topics(said: Answers, relations: Iterable[str]) -> list[str]:
+def _topics(said: KsqldbState, relations: Iterable[str]) -> list[str]:
     return sorted({said.relations[name].topic for name in relations if name in said.relations})
 
 
 def _of_servers(
-    query: str, said: Answers, topic: str, start: str, counts: Counts, was: Mapping[str, Any] | None
+    query: str, said: KsqldbState, topic: str, start: str, counts: Counts, was: Mapping[str, Any] | None
 ) -> tuple[int | None, int | None]:
     """Messages and bytes that the servers counted of a topic; None where another query may have part in them."""
     here = said.by_topic.get(topic, [])

@@ -18,7 +18,7 @@ _STORES = re.compile(r"\(stores: \[(?P<stores>[^\]]*)\]\)")
 _INTERNAL = "-repartition"
 
 
-class Topics(NamedTuple):
+class QueryTopics(NamedTuple):
     """Topics of a topology. `internal` ones have full names, which begin with the group's."""
 
     read: tuple[str, ...]
@@ -38,11 +38,11 @@ def window_of(kind: str, text: str) -> Mapping[str, str]:
     return told
 
 
-def topics_of(topology: str, group: str) -> Topics:
+def topics_of(topology: str, group: str) -> QueryTopics:
     """The topics that a topology of Kafka Streams reads and writes."""
     read = {topic.strip() for found in _SOURCE.finditer(topology) for topic in found["topics"].split(",") if topic.strip()}
     written = {found["topic"].strip() for found in _SINK.finditer(topology)}
     stores = {store.strip() for found in _STORES.finditer(topology) for store in found["stores"].split(",") if store.strip()}
     between = {topic for topic in read | written if topic.endswith(_INTERNAL)}
     internal = {f"{group}-{name.removeprefix(group + '-')}" for name in between} | {f"{group}-{store}-changelog" for store in stores}
-    return Topics(tuple(sorted(read - between)), tuple(sorted(written - between)), tuple(sorted(internal)))
+    return QueryTopics(tuple(sorted(read - between)), tuple(sorted(written - between)), tuple(sorted(internal)))

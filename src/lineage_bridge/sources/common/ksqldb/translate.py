@@ -13,20 +13,20 @@ from lineage_bridge.openlineage.event_builder import EventBuilder, Json, RunCont
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.secrets import mask_text
-from lineage_bridge.sources.common.ksqldb.answers import Answers, Query, Relation
+from lineage_bridge.sources.common.ksqldb.answers import KsqldbQuery, KsqldbRelation, KsqldbState
 from lineage_bridge.sources.common.ksqldb.columns import REGISTERED, columns_into, keys_of, lineage
 from lineage_bridge.sources.common.ksqldb.counting import counted
 from lineage_bridge.sources.common.ksqldb.settings import KsqldbSettings
 from lineage_bridge.sources.common.ksqldb.statements import topics_of, window_of
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
-from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Knowledge, Schema, columns_of
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, SharedMetadata, TopicSchema, topic_columns
 
-TELLER = EventBuilder("https://lineagebridge.dev/sources/ksqldb")
+EVENTS = EventBuilder("https://lineagebridge.dev/sources/ksqldb")
 RUNNING, PAUSED, ERROR, UNRESPONSIVE = "RUNNING", "PAUSED", "ERROR", "UNRESPONSIVE"
 _NOTHING: Mapping[str, Any] = {"topics": {}, "queries": {}, "ended": {}}
 
 
-class Named(NamedTuple):
+class KsqldbNames(NamedTuple):
     """How queries and streams are called: the namespaces of both, and what goes before the names of queries.
 
     `alone`: no other server tells of the same topics. Otherwise each stream says of itself what it is, for a topic would only say what
@@ -40,10 +40,15 @@ class Named(NamedTuple):
 
 
 def translate(
-    said: Answers, before: Snapshot | None, around: Knowledge, now_us: int, settings: KsqldbSettings, named: Named | None = None
+    said: KsqldbState,
+    before: Snapshot | None,
+    around: SharedMetadata,
+    now_us: int,
+    settings: KsqldbSettings,
+    named: KsqldbNames | None = None,
 ) -> Observation:
     """What is to be told of what was answered. `named`: where it is not the server that names queries and streams."""
-    look = _Look(said, before or _NOTHING, around, now_us, settings, named or _named_by(settings))
+    look = _Translation(said, before or _NOTHING, around, now_us, settings, named or _named_by(settings))
     events = [*look.topics(), *look.streams(), *look.queries()]
     snapshot = {
         "cluster": said.cluster,
@@ -59,10 +64,10 @@ def translate(
     return Observation(snapshot, tuple(events), unseen=(*warned, *look.unseen))
 
 
-def _named_by(settings: KsqldbSettings) -> Named:
+def _named_by(settings: KsqldbSettings) -> KsqldbNames:
     """The names of a server's own queries and streams."""
     space = settings.namespace or f"ksqldb://{urlsplit(settings.url).netloc}"
-    return Named(space, space)
+    return KsqldbNames(space, space)
 
 
 def group_of(service: str, query: str) -> str:
@@ -70,27 +75,33 @@ def group_of(service: str, query: str) -> str:
     return f"_confluent-ksql-{service}query_{query}"
 
 
-def known(snapshot: Snapshot) -> Knowledge:
+def shared_metadata(snapshot: Snapshot) -> SharedMetadata:
     """The schemas that streams declare, and whose the consumer groups are.
 
     ksqlDB writes names that are not quoted in capitals: of topics that no query of it writes, these do not tell what fields are called.
     """
-    schemas: dict[tuple[DatasetName, str], Schema] = {}
+    schemas: dict[tuple[DatasetName, str], TopicSchema] = {}
     for topic, entry in snapshot["topics"].items():
         for part in (KEY, VALUE):
             fields = tuple(map(_unpacked, entry[part]))
             if fields and (entry.get("written", True) or not any(field.name.isupper() for field in fields)):
-                schemas[(entry["namespace"], topic), part] = Schema(fields, entry["version"], rank=1)
+                schemas[(entry["namespace"], topic), part] = TopicSchema(fields, entry["version"], rank=1)
     jobs, lead, cluster, service = snapshot["namespace"], snapshot.get("lead", ""), snapshot["cluster"], snapshot["service"]
     owners = {(cluster, group_of(service, query)): (jobs, lead + query) for query in snapshot["queries"]}
-    return Knowledge(schemas=schemas, owners=owners)
+    return SharedMetadata(schemas=schemas, owners=owners)
 
 
-class _Look:
+class _Translation:
     """One look at a server: what is told, and what is to be remembered."""
 
     def __init__(
-        self, said: Answers, before: Mapping[str, Any], around: Knowledge, now_us: int, settings: KsqldbSettings, named: Named
+        self,
+        said: KsqldbState,
+        before: Mapping[str, Any],
+        around: SharedMetadata,
+        now_us: int,
+        settings: KsqldbSettings,
+        named: KsqldbNames,
     ) -> None:
         self.said, self.before, self.around, self.now_us, self.settings, self.named = said, before, around, now_us, settings, named
         self.space = around.namespace(said.cluster, settings.kafka)
@@ -138,7 +149,7 @@ class _Look:
             if topic not in by_topic and not self.is_whole:
                 self.told_topics[topic] = was
             elif topic not in by_topic:
-                gone = {key: TELLER.deleted_facet() for key in was["facets"] if key != "schema" or not self._is_registered(topic)}
+                gone = {key: EVENTS.deleted_facet() for key in was["facets"] if key != "schema" or not self._is_registered(topic)}
                 yield from self._told((was["namespace"], topic), gone)
 
     def streams(self) -> Iterator[Json]:
@@ -153,16 +164,16 @@ class _Look:
             if not self.is_whole:
                 self.told_streams[name] = before[name]
             else:
-                yield from self._told((self.named.streams, name), dict.fromkeys(("symlinks", "ksqldb"), TELLER.deleted_facet()))
+                yield from self._told((self.named.streams, name), dict.fromkeys(("symlinks", "ksqldb"), EVENTS.deleted_facet()))
 
     def _told(self, name: DatasetName, facets: Mapping[str, Json]) -> Iterator[Json]:
         if facets:
-            yield TELLER.dataset_event(self.now_us, name, facets)
+            yield EVENTS.dataset_event(self.now_us, name, facets)
 
-    def _facets(self, topic: str, here: list[Relation]) -> dict[str, Json]:
+    def _facets(self, topic: str, here: list[KsqldbRelation]) -> dict[str, Json]:
         facets = _names_of([(self.named.streams, one.name) for one in here], here) if self.named.alone else {}
         if not self._is_registered(topic):
-            facets["schema"] = TELLER.schema(schema_fields(columns_of(*_declared(here))))
+            facets["schema"] = EVENTS.schema(schema_fields(topic_columns(*_declared(here))))
         return facets
 
     def _is_registered(self, topic: str) -> bool:
@@ -182,11 +193,11 @@ class _Look:
             elif name not in self.said.queries:
                 self.ended[name] = was["generation"] + 1
                 if was["state"] != ERROR:
-                    yield TELLER.run_event("ABORT", self.now_us, was["run"], self._job(name))
+                    yield EVENTS.run_event("ABORT", self.now_us, was["run"], self._job(name))
         # Names that ksqlDB makes up do not come again.
         self.ended = {name: count for name, count in self.ended.items() if name in self.said.queries or not _is_made_up(name)}
 
-    def _query(self, name: str, query: Query, was: Mapping[str, Any] | None) -> Iterator[Json]:
+    def _query(self, name: str, query: KsqldbQuery, was: Mapping[str, Any] | None) -> Iterator[Json]:
         job, state = self._job(name), self._state(query)
         if state is None:
             if was is not None:
@@ -198,7 +209,7 @@ class _Look:
         if was is not None and was["shape"] != shape:
             generation += 1
             if was["state"] != ERROR:
-                yield TELLER.run_event("COMPLETE", self.now_us - 2, was["run"], job)
+                yield EVENTS.run_event("COMPLETE", self.now_us - 2, was["run"], job)
             was = None
         run = str(run_id("ksqldb", self.said.service or self.named.queries, name, _hash({"text": query.text}), generation))
         health = {"state": state, "hosts": dict(sorted(query.hosts.items()))}
@@ -214,17 +225,17 @@ class _Look:
         }
         self.told_queries[name] = entry
         if was is None:
-            yield TELLER.run_event("START", self.now_us - 1, run, job, **content._asdict())
+            yield EVENTS.run_event("START", self.now_us - 1, run, job, **content._asdict())
             if state in (ERROR, PAUSED):
                 facets = self._health(state, query, health)
-                yield TELLER.run_event("FAIL" if state == ERROR else "RUNNING", self.now_us, run, job, run_facets=facets)
+                yield EVENTS.run_event("FAIL" if state == ERROR else "RUNNING", self.now_us, run, job, run_facets=facets)
         elif state != ERROR or was["state"] != ERROR:
             yield self._beat(job, query, was, entry, content, health, amounts)
 
     def _beat(
         self,
         job: DatasetName,
-        query: Query,
+        query: KsqldbQuery,
         was: Mapping[str, Any],
         entry: Mapping[str, Any],
         content: RunContent,
@@ -241,14 +252,14 @@ class _Look:
         if state == RUNNING:
             inputs, outputs = _with(inputs, "inputFacets", amounts[0]), _with(outputs, "outputFacets", amounts[1])
         told = told._replace(run_facets=facets, inputs=inputs, outputs=outputs)
-        return TELLER.run_event("FAIL" if state == ERROR else "RUNNING", self.now_us, entry["run"], job, **told._asdict())
+        return EVENTS.run_event("FAIL" if state == ERROR else "RUNNING", self.now_us, entry["run"], job, **told._asdict())
 
     def _offsets(self, query: str) -> Mapping[str, int]:
         """What a query's group has committed, by topic: as ksqlDB tells it, else the broker."""
         group = group_of(self.said.service, query)
         return self.said.committed.get(group) or self.read.get(group, {})
 
-    def _state(self, query: Query) -> str | None:
+    def _state(self, query: KsqldbQuery) -> str | None:
         """The state of a query: it has failed where no host runs it. None if no host tells."""
         told = {host: state for host, state in query.hosts.items() if state != UNRESPONSIVE}
         if query.hosts and not told:
@@ -262,15 +273,15 @@ class _Look:
             return ERROR
         return PAUSED if states <= {PAUSED, ERROR} else RUNNING
 
-    def _health(self, state: str, query: Query, health: Mapping[str, Any]) -> dict[str, Json]:
-        facets = {"ksqldb_state": TELLER.own_facet("1-0-0", "KsqldbStateRunFacet", **health)}
+    def _health(self, state: str, query: KsqldbQuery, health: Mapping[str, Any]) -> dict[str, Json]:
+        facets = {"ksqldb_state": EVENTS.own_facet("1-0-0", "KsqldbStateRunFacet", **health)}
         if ERROR in (state, *query.hosts.values()) and query.errors:
-            facets["errorMessage"] = TELLER.error_message(mask_text(query.errors[-1]), mask_text("\n".join(query.errors)))
+            facets["errorMessage"] = EVENTS.error_message(mask_text(query.errors[-1]), mask_text("\n".join(query.errors)))
         elif state == ERROR:
-            facets["errorMessage"] = TELLER.error_message("the query is in state ERROR; ksqlDB does not say why", "")
+            facets["errorMessage"] = EVENTS.error_message("the query is in state ERROR; ksqlDB does not say why", "")
         return facets
 
-    def _content(self, name: str, query: Query) -> RunContent:
+    def _content(self, name: str, query: KsqldbQuery) -> RunContent:
         """What a query does."""
         said, group = self.said, group_of(self.said.service, name)
         topology = topics_of(query.topology, group)
@@ -281,9 +292,9 @@ class _Look:
         written = (set(named.values()) | {(self.space, topic) for topic in topology.written}) - read
         members = {"internal": list(topology.internal), "properties": _masked(query.properties)}
         job: dict[str, Json] = {
-            "jobType": TELLER.job_type("STREAMING", "KSQLDB", "QUERY", self.settings.heartbeat_s),
-            "sql": TELLER.sql(mask_text(query.text), "ksqldb"),
-            "ksqldb_query": TELLER.own_facet(
+            "jobType": EVENTS.job_type("STREAMING", "KSQLDB", "QUERY", self.settings.heartbeat_s),
+            "sql": EVENTS.sql(mask_text(query.text), "ksqldb"),
+            "ksqldb_query": EVENTS.own_facet(
                 "1-0-0",
                 "KsqldbQueryJobFacet",
                 query=name,
@@ -295,25 +306,25 @@ class _Look:
             ),
         }
         if window := window_of(query.window, query.text):
-            job["ksqldb_window"] = TELLER.own_facet("1-0-0", "KsqldbWindowJobFacet", **window)
-        run: dict[str, Json] = {"processing_engine": TELLER.processing_engine("ksqlDB", said.version)}
+            job["ksqldb_window"] = EVENTS.own_facet("1-0-0", "KsqldbWindowJobFacet", **window)
+        run: dict[str, Json] = {"processing_engine": EVENTS.processing_engine("ksqlDB", said.version)}
         if found.errors:
             errors: list[Json] = [{"errorMessage": f"line {one.line}, column {one.column}: {one.message}"} for one in found.errors]
-            run["extractionError"] = TELLER.extraction_error(1, 1, errors)
+            run["extractionError"] = EVENTS.extraction_error(1, 1, errors)
         outputs = []
         for topic in sorted(written):
             sinks = [one for one, dataset in named.items() if dataset == topic]
             into, deciding = columns_into(sinks[0], found, said.relations, self.names, self.around) if sinks else ({}, [])
-            facets = {"columnLineage": TELLER.column_lineage(into, deciding)} if into or deciding else {}
-            outputs.append(TELLER.dataset(topic, facets))
-        return RunContent(run, job, [TELLER.dataset(topic) for topic in sorted(read)], outputs)
+            facets = {"columnLineage": EVENTS.column_lineage(into, deciding)} if into or deciding else {}
+            outputs.append(EVENTS.dataset(topic, facets))
+        return RunContent(run, job, [EVENTS.dataset(topic) for topic in sorted(read)], outputs)
 
 
-def _names_of(others: list[DatasetName], here: list[Relation]) -> dict[str, Json]:
+def _names_of(others: list[DatasetName], here: list[KsqldbRelation]) -> dict[str, Json]:
     """The facets of a topic or stream that say what it is otherwise."""
     return {
-        "symlinks": TELLER.symlinks(others, "TABLE"),
-        "ksqldb": TELLER.own_facet("1-0-0", "KsqldbDatasetFacet", streams=[_stream(one) for one in here]),
+        "symlinks": EVENTS.symlinks(others, "TABLE"),
+        "ksqldb": EVENTS.own_facet("1-0-0", "KsqldbDatasetFacet", streams=[_stream(one) for one in here]),
     }
 
 
@@ -321,7 +332,7 @@ def _with(side: list[Json], key: str, statistics: Mapping[str, Json]) -> list[Js
     return [{**one, key: statistics[str(one["name"])]} if one["name"] in statistics else one for one in side]
 
 
-def _declared(here: list[Relation]) -> tuple[tuple[SchemaField, ...], tuple[SchemaField, ...]]:
+def _declared(here: list[KsqldbRelation]) -> tuple[tuple[SchemaField, ...], tuple[SchemaField, ...]]:
     """The fields of a topic's keys and values, as its streams and tables declare them: of one name, the first counts."""
     keys = next((found for one in here if (found := keys_of(one))), ())
     values: dict[str, SchemaField] = {}
@@ -331,7 +342,7 @@ def _declared(here: list[Relation]) -> tuple[tuple[SchemaField, ...], tuple[Sche
     return keys, tuple(values.values())
 
 
-def _stream(one: Relation) -> Json:
+def _stream(one: KsqldbRelation) -> Json:
     told: Json = {
         "name": one.name,
         "type": one.kind,

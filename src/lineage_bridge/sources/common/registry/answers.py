@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from lineage_bridge.sources.common.observer import Unseen
 
 
-class Reference(NamedTuple):
+class SchemaReference(NamedTuple):
     """The name by which a schema refers to a version of another subject."""
 
     name: str
@@ -15,7 +15,7 @@ class Reference(NamedTuple):
     version: int
 
 
-class Registered(NamedTuple):
+class SchemaVersion(NamedTuple):
     """A version of a subject, as it was registered; it never changes. `at_us`: when, None if the registry does not say."""
 
     subject: str
@@ -23,7 +23,7 @@ class Registered(NamedTuple):
     id: int
     kind: str
     text: str
-    references: tuple[Reference, ...] = ()
+    references: tuple[SchemaReference, ...] = ()
     metadata: Mapping[str, Any] = {}
     rules: Mapping[str, Any] = {}
     tags: tuple[Mapping[str, Any], ...] = ()
@@ -40,7 +40,7 @@ class Tagging(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Answers:
+class RegistryState:
     """What was seen.
 
     `listed`: all subjects there are, without those nobody asked for. `new`: their versions that were not known, oldest first; the last
@@ -50,8 +50,8 @@ class Answers:
     """
 
     listed: frozenset[str]
-    new: Mapping[str, tuple[Registered, ...]] = field(default_factory=dict)
-    texts: Mapping[tuple[str, int], Registered] = field(default_factory=dict)
+    new: Mapping[str, tuple[SchemaVersion, ...]] = field(default_factory=dict)
+    texts: Mapping[tuple[str, int], SchemaVersion] = field(default_factory=dict)
     levels: Mapping[str, str] = field(default_factory=dict)
     modes: Mapping[str, str] = field(default_factory=dict)
     level: str | None = ""

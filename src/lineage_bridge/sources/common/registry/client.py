@@ -6,9 +6,9 @@ from typing import Any
 from urllib.parse import quote
 
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
-from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Unseen
-from lineage_bridge.sources.common.registry.answers import Answers, Reference, Registered, Tagging
+from lineage_bridge.sources.common.registry.answers import RegistryState, SchemaReference, SchemaVersion, Tagging
 from lineage_bridge.sources.common.registry.settings import RegistrySettings
 from lineage_bridge.sources.common.registry.subjects import Subject, context_of
 
@@ -30,8 +30,8 @@ HEADERS = {
 class RegistryClient:
     """A registry of Confluent's API. `by_subject`: of how many subjects compatibility and mode are asked at a poll; 0: of none."""
 
-    def __init__(self, settings: RegistrySettings, http: Http | None = None, by_subject: int = ASKED_AT_ONCE) -> None:
-        self.settings, self.http, self.by_subject = settings, http or Http(settings, HEADERS), by_subject
+    def __init__(self, settings: RegistrySettings, http: HttpClient | None = None, by_subject: int = ASKED_AT_ONCE) -> None:
+        self.settings, self.http, self.by_subject = settings, http or HttpClient(settings, HEADERS), by_subject
         self._lists_schemas = True
 
     def subjects(self, *, deleted: bool = False) -> list[str]:
@@ -39,7 +39,7 @@ class RegistryClient:
         listed = self._pages("/subjects", {**_EVERYWHERE, **({"deleted": "true"} if deleted else {})}, _name)
         return sorted(name for name in listed if self._wanted(name))
 
-    def look(self, known: Mapping[str, Subject], turn: int) -> Answers:
+    def look(self, known: Mapping[str, Subject], turn: int) -> RegistryState:
         """What there is, and what of it is new. `turn`: which poll this is. Raises SourceError where there is no whole listing."""
         if self._lists_schemas:
             try:
@@ -54,12 +54,12 @@ class RegistryClient:
     def _deleted(self, listed: Iterable[str]) -> frozenset[str]:
         return frozenset(listed) - frozenset(self.subjects()) if self.settings.deleted else frozenset()
 
-    def _one_by_one(self, known: Mapping[str, Subject], turn: int) -> Answers:
+    def _one_by_one(self, known: Mapping[str, Subject], turn: int) -> RegistryState:
         """Where schemas cannot be listed: the newest of each subject."""
         listed = self.subjects(deleted=self.settings.deleted)
         unseen: list[Unseen] = []
-        newest: dict[str, Registered | None] = {}
-        for name, found in zip(listed, self.http.each(self.newest, listed), strict=True):
+        newest: dict[str, SchemaVersion | None] = {}
+        for name, found in zip(listed, self.http.map(self.newest, listed), strict=True):
             if isinstance(found, SourceError):
                 unseen += [] if isinstance(found, MissingError) else [Unseen(f"subject {name}", str(found))]
                 newest[name] = None
@@ -69,14 +69,14 @@ class RegistryClient:
 
     def _answers(
         self,
-        newest: Mapping[str, Registered | None],
-        older: Mapping[str, list[Registered]],
+        newest: Mapping[str, SchemaVersion | None],
+        older: Mapping[str, list[SchemaVersion]],
         known: Mapping[str, Subject],
         turn: int,
         deleted: frozenset[str],
         unseen: list[Unseen],
-    ) -> Answers:
-        new: dict[str, tuple[Registered, ...]] = {}
+    ) -> RegistryState:
+        new: dict[str, tuple[SchemaVersion, ...]] = {}
         for name, last in sorted(newest.items()):
             was = known.get(name)
             if last is not None and (was is None or (was.version, was.id) != (last.version, last.id)):
@@ -88,7 +88,7 @@ class RegistryClient:
         new = {name: versions for name, versions in new.items() if not any(_leads_to(one, lost, texts) for one in versions)}
         level, mode, levels, modes = self._configured(sorted(newest), set(new), turn, unseen)
         tagged = self._tagged(unseen) if self.settings.catalog else None
-        return Answers(frozenset(newest), new, texts, levels, modes, level, mode, deleted, tagged, tuple(unseen))
+        return RegistryState(frozenset(newest), new, texts, levels, modes, level, mode, deleted, tagged, tuple(unseen))
 
     def _tagged(self, unseen: list[Unseen]) -> tuple[Tagging, ...] | None:
         """All that has a tag in the stream catalog."""
@@ -103,11 +103,11 @@ class RegistryClient:
             return None
         return tuple(sorted(found))
 
-    def newest(self, subject: str) -> Registered:
+    def newest(self, subject: str) -> SchemaVersion:
         """The newest version of a subject."""
         return self.version(subject, "latest")
 
-    def version(self, subject: str, version: int | str) -> Registered:
+    def version(self, subject: str, version: int | str) -> SchemaVersion:
         """A version of a subject."""
         return _registered(self.http.get(f"/subjects/{_in_path(subject)}/versions/{version}", **self._also_deleted()), subject)
 
@@ -117,7 +117,7 @@ class RegistryClient:
     def _wanted(self, subject: str) -> bool:
         return any(fnmatchcase(subject, pattern) for pattern in self.settings.subjects)
 
-    def _between(self, last: Registered, first: int, unseen: list[Unseen]) -> list[Registered] | None:
+    def _between(self, last: SchemaVersion, first: int, unseen: list[Unseen]) -> list[SchemaVersion] | None:
         """The versions after `first` and before the last, as far as they are still there.
 
         None if one could not be had: then the subject waits for the next poll, so that no version is passed over.
@@ -130,21 +130,21 @@ class RegistryClient:
         except SourceError as error:
             unseen.append(Unseen(f"subject {last.subject}: versions", str(error)))
             return None
-        found = self.http.each(lambda number: self.version(last.subject, number), wanted)
+        found = self.http.map(lambda number: self.version(last.subject, number), wanted)
         failed = [(number, one) for number, one in zip(wanted, found, strict=True) if isinstance(one, SourceError)]
         lost = [f"{number}: {error}" for number, error in failed if not isinstance(error, MissingError)]
         if lost:
             unseen.append(Unseen(f"subject {last.subject}: versions", "; ".join(lost)))
             return None
-        return [one for one in found if isinstance(one, Registered)]
+        return [one for one in found if isinstance(one, SchemaVersion)]
 
-    def _registered(self, *, everything: bool) -> tuple[dict[str, Registered | None] | None, dict[str, list[Registered]]]:
+    def _registered(self, *, everything: bool) -> tuple[dict[str, SchemaVersion | None] | None, dict[str, list[SchemaVersion]]]:
         """Of each subject the newest version, and with `everything` all of them; None where the listing does not name subjects."""
         asked = {**_EVERYWHERE, **self._also_deleted(), "latestOnly": "false" if everything else "true"}
         listed = self._pages("/schemas", asked, lambda one: (one.get("subject"), one.get("version")) if isinstance(one, dict) else one)
         if any(not isinstance(one, dict) or "subject" not in one or "version" not in one or "id" not in one for one in listed):
             return None, {}
-        found: dict[str, list[Registered]] = {}
+        found: dict[str, list[SchemaVersion]] = {}
         for one in listed:
             if self._wanted(str(one["subject"])):
                 registered = _registered(one, str(one["subject"]))
@@ -166,13 +166,13 @@ class RegistryClient:
             if not new or len(page) > PAGE:
                 return list(found.values())
 
-    def _texts(self, new: Iterable[tuple[Registered, ...]], unseen: list[Unseen]) -> tuple[dict[_Where, Registered], set[_Where]]:
+    def _texts(self, new: Iterable[tuple[SchemaVersion, ...]], unseen: list[Unseen]) -> tuple[dict[_Where, SchemaVersion], set[_Where]]:
         """All versions that new ones refer to, directly or not, with the new ones; and those that may be there but could not be had."""
         found = {(one.subject, one.version): one for versions in new for one in versions}
         lost: set[_Where] = set()
         missing: set[_Where] = set()
         while wanted := sorted({(r.subject, r.version) for one in found.values() for r in one.references} - found.keys() - lost - missing):
-            for where, answer in zip(wanted, self.http.each(lambda where: self.version(*where), wanted), strict=True):
+            for where, answer in zip(wanted, self.http.map(lambda where: self.version(*where), wanted), strict=True):
                 if isinstance(answer, SourceError):
                     (missing if isinstance(answer, MissingError) else lost).add(where)
                     unseen.append(Unseen(f"subject {where[0]} version {where[1]}", str(answer)))
@@ -203,7 +203,7 @@ class RegistryClient:
         return said or "", said is not None
 
     def _each_setting(self, path: str, member: str, subjects: list[str], unseen: list[Unseen]) -> dict[str, str]:
-        answers = self.http.each(lambda name: self._setting(path, f"/{_in_path(name)}", member), subjects)
+        answers = self.http.map(lambda name: self._setting(path, f"/{_in_path(name)}", member), subjects)
         failed = [error for error in answers if isinstance(error, SourceError)]
         if failed:
             unseen.append(Unseen(f"{path[1:]} of subjects", f"{len(failed)} of {len(subjects)}: {failed[0]}"))
@@ -218,7 +218,7 @@ class RegistryClient:
         return str(said.get(member) or "") if isinstance(said, dict) else None
 
 
-def _leads_to(registered: Registered, lost: set[_Where], texts: Mapping[_Where, Registered]) -> bool:
+def _leads_to(registered: SchemaVersion, lost: set[_Where], texts: Mapping[_Where, SchemaVersion]) -> bool:
     """Whether a version refers, directly or not, to one of those."""
     seen: set[_Where] = set()
     waiting = [registered]
@@ -257,10 +257,10 @@ def _list(answer: object) -> list[Any]:
     return answer
 
 
-def _registered(answer: Any, subject: str) -> Registered:  # noqa: ANN401  # JSON
+def _registered(answer: Any, subject: str) -> SchemaVersion:  # noqa: ANN401  # JSON
     """A version as the registry tells it. Without a type it is Avro."""
     try:
-        found = Registered(
+        found = SchemaVersion(
             str(answer.get("subject") or subject),
             int(answer["version"]),
             int(answer["id"]),
@@ -277,8 +277,8 @@ def _registered(answer: Any, subject: str) -> Registered:  # noqa: ANN401  # JSO
         raise SourceError(f"subject {subject} is told in a shape that cannot be read", "is it a registry of Confluent's API?") from error
 
 
-def _reference(answer: Mapping[str, Any], subject: str) -> Reference:
+def _reference(answer: Mapping[str, Any], subject: str) -> SchemaReference:
     """A reference. A name without a context is of that of the subject."""
     context, name = context_of(subject)[0], str(answer["subject"])
     qualified = f":{context}:{name}" if context and not name.startswith(":") else name
-    return Reference(str(answer["name"]), qualified, int(answer["version"]))
+    return SchemaReference(str(answer["name"]), qualified, int(answer["version"]))

@@ -10,10 +10,10 @@ import msgspec
 from lineage_bridge.errors import RequestError
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.secrets import MASK, mask_text, names_secret
-from lineage_bridge.sources.common.registry.answers import Reference, Registered
+from lineage_bridge.sources.common.registry.answers import SchemaReference, SchemaVersion
 from lineage_bridge.sources.common.registry.fields.fields import fields_of
-from lineage_bridge.sources.common.registry.fields.texts import Said, Tagged, said_in
-from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Cluster
+from lineage_bridge.sources.common.registry.fields.texts import SchemaDocumentation, Tagged, read_documentation
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, ClusterMetadata
 
 TOPIC, RECORD, TOPIC_RECORD = "TopicNameStrategy", "RecordNameStrategy", "TopicRecordNameStrategy"
 _CONTEXT = re.compile(r":(?P<context>\.[^:]*):(?P<subject>.*)", re.DOTALL)
@@ -39,7 +39,7 @@ class Subject(msgspec.Struct, frozen=True, omit_defaults=True):
     record: str = ""
     doc: str = ""
     tags: tuple[Tagged, ...] = ()
-    references: tuple[Reference, ...] = ()
+    references: tuple[SchemaReference, ...] = ()
     rules: tuple[dict[str, Any], ...] = ()
     properties: dict[str, str] = {}
     level: str = ""
@@ -51,7 +51,7 @@ class Subject(msgspec.Struct, frozen=True, omit_defaults=True):
         return tuple(map(_unpacked, self.fields or ()))
 
 
-class Place(NamedTuple):
+class SubjectTopic(NamedTuple):
     """The part of a topic that a subject describes, and by which strategy its name says so."""
 
     topic: str
@@ -65,12 +65,12 @@ def context_of(subject: str) -> tuple[str, str]:
     return (found["context"] if found["context"] != "." else "", found["subject"]) if found else ("", subject)
 
 
-def subject_of(registered: Registered, texts: Mapping[tuple[str, int], Registered]) -> Subject:
+def subject_of(registered: SchemaVersion, texts: Mapping[tuple[str, int], SchemaVersion]) -> Subject:
     """A registered version as it is remembered. `texts`: the versions it refers to, directly or not."""
-    why, said, fields = "", Said(), None
+    why, said, fields = "", SchemaDocumentation(), None
     try:
         fields = tuple(map(_packed, fields_of(registered.kind, registered.text, _referred(registered, texts))))
-        said = said_in(registered.kind, registered.text)
+        said = read_documentation(registered.kind, registered.text)
     except RequestError as error:
         fields, why = None, str(error)
     paths = {path for field in fields or () for path in _paths(field, "")}
@@ -89,7 +89,7 @@ def subject_of(registered: Registered, texts: Mapping[tuple[str, int], Registere
     )
 
 
-def _referred(registered: Registered, texts: Mapping[tuple[str, int], Registered]) -> dict[str, str]:
+def _referred(registered: SchemaVersion, texts: Mapping[tuple[str, int], SchemaVersion]) -> dict[str, str]:
     found: dict[str, str] = {}
     waiting = list(registered.references)
     while waiting:
@@ -101,7 +101,7 @@ def _referred(registered: Registered, texts: Mapping[tuple[str, int], Registered
     return found
 
 
-def _tagged(registered: Registered, record: str, paths: Iterable[str]) -> list[Tagged]:
+def _tagged(registered: SchemaVersion, record: str, paths: Iterable[str]) -> list[Tagged]:
     """Tags that stand beside the text: by a pattern of fields in the metadata, or by an entity."""
     by_pattern = [(pattern, tags) for pattern, tags in _object(registered.metadata.get("tags")).items() if isinstance(tags, list)]
     for entry in registered.tags:
@@ -165,15 +165,17 @@ def _paths(packed: Packed, above: str) -> Iterable[str]:
 # places
 
 
-def places(subjects: Mapping[str, Subject], cluster: Cluster | None, strategies: Mapping[str, str]) -> dict[str, tuple[Place, ...]]:
+def topics_of_subjects(
+    subjects: Mapping[str, Subject], cluster: ClusterMetadata | None, strategies: Mapping[str, str]
+) -> dict[str, tuple[SubjectTopic, ...]]:
     """The parts of topics that each subject describes; none for one that describes no topic there is.
 
     Where the cluster's topics are not known, a subject's name is taken at its word. Of subjects in several contexts that describe one
     part in the same way, that of the default context does, else the first. A part that no name tells of is described by the subjects
     named as a record whose ids are in some of the topic's records.
     """
-    found: dict[str, tuple[Place, ...]] = {}
-    taken: dict[tuple[Place, str], str] = {}
+    found: dict[str, tuple[SubjectTopic, ...]] = {}
+    taken: dict[tuple[SubjectTopic, str], str] = {}
     for subject in sorted(subjects, key=lambda name: (context_of(name)[0], name)):
         context = context_of(subject)[0]
         place = _place(subject, subjects[subject], cluster, strategies)
@@ -185,11 +187,11 @@ def places(subjects: Mapping[str, Subject], cluster: Cluster | None, strategies:
         for subject in () if part in named else sorted(subjects):
             known = subjects[subject]
             if known.record and context_of(subject)[1] == known.record and not ids.isdisjoint(known.ids):
-                found[subject] = (*found[subject], Place(*part, RECORD))
+                found[subject] = (*found[subject], SubjectTopic(*part, RECORD))
     return found
 
 
-def _place(subject: str, known: Subject, cluster: Cluster | None, strategies: Mapping[str, str]) -> Place | None:
+def _place(subject: str, known: Subject, cluster: ClusterMetadata | None, strategies: Mapping[str, str]) -> SubjectTopic | None:
     topics = cluster.topics if cluster else None
     told = next((topic for pattern, topic in strategies.items() if fnmatchcase(subject, pattern)), None)
     bare = context_of(subject)[1]
@@ -200,5 +202,5 @@ def _place(subject: str, known: Subject, cluster: Cluster | None, strategies: Ma
         guesses = [(topic, KEY if part == KEY else VALUE, RECORD)]
     for topic, part, strategy in guesses:
         if topic and (topic != bare or told is not None) and (topics is None or topic in topics):
-            return Place(topic, part, strategy)
+            return SubjectTopic(topic, part, strategy)
     return None

@@ -19,23 +19,31 @@ from lineage_bridge.openlineage.event_builder import EventBuilder, Json, schema_
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
-from lineage_bridge.sources.common.registry.answers import Answers, Tagging
+from lineage_bridge.sources.common.registry.answers import RegistryState, Tagging
 from lineage_bridge.sources.common.registry.fields.texts import Tagged
 from lineage_bridge.sources.common.registry.settings import RegistrySettings
-from lineage_bridge.sources.common.registry.subjects import Place, Subject, context_of, places, subject_of
-from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Cluster, Knowledge, Schema, column_of, columns_of
+from lineage_bridge.sources.common.registry.subjects import Subject, SubjectTopic, context_of, subject_of, topics_of_subjects
+from lineage_bridge.sources.common.shared_metadata import (
+    KEY,
+    VALUE,
+    ClusterMetadata,
+    SharedMetadata,
+    TopicSchema,
+    topic_column,
+    topic_columns,
+)
 
-TELLER = EventBuilder("https://lineagebridge.dev/sources/registry")
+EVENTS = EventBuilder("https://lineagebridge.dev/sources/registry")
 _NAMED = 10
 """How many names of what drifts are written out."""
 
 
 @dataclass(frozen=True)
-class _Part:
+class _SubjectVersion:
     """A subject of a topic, at one version."""
 
     name: str
-    place: Place
+    place: SubjectTopic
     subject: Subject
 
     @property
@@ -49,10 +57,10 @@ def subjects_in(snapshot: Snapshot | None) -> dict[str, Subject]:
 
 
 @dataclass(frozen=True)
-class Held:
+class RegistrySubjects:
     """What a registry has, after a poll: the versions of each subject that are new, or the one that is known, and all tags."""
 
-    said: Answers
+    said: RegistryState
     stages: Mapping[str, list[tuple[Subject, int | None]]]
     catalog: list[Tagging]
 
@@ -75,7 +83,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Told:
+class RegistryEvents:
     """What is told of the topics of a cluster. `topics` are to be remembered, `drift` are subjects and topics that have no other side."""
 
     topics: dict[str, Any]
@@ -88,47 +96,47 @@ class Told:
         return {"topics": self.topics, "drift": {"subjects": self.drift[0], "topics": self.drift[1]}}
 
 
-def held(said: Answers, before: Snapshot | None) -> Held:
+def merge_subjects(said: RegistryState, before: Snapshot | None) -> RegistrySubjects:
     """What a registry has, with what was known of it before."""
     told = before or {}
     catalog = [Tagging(*one) for one in told.get("catalog", ())] if said.catalog is None else list(said.catalog)
     level = told.get("level", "") if said.level is None else said.level
     mode = told.get("mode", "") if said.mode is None else said.mode
-    return Held(dataclasses.replace(said, level=level, mode=mode), _stages(said, subjects_in(before)), catalog)
+    return RegistrySubjects(dataclasses.replace(said, level=level, mode=mode), _stages(said, subjects_in(before)), catalog)
 
 
-def translate(said: Answers, before: Snapshot | None, around: Knowledge, now_us: int, settings: RegistrySettings) -> Observation:
+def translate(said: RegistryState, before: Snapshot | None, around: SharedMetadata, now_us: int, settings: RegistrySettings) -> Observation:
     """What is to be told of what was answered."""
-    here = held(said, before)
+    here = merge_subjects(said, before)
     told = before or {}
     cluster = around.cluster(settings.kafka) if settings.kafka else around.clusters[0] if len(around.clusters) == 1 else None
     snapshot = {**here.snapshot, "catalog": here.catalog if settings.catalog else []}
     if cluster is None and not settings.kafka:
         why = f"{len(around.clusters)} Kafka clusters are known, not one; set `kafka` to a server of the one that the subjects are of"
         missed = (*here.unseen, Unseen("topics of the subjects", why))
-        return Observation({**snapshot, **Told(told.get("topics", {})).snapshot}, unseen=missed)
+        return Observation({**snapshot, **RegistryEvents(told.get("topics", {})).snapshot}, unseen=missed)
     namespace = cluster.namespace if cluster else around.namespace("", settings.kafka)
-    seen = of_cluster(here, namespace, cluster, told.get("topics", {}), now_us, settings, urlsplit(settings.url).netloc)
+    seen = translate_cluster(here, namespace, cluster, told.get("topics", {}), now_us, settings, urlsplit(settings.url).netloc)
     found = _found(seen.drift, len(here.subjects), cluster)
     return Observation({**snapshot, **seen.snapshot}, seen.events, unseen=(*here.unseen, *found))
 
 
-def of_cluster(
-    here: Held,
+def translate_cluster(
+    here: RegistrySubjects,
     namespace: str,
-    cluster: Cluster | None,
+    cluster: ClusterMetadata | None,
     before: Mapping[str, Any],
     now_us: int,
     settings: RegistrySettings,
     registry: str,
     described: Collection[DatasetName] = (),
-) -> Told:
+) -> RegistryEvents:
     """What is told of the topics in a namespace; `before`: what had been told of each. `registry` is what the registry is called.
 
     `described`: the datasets that another system describes in words, which then count.
     """
     subjects = here.subjects
-    placed = places(subjects, cluster, settings.strategies)
+    placed = topics_of_subjects(subjects, cluster, settings.strategies)
     telling = _Telling(registry, here.said, before, now_us, _by_place(here.catalog, cluster), described)
     events: list[Json] = []
     topics: dict[str, Any] = {}
@@ -138,23 +146,25 @@ def of_cluster(
     for topic, entry in sorted(before.items()):
         if topic not in topics and (cluster is None or cluster.topics is None or topic in cluster.topics):
             events.append(telling.gone(topic, entry))
-    return Told(topics, tuple(events), _drift(subjects, placed, cluster, settings))
+    return RegistryEvents(topics, tuple(events), _drift(subjects, placed, cluster, settings))
 
 
-def known(snapshot: Snapshot) -> Knowledge:
+def shared_metadata(snapshot: Snapshot) -> SharedMetadata:
     """The schemas of topics that a snapshot holds."""
     subjects = subjects_in(snapshot)
-    schemas: dict[tuple[DatasetName, str], Schema] = {}
+    schemas: dict[tuple[DatasetName, str], TopicSchema] = {}
     for topic, entry in snapshot.get("topics", {}).items():
-        parts = [_Part(name, Place(topic, part, ""), subjects[name]) for name, part, _ in entry["subjects"] if name in subjects]
+        parts = [
+            _SubjectVersion(name, SubjectTopic(topic, part, ""), subjects[name]) for name, part, _ in entry["subjects"] if name in subjects
+        ]
         for part in (KEY, VALUE):
             if here := [one for one in parts if one.place.part == part and one.subject.fields is not None]:
                 version = "; ".join(one.version for one in here)
-                schemas[(entry["namespace"], topic), part] = Schema(_fields(here, part), version)
-    return Knowledge(schemas=schemas)
+                schemas[(entry["namespace"], topic), part] = TopicSchema(_fields(here, part), version)
+    return SharedMetadata(schemas=schemas)
 
 
-def _stages(said: Answers, was: Mapping[str, Subject]) -> dict[str, list[tuple[Subject, int | None]]]:
+def _stages(said: RegistryState, was: Mapping[str, Subject]) -> dict[str, list[tuple[Subject, int | None]]]:
     """Each subject's versions that are new, or the one that is known, oldest first, each with when it was registered."""
     found: dict[str, list[tuple[Subject, int | None]]] = {}
     for name in sorted(said.listed):
@@ -170,8 +180,8 @@ def _stages(said: Answers, was: Mapping[str, Subject]) -> dict[str, list[tuple[S
     return found
 
 
-def _by_topic(placed: Mapping[str, tuple[Place, ...]]) -> dict[str, list[tuple[str, Place]]]:
-    found: dict[str, list[tuple[str, Place]]] = {}
+def _by_topic(placed: Mapping[str, tuple[SubjectTopic, ...]]) -> dict[str, list[tuple[str, SubjectTopic]]]:
+    found: dict[str, list[tuple[str, SubjectTopic]]] = {}
     for name, here in sorted(placed.items()):
         for place in here:
             found.setdefault(place.topic, []).append((name, place))
@@ -186,7 +196,7 @@ class _Telling:
     """What is told of topics at one poll; `before`: what had been told of each."""
 
     registry: str
-    said: Answers
+    said: RegistryState
     before: Mapping[str, Any]
     now_us: int
     catalog: Mapping[str, list[Tagging]]
@@ -196,13 +206,13 @@ class _Telling:
         """What is told of a topic that no subject describes any more; what the catalog says of it stays."""
         name = (entry["namespace"], topic)
         keys = [key for key in entry["keys"] if key != "documentation" or name not in self.described]
-        facets = dict.fromkeys(keys, TELLER.deleted_facet())
+        facets = dict.fromkeys(keys, EVENTS.deleted_facet())
         if "tags" in facets and topic in self.catalog:
-            facets["tags"] = TELLER.dataset_tags(catalog_tags(self._of_topic(topic)))
-        return TELLER.dataset_event(self.now_us, name, facets)
+            facets["tags"] = EVENTS.dataset_tags(catalog_tags(self._of_topic(topic)))
+        return EVENTS.dataset_event(self.now_us, name, facets)
 
     def topic(
-        self, name: DatasetName, here: list[tuple[str, Place]], stages: Mapping[str, list[tuple[Subject, int | None]]]
+        self, name: DatasetName, here: list[tuple[str, SubjectTopic]], stages: Mapping[str, list[tuple[Subject, int | None]]]
     ) -> tuple[dict[str, Any], list[Json]]:
         """What is to be remembered of a topic, and the events: one for each version that nobody was told of, if anything is new."""
         was = self.before.get(name[1])
@@ -219,14 +229,14 @@ class _Telling:
             "told": told,
         }
         ended = set(was["keys"]) - facets.keys() - ({"documentation"} if name in self.described else set()) if was else ()
-        withdrawn = dict.fromkeys(sorted(ended), TELLER.deleted_facet())
-        older = [TELLER.dataset_event(at, name, self._facets(name, parts)) for at, parts in steps[:-1]]
-        older += [TELLER.dataset_event(steps[-1][0], name, facets)] if steps[-1][0] < self.now_us else []
-        return entry, [*older, TELLER.dataset_event(self.now_us, name, {**facets, **withdrawn})]
+        withdrawn = dict.fromkeys(sorted(ended), EVENTS.deleted_facet())
+        older = [EVENTS.dataset_event(at, name, self._facets(name, parts)) for at, parts in steps[:-1]]
+        older += [EVENTS.dataset_event(steps[-1][0], name, facets)] if steps[-1][0] < self.now_us else []
+        return entry, [*older, EVENTS.dataset_event(self.now_us, name, {**facets, **withdrawn})]
 
     def _steps(
-        self, here: list[tuple[str, Place]], stages: Mapping[str, list[tuple[Subject, int | None]]], *, is_new: bool
-    ) -> Iterator[tuple[int, list[_Part]]]:
+        self, here: list[tuple[str, SubjectTopic]], stages: Mapping[str, list[tuple[Subject, int | None]]], *, is_new: bool
+    ) -> Iterator[tuple[int, list[_SubjectVersion]]]:
         """The topic with each older version, and as it is: when, and its parts. If it is new here the registry's time counts."""
         now = {name: stages[name][0][0] for name, _ in here}
         older = [(at, name, at_version) for name, _ in here for at_version, (_, at) in enumerate(stages[name][:-1])]
@@ -235,10 +245,10 @@ class _Telling:
         end = max((at for at in ends if at is not None), default=self.now_us) if is_new and None not in ends else self.now_us
         for left, (at, name, version) in zip(range(len(older), 0, -1), older, strict=True):
             now = {**now, name: stages[name][version][0]}
-            yield (at if is_new and at is not None else end - left), [_Part(one, place, now[one]) for one, place in here]
-        yield end, [_Part(one, place, stages[one][-1][0]) for one, place in here]
+            yield (at if is_new and at is not None else end - left), [_SubjectVersion(one, place, now[one]) for one, place in here]
+        yield end, [_SubjectVersion(one, place, stages[one][-1][0]) for one, place in here]
 
-    def _digest(self, name: DatasetName, parts: list[_Part]) -> str:
+    def _digest(self, name: DatasetName, parts: list[_SubjectVersion]) -> str:
         """What is told of a topic, in short: a version does not change, only what is said about it."""
         said = self.said
         told = [
@@ -250,16 +260,16 @@ class _Telling:
             json.dumps([self.registry, told, tagged, *(["described"] if name in self.described else [])]).encode(), digest_size=12
         ).hexdigest()
 
-    def _facets(self, name: DatasetName, parts: list[_Part]) -> dict[str, Json]:
+    def _facets(self, name: DatasetName, parts: list[_SubjectVersion]) -> dict[str, Json]:
         values = [part for part in parts if part.place.part == VALUE]
         keys = [part for part in parts if part.place.part == KEY]
         facets: dict[str, Json] = {}
         if any(part.subject.fields is not None for part in parts):
-            facets["schema"] = TELLER.schema(schema_fields(columns_of(_fields(keys, KEY), _fields(values, VALUE))))
-        facets["version"] = TELLER.dataset_version("; ".join(part.version for part in (*values, *keys)))
+            facets["schema"] = EVENTS.schema(schema_fields(topic_columns(_fields(keys, KEY), _fields(values, VALUE))))
+        facets["version"] = EVENTS.dataset_version("; ".join(part.version for part in (*values, *keys)))
         docs = [part.subject.doc for part in values if part.subject.doc]
         if len(docs) == 1 and name not in self.described:
-            facets["documentation"] = TELLER.documentation("Dataset", docs[0])
+            facets["documentation"] = EVENTS.documentation("Dataset", docs[0])
         tags = [tag for group in (values, keys) for part in group for tag in _tags(part, part.subject.tags, alone=len(group) == 1)]
         known = {(tag.get("field"), tag["key"]) for tag in tags}
         more = [
@@ -272,16 +282,16 @@ class _Telling:
         more += [tag for tag in catalog_tags(self._of_topic(name[1])) if (None, tag["key"]) not in known]
         more.sort(key=lambda tag: (str(tag.get("field", "")), str(tag["key"])))
         if tags or more:
-            facets["tags"] = TELLER.dataset_tags([*tags, *more])
+            facets["tags"] = EVENTS.dataset_tags([*tags, *more])
         told = [self._subject(part) for part in (*values, *keys)]
-        facets["schema_registry"] = TELLER.own_facet("1-0-0", "SchemaRegistryDatasetFacet", registry=self.registry, subjects=told)
+        facets["schema_registry"] = EVENTS.own_facet("1-0-0", "SchemaRegistryDatasetFacet", registry=self.registry, subjects=told)
         return facets
 
     def _of_topic(self, topic: str) -> list[str]:
         """The tags that the catalog has on a topic itself."""
         return sorted({tagging.tag for tagging in self.catalog.get(topic, ())})
 
-    def _tagged(self, part: _Part) -> list[Tagged]:
+    def _tagged(self, part: _SubjectVersion) -> list[Tagged]:
         """The tags that the catalog has on the schema of a part of a topic, by the paths of fields."""
         schema = f"{context_of(part.name)[0] or '.'}:{part.subject.id}"
         found: set[Tagged] = set()
@@ -289,7 +299,7 @@ class _Telling:
             found.add((_below(tagging.path, part.subject.record), tagging.tag))
         return sorted(found)
 
-    def _subject(self, part: _Part) -> Json:
+    def _subject(self, part: _SubjectVersion) -> Json:
         subject = part.subject
         told: Json = {
             "subject": part.name,
@@ -324,7 +334,7 @@ def catalog_tags(tags: Iterable[str]) -> list[Json]:
     return [{"key": tag, "value": "true", "source": "STREAM_CATALOG"} for tag in sorted(set(tags))]
 
 
-def _fields(parts: Iterable[_Part], part: str) -> tuple[SchemaField, ...]:
+def _fields(parts: Iterable[_SubjectVersion], part: str) -> tuple[SchemaField, ...]:
     """The fields of a topic's keys or values. Records of several types are a field each."""
     readable = [one for one in parts if one.place.part == part and one.subject.fields is not None]
     if len(readable) == 1:
@@ -332,11 +342,11 @@ def _fields(parts: Iterable[_Part], part: str) -> tuple[SchemaField, ...]:
     return tuple(SchemaField(name=_type_name(one), type="record", fields=one.subject.columns() or None) for one in readable)
 
 
-def _type_name(part: _Part) -> str:
+def _type_name(part: _SubjectVersion) -> str:
     return part.subject.record or part.name
 
 
-def _by_place(catalog: list[Tagging], cluster: Cluster | None) -> dict[str, list[Tagging]]:
+def _by_place(catalog: list[Tagging], cluster: ClusterMetadata | None) -> dict[str, list[Tagging]]:
     """The tags by the schema (`context:id`) or the topic that they are on. Those of topics in another cluster are left out."""
     found: dict[str, list[Tagging]] = {}
     for tagging in catalog:
@@ -348,18 +358,21 @@ def _by_place(catalog: list[Tagging], cluster: Cluster | None) -> dict[str, list
     return found
 
 
-def _tags(part: _Part, tags: Iterable[Tagged], *, alone: bool) -> Iterator[Json]:
+def _tags(part: _SubjectVersion, tags: Iterable[Tagged], *, alone: bool) -> Iterator[Json]:
     for path, tag in tags:
         told: Json = {"key": tag, "value": "true", "source": "SCHEMA_REGISTRY"}
         inner = path if alone else ".".join(name for name in (_type_name(part), path) if name)
-        yield {**told, "field": column_of(part.place.part, inner)} if inner or part.place.part == KEY else told
+        yield {**told, "field": topic_column(part.place.part, inner)} if inner or part.place.part == KEY else told
 
 
 # drift
 
 
 def _drift(
-    subjects: Mapping[str, Subject], placed: Mapping[str, tuple[Place, ...]], cluster: Cluster | None, settings: RegistrySettings
+    subjects: Mapping[str, Subject],
+    placed: Mapping[str, tuple[SubjectTopic, ...]],
+    cluster: ClusterMetadata | None,
+    settings: RegistrySettings,
 ) -> tuple[list[str], list[str]]:
     """Subjects that describe no topic and that no schema refers to, and topics of a cluster that no subject describes."""
     referred = {reference.subject for subject in subjects.values() for reference in subject.references}
@@ -370,7 +383,7 @@ def _drift(
     return alone, sorted(topic for topic in cluster.topics - described if not _is_internal(topic))
 
 
-def _found(drift: tuple[list[str], list[str]], subjects: int, cluster: Cluster | None) -> Iterator[Unseen]:
+def _found(drift: tuple[list[str], list[str]], subjects: int, cluster: ClusterMetadata | None) -> Iterator[Unseen]:
     alone, bare = drift
     if alone:
         hint = "the cluster has no such topic, or their records are in topics that the name does not tell; set `strategies`"

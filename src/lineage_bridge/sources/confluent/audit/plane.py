@@ -13,10 +13,10 @@ from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.kafka.events.builder import digest
 from lineage_bridge.sources.common.kafka.events.topics import STATISTICS_EVERY_US
-from lineage_bridge.sources.common.kafka.protocol.tail import Tail
+from lineage_bridge.sources.common.kafka.protocol.tail import TopicTail
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sources.confluent.audit.events import ACCESS, CHANGES, OTHER, STATEMENT, SUBJECT, TOPIC, Request, read
 from lineage_bridge.sources.confluent.identities.plane import ORGANIZATION
 from lineage_bridge.sources.confluent.organization import Estate
@@ -102,15 +102,15 @@ class AuditPlane(Plane[Heard]):
             if request is not None:
                 changes.take(request)
 
-        with closing(Tail(connection(log, self.settings), log.topic)) as tail:
+        with closing(TopicTail(connection(log, self.settings), log.topic)) as tail:
             tail.begin({int(number): offset for number, offset in was.get("offsets", {}).items()}, since_ms)
-            part = tail.to_end(take, MOST)
+            part = tail.read_to_end(take, MOST)
         unseen = [Unseen(f"partition {number}", "records were deleted before they were read") for number in part.gone]
         if not part.is_whole:
             unseen.append(Unseen("newest events", f"there are more than {MOST} since the last poll; the next one goes on"))
         return Heard(changes, {str(number): offset for number, offset in sorted(part.offsets.items())}, tuple(unseen))
 
-    def tell(self, fetched: Heard, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def tell(self, fetched: Heard, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """What is new of topics and jobs that are known; checks at most hourly."""
         targets, resources = _Targets(self._observed(), around), _kept(fetched.changes.of)
         about: dict[tuple[str, DatasetName], dict[str, list[Json]]] = {}
@@ -146,7 +146,7 @@ class AuditPlane(Plane[Heard]):
 class _Targets:
     """What a resource is in the graph: datasets or jobs that are known."""
 
-    def __init__(self, estate: Estate, around: Knowledge) -> None:
+    def __init__(self, estate: Estate, around: SharedMetadata) -> None:
         self._estate, self._around, self._topics = estate, around, Topics(estate, around)
         self._jobs = frozenset(around.jobs.values())
         self._subjects: dict[tuple[str, str], set[DatasetName]] = {}
@@ -210,7 +210,9 @@ def _kept(resources: Mapping[str, Mapping[str, list[Json]]]) -> dict[str, Mappin
     return {key: resources[key] for key in sorted(sorted(newest, key=lambda key: (-newest[key], key))[:_RESOURCES])}
 
 
-def _facet(here: Mapping[str, list[Json]], said: list[Any], kind: str, around: Knowledge, now_us: int) -> tuple[Json | None, list[Any]]:
+def _facet(
+    here: Mapping[str, list[Json]], said: list[Any], kind: str, around: SharedMetadata, now_us: int
+) -> tuple[Json | None, list[Any]]:
     """The facet, if it is to be told, and what was told then: digests of changes and of access, and the time."""
     newest = {part: sorted(here[part], key=_order, reverse=True)[:_NEWEST] for part in _ONE}
     members = {part: [_shown(one, around) for one in newest[part]] for part in _ONE}
@@ -221,7 +223,7 @@ def _facet(here: Mapping[str, list[Json]], said: list[Any], kind: str, around: K
     return OUT.own_facet("1-0-0", f"ConfluentChanges{kind}Facet", **members), [changes, access, now_us]
 
 
-def _shown(one: Json, around: Knowledge) -> Json:
+def _shown(one: Json, around: SharedMetadata) -> Json:
     name = around.names.get(one["principal"], "")
     shown = {"time": format_time(one["at"]), **{key: one[key] for key in ("resource", "method", "principal", "client")}, "name": name}
     return {**{key: value for key, value in shown.items() if value}, "granted": one["granted"]}

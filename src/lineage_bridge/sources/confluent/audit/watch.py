@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import closing
 
 from lineage_bridge.errors import LineageBridgeError
-from lineage_bridge.sources.common.kafka.protocol.tail import Tail
+from lineage_bridge.sources.common.kafka.protocol.tail import TopicTail
 from lineage_bridge.sources.confluent.audit.events import CHANGES, Request, read
 from lineage_bridge.sources.confluent.audit.plane import connection
 from lineage_bridge.sources.confluent.settings import AuditLog, ConfluentSettings
@@ -41,15 +41,15 @@ class Watch:
 
     def _watch(self) -> None:
         try:
-            with closing(Tail(connection(self._log, self._settings), self._log.topic)) as tail:
+            with closing(TopicTail(connection(self._log, self._settings), self._log.topic)) as tail:
                 tail.begin(self._offsets, None)
                 self._follow(tail)
         except LineageBridgeError as error:
             log.info("the audit log cannot be watched just now: %s", error)
 
-    def _follow(self, tail: Tail) -> None:
+    def _follow(self, tail: TopicTail) -> None:
         while not self._stop.is_set():
-            values = tail.some(_WAIT_S)
+            values = tail.read(_WAIT_S)
             self.changes += sum(self._counts(read(value)) for value in values)
             self._offsets = tail.offsets
 

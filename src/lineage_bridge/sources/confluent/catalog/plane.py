@@ -14,11 +14,11 @@ from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
 from lineage_bridge.openlineage.event_builder import EventBuilder, Json
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.secrets import mask_text, names_secret
-from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.kafka.events.builder import digest
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
 from lineage_bridge.sources.common.registry.translate import catalog_tags
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sources.confluent.organization import Registry
 from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
 from lineage_bridge.sources.confluent.registry.plane import poll_of, registries, registry_http, registry_lacks
@@ -84,7 +84,7 @@ class CatalogPlane(Plane[Described]):
         """Three searches, and the business metadata of what is described. Raises SourceError if none of the searches answers."""
         http = registry_http(self.around, self.registry, self.key)
         asked = (_TOPICS, _CONNECTORS, _SCHEMAS)
-        answers = http.each(lambda kinds: _searched(http, kinds), asked)
+        answers = http.map(lambda kinds: _searched(http, kinds), asked)
         failed = [error for error in answers if isinstance(error, SourceError)]
         unseen = [Unseen(f"entities {', '.join(kinds)}", str(one)) for kinds, one in zip(asked, answers, strict=True) if one in failed]
         if failed and self.package != _ADVANCED and all(isinstance(one, ForbiddenError) for one in failed):
@@ -107,7 +107,7 @@ class CatalogPlane(Plane[Described]):
         return Described(told[0], told[1], None if tagged is None else dict(sorted(_tags_of(tagged))), tuple(unseen))
 
     def _business(
-        self, http: Http, entities: list[Entity], before: Snapshot | None, turn: int, unseen: list[Unseen]
+        self, http: HttpClient, entities: list[Entity], before: Snapshot | None, turn: int, unseen: list[Unseen]
     ) -> dict[str, Mapping[str, Any]]:
         """Names in the catalog to business metadata: asked of those that are described, or had such; empty where none is defined."""
         try:
@@ -125,14 +125,14 @@ class CatalogPlane(Plane[Described]):
         described.sort(key=lambda one: one.place)
         turns = max(1, -(-len(described) // MOST_AT_ONCE))
         wanted = described[turn % turns :: turns]
-        for one, answer in zip(wanted, http.each(lambda one: http.get(_path_of(one)), wanted), strict=True):
+        for one, answer in zip(wanted, http.map(lambda one: http.get(_path_of(one)), wanted), strict=True):
             if isinstance(answer, SourceError):
                 unseen.append(Unseen(f"business metadata of {one.place}", str(answer)))
             elif isinstance(answer, list):
                 found[one.place] = _metadata(answer)
         return found
 
-    def tell(self, fetched: Described, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def tell(self, fetched: Described, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """What is new of topics and connectors."""
         del around
         was: Mapping[str, Any] = before or {"topics": {}, "connectors": {}, "schemas": {}}
@@ -151,13 +151,13 @@ class CatalogPlane(Plane[Described]):
         """Nothing is described."""
         return Described()
 
-    def know(self, snapshot: Snapshot) -> Knowledge:
+    def know(self, snapshot: Snapshot) -> SharedMetadata:
         """Tags of topics and schemas, and which topics are described in words."""
         entries = [(name, entry) for name, entry in _entries(snapshot["topics"])]
         tags = {name: frozenset(entry["tags"]) for name, entry in entries if entry["tags"]}
         schemas = {(self.registry.space, name): frozenset(told) for name, told in snapshot["schemas"].items()}
         described = frozenset(name for name, entry in entries if "documentation" in entry["told"])
-        return Knowledge(tags={**tags, **schemas}, described=described)
+        return SharedMetadata(tags={**tags, **schemas}, described=described)
 
     def _told(
         self, kind: str, entities: Iterable[Entity], was: Mapping[str, Any], now_us: int
@@ -227,7 +227,7 @@ def _entries(told: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[DatasetNam
             yield (space, name), entry
 
 
-def _searched(http: Http, kinds: tuple[str, ...]) -> list[Mapping[str, Any]]:
+def _searched(http: HttpClient, kinds: tuple[str, ...]) -> list[Mapping[str, Any]]:
     """All entities of some types; of schemas those that have tags. Raises SourceError. A type that the catalog does not have has none."""
     found: dict[str, Mapping[str, Any]] = {}
     parameters: dict[str, Any] = {"type": list(kinds), "limit": PAGE}

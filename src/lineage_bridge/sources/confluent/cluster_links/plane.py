@@ -17,7 +17,7 @@ from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.kafka.events.builder import digest
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sources.confluent.kafka_rest import LINKS, ClusterPlane, Millis, Offset, Text, for_each_cluster
 
 OUT = EventBuilder("https://lineagebridge.dev/sources/confluent")
@@ -106,7 +106,7 @@ class Links(ClusterPlane[Linked]):
             by_link.setdefault(one.link_name, []).append(_mirror(one))
         return Linked(tuple(_link(one, by_link[one.link_name]) for one in _sorted(links) if one.link_name in by_link))
 
-    def tell(self, fetched: Linked, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def tell(self, fetched: Linked, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """Links that began, go on, or ended."""
         held: Mapping[str, State] = (before or {}).get("links", {})
         listed = {one.name for one in fetched.links}
@@ -129,7 +129,7 @@ planes = for_each_cluster(Links)
 class _Telling:
     """Tells of the links of one cluster at one time."""
 
-    def __init__(self, plane: Links, around: Knowledge, now_us: int) -> None:
+    def __init__(self, plane: Links, around: SharedMetadata, now_us: int) -> None:
         self.plane, self.here, self.around, self.now_us = plane, plane.cluster, around, now_us
 
     def step(self, link: Link, before: State) -> tuple[list[Json], State]:

@@ -12,7 +12,7 @@ from lineage_bridge.sources.common.connect.client import read_connector
 from lineage_bridge.sources.common.connect.generation import fingerprint, plugins_of
 from lineage_bridge.sources.common.connect.lineage.evidence import sums_of
 from lineage_bridge.sources.common.connect.services import plugins_used
-from lineage_bridge.sources.common.connect.worker import FAILED, RUNNING, Detail, Part, Plugin, Seen, Service
+from lineage_bridge.sources.common.connect.worker import FAILED, RUNNING, ConnectorDetail, ConnectorState, ManagedService, Plugin, RunStatus
 
 TELLER = EventBuilder("https://lineagebridge.dev/sources/confluent")
 CUSTOM = "confluent.custom.plugin.id"
@@ -48,7 +48,7 @@ class Custom(msgspec.Struct, frozen=True, omit_defaults=True):
     secrets: tuple[str, ...] = ()
 
 
-def read_managed(name: str, entry: object, place: Place, custom: Mapping[str, Custom]) -> Seen | None:
+def read_managed(name: str, entry: object, place: Place, custom: Mapping[str, Custom]) -> ConnectorState | None:
     """A connector of the expanded listing; None if its id, its configuration or its status is not in it.
 
     Settings that the service masks are left out: they are secrets, and what stands for them may change.
@@ -62,7 +62,7 @@ def read_managed(name: str, entry: object, place: Place, custom: Mapping[str, Cu
     if not config.get("connector.class", "").strip():
         config["connector.class"] = (plugin.plugin_class if plugin else "") or config.get(CUSTOM, "") or _NO_CLASS
     direction = seen.direction if seen.direction in (SOURCE, SINK) else catalogue().find(config).direction
-    service = Service(
+    service = ManagedService(
         servers="",
         version="",
         settings={"connector.id": ident},
@@ -74,7 +74,7 @@ def read_managed(name: str, entry: object, place: Place, custom: Mapping[str, Cu
     status = entry["status"]
     messages = {str(task.get("id")): str(task.get("msg") or "") for task in _list(status.get("tasks")) if isinstance(task, dict)}
     tasks = {number: _part(part, messages.get(str(number), "")) for number, part in seen.tasks.items()}
-    return seen._replace(config=config, direction=direction, part=_part(seen.part, _errors(status)), tasks=tasks, service=service)
+    return seen._replace(config=config, direction=direction, status=_part(seen.status, _errors(status)), tasks=tasks, service=service)
 
 
 def read_custom(entries: Iterable[Mapping[str, Any]]) -> dict[str, Custom]:
@@ -91,7 +91,7 @@ def read_custom(entries: Iterable[Mapping[str, Any]]) -> dict[str, Custom]:
     }
 
 
-def plugins_told(connectors: Iterable[Seen], classes: Catalogue, custom: Mapping[str, Custom]) -> dict[str, Plugin]:
+def plugins_told(connectors: Iterable[ConnectorState], classes: Catalogue, custom: Mapping[str, Custom]) -> dict[str, Plugin]:
     """The plugins whose secrets are known: Confluent's own, for the service masks them; of a user's, as of MSK Connect's."""
     every = list(connectors)
     own = [one for one in every if _is_users(one)]
@@ -102,7 +102,7 @@ def plugins_told(connectors: Iterable[Seen], classes: Catalogue, custom: Mapping
     return told
 
 
-def with_owner(one: Seen, names: Mapping[str, str]) -> Seen:
+def with_owner(one: ConnectorState, names: Mapping[str, str]) -> ConnectorState:
     """A connector with its owner: the service account that it works as, or whose key it has, by its name if that is known."""
     account, key = one.config.get("kafka.service.account.id", ""), one.config.get("kafka.api.key", "")
     owner = names.get(account, account) or names.get(key, "")
@@ -111,28 +111,28 @@ def with_owner(one: Seen, names: Mapping[str, str]) -> Seen:
     return one._replace(service=one.service._replace(job={**one.service.job, "ownership": TELLER.ownership("Job", owner)}))
 
 
-def is_due(one: Seen, asked: Asked | None, now_us: int) -> bool:
+def is_due(one: ConnectorState, asked: Asked | None, now_us: int) -> bool:
     """Whether a connector's offsets are to be asked."""
-    if not any(part.state == RUNNING for part in (one.part, *one.tasks.values())):
+    if not any(part.state == RUNNING for part in (one.status, *one.tasks.values())):
         return False
     known = asked is not None and asked.config == mark_of(one)
     return not known or asked is None or now_us - asked.at_us >= _AGAIN_US.get(one.direction, 0)
 
 
-def mark_of(one: Seen) -> str:
+def mark_of(one: ConnectorState) -> str:
     """The fingerprint of what a connector's offsets depend on."""
     return fingerprint(one.config, frozenset())
 
 
-def answered(one: Seen, offsets: tuple[Mapping[str, Any], ...], now_us: int) -> Asked:
+def answered(one: ConnectorState, offsets: tuple[Mapping[str, Any], ...], now_us: int) -> Asked:
     """What to remember of a connector's offsets."""
-    return Asked(now_us, mark_of(one), sums_of(one, Detail(offsets=offsets), None) if one.direction == SINK else {})
+    return Asked(now_us, mark_of(one), sums_of(one, ConnectorDetail(offsets=offsets), None) if one.direction == SINK else {})
 
 
-def remembered(one: Seen, asked: Asked) -> Detail:
+def remembered(one: ConnectorState, asked: Asked) -> ConnectorDetail:
     """The offsets of a sink as they were when they were asked last."""
     entries = tuple({"partition": {"kafka_topic": topic}, "offset": {"kafka_offset": at}} for topic, at in sorted(asked.sums.items()))
-    return Detail(offsets=entries) if one.direction == SINK and entries else Detail()
+    return ConnectorDetail(offsets=entries) if one.direction == SINK and entries else ConnectorDetail()
 
 
 def _facets(config: Mapping[str, str], direction: str, place: Place, ident: str, plugin: Custom | None) -> dict[str, Json]:
@@ -151,7 +151,7 @@ def _facets(config: Mapping[str, str], direction: str, place: Place, ident: str,
     return {"confluent_connector": facet, **prose}
 
 
-def _part(part: Part, message: str) -> Part:
+def _part(part: RunStatus, message: str) -> RunStatus:
     """A part whose state is one of Kafka Connect's, with what the service says of it where there is no trace."""
     return part._replace(state=FAILED if part.state in _FAILED else part.state, trace=part.trace or message)
 
@@ -166,7 +166,7 @@ def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _is_users(one: Seen) -> bool:
+def _is_users(one: ConnectorState) -> bool:
     """Whether a connector is of a plugin that a user has uploaded: Confluent's own classes have short names there, without a package."""
     named = one.config.get("connector.class", "")
     return CUSTOM in one.config or "." in named or named == _NO_CLASS
@@ -177,6 +177,6 @@ def _is_masked(value: str) -> bool:
     return bool(value) and not value.strip("*")
 
 
-def _secrets(one: Seen, custom: Mapping[str, Custom]) -> tuple[str, ...]:
+def _secrets(one: ConnectorState, custom: Mapping[str, Custom]) -> tuple[str, ...]:
     plugin = custom.get(one.config.get(CUSTOM, ""))
     return plugin.secrets if plugin else ()

@@ -10,12 +10,12 @@ import msgspec
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
 from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
 from lineage_bridge.sources.common.connect.client import read_offsets
-from lineage_bridge.sources.common.connect.events.translate import knowledge_of, observed
+from lineage_bridge.sources.common.connect.events.translate import shared_metadata, translate
 from lineage_bridge.sources.common.connect.settings import ConnectorSettings
-from lineage_bridge.sources.common.connect.worker import Detail, Fetched, Seen
-from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.connect.worker import ConnectorDetail, ConnectorState, WorkerState
+from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sources.confluent.clients import listed
 from lineage_bridge.sources.confluent.connect.parse import (
     CUSTOM,
@@ -40,7 +40,7 @@ from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
 class Answers:
     """`connectors`: as Kafka Connect's. `asked`: by connector, what is known of its offsets. `custom`: plugins of users by id."""
 
-    connectors: Fetched
+    connectors: WorkerState
     asked: Mapping[str, Asked]
     custom: Mapping[str, Custom]
 
@@ -79,13 +79,13 @@ class ConnectPlane(Plane[Answers]):
         asked, details, failed = self._offsets(http, connectors, was, now_us)
         kept = {name: one for name, one in _asked(was).items() if name in read and name not in connectors}
         plugins = plugins_told(connectors.values(), self.classes, custom)
-        fetched = Fetched("", self.cluster.id, connectors, frozenset(read), details, plugins, unseen=(*unseen, *failed))
+        fetched = WorkerState("", self.cluster.id, connectors, frozenset(read), details, plugins, unseen=(*unseen, *failed))
         return Answers(fetched, {**kept, **asked}, custom)
 
-    def tell(self, fetched: Answers, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def tell(self, fetched: Answers, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """See Plane."""
         owned = {name: with_owner(one, around.names) for name, one in fetched.connectors.connectors.items()}
-        seen = observed(
+        seen = translate(
             replace(fetched.connectors, connectors=owned),
             before,
             within(around, self.cluster.id, self.cluster.space),
@@ -102,19 +102,19 @@ class ConnectPlane(Plane[Answers]):
 
     def nothing(self) -> Answers:
         """See Plane."""
-        return Answers(Fetched("", self.cluster.id, {}, frozenset()), {}, {})
+        return Answers(WorkerState("", self.cluster.id, {}, frozenset()), {}, {})
 
-    def know(self, snapshot: Snapshot) -> Knowledge:
+    def know(self, snapshot: Snapshot) -> SharedMetadata:
         """The consumer groups that are connectors', and their ids."""
         jobs = {ident: (self.cluster.space, name) for name, ident in snapshot.get("ids", {}).items()}
-        return replace(knowledge_of(snapshot), jobs=jobs)
+        return replace(shared_metadata(snapshot), jobs=jobs)
 
-    def _http(self) -> Http:
+    def _http(self) -> HttpClient:
         if self.settings.cloud is None:
             raise SourceError(self.lacks())
         return self.clients.http(self.key, self.settings.url, self.settings.cloud, "cloud")
 
-    def _custom(self, http: Http, answer: Mapping[str, Any], before: Snapshot) -> tuple[dict[str, Custom], list[Unseen]]:
+    def _custom(self, http: HttpClient, answer: Mapping[str, Any], before: Snapshot) -> tuple[dict[str, Custom], list[Unseen]]:
         """The plugins of users that connectors are of; asked where one is new."""
         used = {ident for entry in answer.values() if (ident := _plugin_of(entry))}
         known = msgspec.convert(before.get("custom", {}), dict[str, Custom])
@@ -129,18 +129,18 @@ class ConnectPlane(Plane[Answers]):
         return found, unseen
 
     def _offsets(
-        self, http: Http, connectors: Mapping[str, Seen], before: Snapshot, now_us: int
-    ) -> tuple[dict[str, Asked], dict[str, Detail], list[Unseen]]:
+        self, http: HttpClient, connectors: Mapping[str, ConnectorState], before: Snapshot, now_us: int
+    ) -> tuple[dict[str, Asked], dict[str, ConnectorDetail], list[Unseen]]:
         """What is known of the connectors' offsets, and what could not be had."""
         earlier = _asked(before)
         due = [one for name, one in connectors.items() if is_due(one, earlier.get(name), now_us)]
         asked = {name: one for name, one in earlier.items() if name in connectors and one.config == mark_of(connectors[name])}
         details = {name: remembered(connectors[name], one) for name, one in asked.items()}
         unseen = []
-        for one, answer in zip(due, http.each(lambda one: read_offsets(http.get(self._path(one, "offsets"))), due), strict=True):
+        for one, answer in zip(due, http.map(lambda one: read_offsets(http.get(self._path(one, "offsets"))), due), strict=True):
             if not isinstance(answer, SourceError):
                 asked[one.name] = answered(one, answer, now_us)
-                details[one.name] = Detail(offsets=answer)
+                details[one.name] = ConnectorDetail(offsets=answer)
             elif isinstance(answer, MissingError | ForbiddenError):
                 asked[one.name] = Asked(now_us, mark_of(one), why=str(answer))
             else:
@@ -148,7 +148,7 @@ class ConnectPlane(Plane[Answers]):
         unseen += [Unseen(f"connector {name}: offsets", one.why) for name, one in sorted(asked.items()) if one.why]
         return asked, details, unseen
 
-    def _path(self, one: Seen, what: str) -> str:
+    def _path(self, one: ConnectorState, what: str) -> str:
         return f"{self.path}/{quote(one.name, safe='')}/{what}"
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Knowledge, column_of
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, SharedMetadata, topic_column
 from lineage_bridge.sources.confluent.organization import Estate
 from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.statements.catalog import Catalog, Column, ColumnKind, Model, Table, View
@@ -30,7 +30,7 @@ class Known(NamedTuple):
 class CloudCatalog(Catalog):
     """What the statements of an environment speak of. Names of tables are paths: environment, cluster, topic, by ids where known."""
 
-    def __init__(self, whole: Estate, environment: str, around: Knowledge) -> None:
+    def __init__(self, whole: Estate, environment: str, around: SharedMetadata) -> None:
         super().__init__((environment, ""))
         self._whole, self._environment, self._around = whole, environment, around
         self._topics: dict[DatasetName, Known | None] = {}
@@ -109,7 +109,7 @@ def declared_columns(table: Table) -> dict[str, str]:
     """Where the columns that a definition tells lie in records, by the options of its key: those in the key have other names there."""
     keys = [name for name in table.keys if any(column.name == name for column in table.columns or ())]
     prefix, is_raw = table.options.get("key.fields-prefix", ""), table.options.get("key.format") == "raw"
-    return {name: column_of(KEY, "" if is_raw else name.removeprefix(prefix)) for name in keys}
+    return {name: topic_column(KEY, "" if is_raw else name.removeprefix(prefix)) for name in keys}
 
 
 def declared_fields(table: Table) -> tuple[tuple[SchemaField, ...], tuple[SchemaField, ...]]:
@@ -131,7 +131,7 @@ def _agree(table: Table, known: Known) -> bool:
     return table.columns is not None and physical == {column.name for column in known.columns}
 
 
-def _known(around: Knowledge, dataset: DatasetName) -> Known | None:
+def _known(around: SharedMetadata, dataset: DatasetName) -> Known | None:
     keys, values = around.fields(dataset, KEY), around.fields(dataset, VALUE)
     if not keys and not values:
         return None
@@ -143,7 +143,7 @@ def _known(around: Knowledge, dataset: DatasetName) -> Known | None:
             name = field.name or whole
             name = f"key_{name}" if part == KEY and name in names else name
             columns.append(Column(name, type=field.type or ""))
-            calls[name] = column_of(part, field.name)
+            calls[name] = topic_column(part, field.name)
     hidden = ("key",) if not keys and "key" not in calls else ()
-    calls.update(dict.fromkeys(hidden, column_of(KEY, "")))
+    calls.update(dict.fromkeys(hidden, topic_column(KEY, "")))
     return Known(tuple(columns), calls, hidden)

@@ -12,7 +12,7 @@ from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.flink.facets import column_lineage, entry_json
-from lineage_bridge.sources.common.shared_metadata import VALUE, Knowledge
+from lineage_bridge.sources.common.shared_metadata import VALUE, SharedMetadata
 from lineage_bridge.sources.confluent.flink.answers import ENDED, FAILED, PENDING, STOPPED, WAITING, WORKING, Failure, Statement
 from lineage_bridge.sources.confluent.flink.catalog import REGISTERED
 from lineage_bridge.sources.confluent.flink.parse import Meaning
@@ -42,7 +42,7 @@ def job_of(statement: Statement, place: Place, whole: Estate) -> DatasetName:
 class Life:
     """What one poll tells of statements."""
 
-    def __init__(self, place: Place, whole: Estate, around: Knowledge, now_us: int) -> None:
+    def __init__(self, place: Place, whole: Estate, around: SharedMetadata, now_us: int) -> None:
         self.place, self.whole, self.around, self.now_us = place, whole, around, now_us
 
     def of(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.secrets import mask_text
-from lineage_bridge.sources.common.flink.values import Column, Entry
+from lineage_bridge.sources.common.flink.values import Column, OutputFlow
 from lineage_bridge.sources.confluent.flink.answers import COMPLETED, STATEMENT, Statement
 from lineage_bridge.sources.confluent.flink.catalog import CloudCatalog, dataset_of
 from lineage_bridge.sql.lineage import Lineage
@@ -45,7 +45,7 @@ class Meaning:
 
     inputs: tuple[DatasetName, ...] = ()
     outputs: tuple[DatasetName, ...] = ()
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[OutputFlow, ...] = ()
     models: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     defines: bool = False
@@ -149,7 +149,7 @@ class Reader:
             if len(entries) == 1:
                 more = tuple((home[0], topic) for topic in missed)
                 ((target, only),) = entries.items()
-                entries = {target: Entry(target, (*only.inputs, *more), only.fields, only.deciding)}
+                entries = {target: OutputFlow(target, (*only.inputs, *more), only.fields, only.deciding)}
         if missed:
             errors.append(f"Flink tells that it reads {', '.join(missed)}, which is not found in its text")
         if untold:
@@ -160,7 +160,7 @@ class Reader:
     def _place(self, name: Name) -> DatasetName | None:
         return dataset_of(self.catalog.path(name))
 
-    def _entry(self, target: Name, place: DatasetName, read: Iterable[Name], whole: Lineage) -> Entry:
+    def _entry(self, target: Name, place: DatasetName, read: Iterable[Name], whole: Lineage) -> OutputFlow:
         fields: dict[str, list[Column]] = {}
         for flow in whole.columns:
             column = self.catalog.column(target, flow.out_column) if flow.out_table == target else ""
@@ -173,7 +173,9 @@ class Reader:
             if source:
                 deciding.append((*source, one.kind))
         inputs = tuple(dict.fromkeys(found for name in read if (found := self._place(name))))
-        return Entry(place, inputs, {name: tuple(dict.fromkeys(those)) for name, those in fields.items()}, tuple(dict.fromkeys(deciding)))
+        return OutputFlow(
+            place, inputs, {name: tuple(dict.fromkeys(those)) for name, those in fields.items()}, tuple(dict.fromkeys(deciding))
+        )
 
     def _column(self, table: Name, name: str) -> tuple[DatasetName, str] | None:
         place, column = self._place(table), self.catalog.column(table, name)

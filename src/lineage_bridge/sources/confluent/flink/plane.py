@@ -9,9 +9,9 @@ from lineage_bridge.openlineage.event_builder import Json, encode, schema_fields
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.secrets import mask_text
-from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
-from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Knowledge, Schema, columns_of
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, SharedMetadata, TopicSchema, topic_columns
 from lineage_bridge.sources.confluent.clients import listed
 from lineage_bridge.sources.confluent.flink.answers import (
     COMPLETED,
@@ -57,7 +57,7 @@ class FlinkPlane(Plane[Answers]):
         """Both listings; then what failed newly, and what is listed no more."""
         del now_us
         known, http, path = before or _NOTHING, self._http(), self._path()
-        every, tables = http.each(lambda kind: listed(http, f"{path}/{kind}", "name"), ("statements", "materialized-tables"))
+        every, tables = http.map(lambda kind: listed(http, f"{path}/{kind}", "name"), ("statements", "materialized-tables"))
         if isinstance(every, SourceError):
             raise every
         statements = {one.name: one for one in map(statement_of, every)}
@@ -66,7 +66,7 @@ class FlinkPlane(Plane[Answers]):
             unseen.append(Unseen("materialized tables", str(tables)))
         lost = [name for name, was in sorted(known["statements"].items()) if name not in statements and not was["ended"]]
         hidden = set(lost[_ASKED_BY_NAME:])
-        for name, answer in zip(lost, http.each(lambda name: http.get(f"{path}/statements/{name}"), lost[:_ASKED_BY_NAME]), strict=False):
+        for name, answer in zip(lost, http.map(lambda name: http.get(f"{path}/statements/{name}"), lost[:_ASKED_BY_NAME]), strict=False):
             if isinstance(answer, Mapping):
                 statements[name] = statement_of(answer)
             elif not isinstance(answer, MissingError):
@@ -77,19 +77,19 @@ class FlinkPlane(Plane[Answers]):
         return Answers(tuple(statements.values()), made, failures, frozenset(hidden), tuple(unseen))
 
     def _failures(
-        self, http: Http, statements: Mapping[str, Statement], known: Mapping[str, str], unseen: list[Unseen]
+        self, http: HttpClient, statements: Mapping[str, Statement], known: Mapping[str, str], unseen: list[Unseen]
     ) -> dict[str, Failure]:
         """Why statements failed that had not before."""
         new = [name for name, one in sorted(statements.items()) if one.phase == FAILED and known.get(name) != one.uid]
         found: dict[str, Failure] = {}
-        for name, answer in zip(new, http.each(lambda name: http.get(f"{self._path()}/statements/{name}/exceptions"), new), strict=True):
+        for name, answer in zip(new, http.map(lambda name: http.get(f"{self._path()}/statements/{name}/exceptions"), new), strict=True):
             if isinstance(answer, SourceError):
                 unseen.append(Unseen(f"statement {name}: exceptions", str(answer)))
             elif failure := failure_of(answer):
                 found[name] = failure
         return found
 
-    def tell(self, fetched: Answers, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def tell(self, fetched: Answers, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """What happened to statements and tables, and what definitions tell of topics."""
         return _Look(self, fetched, before or _NOTHING, around, now_us).observation()
 
@@ -97,18 +97,18 @@ class FlinkPlane(Plane[Answers]):
         """No statements and no tables."""
         return Answers()
 
-    def know(self, snapshot: Snapshot) -> Knowledge:
+    def know(self, snapshot: Snapshot) -> SharedMetadata:
         """The columns that definitions declare, and which jobs statements are."""
-        schemas: dict[tuple[DatasetName, str], Schema] = {}
+        schemas: dict[tuple[DatasetName, str], TopicSchema] = {}
         for space, topics in snapshot["declared"].items():
             for topic, entry in topics.items():
                 for part in (KEY, VALUE):
                     if fields := tuple(SchemaField(*one) for one in entry[part]):
-                        schemas[(space, topic), part] = Schema(fields, f"Flink table {topic}", rank=1)
+                        schemas[(space, topic), part] = TopicSchema(fields, f"Flink table {topic}", rank=1)
         jobs = {f"{self.scope}/{name}": (told["job"][0], told["job"][1]) for name, told in snapshot["statements"].items()}
-        return Knowledge(schemas=schemas, jobs=jobs)
+        return SharedMetadata(schemas=schemas, jobs=jobs)
 
-    def _http(self) -> Http:
+    def _http(self) -> HttpClient:
         if self.credential is None:
             raise SourceError(self.lacks())
         url = self.settings.flink_url.replace("{cloud}", self.cloud).replace("{region}", self.region)
@@ -127,7 +127,7 @@ def planes(around: Around) -> Planes:
 class _Look:
     """One look at a region: what is told, and what is to be remembered."""
 
-    def __init__(self, plane: FlinkPlane, said: Answers, before: Snapshot, around: Knowledge, now_us: int) -> None:
+    def __init__(self, plane: FlinkPlane, said: Answers, before: Snapshot, around: SharedMetadata, now_us: int) -> None:
         self.said, self.before, self.around, self.now_us = said, before, around, now_us
         whole = plane.around.whole
         self.reader = Reader(CloudCatalog(whole, plane.environment, around))
@@ -220,7 +220,7 @@ class _Look:
             is_typed = any(field.type for field in (*keys, *values))
             registered = self._is_registered(name)
             if is_typed and not registered:
-                facets["schema"] = TELLER.schema(schema_fields(columns_of(keys, values)))
+                facets["schema"] = TELLER.schema(schema_fields(topic_columns(keys, values)))
             if table.comment and name not in self.around.described:
                 facets["documentation"] = TELLER.documentation("Dataset", table.comment)
             was = self.before["declared"].get(name[0], {}).get(name[1], {"facets": [], "told": ""})

@@ -7,16 +7,16 @@ from typing import Any
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.kafka.events import translate
-from lineage_bridge.sources.common.kafka.events.groups import Around, group_events
+from lineage_bridge.sources.common.kafka.events.groups import GroupContext, group_events
 from lineage_bridge.sources.common.kafka.events.producers import producer_events
 from lineage_bridge.sources.common.kafka.look import look
-from lineage_bridge.sources.common.kafka.look.cluster import STREAMS, Group, Seen, Subtopology, Topic
+from lineage_bridge.sources.common.kafka.look.cluster import STREAMS, ClusterState, KafkaGroup, KafkaTopic, Subtopology
 from lineage_bridge.sources.common.kafka.look.purposes import purpose
 from lineage_bridge.sources.common.kafka.look.scope import is_data
-from lineage_bridge.sources.common.kafka.protocol.wire import Wire
+from lineage_bridge.sources.common.kafka.protocol.wire import KafkaProtocol
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
-from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge
+from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.confluent.groups import rest
 from lineage_bridge.sources.confluent.kafka_rest import ClusterPlane, for_each_cluster
 
@@ -31,7 +31,7 @@ _OWNED = re.compile(r"connect-lcc-[a-z0-9]+|_confluent.*")
 class Looked:
     """What was seen. `blocked`: why the brokers could not be asked, and when they were tried (us). `is_all_gone`: the cluster is."""
 
-    seen: Seen
+    seen: ClusterState
     blocked: tuple[str, int] | None = None
     is_all_gone: bool = False
 
@@ -63,12 +63,12 @@ class Groups(ClusterPlane[Looked]):
                 blocked = str(error), now_us
         return Looked(self._by_rest(held), (blocked[0], blocked[1]))
 
-    def _by_protocol(self, held: Snapshot) -> Seen:
+    def _by_protocol(self, held: Snapshot) -> ClusterState:
         settings = self._access()
-        with Wire(settings) as wire:
-            return look.look_at_groups(wire, settings, translate.known(held, 0))
+        with KafkaProtocol(settings) as wire:
+            return look.look_at_groups(wire, settings, translate.recorded_names(held, 0))
 
-    def _by_rest(self, held: Snapshot) -> Seen:
+    def _by_rest(self, held: Snapshot) -> ClusterState:
         before = {name: state["kind"] for name, state in held.get("groups", {}).items()}
         has_lags = self.cluster.kind.lower() in ("dedicated", "")
         return rest.look(self.rest(), self.cluster.id, before, lambda name: not _OWNED.fullmatch(name), has_lags=has_lags)
@@ -84,7 +84,7 @@ class Groups(ClusterPlane[Looked]):
         except ValueError as error:
             raise SourceError(f"{self.cluster.bootstrap} is no address of brokers") from error
 
-    def tell(self, fetched: Looked, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def tell(self, fetched: Looked, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """Groups and producers that began, go on, or ended."""
         held: Mapping[str, Any] = before or {}
         groups_before, producers_before = held.get("groups", {}), held.get("producers", {})
@@ -98,8 +98,8 @@ class Groups(ClusterPlane[Looked]):
         owners = {group: job for (where, group), job in around.owners.items() if where == self.cluster.id}
         owned = frozenset(owners) | {name for name in names if _OWNED.fullmatch(name)}
         writers, producers, written = producer_events(teller, seen, producers_before, names, is_data)
-        readers, groups = group_events(teller, seen, groups_before, Around(written, owned, is_data))
-        same = translate.joined(teller, groups, owners)
+        readers, groups = group_events(teller, seen, groups_before, GroupContext(written, owned, is_data))
+        same = translate.group_aliases(teller, groups, owners)
         ends = {topic: sum(places) for topic, places in sorted(seen.ends.items()) if min(places, default=-1) >= 0}
         snapshot: dict[str, Any] = {"groups": groups, "producers": producers, "ends": {**held.get("ends", {}), **ends}}
         if fetched.blocked:
@@ -108,9 +108,9 @@ class Groups(ClusterPlane[Looked]):
 
     def nothing(self) -> Looked:
         """No group."""
-        return Looked(Seen(self.cluster.id, groups={}), is_all_gone=True)
+        return Looked(ClusterState(self.cluster.id, groups={}), is_all_gone=True)
 
-    def know(self, snapshot: Snapshot) -> Knowledge:
+    def know(self, snapshot: Snapshot) -> SharedMetadata:
         """What groups read, and how far they are."""
         groups: Mapping[str, Any] = snapshot["groups"]
         read = {
@@ -119,20 +119,22 @@ class Groups(ClusterPlane[Looked]):
             for topic, places in state["at"].items()
         }
         reads = {name: frozenset(state["topics"]) for name, state in groups.items()}
-        return Knowledge((Cluster(self.cluster.id, self.cluster.space, self.servers, groups=reads, ends=snapshot["ends"], read=read),))
+        return SharedMetadata(
+            (ClusterMetadata(self.cluster.id, self.cluster.space, self.servers, groups=reads, ends=snapshot["ends"], read=read),)
+        )
 
 
 planes = for_each_cluster(Groups)
 
 
-def _with_topics(seen: Seen, known: frozenset[str]) -> Seen:
+def _with_topics(seen: ClusterState, known: frozenset[str]) -> ClusterState:
     """With the cluster's topics, of which topologies that are told in part are completed."""
     groups = {name: _completed(name, group, known) for name, group in (seen.groups or {}).items()}
-    topics = seen.topics if seen.topics is not None else {name: Topic() for name in sorted(known)}
+    topics = seen.topics if seen.topics is not None else {name: KafkaTopic() for name in sorted(known)}
     return replace(seen, topics=topics, groups=None if seen.groups is None else groups)
 
 
-def _completed(name: str, group: Group, known: frozenset[str]) -> Group:
+def _completed(name: str, group: KafkaGroup, known: frozenset[str]) -> KafkaGroup:
     """A group of Kafka Streams whose topology has no sinks, as REST tells it: its own topics are known by their names.
 
     What is repartitioned goes to the stores by way of that.

@@ -8,7 +8,16 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from lineage_bridge.errors import MissingError, SourceError
-from lineage_bridge.sources.common.kafka.look.cluster import CLASSIC, CONSUMER, SHARE, STREAMS, Group, Member, Seen, Subtopology
+from lineage_bridge.sources.common.kafka.look.cluster import (
+    CLASSIC,
+    CONSUMER,
+    SHARE,
+    STREAMS,
+    ClusterState,
+    GroupMember,
+    KafkaGroup,
+    Subtopology,
+)
 from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
 from lineage_bridge.sources.confluent.kafka_rest import Count, Offset, Rest, Text
 
@@ -69,7 +78,7 @@ class _Part(msgspec.Struct):
         return Subtopology(*(tuple(sorted({topic for part in parts for topic in part})) for parts in (sources, sinks)))
 
 
-def look(rest: Rest, cluster: str, before: Mapping[str, str], is_asked: Callable[[str], bool], *, has_lags: bool) -> Seen:
+def look(rest: Rest, cluster: str, before: Mapping[str, str], is_asked: Callable[[str], bool], *, has_lags: bool) -> ClusterState:
     """What REST tells. `before`: groups that were known, and their kinds; `is_asked`: which groups are asked for more than their names;
     `has_lags`: whether the cluster tells offsets. Raises SourceError if groups cannot be listed.
     """
@@ -85,19 +94,19 @@ def look(rest: Rest, cluster: str, before: Mapping[str, str], is_asked: Callable
     streams = sorted(name for name, group in groups.items() if group.kind == STREAMS)
     parts = rest.of_each(streams, lambda name: rest.listed(_Part, "streams-groups", name, "subtopologies"), _TOPOLOGIES, failures)
     groups |= {name: groups[name]._replace(topology=tuple(one.told for one in told)) for name, told in parts.items()}
-    return Seen(
+    return ClusterState(
         cluster,
         groups=groups,
         groups_gone=_gone(rest, {name: kind for name, kind in before.items() if name not in groups}, failures),
         committed={name: _by_topic((one.topic_name, one.partition_id, one.current_offset) for one in told) for name, told in lags.items()},
         ends=_by_topic((one.topic_name, one.partition_id, one.log_end_offset) for told in lags.values() for one in told),
-        unseen=failures.told(),
+        unseen=failures.unseen(),
     )
 
 
-def _listed(rest: Rest) -> dict[str, Group]:
+def _listed(rest: Rest) -> dict[str, KafkaGroup]:
     """All groups. A cluster that has no share or streams groups need not know their lists."""
-    found: dict[str, Group] = {}
+    found: dict[str, KafkaGroup] = {}
     for kind in (CLASSIC, SHARE, STREAMS):
         try:
             told = rest.listed(_Group, _FOLDERS[kind])
@@ -110,7 +119,7 @@ def _listed(rest: Rest) -> dict[str, Group]:
                 raise SourceError(f"the list of {_FOLDERS[kind]} has one without a name")
             read = frozenset(place.topic_name for place in one.assigned_topic_partitions or ())
             mine = (one.type.lower() or kind) if kind == CLASSIC else kind
-            found[one.name] = Group(mine, _spelt(one.state), assignor=one.partition_assignor or "", topics=read)
+            found[one.name] = KafkaGroup(mine, _spelt(one.state), assignor=one.partition_assignor or "", topics=read)
     return found
 
 
@@ -119,26 +128,26 @@ def _spelt(state: str) -> str:
     return "".join(part.title() for part in state.split("_"))
 
 
-def _with_members(rest: Rest, groups: Mapping[str, Group], failures: Failures) -> dict[str, Group]:
+def _with_members(rest: Rest, groups: Mapping[str, KafkaGroup], failures: Failures) -> dict[str, KafkaGroup]:
     """The groups with their members, whose topics are not told."""
     awake = [name for name, group in groups.items() if group.state not in ASLEEP]
     members = rest.of_each(awake, lambda name: rest.listed(_Consumer, "consumer-groups", name, "consumers"), _MEMBERS, failures)
     if groups:
-        failures.whole(_OFFSETS, "REST tells them on dedicated clusters only, and so what groups read")
+        failures.add_listing(_OFFSETS, "REST tells them on dedicated clusters only, and so what groups read")
     found = {name: group._replace(members=()) for name, group in groups.items() if group.state in ASLEEP}
     return found | {
-        name: groups[name]._replace(members=tuple(Member(one.client_id or "", partitions=-1) for one in told))
+        name: groups[name]._replace(members=tuple(GroupMember(one.client_id or "", partitions=-1) for one in told))
         for name, told in members.items()
     }
 
 
-def _readers(group: Group, lags: Iterable[_Lag]) -> tuple[Member, ...] | None:
+def _readers(group: KafkaGroup, lags: Iterable[_Lag]) -> tuple[GroupMember, ...] | None:
     """The members that have partitions. None if there must be some, but none is told."""
     held: dict[str, list[_Lag]] = {}
     for one in lags:
         if one.consumer_id:
             held.setdefault(one.consumer_id, []).append(one)
-    found = (Member(mine[0].client_id or "", "", frozenset(one.topic_name for one in mine), "", len(mine)) for mine in held.values())
+    found = (GroupMember(mine[0].client_id or "", "", frozenset(one.topic_name for one in mine), "", len(mine)) for mine in held.values())
     return tuple(sorted(found)) or (() if group.state in ASLEEP else None)
 
 

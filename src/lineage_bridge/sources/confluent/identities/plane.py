@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sources.confluent.clients import listed
 from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
 from lineage_bridge.sources.confluent.settings import Credential
@@ -37,14 +37,14 @@ class Names(Plane[Listings]):
         """Three listings. Raises SourceError if all of them fail."""
         del before, now_us
         http = self.clients.http(self.key, self.settings.url, self._key(), "cloud")
-        answers = dict(zip(_PATHS, http.each(lambda kind: _listed(http, kind), _PATHS), strict=True))
+        answers = dict(zip(_PATHS, http.map(lambda kind: _listed(http, kind), _PATHS), strict=True))
         failed = {kind: answer for kind, answer in answers.items() if isinstance(answer, SourceError)}
         if len(failed) == len(answers):
             raise failed[_ACCOUNTS]
         seen = {kind: answer for kind, answer in answers.items() if not isinstance(answer, SourceError)}
         return Listings(seen, tuple(Unseen(kind, str(error)) for kind, error in failed.items()))
 
-    def tell(self, fetched: Listings, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def tell(self, fetched: Listings, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """Names make no events of their own: others use them."""
         del around, now_us
         return Observation({**(before or {}), **fetched.of}, unseen=fetched.unseen)
@@ -53,11 +53,11 @@ class Names(Plane[Listings]):
         """Nobody."""
         return Listings({kind: {} for kind in _PATHS})
 
-    def know(self, snapshot: Snapshot) -> Knowledge:
+    def know(self, snapshot: Snapshot) -> SharedMetadata:
         """Ids and their names; a key has its owner's."""
         names = {**snapshot.get(_ACCOUNTS, {}), **snapshot.get(_USERS, {})}
         keys = {key: names.get(owner, owner) for key, owner in snapshot.get(_KEYS, {}).items()}
-        return Knowledge(names={**names, **keys})
+        return SharedMetadata(names={**names, **keys})
 
     def _key(self) -> Credential:
         if self.settings.cloud is None:
@@ -70,7 +70,7 @@ def planes(around: Around) -> Planes:
     yield Names(around, ORGANIZATION)
 
 
-def _listed(http: Http, kind: str) -> dict[str, str]:
+def _listed(http: HttpClient, kind: str) -> dict[str, str]:
     entries = listed(http, _PATHS[kind])
     found = {str(entry.get("id") or ""): _told(kind, entry) for entry in entries}
     return {ident: told for ident, told in sorted(found.items()) if ident and told}

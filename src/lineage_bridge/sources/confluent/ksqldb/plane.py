@@ -4,19 +4,19 @@ from dataclasses import replace
 from typing import ClassVar
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.common.ksqldb.answers import Answers
-from lineage_bridge.sources.common.ksqldb.client import HEADERS, fetch_answers
+from lineage_bridge.sources.common.ksqldb.answers import KsqldbState
+from lineage_bridge.sources.common.ksqldb.client import HEADERS, fetch_state
 from lineage_bridge.sources.common.ksqldb.settings import KsqldbSettings
-from lineage_bridge.sources.common.ksqldb.translate import Named, known, translate
+from lineage_bridge.sources.common.ksqldb.translate import KsqldbNames, shared_metadata, translate
 from lineage_bridge.sources.common.observer import Observation, Snapshot
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sources.confluent.namespaces import within
 from lineage_bridge.sources.confluent.organization import KsqlCluster
 from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
 from lineage_bridge.sources.confluent.settings import Credential
 
 
-class KsqldbPlane(Plane[Answers]):
+class KsqldbPlane(Plane[KsqldbState]):
     """A ksqlDB cluster: two requests. Queries are jobs of its Kafka cluster, `ksqldb/<id of the ksqlDB cluster>/<query>`."""
 
     name: ClassVar[str] = "ksqldb"
@@ -32,28 +32,28 @@ class KsqldbPlane(Plane[Answers]):
             return f"{self.cluster.id} has no address"
         return "" if self._credential() else f"no key of {self.cluster.id} is set (ksqldb)"
 
-    def fetch(self, before: Snapshot | None, now_us: int) -> Answers:
+    def fetch(self, before: Snapshot | None, now_us: int) -> KsqldbState:
         """See Plane."""
         del before, now_us
         credential = self._credential()
         if credential is None:
             raise SourceError(self.lacks())
-        said = fetch_answers(self.clients.http(self.key, self.cluster.url, credential, "ksqldb", HEADERS))
+        said = fetch_state(self.clients.http(self.key, self.cluster.url, credential, "ksqldb", HEADERS))
         return replace(said, cluster=self.cluster.kafka)
 
-    def tell(self, fetched: Answers, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def tell(self, fetched: KsqldbState, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """See Plane."""
         settings = KsqldbSettings(url=self.settings.url, interval_s=self.settings.interval_s)
-        named = Named(self.space, f"ksqldb://{self.cluster.id}", f"ksqldb/{self.cluster.id}/", alone=False)
+        named = KsqldbNames(self.space, f"ksqldb://{self.cluster.id}", f"ksqldb/{self.cluster.id}/", alone=False)
         return translate(fetched, before, within(around, self.cluster.kafka, self.space), now_us, settings, named)
 
-    def nothing(self) -> Answers:
+    def nothing(self) -> KsqldbState:
         """See Plane."""
-        return Answers("", self.cluster.kafka, "", "", {}, {})
+        return KsqldbState("", self.cluster.kafka, "", "", {}, {})
 
-    def know(self, snapshot: Snapshot) -> Knowledge:
+    def know(self, snapshot: Snapshot) -> SharedMetadata:
         """Declared schemas, and whose the queries' consumer groups are."""
-        return known(snapshot)
+        return shared_metadata(snapshot)
 
     def _credential(self) -> Credential | None:
         return self.settings.credential("ksqldb", self.cluster.id, self.cluster.environment)

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.times import MINUTE_US, format_time
-from lineage_bridge.sources.common.http import MOST_PAGES, Http
+from lineage_bridge.sources.common.http import MOST_PAGES, HttpClient
 
 LATE_US = 5 * MINUTE_US
 """How late data may be."""
@@ -56,7 +56,7 @@ def window(now_us: int, hours: float) -> Window:
     return Window(end - max(1, round(hours * 60)) * MINUTE_US, end)
 
 
-def labels_of(http: Http) -> dict[str, frozenset[str]]:
+def labels_of(http: HttpClient) -> dict[str, frozenset[str]]:
     """The metrics that there are, and the labels of each as queries name them. Raises as `Http.get` does."""
     found: dict[str, frozenset[str]] = {}
     for page in _pages(http, "GET", f"{_DATASET}/descriptors/metrics?page_size={LARGEST_PAGE}", None):
@@ -66,7 +66,7 @@ def labels_of(http: Http) -> dict[str, frozenset[str]]:
     return found
 
 
-def rows_of(http: Http, metric: Metric, labels: Collection[str], ids: Collection[str], during: Window) -> list[Row]:
+def rows_of(http: HttpClient, metric: Metric, labels: Collection[str], ids: Collection[str], during: Window) -> list[Row]:
     """A metric of these resources, over the whole window; of a gauge what it was in its last minute. Raises as `Http.get` does."""
     asked = Window(during.end_us - MINUTE_US, during.end_us) if metric.is_gauge else during
     group_by = [metric.resource, *metric.by, *(label for label in metric.more if label in labels)]
@@ -88,7 +88,7 @@ def rows_of(http: Http, metric: Metric, labels: Collection[str], ids: Collection
     return found
 
 
-def _pages(http: Http, method: str, path: str, body: Mapping[str, Any] | None) -> Iterator[list[Mapping[str, Any]]]:
+def _pages(http: HttpClient, method: str, path: str, body: Mapping[str, Any] | None) -> Iterator[list[Mapping[str, Any]]]:
     """The data of an answer, page by page; the token of the next page lies in `meta.pagination`. Raises as `Http.get` does."""
     tokens: set[str] = set()
     following = path

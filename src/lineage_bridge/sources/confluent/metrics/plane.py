@@ -6,7 +6,7 @@ from typing import NamedTuple
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sources.confluent.identities.plane import ORGANIZATION
 from lineage_bridge.sources.confluent.metrics.activity import clients, readers
 from lineage_bridge.sources.confluent.metrics.client import (
@@ -90,7 +90,7 @@ class Metrics(Plane[Figures]):
         ]
         asked = [metric for metric in METRICS if metric.fits(labels) and ids[metric.resource]]
         answers = dict(
-            zip(asked, http.each(lambda one: rows_of(http, one, labels[one.name], ids[one.resource], during), asked), strict=True)
+            zip(asked, http.map(lambda one: rows_of(http, one, labels[one.name], ids[one.resource], during), asked), strict=True)
         )
         failed = {metric: answer for metric, answer in answers.items() if isinstance(answer, SourceError)}
         if failed and len(failed) == len(answers):
@@ -99,7 +99,7 @@ class Metrics(Plane[Figures]):
         rows = {metric: answer for metric, answer in answers.items() if not isinstance(answer, SourceError)}
         return Figures(during, rows, connectors, frozenset(failed), tuple(unseen))
 
-    def tell(self, fetched: Figures, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def tell(self, fetched: Figures, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """Figures at most hourly, producers and their heartbeats, and who reads what where groups cannot be seen."""
         was = before or {}
         telling = Telling(self.around.estate, around, fetched.during, now_us, self.settings.heartbeat_s, was.get("said", {}))
@@ -133,7 +133,7 @@ class Metrics(Plane[Figures]):
         paths = [f"/connect/v1/environments/{one.environment}/clusters/{one.id}/connectors" for one in estate]
         found: dict[str, DatasetName] = {}
         unseen = []
-        for cluster, answer in zip(estate, http.each(lambda path: http.get(path, expand="id"), paths), strict=True):
+        for cluster, answer in zip(estate, http.map(lambda path: http.get(path, expand="id"), paths), strict=True):
             if isinstance(answer, SourceError):
                 unseen.append(Unseen(f"ids of connectors of {cluster.id}", str(answer)))
             elif isinstance(answer, Mapping):

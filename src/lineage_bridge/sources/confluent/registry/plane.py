@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
-from lineage_bridge.sources.common.registry.answers import Answers, Tagging
+from lineage_bridge.sources.common.registry.answers import RegistryState, Tagging
 from lineage_bridge.sources.common.registry.client import HEADERS, RegistryClient
 from lineage_bridge.sources.common.registry.settings import RegistrySettings
 from lineage_bridge.sources.common.registry.subjects import Subject
-from lineage_bridge.sources.common.registry.translate import Told, held, known, of_cluster, subjects_in
-from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge, together
+from lineage_bridge.sources.common.registry.translate import RegistryEvents, merge_subjects, shared_metadata, subjects_in, translate_cluster
+from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, SharedMetadata, merge_metadata
 from lineage_bridge.sources.confluent.organization import KafkaCluster, Registry
 from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
 from lineage_bridge.sources.confluent.settings import EVERY
@@ -23,7 +23,7 @@ _BY_SUBJECT = 25
 """Of how many subjects compatibility and mode are asked at a poll; at the first poll of none, so that it takes a few calls."""
 
 
-def registry_http(around: Around, registry: Registry, user: str) -> Http:
+def registry_http(around: Around, registry: Registry, user: str) -> HttpClient:
     """The client that asks a registry, or the catalog beside it. Raises SourceError for one that cannot be asked."""
     credential = around.settings.credential("registry", registry.id, registry.environment)
     if credential is None or not registry.url:
@@ -43,7 +43,7 @@ def poll_of(now_us: int, interval_s: float) -> int:
     return int(now_us / 1_000_000 / interval_s)
 
 
-class RegistryPlane(Plane[Answers]):
+class RegistryPlane(Plane[RegistryState]):
     """The registry of an environment."""
 
     name: ClassVar[str] = "registry"
@@ -67,27 +67,27 @@ class RegistryPlane(Plane[Answers]):
         """A key and an address."""
         return registry_lacks(self.around, self.registry)
 
-    def fetch(self, before: Snapshot | None, now_us: int) -> Answers:
+    def fetch(self, before: Snapshot | None, now_us: int) -> RegistryState:
         """All schemas in one listing, and what they refer to."""
         http = registry_http(self.around, self.registry, self.key)
         client = RegistryClient(self._settings(), http, _BY_SUBJECT if before else 0)
         return client.look(subjects_in(before), poll_of(now_us, self.settings.interval_s))
 
-    def tell(self, fetched: Answers, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def tell(self, fetched: RegistryState, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """What is new of topics, cluster by cluster."""
-        here = held(dataclasses.replace(fetched, catalog=tuple(self._tags(around))), before)
+        here = merge_subjects(dataclasses.replace(fetched, catalog=tuple(self._tags(around))), before)
         was: Mapping[str, Any] = (before or {}).get("clusters", {})
-        told: dict[str, Told] = {}
+        told: dict[str, RegistryEvents] = {}
         unseen: list[Unseen] = []
         for one in self.clusters:
             cluster = around.cluster(one.id)
             topics: Mapping[str, Any] = was.get(one.id, {}).get("topics", {})
             if (cluster is None or cluster.topics is None) and not self._alone_here and fetched.listed:
                 unseen.append(Unseen(f"topics of {one.id}", "its topics are not known, so nothing tells which subjects are of them"))
-                told[one.id] = Told(dict(topics))
+                told[one.id] = RegistryEvents(dict(topics))
                 continue
-            cluster = cluster or Cluster(one.id, one.space)
-            told[one.id] = of_cluster(
+            cluster = cluster or ClusterMetadata(one.id, one.space)
+            told[one.id] = translate_cluster(
                 here,
                 one.space,
                 cluster,
@@ -106,19 +106,19 @@ class RegistryPlane(Plane[Answers]):
         alone = self._alone(here.subjects, told) if not unseen else ()
         return Observation(snapshot, tuple(events), unseen=(*here.unseen, *unseen, *alone))
 
-    def nothing(self) -> Answers:
+    def nothing(self) -> RegistryState:
         """No subject."""
-        return Answers(frozenset())
+        return RegistryState(frozenset())
 
-    def know(self, snapshot: Snapshot) -> Knowledge:
+    def know(self, snapshot: Snapshot) -> SharedMetadata:
         """The schemas of topics."""
         subjects = snapshot["subjects"]
-        return together(known({"subjects": subjects, "topics": one["topics"]}) for one in snapshot["clusters"].values())
+        return merge_metadata(shared_metadata({"subjects": subjects, "topics": one["topics"]}) for one in snapshot["clusters"].values())
 
     def _settings(self) -> RegistrySettings:
         return RegistrySettings(url=self.registry.url or "http://registry", strategies=self.settings.strategies)
 
-    def _tags(self, around: Knowledge) -> list[Tagging]:
+    def _tags(self, around: SharedMetadata) -> list[Tagging]:
         """The tags of the catalog on schemas of this registry, and on topics of its environment."""
         spaces = {one.space: one.id for one in self.clusters}
         found: list[Tagging] = []
@@ -130,7 +130,7 @@ class RegistryPlane(Plane[Answers]):
                 found += [Tagging("sr_field", f"{context}:{id_}", path, tag) for tag in tags]
         return sorted(found)
 
-    def _alone(self, subjects: Mapping[str, Subject], told: Mapping[str, Told]) -> list[Unseen]:
+    def _alone(self, subjects: Mapping[str, Subject], told: Mapping[str, RegistryEvents]) -> list[Unseen]:
         """Subjects that describe no topic in any cluster."""
         alone = set(subjects)
         for one in told.values():

@@ -13,13 +13,13 @@ from lineage_bridge.errors import MissingError, SourceError
 from lineage_bridge.openlineage.event_builder import EventBuilder, Json, run_id
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.secrets import mask_text
-from lineage_bridge.sources.common.http import Http
+from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.kafka.events.builder import digest
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
 from lineage_bridge.sources.common.registry.client import RegistryClient
 from lineage_bridge.sources.common.registry.settings import RegistrySettings
 from lineage_bridge.sources.common.registry.subjects import context_of
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sources.confluent.organization import Registry
 from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
 from lineage_bridge.sources.confluent.registry.plane import registries, registry_http, registry_lacks
@@ -78,12 +78,12 @@ class SchemaLinks(Plane[Exported]):
             return Exported()
         if not isinstance(names, list):
             raise SourceError("GET /exporters answered no list")
-        told = dict(zip(map(str, names), http.each(lambda name: _asked(http, str(name)), names), strict=True))
+        told = dict(zip(map(str, names), http.map(lambda name: _asked(http, str(name)), names), strict=True))
         unseen = [Unseen(f"exporter {name}", str(one)) for name, one in told.items() if isinstance(one, SourceError)]
         seen = {name: one for name, one in told.items() if not isinstance(one, SourceError)}
         subjects: list[str] | SourceError = []
         if any(_ANY in pattern for info, _ in seen.values() for pattern in _patterns(info)):
-            (subjects,) = http.each(lambda _: RegistryClient(RegistrySettings(url=self.registry.url), http).subjects(), (0,))
+            (subjects,) = http.map(lambda _: RegistryClient(RegistrySettings(url=self.registry.url), http).subjects(), (0,))
         if isinstance(subjects, SourceError):
             unseen.append(Unseen("subjects of exporters", str(subjects)))
             seen = {name: one for name, one in seen.items() if not any(_ANY in pattern for pattern in _patterns(one[0]))}
@@ -112,7 +112,7 @@ class SchemaLinks(Plane[Exported]):
             pairs,
         )
 
-    def tell(self, fetched: Exported, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def tell(self, fetched: Exported, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """Exporters that began, go on, or ended."""
         del around
         was: Mapping[str, Any] = (before or {}).get("exporters", {})
@@ -209,7 +209,7 @@ def renamed(subject: str, kind: str, context: str, rename: str) -> str:
     return f":{where}:{called}" if where else called
 
 
-def _asked(http: Http, name: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def _asked(http: HttpClient, name: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     path = f"/exporters/{quote(name, safe='')}"
     info, status = http.get(path), http.get(f"{path}/status")
     if not isinstance(info, Mapping) or not isinstance(status, Mapping):

@@ -13,7 +13,7 @@ from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.connect.generation import digest
 from lineage_bridge.sources.common.connect.transforms.backwards import leaves
-from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Knowledge, column_of
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, SharedMetadata, topic_column
 from lineage_bridge.sources.confluent.tableflow.parse import (
     FAILED,
     RUNNING,
@@ -52,7 +52,7 @@ class Around(NamedTuple):
     space: str
     where: Where
     integrations: Mapping[str, Integration]
-    known: Knowledge
+    known: SharedMetadata
     period_s: int
     now_us: int
 
@@ -136,7 +136,7 @@ def _of_table() -> dict[str, Json]:
     return {"datasetType": TELLER.dataset_type("TABLE")}
 
 
-def _columns(topic: DatasetName, known: Knowledge) -> tuple[list[SchemaField], dict[str, str]]:
+def _columns(topic: DatasetName, known: SharedMetadata) -> tuple[list[SchemaField], dict[str, str]]:
     """The columns of a topic's table, and the topic's column that each comes from: the value's fields, beside them the key's.
 
     Tableflow goes by the registry alone.
@@ -149,8 +149,8 @@ def _columns(topic: DatasetName, known: Knowledge) -> tuple[list[SchemaField], d
     whole = len(keys) == 1 and not keys[0].name
     beside = [SchemaField(name=_WHOLE_KEY, type=keys[0].type)] if whole else list(keys)
     beside = [field for field in beside if field.name not in named]
-    origins = {path: column_of(KEY, "" if whole else path) for path in leaves(beside)}
-    return [*values, *beside], {**{path: column_of(VALUE, path) for path in leaves(values)}, **origins}
+    origins = {path: topic_column(KEY, "" if whole else path) for path in leaves(beside)}
+    return [*values, *beside], {**{path: topic_column(VALUE, path) for path in leaves(values)}, **origins}
 
 
 def _entry(target: DatasetName, source: DatasetName, columns: Mapping[str, str]) -> Json:

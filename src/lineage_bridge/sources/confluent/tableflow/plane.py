@@ -9,7 +9,7 @@ import msgspec
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
-from lineage_bridge.sources.common.shared_metadata import Knowledge
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sources.confluent.clients import listed
 from lineage_bridge.sources.confluent.organization import KafkaCluster
 from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
@@ -73,7 +73,7 @@ class TableflowPlane(Plane[Answers]):
         accounts, at_us, failed = self._accounts(used, was, now_us)
         return Answers(topics, integrations, accounts, at_us, (*unseen, *failed))
 
-    def tell(self, fetched: Answers, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def tell(self, fetched: Answers, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """See Plane."""
         was = before or {}
         memories = msgspec.convert(was.get("topics", {}), dict[str, tell.Memory])

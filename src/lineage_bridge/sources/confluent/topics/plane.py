@@ -9,12 +9,12 @@ import msgspec
 from lineage_bridge.errors import MissingError, SourceError
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.kafka.events.builder import OUT
-from lineage_bridge.sources.common.kafka.events.topics import More, topic_events
-from lineage_bridge.sources.common.kafka.look.cluster import Rule, Seen, Topic
+from lineage_bridge.sources.common.kafka.events.topics import ExtraFacets, topic_events
+from lineage_bridge.sources.common.kafka.look.cluster import AclRule, ClusterState, KafkaTopic
 from lineage_bridge.sources.common.kafka.look.scope import is_data
 from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
-from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge
+from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.confluent.kafka_rest import ClusterPlane, Count, Rest, Text, for_each_cluster
 
 _CONFIGURATIONS, _RIGHTS, _GONE = "topics: configurations", "rights on topics", "topics: those that are listed no more"
@@ -55,7 +55,7 @@ class _Acl(msgspec.Struct):
 class Listed:
     """The topics of a cluster. `hidden` are those that are not told, but that the cluster does not say are gone."""
 
-    seen: Seen
+    seen: ClusterState
     hidden: frozenset[str] = frozenset()
 
     @property
@@ -81,16 +81,16 @@ class Topics(ClusterPlane[Listed]):
         told = {name: topic for name, topic in topics.items() if is_data(name, topic.internal)}
         configs = _attempted(_CONFIGURATIONS, lambda: _configs(rest), failures)
         rules = _attempted(_RIGHTS, lambda: _rules(rest), failures)
-        seen = Seen(
+        seen = ClusterState(
             self.cluster.id,
             topics=told,
             configs={} if configs is None else {name: configs.get(name, {}) for name in told},
             rules=rules,
-            unseen=failures.told(),
+            unseen=failures.unseen(),
         )
         return Listed(seen, frozenset({*missed, *topics} - gone - told.keys()))
 
-    def tell(self, fetched: Listed, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+    def tell(self, fetched: Listed, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         """Topics that are new, that changed, or that are gone."""
         held: Mapping[str, Any] = (before or {}).get("topics", {})
         gone = held.keys() - (fetched.seen.topics or {}).keys() - fetched.hidden
@@ -100,14 +100,14 @@ class Topics(ClusterPlane[Listed]):
 
     def nothing(self) -> Listed:
         """No topic."""
-        return Listed(Seen(self.cluster.id, topics={}))
+        return Listed(ClusterState(self.cluster.id, topics={}))
 
-    def know(self, snapshot: Snapshot) -> Knowledge:
+    def know(self, snapshot: Snapshot) -> SharedMetadata:
         """The cluster and its topics."""
-        one = Cluster(self.cluster.id, self.cluster.space, self.servers, frozenset(snapshot["topics"]))
-        return Knowledge(clusters=(one,))
+        one = ClusterMetadata(self.cluster.id, self.cluster.space, self.servers, frozenset(snapshot["topics"]))
+        return SharedMetadata(clusters=(one,))
 
-    def _facets(self, around: Knowledge) -> More:
+    def _facets(self, around: SharedMetadata) -> ExtraFacets:
         here = self.cluster
         environment = self.around.whole.environment(here.environment)
         named = {
@@ -119,7 +119,7 @@ class Topics(ClusterPlane[Listed]):
         }
         place = {"cluster_id": here.id, "environment_id": here.environment, **{key: said for key, said in named.items() if said}}
 
-        def of(name: str, topic: Topic) -> Mapping[str, Json]:
+        def of(name: str, topic: KafkaTopic) -> Mapping[str, Json]:
             members: Json = {**place, "partitions": len(topic.leaders), "replication_factor": topic.replication}
             tags = around.tags.get((here.space, name))
             if tags:
@@ -137,19 +137,19 @@ def _attempted(what: str, ask: Callable[[], _AnswerT], failures: Failures) -> _A
     try:
         return ask()
     except SourceError as error:
-        failures.whole(what, error)
+        failures.add_listing(what, error)
         return None
 
 
-def _topics(rest: Rest) -> dict[str, Topic]:
+def _topics(rest: Rest) -> dict[str, KafkaTopic]:
     return {one.topic_name: _topic(one) for one in rest.listed(_Topic, "topics")}
 
 
-def _topic(one: _Topic) -> Topic:
-    return Topic("", one.is_internal, (0,) * one.partitions_count, one.replication_factor)
+def _topic(one: _Topic) -> KafkaTopic:
+    return KafkaTopic("", one.is_internal, (0,) * one.partitions_count, one.replication_factor)
 
 
-def _sought(rest: Rest, name: str) -> Topic | None:
+def _sought(rest: Rest, name: str) -> KafkaTopic | None:
     """A topic that is asked for by name; None if there is none."""
     try:
         return _topic(rest.get(_Topic, "topics", name))
@@ -165,11 +165,11 @@ def _configs(rest: Rest) -> dict[str, dict[str, str]]:
     return found
 
 
-def _rules(rest: Rest) -> tuple[Rule, ...]:
+def _rules(rest: Rest) -> tuple[AclRule, ...]:
     told = rest.listed(_Acl, "acls", resource_type="TOPIC")
     return tuple(
         sorted(
-            Rule(one.resource_name, one.pattern_type, one.principal, one.operation, one.permission == "ALLOW")
+            AclRule(one.resource_name, one.pattern_type, one.principal, one.operation, one.permission == "ALLOW")
             for one in told
             if one.resource_type == "TOPIC" and one.pattern_type in ("LITERAL", "PREFIXED") and one.operation in ("ALL", "READ", "WRITE")
         )

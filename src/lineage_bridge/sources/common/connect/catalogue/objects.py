@@ -7,40 +7,41 @@ from itertools import chain
 from typing import Any
 
 from lineage_bridge.sources.common.connect.catalogue.templates import ANY_VALUE, holes, invert
-from lineage_bridge.sources.common.connect.catalogue.view import View, alternatives, literal, matches_any
-from lineage_bridge.sources.common.connect.lineage.connection import Found, How
+from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, alternatives, literal, matches_any
+from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, FoundObject
 from lineage_bridge.sources.common.connect.transforms.patterns import listed
 
 ALL = ".+"
 
 
-def find_objects(view: View, candidates: Mapping[str, How]) -> list[Found]:
+def find_objects(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """The objects that the configuration lists, its tasks were given, its offsets name, and that topics tell of.
 
     `candidates`: topics as they are called before the transforms, and how each is known.
     """
     connector = view.connector
     literals, patterns = _listed(view)
-    found = [Found(thing, _topic(view, thing), How.LISTED) for thing in literals]
+    found = [FoundObject(thing, _topic(view, thing), EvidenceKind.LISTED) for thing in literals]
     if connector.numbered:
         found += numbered(view)
     mapped = pairs(view)
-    found += [Found(thing, topic, How.LISTED) for topic, one in mapped for thing in _within(view, [one])]
+    found += [FoundObject(thing, topic, EvidenceKind.LISTED) for topic, one in mapped for thing in _within(view, [one])]
     fixed = None if found or not connector.object else view.text(connector.object)
     if fixed is not None:
-        found.append(Found(fixed, _topic(view, fixed), How.LISTED))
-    found += [Found(thing, _topic(view, thing), how) for thing, how in (*_in_tasks(view), *_in_offsets(view))]
-    found += [Found(view.setting(key), "", How.LISTED) for key in connector.also if view.setting(key)]
+        found.append(FoundObject(fixed, _topic(view, fixed), EvidenceKind.LISTED))
+    found += [FoundObject(thing, _topic(view, thing), how) for thing, how in (*_in_tasks(view), *_in_offsets(view))]
+    found += [FoundObject(view.setting(key), "", EvidenceKind.LISTED) for key in connector.also if view.setting(key)]
     told = {one.object for one in found}
     from_topics = [] if fixed is not None else list(_in_topics(view, candidates, patterns))
     if not from_topics:
         from_topics = [
-            Found(thing, _topic(view, thing), How.LISTED) for thing in _within(view, [*chain.from_iterable(map(alternatives, patterns))])
+            FoundObject(thing, _topic(view, thing), EvidenceKind.LISTED)
+            for thing in _within(view, [*chain.from_iterable(map(alternatives, patterns))])
         ]
     return [*found, *(one for one in from_topics if one.object not in told)]
 
 
-def numbered(view: View) -> list[Found]:
+def numbered(view: ConnectorView) -> list[FoundObject]:
     """Objects and their topics in settings with numbers in their keys (`api1.http.api.path`, `api1.topics`)."""
     object_key, topic_key = view.connector.numbered
     pattern = re.compile(re.escape(object_key).replace(r"\*", r"(\d+)"))
@@ -49,18 +50,18 @@ def numbered(view: View) -> list[Found]:
     for number in map(str, numbers):
         topics: list[str | None] = [*view.list_of([topic_key.replace("*", number)])]
         topics = topics or [view.text(view.connector.topic) if view.connector.topic else None]
-        found += [Found(view.setting(object_key.replace("*", number)) or None, topic, How.LISTED) for topic in topics]
+        found += [FoundObject(view.setting(object_key.replace("*", number)) or None, topic, EvidenceKind.LISTED) for topic in topics]
     return found
 
 
-def pairs(view: View) -> list[tuple[str, str]]:
+def pairs(view: ConnectorView) -> list[tuple[str, str]]:
     """The pairs of topic and object that the configuration maps to each other."""
     split = (one.partition(view.connector.pair) for key in view.connector.maps for one in listed(view.setting(key)))
     both = [(first.strip(), second.strip()) for first, sign, second in split if sign]
     return [(second, first) for first, second in both] if view.connector.turned else both
 
 
-def _listed(view: View) -> tuple[list[str], list[str]]:
+def _listed(view: ConnectorView) -> tuple[list[str], list[str]]:
     """The objects that are listed by name, and the patterns of others. Without any list, everything is one pattern."""
     connector = view.connector
     elements = view.list_of(connector.objects)
@@ -74,40 +75,40 @@ def _listed(view: View) -> tuple[list[str], list[str]]:
     return _within(view, [name for name in names if name is not None]), patterns
 
 
-def _within(view: View, things: list[str]) -> list[str]:
+def _within(view: ConnectorView, things: list[str]) -> list[str]:
     """The objects in each of the databases that the configuration names, where an object's own name does not tell its database."""
     outer = view.list_of(view.connector.within)
     bare = [thing for thing in things if not any(thing.startswith(one + ".") for one in outer)]
     return [*(thing for thing in things if thing not in bare), *(f"{one}.{thing}" for one in outer for thing in bare)] if outer else things
 
 
-def _topic(view: View, thing: str) -> str | None:
+def _topic(view: ConnectorView, thing: str) -> str | None:
     topics = {mapped: topic for topic, one in pairs(view) for mapped in _within(view, [one])}
     return topics.get(thing) or (view.text(view.connector.topic, object=thing) if view.connector.topic else None)
 
 
-def _in_tasks(view: View) -> Iterator[tuple[str, How]]:
+def _in_tasks(view: ConnectorView) -> Iterator[tuple[str, EvidenceKind]]:
     """What the tasks were given beyond what the connector's configuration says."""
     if view.connector.task_objects:
         for task in view.evidence.tasks:
             for element in listed(task.get(view.connector.task_objects, "")):
-                yield unquoted(element), How.TASK
+                yield unquoted(element), EvidenceKind.TASK
         return
     for task in view.evidence.tasks:
         own = replace(view, config={**view.config, **task})
         for thing in _listed(own)[0]:
-            yield thing, How.TASK
+            yield thing, EvidenceKind.TASK
 
 
-def _in_offsets(view: View) -> Iterator[tuple[str, How]]:
+def _in_offsets(view: ConnectorView) -> Iterator[tuple[str, EvidenceKind]]:
     for offset in view.evidence.offsets:
         partition: Mapping[str, Any] = offset.get("partition") or {}
         for key in view.connector.offsets:
             if isinstance(partition.get(key), str):
-                yield unquoted(partition[key]), How.OFFSETS
+                yield unquoted(partition[key]), EvidenceKind.OFFSETS
 
 
-def _in_topics(view: View, candidates: Mapping[str, How], patterns: list[str]) -> Iterator[Found]:
+def _in_topics(view: ConnectorView, candidates: Mapping[str, EvidenceKind], patterns: list[str]) -> Iterator[FoundObject]:
     """The objects whose topics are there, by the template of topics read backwards, if the configuration's lists allow them."""
     pattern = invert(view.connector.topic, "object", view.config) if "object" in holes(view.connector.topic) else None
     if pattern is None or not patterns:
@@ -115,12 +116,12 @@ def _in_topics(view: View, candidates: Mapping[str, How], patterns: list[str]) -
     anything = pattern.pattern == ANY_VALUE
     excluded = view.list_of(view.connector.excluded)
     for topic, how in sorted(candidates.items()):
-        match = None if anything and how is not How.OBSERVED else pattern.fullmatch(topic)
+        match = None if anything and how is not EvidenceKind.OBSERVED else pattern.fullmatch(topic)
         if match is None:
             continue
         names = [match["value"], *([match["value"].partition(".")[2]] if view.connector.within else [])]
         if matches_any(patterns, *names) and not matches_any(excluded, *names):
-            yield Found(match["value"], topic, how)
+            yield FoundObject(match["value"], topic, how)
 
 
 def unquoted(name: str) -> str:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from lineage_bridge.openlineage import naming
 from lineage_bridge.sources.common.connect.catalogue.kamelets import kamelet_dataset
 from lineage_bridge.sources.common.connect.catalogue.objects import find_objects, unquoted
-from lineage_bridge.sources.common.connect.catalogue.view import View, literal
-from lineage_bridge.sources.common.connect.lineage.connection import Found, How
+from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, literal
+from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, FoundObject
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 from lineage_bridge.sql.reading import lineage_of
 
-SourceReader = Callable[[View, Mapping[str, How]], list[Found]]
-SinkReader = Callable[[View, str, str], list[Found]]
+SourceReader = Callable[[ConnectorView, Mapping[str, EvidenceKind]], list[FoundObject]]
+SinkReader = Callable[[ConnectorView, str, str], list[FoundObject]]
 """From the topic consumed and the name the connector sees, the objects that its records go to."""
 
 _KCQL = re.compile(
@@ -23,17 +23,17 @@ _CAPTURE = re.compile(r"neo4j\.cdc\.topic\.(.+?)\.(?:patterns|key-strategy|value
 _GENERATOR = re.compile(r"gen(?:k|kp|v|vp)\.([^.]+)")
 
 
-def jdbc_source(view: View, candidates: Mapping[str, How]) -> list[Found]:
+def jdbc_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """Tables, or what a query reads; a query's topic is the prefix alone."""
     query = view.setting("query")
     if not query:
         return find_objects(view, candidates)
     topic = view.text("{topic.prefix|kafka.topic}")
     tables = [".".join(name) for name in lineage_of(query, "postgres").inputs]
-    return [Found(table, topic, How.LISTED) for table in tables] or [Found(None, topic, How.LISTED)]
+    return [FoundObject(table, topic, EvidenceKind.LISTED) for table in tables] or [FoundObject(None, topic, EvidenceKind.LISTED)]
 
 
-def mongodb_source(view: View, candidates: Mapping[str, How]) -> list[Found]:
+def mongodb_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """Collections; the map of name spaces tells the topic of a collection, of a whole database, or (`*`) of all others."""
     try:
         mapped = json.loads(view.setting("topic.namespace.map", default="{}"))
@@ -41,126 +41,130 @@ def mongodb_source(view: View, candidates: Mapping[str, How]) -> list[Found]:
         mapped = {}
     names = {str(space): str(topic) for space, topic in mapped.items()} if isinstance(mapped, dict) else {}
     told = [] if view.setting("collection") else [space for space in names if "." in space]
-    found = [*(Found(space, None, How.LISTED) for space in told), *find_objects(view, candidates)]
+    found = [*(FoundObject(space, None, EvidenceKind.LISTED) for space in told), *find_objects(view, candidates)]
     return [one._replace(topic=_mapped_topic(view, names, one.object or "") or one.topic) for one in found]
 
 
-def _mapped_topic(view: View, names: Mapping[str, str], space: str) -> str | None:
+def _mapped_topic(view: ConnectorView, names: Mapping[str, str], space: str) -> str | None:
     database, _, collection = space.partition(".")
     beside = f"{names[database]}{view.setting('topic.separator', default='.')}{collection}" if database in names else None
     topic = names.get(space) or beside or names.get("*")
     return view.text(view.connector.topic, object=topic) if topic else None
 
 
-def topic_patterns(view: View, candidates: Mapping[str, How]) -> list[Found]:
+def topic_patterns(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """Topics by patterns of files (`topic:regex`): all are read below one folder. Without patterns, a topic's folder bears its name."""
     topics = [pair.partition(":")[0].strip() for pair in view.list_of(["topic.regex.list"])]
     if topics:
-        return [Found("", topic, How.LISTED) for topic in topics]
-    return find_objects(view, candidates) or [Found("", None, How.LISTED)]
+        return [FoundObject("", topic, EvidenceKind.LISTED) for topic in topics]
+    return find_objects(view, candidates) or [FoundObject("", None, EvidenceKind.LISTED)]
 
 
-def mirror(view: View, candidates: Mapping[str, How]) -> list[Found]:
+def mirror(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """Topics of another cluster, mirrored under the names that the replication policy gives them."""
     policy = view.setting("replication.policy.class", default="DefaultReplicationPolicy")
     alias, separator = view.setting("source.cluster.alias", default="source"), view.setting("replication.policy.separator", default=".")
     prefix = "" if policy.rpartition(".")[2].startswith("Identity") else alias + separator
     patterns, excluded = listed(view.setting("topics", default=".*")), view.list_of(["topics.exclude", "topics.blacklist"])
-    names: list[tuple[str, How]] = [(name, How.LISTED) for name in map(literal, patterns) if name is not None]
+    names: list[tuple[str, EvidenceKind]] = [(name, EvidenceKind.LISTED) for name in map(literal, patterns) if name is not None]
     for task in view.evidence.tasks:
-        names += [(part.rpartition("-")[0], How.TASK) for part in listed(task.get("task.assigned.partitions", ""))]
-    names += [(topic, How.OFFSETS) for topic in ((one.get("partition") or {}).get("topic") for one in view.evidence.offsets) if topic]
-    seen = ((topic, how) for topic, how in candidates.items() if topic.startswith(prefix) and (prefix or how is How.OBSERVED))
+        names += [(part.rpartition("-")[0], EvidenceKind.TASK) for part in listed(task.get("task.assigned.partitions", ""))]
+    names += [
+        (topic, EvidenceKind.OFFSETS) for topic in ((one.get("partition") or {}).get("topic") for one in view.evidence.offsets) if topic
+    ]
+    seen = ((topic, how) for topic, how in candidates.items() if topic.startswith(prefix) and (prefix or how is EvidenceKind.OBSERVED))
     names += [(topic.removeprefix(prefix), how) for topic, how in seen]
     chosen = [one for one in names if _matches(patterns, one[0]) and not (_matches(excluded, one[0]) or one[0].endswith(".internal"))]
-    return [Found(topic, prefix + topic, how) for topic, how in chosen]
+    return [FoundObject(topic, prefix + topic, how) for topic, how in chosen]
 
 
-def replicator(view: View, candidates: Mapping[str, How]) -> list[Found]:
+def replicator(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """Topics of another cluster, under names that a format makes of theirs."""
     form = view.setting("topic.rename.format", default="${topic}")
-    names = [(topic, How.LISTED) for topic in view.list_of(["topic.whitelist"])]
+    names = [(topic, EvidenceKind.LISTED) for topic in view.list_of(["topic.whitelist"])]
     pattern = re.compile(re.escape(form).replace(re.escape("${topic}"), "(.+)")) if "${topic}" in form else None
     for topic, how in candidates.items():
         match = pattern.fullmatch(topic) if pattern else None
         if match and view.setting("topic.regex") and _matches([view.setting("topic.regex")], match[1]):
             names.append((match[1], how))
-    return [Found(topic, form.replace("${topic}", topic), how) for topic, how in names]
+    return [FoundObject(topic, form.replace("${topic}", topic), how) for topic, how in names]
 
 
-def kcql_source(view: View, _candidates: Mapping[str, How]) -> list[Found]:
+def kcql_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """Lenses' statements: INSERT INTO topic SELECT ... FROM object."""
-    return [Found(of, to, How.LISTED) for to, of in _statements(view)]
+    return [FoundObject(of, to, EvidenceKind.LISTED) for to, of in _statements(view)]
 
 
-def neo4j_source(view: View, _candidates: Mapping[str, How]) -> list[Found]:
+def neo4j_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """The database; its topics are in the names of the settings of change capture, or one for a query."""
     keys = (_CAPTURE.match(key) for key in view.config)
     topics = sorted({key[1] for key in keys if key} | set(view.list_of(["topic", "neo4j.query.topic"])))
-    return [Found(view.text(view.connector.object), topic, How.LISTED) for topic in topics]
+    return [FoundObject(view.text(view.connector.object), topic, EvidenceKind.LISTED) for topic in topics]
 
 
-def generators(view: View, _candidates: Mapping[str, How]) -> list[Found]:
+def generators(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """MSK's data generator: a topic for each name that has a generator."""
     topics = {match[1] for match in map(_GENERATOR.match, view.config) if match}
-    return [Found(topic, topic, How.LISTED) for topic in sorted(topics)]
+    return [FoundObject(topic, topic, EvidenceKind.LISTED) for topic in sorted(topics)]
 
 
-def file_pulse(view: View, candidates: Mapping[str, How]) -> list[Found]:
+def file_pulse(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """Files of a folder, or of a bucket of one of the clouds."""
     for scheme, key in (("s3", "aws.s3.bucket.name"), ("gs", "gcs.bucket.name")):
         if bucket := view.setting(key):
             name = naming.dataset(f"{scheme}://{bucket}", view.setting(key.replace("bucket.name", "bucket.prefix")))
-            return [Found(bucket, view.setting("topic") or None, How.LISTED, name)]
+            return [FoundObject(bucket, view.setting("topic") or None, EvidenceKind.LISTED, name)]
     return find_objects(view, candidates)
 
 
-def camel_source(view: View, _candidates: Mapping[str, How]) -> list[Found]:
+def camel_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """A Camel kamelet: its settings are named after it."""
     name = kamelet_dataset(view.config)
-    return [Found("", topic, How.LISTED, name) for topic in view.list_of(["topics"])]
+    return [FoundObject("", topic, EvidenceKind.LISTED, name) for topic in view.list_of(["topics"])]
 
 
-def camel_sink(view: View, topic: str, _seen: str) -> list[Found]:
+def camel_sink(view: ConnectorView, topic: str, _seen: str) -> list[FoundObject]:
     """A Camel kamelet: its settings are named after it."""
-    return [Found("", topic, How.LISTED, kamelet_dataset(view.config))]
+    return [FoundObject("", topic, EvidenceKind.LISTED, kamelet_dataset(view.config))]
 
 
-def kcql_sink(view: View, topic: str, seen: str) -> list[Found]:
+def kcql_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
     """Lenses' statements: INSERT INTO object SELECT ... FROM topic."""
-    return [Found(to, topic, How.LISTED) for to, of in _statements(view) if of in (topic, seen, "*")]
+    return [FoundObject(to, topic, EvidenceKind.LISTED) for to, of in _statements(view) if of in (topic, seen, "*")]
 
 
-def iceberg_sink(view: View, _topic: str, seen: str) -> list[Found]:
+def iceberg_sink(view: ConnectorView, _topic: str, seen: str) -> list[FoundObject]:
     """The tables listed, each of which gets all records unless a field of theirs tells; without a list, that field names the table."""
     tables = view.list_of(["iceberg.tables"])
     if tables:
-        return [Found(table, None, How.LISTED, maybe=bool(view.setting("iceberg.tables.route-field"))) for table in tables]
+        return [FoundObject(table, None, EvidenceKind.LISTED, maybe=bool(view.setting("iceberg.tables.route-field"))) for table in tables]
     if view.setting("iceberg.tables.dynamic-enabled").lower() == "true":
-        return [Found(None, None, How.LISTED)]
-    return [Found(seen, None, How.PREDICTED)]
+        return [FoundObject(None, None, EvidenceKind.LISTED)]
+    return [FoundObject(seen, None, EvidenceKind.PREDICTED)]
 
 
-def column_mappings(view: View, topic: str, seen: str) -> list[Found]:
+def column_mappings(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
     """DataStax' sink: `topic.<topic>.<keyspace>.<table>.mapping` names the table, and maps its columns."""
     pattern = re.compile(rf"topic\.(?:{re.escape(topic)}|{re.escape(seen)})\.([^.]+)\.([^.]+)\.mapping")
-    return [Found(f"{match[1]}.{match[2]}", None, How.LISTED) for match in map(pattern.fullmatch, sorted(view.config)) if match]
+    return [
+        FoundObject(f"{match[1]}.{match[2]}", None, EvidenceKind.LISTED) for match in map(pattern.fullmatch, sorted(view.config)) if match
+    ]
 
 
-def couchbase_sink(view: View, topic: str, seen: str) -> list[Found]:
+def couchbase_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
     """Collections by topic, or the default one."""
     pairs = dict(one.partition("=")[::2] for one in view.list_of(["couchbase.topic.to.collection"]))
     chosen = pairs.get(seen) or pairs.get(topic) or view.setting("couchbase.default.collection", default="_default._default")
     bucket = view.setting("couchbase.bucket")
-    return [Found(chosen if chosen.count(".") == 2 else f"{bucket}.{chosen}", None, How.LISTED)]
+    return [FoundObject(chosen if chosen.count(".") == 2 else f"{bucket}.{chosen}", None, EvidenceKind.LISTED)]
 
 
-def positional(view: View, topic: str, _seen: str) -> list[Found]:
+def positional(view: ConnectorView, topic: str, _seen: str) -> list[FoundObject]:
     """As many objects as topics, in their order, or one for all."""
     things, topics = view.list_of(view.connector.objects) or [view.connector.object], view.list_of(["topics"])
     if len(things) > 1 and topic in topics and topics.index(topic) < len(things):
         things = [things[topics.index(topic)]]
-    return [Found(thing, None, How.LISTED) for thing in things]
+    return [FoundObject(thing, None, EvidenceKind.LISTED) for thing in things]
 
 
 SOURCE_READERS: dict[str, SourceReader] = {
@@ -192,7 +196,7 @@ def _matches(patterns: list[str], topic: str) -> bool:
     return any(found is not None and found.fullmatch(topic) for found in map(compile_java, patterns))
 
 
-def _statements(view: View) -> list[tuple[str, str]]:
+def _statements(view: ConnectorView) -> list[tuple[str, str]]:
     """What each statement writes and reads."""
     texts = [value for key, value in sorted(view.config.items()) if key.endswith(".kcql")]
     return [(unquoted(match["to"]), unquoted(match["of"])) for text in texts for match in _KCQL.finditer(text)]

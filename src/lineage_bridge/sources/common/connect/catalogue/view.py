@@ -8,7 +8,7 @@ from lineage_bridge.openlineage import naming
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.connect.catalogue.family import ConnectorClass
 from lineage_bridge.sources.common.connect.catalogue.templates import fill, holes
-from lineage_bridge.sources.common.connect.lineage.connection import Evidence
+from lineage_bridge.sources.common.connect.lineage.connection import ConnectorEvidence
 from lineage_bridge.sources.common.connect.secrets import has_placeholder
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 
@@ -19,12 +19,12 @@ _MOST_BARS, _MOST_BRACKETS = 32, 3
 
 
 @dataclass(frozen=True)
-class View:
+class ConnectorView:
     """`config` is the configuration with what else is known of its settings."""
 
     connector: ConnectorClass
     config: Mapping[str, str]
-    evidence: Evidence
+    evidence: ConnectorEvidence
 
     def text(self, template: str, **scope: str) -> str | None:
         """A template's text by this configuration; None if a setting is missing."""

@@ -7,11 +7,11 @@ from uuid import UUID
 from lineage_bridge.openlineage.event_builder import EventBuilder, Json, run_id
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.secrets import mask_text
-from lineage_bridge.sources.common.connect.events.memory import ALIVE, ENDED, Child, Memory
+from lineage_bridge.sources.common.connect.events.memory import ALIVE, ENDED, ConnectorMemory, TaskRun
 from lineage_bridge.sources.common.connect.events.memory import FAILED as TOLD_FAILED
 from lineage_bridge.sources.common.connect.generation import digest
-from lineage_bridge.sources.common.connect.lineage.content import Content
-from lineage_bridge.sources.common.connect.worker import FAILED, PAUSED, RUNNING, Part, Seen
+from lineage_bridge.sources.common.connect.lineage.content import ConnectorContent
+from lineage_bridge.sources.common.connect.worker import FAILED, PAUSED, RUNNING, ConnectorState, RunStatus
 
 INTEGRATION = "KAFKA_CONNECT"
 LONGEST_TRACE = 16_000
@@ -21,7 +21,7 @@ MOST_FAILURES = 20
 """Failed tasks whose messages the health facet has; each task's own run has its trace."""
 
 
-class Place(NamedTuple):
+class EventContext(NamedTuple):
     """What all events of a poll share.
 
     `cluster`: the Kafka cluster's id. `space`: the namespace of its topics. `version`: the worker's. `period_s`: of heartbeats, in
@@ -35,14 +35,16 @@ class Place(NamedTuple):
     now_us: int
 
 
-class Story:
+class ConnectorLifecycle:
     """The events of one connector at one poll. `job` is its name; `memory` is what was told of it, and is brought up to date."""
 
-    def __init__(self, out: EventBuilder, place: Place, job: DatasetName, memory: Memory) -> None:
+    def __init__(self, out: EventBuilder, place: EventContext, job: DatasetName, memory: ConnectorMemory) -> None:
         self.out, self.place, self.job, self.memory = out, place, job, memory
         self.job_facets: Mapping[str, Json] = {}
 
-    def goes_on(self, one: Seen, same: bool, described: Json, content: Content, counts: Mapping[str, int]) -> list[Json]:
+    def existing(
+        self, one: ConnectorState, same: bool, described: Json, content: ConnectorContent, counts: Mapping[str, int]
+    ) -> list[Json]:
         """What is to be told of a connector that is there. `same`: its configuration is that of the run before.
 
         `described` is its facet, `counts` the rows of the run before, by topic.
@@ -67,45 +69,45 @@ class Story:
             return [self._fails(one, facets, content, counts), *self._tasks(one)]
         return [*self._learnt(content), *self._tasks(one)]
 
-    def is_gone(self) -> list[Json]:
+    def deleted(self) -> list[Json]:
         """What is to be told of a connector that was deleted."""
         return self._ends("ABORT", {}, None, {})
 
     # the connector's runs
 
-    def _begins(self, one: Seen, same: bool) -> bool:
+    def _begins(self, one: ConnectorState, same: bool) -> bool:
         """Whether another run begins: the first, another configuration's, or the one after an end; after a failure, once a part runs."""
         if not same or self.memory.told in ("", ENDED):
             return True
         return self.memory.told == TOLD_FAILED and not one.failed and not one.waiting
 
-    def _starts(self, facets: Mapping[str, Json], content: Content) -> Json:
+    def _starts(self, facets: Mapping[str, Json], content: ConnectorContent) -> Json:
         number = self.memory.number + 1
         parts = (self.place.cluster, *self.job, number, self.memory.config)
         self.memory.begin(str(run_id("connect", *parts)), number)
         engine = {"processing_engine": self.out.processing_engine("Kafka Connect", self.place.version)}
         return self._event("START", {**self._new_facets(facets), **engine}, self._new_content(content, {}), self._kind())
 
-    def _moves(self, facets: Mapping[str, Json], content: Content, counts: Mapping[str, int]) -> Json:
+    def _moves(self, facets: Mapping[str, Json], content: ConnectorContent, counts: Mapping[str, int]) -> Json:
         return self._event("RUNNING", self._new_facets(facets), self._new_content(content, counts), self._new_job_facets())
 
-    def _fails(self, one: Seen, facets: Mapping[str, Json], content: Content, counts: Mapping[str, int]) -> Json:
+    def _fails(self, one: ConnectorState, facets: Mapping[str, Json], content: ConnectorContent, counts: Mapping[str, int]) -> Json:
         self.memory.told, self.memory.failure = TOLD_FAILED, _failure(one)
         error = {"errorMessage": self._error(one.failures[0][1])}
         return self._event("FAIL", {**self._new_facets(facets), **error}, self._counted(content, counts))
 
-    def _learnt(self, content: Content) -> list[Json]:
+    def _learnt(self, content: ConnectorContent) -> list[Json]:
         """What has become known of the datasets of a run that has failed: that changes nothing of its state."""
         said = self._new_content(content, {})
         return [self._event("OTHER", datasets=said)] if any(said) else []
 
-    def _stopped(self, facets: Mapping[str, Json], content: Content, counts: Mapping[str, int]) -> list[Json]:
+    def _stopped(self, facets: Mapping[str, Json], content: ConnectorContent, counts: Mapping[str, int]) -> list[Json]:
         if not self.memory.number and not self.memory.facets:
             self._new_facets(facets)
             return [self.out.job_event(self.place.now_us, self.job, job_facets=self._kind())]
         return self._ends("ABORT", facets, content, counts)
 
-    def _ends(self, how: str, facets: Mapping[str, Json], content: Content | None, counts: Mapping[str, int]) -> list[Json]:
+    def _ends(self, how: str, facets: Mapping[str, Json], content: ConnectorContent | None, counts: Mapping[str, int]) -> list[Json]:
         """The end of the run, and of its tasks' runs, as far as they have not ended."""
         alive = self.memory.told == ALIVE
         datasets = self._counted(content, counts) if content else _Datasets({}, {})
@@ -115,7 +117,7 @@ class Story:
 
     # the tasks' runs
 
-    def _tasks(self, one: Seen) -> list[Json]:
+    def _tasks(self, one: ConnectorState) -> list[Json]:
         """The events of the runs of several tasks; of a single one, the connector's run is enough."""
         if not self.memory.run:
             return []
@@ -125,14 +127,14 @@ class Story:
             events += self._task(str(number), task)
         return events
 
-    def _task(self, number: str, task: Part) -> list[Json]:
+    def _task(self, number: str, task: RunStatus) -> list[Json]:
         child = self.memory.children.get(number)
         starts = child is None or child.told == ENDED or (child.told == TOLD_FAILED and task.state in (RUNNING, PAUSED))
         if child is not None and child.told == TOLD_FAILED and not starts:
             return []
         events: list[Json] = []
         if starts:
-            child = self.memory.children[number] = Child(child.number + 1 if child else 1)
+            child = self.memory.children[number] = TaskRun(child.number + 1 if child else 1)
             kind = {"jobType": self.out.job_type("STREAMING", INTEGRATION, "TASK", self.place.period_s)}
             events.append(self._task_event("START", number, {"parent": self._parent()}, kind))
         if task.state == FAILED:
@@ -177,14 +179,14 @@ class Story:
             outputs=[self.out.dataset(name, facets, outputFacets=access) for name, (facets, access) in sorted(said.outputs.items())],
         )
 
-    def _health(self, one: Seen) -> dict[str, Json]:
+    def _health(self, one: ConnectorState) -> dict[str, Json]:
         told = one.failures[:MOST_FAILURES]
         failures = [{**({} if task is None else {"task": task}), "message": _message(trace)} for task, trace in told]
         states = [part.state for part in one.tasks.values()]
         facet = self.out.own_facet(
             "1-0-0",
             "KafkaConnectHealthRunFacet",
-            state=one.part.state,
+            state=one.status.state,
             tasks=len(states),
             running=states.count(RUNNING),
             failed=states.count(FAILED),
@@ -209,7 +211,7 @@ class Story:
         self.memory.facets |= digests
         return new
 
-    def _new_content(self, content: Content, counts: Mapping[str, int]) -> "_Datasets":
+    def _new_content(self, content: ConnectorContent, counts: Mapping[str, int]) -> "_Datasets":
         """What this run has not said before of its datasets and their lineage, with the counts."""
         new = self._counted(content, counts)
         for side, said in ((content.inputs, new.inputs), (content.outputs, new.outputs)):
@@ -223,7 +225,7 @@ class Story:
         self.memory.facets["lineage"] = content.entries_mark
         return new._replace(job_facets={"lineage": self.out.lineage(content.entries)})
 
-    def _counted(self, content: Content, counts: Mapping[str, int]) -> "_Datasets":
+    def _counted(self, content: ConnectorContent, counts: Mapping[str, int]) -> "_Datasets":
         """Rows written to topics, or read from them."""
         name, facet = ("outputStatistics", self.out.output_statistics) if content.writes else ("inputStatistics", self.out.input_statistics)
         counted: dict[DatasetName, _Access] = {
@@ -251,5 +253,5 @@ def _message(trace: str) -> str:
     return mask_text(next(iter(trace.strip().splitlines()), "it failed, and the worker does not tell why"))[:LONGEST_MESSAGE]
 
 
-def _failure(one: Seen) -> str:
+def _failure(one: ConnectorState) -> str:
     return digest([[task, trace] for task, trace in one.failures])

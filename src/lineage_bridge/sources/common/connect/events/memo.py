@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 _MadeT = TypeVar("_MadeT")
 
 
-class Remade(Generic[_MadeT]):
+class Memo(Generic[_MadeT]):
     """Values by name. `make` must depend on nothing but the basis."""
 
     def __init__(self) -> None:

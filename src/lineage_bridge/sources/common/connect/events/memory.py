@@ -9,14 +9,14 @@ ALIVE, FAILED, ENDED = "RUNNING", "FAIL", "ENDED"
 """What was told of a run last: it goes on, it failed, it has ended otherwise."""
 
 
-class Child(msgspec.Struct):
+class TaskRun(msgspec.Struct):
     """The run of a task: which of the task's runs within the connector's it is, from 1, and what was told of it."""
 
     number: int
     told: str = ALIVE
 
 
-class Memory(msgspec.Struct, omit_defaults=True):
+class ConnectorMemory(msgspec.Struct, omit_defaults=True):
     """One connector.
 
     `config`: its configuration's fingerprint. `ids`: its tasks. `number`: how many runs it had; `run` is the last one's id, `told` what
@@ -34,7 +34,7 @@ class Memory(msgspec.Struct, omit_defaults=True):
     run: str = ""
     told: str = ""
     failure: str = ""
-    children: dict[str, Child] = msgspec.field(default_factory=dict)
+    children: dict[str, TaskRun] = msgspec.field(default_factory=dict)
     given: list[dict[str, str]] | None = None
     topics: list[str] | None = None
     parts: list[dict[str, Any]] | None = None
@@ -65,12 +65,12 @@ class Memory(msgspec.Struct, omit_defaults=True):
         return more
 
 
-def read_memory(entry: object) -> Memory:
+def read_memory(entry: object) -> ConnectorMemory:
     """A connector's part of a snapshot."""
-    return msgspec.convert(entry, Memory)
+    return msgspec.convert(entry, ConnectorMemory)
 
 
-def write_memory(memory: Memory) -> dict[str, Any]:
+def write_memory(memory: ConnectorMemory) -> dict[str, Any]:
     """A connector's part of a snapshot, as JSON."""
     written: dict[str, Any] = msgspec.to_builtins(memory)
     return written

@@ -9,50 +9,50 @@ from typing import Any, NamedTuple
 from lineage_bridge.openlineage.event_builder import EventBuilder, Json
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.connect.catalogue.catalogue import Catalogue
-from lineage_bridge.sources.common.connect.events.lifecycle import Place, Story
-from lineage_bridge.sources.common.connect.events.memo import Remade
-from lineage_bridge.sources.common.connect.events.memory import Memory, read_memory, write_memory
+from lineage_bridge.sources.common.connect.events.lifecycle import ConnectorLifecycle, EventContext
+from lineage_bridge.sources.common.connect.events.memo import Memo
+from lineage_bridge.sources.common.connect.events.memory import ConnectorMemory, read_memory, write_memory
 from lineage_bridge.sources.common.connect.generation import digest, fingerprint, is_same, passwords_of, plugins_known, plugins_of
 from lineage_bridge.sources.common.connect.lineage.connection import DATA, Connection
-from lineage_bridge.sources.common.connect.lineage.content import Content, basis_of, content_of
+from lineage_bridge.sources.common.connect.lineage.content import ConnectorContent, basis_of, content_of
 from lineage_bridge.sources.common.connect.lineage.evidence import evidence_of, group_of, remember, sums_of
 from lineage_bridge.sources.common.connect.lineage.other_names import links_of, same_names
 from lineage_bridge.sources.common.connect.lineage.resolve import resolve
 from lineage_bridge.sources.common.connect.secrets import mask_config
 from lineage_bridge.sources.common.connect.settings import ConnectorSettings
-from lineage_bridge.sources.common.connect.worker import Detail, Fetched, Plugin, Seen
-from lineage_bridge.sources.common.observer import Observation, SameJob, SameSpace, Snapshot
-from lineage_bridge.sources.common.shared_metadata import Cluster, Knowledge
+from lineage_bridge.sources.common.connect.worker import ConnectorDetail, ConnectorState, Plugin, WorkerState
+from lineage_bridge.sources.common.observer import Observation, SameJob, SameNamespace, Snapshot
+from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, SharedMetadata
 
 PRODUCER = "https://lineagebridge.dev/sources/connect"
 
 
-class Made:
+class Memos:
     """What was made of the configurations of one catalogue's classes at the last poll."""
 
     def __init__(self) -> None:
-        self.connections: Remade[Connection] = Remade()
-        self.contents: Remade[Content] = Remade()
+        self.connections: Memo[Connection] = Memo()
+        self.contents: Memo[ConnectorContent] = Memo()
 
 
 class _Kafka(NamedTuple):
     """The Kafka cluster of a connector, as far as it is known: its id (may be empty), and the namespace of its topics."""
 
-    cluster: Cluster | None
+    cluster: ClusterMetadata | None
     id: str
     space: str
 
 
-class _Known(NamedTuple):
+class _PolledConnector(NamedTuple):
     """What is known of a connector after a poll, before anything is told.
 
     `same`: its configuration is that of the poll before. `config`: it, with what else is known of its settings. `masked`: without
     secrets, None if it is not known which settings are.
     """
 
-    seen: Seen
+    seen: ConnectorState
     kafka: _Kafka
-    memory: Memory
+    memory: ConnectorMemory
     same: bool
     config: Mapping[str, str]
     masked: Mapping[str, str] | None
@@ -64,12 +64,19 @@ class Translation:
     """One poll with the knowledge around it. `namespace` is the jobs'."""
 
     def __init__(
-        self, fetched: Fetched, around: Knowledge, now_us: int, settings: ConnectorSettings, namespace: str, classes: Catalogue, made: Made
+        self,
+        fetched: WorkerState,
+        around: SharedMetadata,
+        now_us: int,
+        settings: ConnectorSettings,
+        namespace: str,
+        classes: Catalogue,
+        made: Memos,
     ) -> None:
         self.fetched, self.around, self.settings = fetched, around, settings
         self.namespace, self.classes, self.made = namespace, classes, made
         self.kafka = self._kafka_of("")
-        self.place = Place(fetched.cluster, self.kafka.space, fetched.version, settings.heartbeat_s, now_us)
+        self.place = EventContext(fetched.cluster, self.kafka.space, fetched.version, settings.heartbeat_s, now_us)
         self.out = EventBuilder(PRODUCER)
 
     def observation(self, before: Snapshot) -> Observation:
@@ -87,7 +94,7 @@ class Translation:
             elif self.fetched.listed is not None and name not in self.fetched.listed:
                 memory = memories.pop(name)
                 past[name] = memory.number
-                events += Story(self.out, self.place, (self.namespace, name), memory).is_gone()
+                events += ConnectorLifecycle(self.out, self.place, (self.namespace, name), memory).deleted()
         same = [*self._same_cluster(before), *(pair for one in known.values() for pair in self._same(one))]
         told = frozenset(before.get("same", ()))
         kept = memories | {name: one.memory for name, one in known.items()}
@@ -114,15 +121,15 @@ class Translation:
         space = around.namespace(self.fetched.cluster, told)
         return _Kafka(cluster, self.fetched.cluster or (cluster.id if cluster else ""), space)
 
-    def _known(self, one: Seen, memory: Memory | None, runs: int, earlier: Mapping[str, Plugin]) -> _Known:
+    def _known(self, one: ConnectorState, memory: ConnectorMemory | None, runs: int, earlier: Mapping[str, Plugin]) -> _PolledConnector:
         plugins = self.fetched.plugins
         passwords = passwords_of(one.config, plugins)
         same = memory is not None and is_same(memory.config, one.config, plugins, earlier)
-        memory = memory or Memory("", number=runs)
+        memory = memory or ConnectorMemory("", number=runs)
         memory.config = fingerprint(one.config, passwords)
         if not same:
             memory.given, memory.topics, memory.parts = None, None, None
-        detail = self.fetched.details.get(one.name, Detail())
+        detail = self.fetched.details.get(one.name, ConnectorDetail())
         one = self._by_its_class(one)
         secrets = passwords | frozenset(self.classes.find(one.config, one.direction).secrets)
         remember(memory, detail, secrets)
@@ -132,14 +139,14 @@ class Translation:
         is_told = all(name in plugins for name in plugins_of(self.fetched.connectors[one.name].config).values())
         masked = mask_config(one.config, secrets) if is_told else None
         sums = {} if connection.is_source else sums_of(one, detail, kafka.cluster)
-        return _Known(one, kafka, memory, same, {**one.config, **evidence.settings}, masked, connection, sums)
+        return _PolledConnector(one, kafka, memory, same, {**one.config, **evidence.settings}, masked, connection, sums)
 
-    def _by_its_class(self, one: Seen) -> Seen:
+    def _by_its_class(self, one: ConnectorState) -> ConnectorState:
         """A connector that is configured by a short name of its class, by the class."""
         plugin = self.fetched.plugins.get(one.config.get("connector.class", "").strip())
         return one._replace(config={**one.config, "connector.class": plugin.name}) if plugin is not None and plugin.name else one
 
-    def _goes_on(self, one: _Known, writers: Mapping[DatasetName, int]) -> list[Json]:
+    def _goes_on(self, one: _PolledConnector, writers: Mapping[DatasetName, int]) -> list[Json]:
         content = self.made.contents.get(
             one.seen.name,
             basis_of(one.connection, one.config, one.kafka.space, self.around),
@@ -155,14 +162,14 @@ class Translation:
         )
         counts = one.memory.count(self._written(one, writers) if one.connection.is_source else one.sums)
         place = self.place._replace(space=one.kafka.space, version=self._version(one.seen))
-        return Story(self.out, place, (self.namespace, one.seen.name), one.memory).goes_on(
+        return ConnectorLifecycle(self.out, place, (self.namespace, one.seen.name), one.memory).existing(
             one.seen, one.same, self._described(one), content, counts
         )
 
-    def _version(self, one: Seen) -> str:
+    def _version(self, one: ConnectorState) -> str:
         return one.service.version if one.service else self.fetched.version
 
-    def _written(self, one: _Known, writers: Mapping[DatasetName, int]) -> dict[str, int]:
+    def _written(self, one: _PolledConnector, writers: Mapping[DatasetName, int]) -> dict[str, int]:
         """The ends of the topics that this connector alone writes; nothing of one that is not there yet."""
         cluster, space = one.kafka.cluster, one.kafka.space
         if cluster is None or cluster.topics is None:
@@ -172,7 +179,7 @@ class Translation:
         own = [topic for topic in data if writers[space, topic] == 1]
         return {topic: ends.get(topic, 0) for topic in own if topic in ends or topic not in topics}
 
-    def _described(self, one: _Known) -> Json:
+    def _described(self, one: _PolledConnector) -> Json:
         seen, connection = one.seen, one.connection
         named = self.fetched.connectors[seen.name].config.get("connector.class", "").strip()
         plugin = self.fetched.plugins.get(named)
@@ -184,11 +191,11 @@ class Translation:
             title=connection.connector.title,
             direction=connection.connector.direction,
             inferred=connection.connector.inferred,
-            pluginVersion=seen.part.version or (plugin.version if plugin else ""),
+            pluginVersion=seen.status.version or (plugin.version if plugin else ""),
             workerVersion=self._version(seen),
             kafkaClusterId=one.kafka.id,
-            state=seen.part.state,
-            worker=seen.part.worker,
+            state=seen.status.state,
+            worker=seen.status.worker,
             tasks=[{"id": number, "state": task.state, "worker": task.worker} for number, task in sorted(seen.tasks.items())],
             sideTopics=[{"name": use.name, "role": use.role, "way": way} for way, uses in ways for use in uses if use.is_internal],
             unknown=list(connection.unknown),
@@ -196,29 +203,29 @@ class Translation:
             **({} if one.masked is None else {"config": dict(sorted(one.masked.items()))}),
         )
 
-    def _same_cluster(self, before: Snapshot) -> list[SameJob | SameSpace]:
+    def _same_cluster(self, before: Snapshot) -> list[SameJob | SameNamespace]:
         """The cluster's id, by which its topics were named before a server of it was known."""
         by_id, space = f"kafka://{self.fetched.cluster}", self.kafka.space
         evidence = f"the id of the Kafka cluster, as the worker {self.settings.address} tells it"
-        return [SameSpace(space, by_id, evidence)] if self.fetched.cluster and before.get("space") == by_id != space else []
+        return [SameNamespace(space, by_id, evidence)] if self.fetched.cluster and before.get("space") == by_id != space else []
 
-    def _same(self, one: _Known) -> list[SameJob | SameSpace]:
+    def _same(self, one: _PolledConnector) -> list[SameJob | SameNamespace]:
         job, alone = (self.namespace, one.seen.name), all(known.id == one.kafka.id for known in self.around.clusters)
         several = len({other.service.servers for other in self.fetched.connectors.values() if other.service}) > 1
         return same_names(one.seen, job, one.connection, one.kafka.space, one.config, self.settings, alone=alone and not several)
 
-    def _groups(self, before: Snapshot, known: Mapping[str, _Known], kept: Mapping[str, Memory]) -> dict[str, str]:
+    def _groups(self, before: Snapshot, known: Mapping[str, _PolledConnector], kept: Mapping[str, ConnectorMemory]) -> dict[str, str]:
         """The consumer group of each connector that is a sink."""
         earlier = {name: group for name, group in before.get("groups", {}).items() if name in kept and name not in known}
         return earlier | {name: group_of(one.seen) for name, one in sorted(known.items()) if not one.connection.is_source}
 
-    def _clusters(self, before: Snapshot, known: Mapping[str, _Known], kept: Mapping[str, Memory]) -> dict[str, str]:
+    def _clusters(self, before: Snapshot, known: Mapping[str, _PolledConnector], kept: Mapping[str, ConnectorMemory]) -> dict[str, str]:
         """The id of the Kafka cluster of each connector that has another one than the worker."""
         earlier = {name: cluster for name, cluster in before.get("clusters", {}).items() if name in kept and name not in known}
         return earlier | {name: one.kafka.id for name, one in sorted(known.items()) if one.kafka.id != self.fetched.cluster}
 
 
-def _writers(known: Iterable[_Known]) -> dict[DatasetName, int]:
+def _writers(known: Iterable[_PolledConnector]) -> dict[DatasetName, int]:
     """How many of the connectors write each topic."""
     writers: dict[DatasetName, int] = {}
     for one in known:
@@ -227,27 +234,29 @@ def _writers(known: Iterable[_Known]) -> dict[DatasetName, int]:
     return writers
 
 
-def observed(
-    fetched: Fetched,
+def translate(
+    fetched: WorkerState,
     before: Snapshot | None,
-    around: Knowledge,
+    around: SharedMetadata,
     now_us: int,
     settings: ConnectorSettings,
     namespace: str,
     classes: Catalogue,
-    made: Made | None = None,
+    made: Memos | None = None,
 ) -> Observation:
     """What a poll gives after the one that left the snapshot `before`.
 
     `made`, of earlier polls with these classes, saves time and changes nothing.
     """
-    made = made or Made()
+    made = made or Memos()
     made.connections.keep(fetched.connectors)
     made.contents.keep(fetched.connectors)
     return Translation(fetched, around, now_us, settings, namespace, classes, made).observation(before or {})
 
 
-def knowledge_of(snapshot: Mapping[str, Any]) -> Knowledge:
+def shared_metadata(snapshot: Mapping[str, Any]) -> SharedMetadata:
     """Whose the consumer groups are."""
     clusters, jobs = snapshot.get("clusters", {}), snapshot["namespace"]
-    return Knowledge(owners={(clusters.get(name, snapshot["cluster"]), group): (jobs, name) for name, group in snapshot["groups"].items()})
+    return SharedMetadata(
+        owners={(clusters.get(name, snapshot["cluster"]), group): (jobs, name) for name, group in snapshot["groups"].items()}
+    )

@@ -2,12 +2,22 @@
 
 from collections.abc import Iterable, Mapping
 
-from lineage_bridge.sources.common.connect.lineage.connection import Connection, Flow
+from lineage_bridge.sources.common.connect.lineage.connection import Connection, ConnectorFlow
 from lineage_bridge.sources.common.connect.transforms.chain import replay
 from lineage_bridge.sources.common.connect.transforms.debezium import unwrap
 from lineage_bridge.sources.common.connect.transforms.fields import MADE
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
-from lineage_bridge.sources.common.connect.transforms.records import KEY, VALUE, Field, Origin, Origins, Record, either, is_in, moved
+from lineage_bridge.sources.common.connect.transforms.records import (
+    KEY,
+    VALUE,
+    FieldOrigin,
+    Origins,
+    Record,
+    RecordField,
+    either,
+    is_in,
+    moved,
+)
 from lineage_bridge.sources.common.connect.transforms.topics import TopicName
 from lineage_bridge.sources.common.connect.transforms.transform import Transform
 
@@ -15,7 +25,7 @@ _UNWRAP = Transform("", "", VALUE, {})
 
 
 def across(
-    connection: Connection, flow: Flow, values: Iterable[str], keys: Iterable[str] = (), config: Mapping[str, str] | None = None
+    connection: Connection, flow: ConnectorFlow, values: Iterable[str], keys: Iterable[str] = (), config: Mapping[str, str] | None = None
 ) -> Record:
     """The fields at the end of a flow, each with the fields at its start that it comes from.
 
@@ -42,15 +52,17 @@ def _start(connection: Connection, values: list[str], keys: list[str]) -> Record
         return Record.starting(keys, values)
     if connection.connector.shape not in ("row", "debezium"):
         return Record.nothing_known()
-    own = {name: frozenset((Origin(Field(VALUE, name)),)) for name in values}
-    key = {Field(KEY, name): own.get(name, frozenset((Origin(Field(VALUE, name)),))) for name in keys}
+    own = {name: frozenset((FieldOrigin(RecordField(VALUE, name)),)) for name in values}
+    key = {RecordField(KEY, name): own.get(name, frozenset((FieldOrigin(RecordField(VALUE, name)),))) for name in keys}
     if connection.connector.shape == "row":
-        return Record({**key, **{Field(VALUE, name): origins for name, origins in own.items()}})
-    envelope: dict[Field, Origins] = {Field(VALUE, f"{side}.{name}"): own[name] for side in ("before", "after") for name in values}
-    return Record({**key, **envelope, **{Field(VALUE, name): MADE for name in ("op", "ts_ms", "source.ts_ms")}})
+        return Record({**key, **{RecordField(VALUE, name): origins for name, origins in own.items()}})
+    envelope: dict[RecordField, Origins] = {
+        RecordField(VALUE, f"{side}.{name}"): own[name] for side in ("before", "after") for name in values
+    }
+    return Record({**key, **envelope, **{RecordField(VALUE, name): MADE for name in ("op", "ts_ms", "source.ts_ms")}})
 
 
-def _columns(connection: Connection, flow: Flow, end: Record, config: Mapping[str, str]) -> Record:
+def _columns(connection: Connection, flow: ConnectorFlow, end: Record, config: Mapping[str, str]) -> Record:
     """A sink's record as the columns of its table."""
     value = end.part(VALUE)
     if connection.connector.shape == "debezium" and any(is_in(path, "after") for path in value):

@@ -10,7 +10,7 @@ from lineage_bridge.sources.common.connect.catalogue.family import ConnectorClas
 from lineage_bridge.sources.common.connect.transforms.chain import Chain
 
 
-class How(IntEnum):
+class EvidenceKind(IntEnum):
     """Kinds of evidence, in the order in which they are looked for."""
 
     LISTED = 0
@@ -41,7 +41,7 @@ class TopicUse(NamedTuple):
     name: str
     role: str = DATA
     is_pattern: bool = False
-    evidence: tuple[How, ...] = ()
+    evidence: tuple[EvidenceKind, ...] = ()
 
     @property
     def is_internal(self) -> bool:
@@ -49,16 +49,16 @@ class TopicUse(NamedTuple):
         return self.role != DATA
 
 
-class Outside(NamedTuple):
+class ExternalDataset(NamedTuple):
     """A dataset outside of the connector's Kafka cluster. `symlinks` are its other names. `synthetic`: it is made up, not read."""
 
     dataset: DatasetName
-    evidence: tuple[How, ...] = ()
+    evidence: tuple[EvidenceKind, ...] = ()
     symlinks: tuple[DatasetName, ...] = ()
     synthetic: bool = False
 
 
-class Flow(NamedTuple):
+class ConnectorFlow(NamedTuple):
     """A dataset outside and the topic that belongs to it; either may be unknown.
 
     `before` is the topic's name before the transforms (a source's) or as the worker consumes it (a sink's): what the chain is replayed
@@ -68,13 +68,13 @@ class Flow(NamedTuple):
     outside: DatasetName | None
     topic: str
     before: str
-    evidence: tuple[How, ...] = ()
+    evidence: tuple[EvidenceKind, ...] = ()
     maybe: bool = False
     is_pattern: bool = False
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ConnectorEvidence:
     """What is known beside the configuration.
 
     `direction`: source or sink, as the worker says. `known_topics`: the cluster's topics, None if nobody asked. `observed_topics`: the
@@ -97,10 +97,10 @@ class Connection:
 
     connector: ConnectorClass
     chain: Chain
-    datasets: tuple[Outside, ...] = ()
+    datasets: tuple[ExternalDataset, ...] = ()
     topics_in: tuple[TopicUse, ...] = ()
     topics_out: tuple[TopicUse, ...] = ()
-    flows: tuple[Flow, ...] = ()
+    flows: tuple[ConnectorFlow, ...] = ()
     unknown: tuple[str, ...] = ()
 
     @property
@@ -109,7 +109,7 @@ class Connection:
         return self.connector.direction == "source"
 
 
-class Found(NamedTuple):
+class FoundObject(NamedTuple):
     """What a reader found: an object outside and the topic for it (a source's before the transforms). None: it is not known.
 
     `dataset`: its name, where the templates do not make it. `maybe`: only some records go there.
@@ -117,11 +117,11 @@ class Found(NamedTuple):
 
     object: str | None
     topic: str | None
-    how: How
+    how: EvidenceKind
     dataset: DatasetName | None = None
     maybe: bool = False
 
 
-def merge_evidence(found: Sequence[How]) -> tuple[How, ...]:
+def merge_evidence(found: Sequence[EvidenceKind]) -> tuple[EvidenceKind, ...]:
     """Kinds of evidence, each once, in order."""
     return tuple(sorted(set(found)))

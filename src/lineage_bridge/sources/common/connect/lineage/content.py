@@ -7,10 +7,10 @@ from functools import cached_property
 from lineage_bridge.openlineage.event_builder import EventBuilder, Json, schema_fields
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.connect.generation import digest
-from lineage_bridge.sources.common.connect.lineage.connection import DATA, Connection, Flow
+from lineage_bridge.sources.common.connect.lineage.connection import DATA, Connection, ConnectorFlow
 from lineage_bridge.sources.common.connect.transforms.backwards import columns_between, leaves
-from lineage_bridge.sources.common.connect.transforms.records import Field, Origins
-from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Knowledge, column_of, columns_of
+from lineage_bridge.sources.common.connect.transforms.records import Origins, RecordField
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, SharedMetadata, topic_column, topic_columns
 
 _OF_REGISTRY = 0
 """The rank of a schema that has versions."""
@@ -19,7 +19,7 @@ _REPORTS = frozenset(("dead-letter", "report"))
 
 
 @dataclass(frozen=True)
-class Content:
+class ConnectorContent:
     """The facets of each dataset by its name, and the lineage facet's entries. `writes`: the connector writes topics."""
 
     inputs: Mapping[DatasetName, Mapping[str, Json]]
@@ -44,11 +44,11 @@ def content_of(
     connection: Connection,
     config: Mapping[str, str],
     space: str,
-    around: Knowledge,
+    around: SharedMetadata,
     links: Mapping[DatasetName, Iterable[DatasetName]],
     *,
     sources: bool = False,
-) -> Content:
+) -> ConnectorContent:
     """What a connection says. `space` is the namespace of its topics, `links` are further names of datasets outside.
 
     `sources`: datasets outside are told with the systems that hold them.
@@ -70,7 +70,7 @@ def content_of(
     inputs = {name: facets for name, facets in topics.items() if name in read}
     outputs = {name: facets for name, facets in topics.items() if name in written}
     side = outside if connection.is_source else {}
-    return Content(
+    return ConnectorContent(
         {**inputs, **side},
         {**outputs, **({} if connection.is_source else outside)},
         tuple(_entries(connection, config, space, around, frozenset(outside))),
@@ -78,7 +78,7 @@ def content_of(
     )
 
 
-def basis_of(connection: Connection, config: Mapping[str, str], space: str, around: Knowledge) -> object:
+def basis_of(connection: Connection, config: Mapping[str, str], space: str, around: SharedMetadata) -> object:
     """All that the content of a connection depends on."""
     topics = {(space, use.name) for use in (*connection.topics_in, *connection.topics_out)}
     outside = {named(one.dataset, around) for one in connection.datasets}
@@ -86,25 +86,25 @@ def basis_of(connection: Connection, config: Mapping[str, str], space: str, arou
     return connection, config, space, [(known.servers, known.namespace) for known in around.clusters], schemas
 
 
-def named(dataset: DatasetName, around: Knowledge) -> DatasetName:
+def named(dataset: DatasetName, around: SharedMetadata) -> DatasetName:
     """A dataset outside; a topic of another cluster by that cluster's namespace, if it is known."""
     namespace, name = dataset
     cluster = around.cluster(namespace.removeprefix("kafka://")) if namespace.startswith("kafka://") else None
     return (cluster.namespace, name) if cluster else dataset
 
 
-def _topic_facets(out: EventBuilder, topic: DatasetName, around: Knowledge) -> dict[str, Json]:
+def _topic_facets(out: EventBuilder, topic: DatasetName, around: SharedMetadata) -> dict[str, Json]:
     schema = around.schemas.get((topic, VALUE))
     facets = {"datasetType": out.dataset_type("TOPIC")}
     if schema is not None and schema.fields:
-        facets["schema"] = out.schema(schema_fields(columns_of(around.fields(topic, KEY), schema.fields)))
+        facets["schema"] = out.schema(schema_fields(topic_columns(around.fields(topic, KEY), schema.fields)))
     if schema is not None and schema.rank == _OF_REGISTRY and schema.version:
         facets["version"] = out.dataset_version(schema.version)
     return facets
 
 
 def _outside_facets(
-    out: EventBuilder, name: DatasetName, symlinks: Iterable[DatasetName], more: Iterable[DatasetName], around: Knowledge
+    out: EventBuilder, name: DatasetName, symlinks: Iterable[DatasetName], more: Iterable[DatasetName], around: SharedMetadata
 ) -> dict[str, Json]:
     if name[0].startswith("kafka://"):
         return _topic_facets(out, name, around)
@@ -113,7 +113,7 @@ def _outside_facets(
 
 
 def _entries(
-    connection: Connection, config: Mapping[str, str], space: str, around: Knowledge, outside: frozenset[DatasetName]
+    connection: Connection, config: Mapping[str, str], space: str, around: SharedMetadata, outside: frozenset[DatasetName]
 ) -> list[Json]:
     """One entry a target, with the targets in order."""
     whole: dict[DatasetName, set[DatasetName]] = {}
@@ -126,7 +126,7 @@ def _entries(
         source, target = ends if connection.is_source else ends[::-1]
         whole.setdefault(target, set()).add(source)
         for field, origins in _columns(connection, flow, config, (space, flow.topic), other, around).items():
-            column = column_of(*field) if connection.is_source else field.path
+            column = topic_column(*field) if connection.is_source else field.path
             columns.setdefault(target, {}).setdefault(column, []).extend(_sources(connection, source, origins))
     for use in connection.topics_out:
         if use.role in _REPORTS and not use.is_pattern:
@@ -135,8 +135,8 @@ def _entries(
 
 
 def _columns(
-    connection: Connection, flow: Flow, config: Mapping[str, str], topic: DatasetName, other: DatasetName, around: Knowledge
-) -> dict[Field, Origins]:
+    connection: Connection, flow: ConnectorFlow, config: Mapping[str, str], topic: DatasetName, other: DatasetName, around: SharedMetadata
+) -> dict[RecordField, Origins]:
     """The columns of a flow, by what is known of its topic; of what copies topics also by the topic that it copies."""
     at = next((one for one in (topic, other) if around.fields(one)), None)
     if at is None:
@@ -151,7 +151,7 @@ def _sources(connection: Connection, source: DatasetName, origins: Origins) -> l
             "type": "DATASET",
             "namespace": source[0],
             "name": source[1],
-            "field": column_of(*origin.field) if of_topic else origin.field.path,
+            "field": topic_column(*origin.field) if of_topic else origin.field.path,
             "transformations": [{"type": "DIRECT", "subtype": origin.subtype, "masking": origin.masking}],
         }
         for origin in sorted(origins)

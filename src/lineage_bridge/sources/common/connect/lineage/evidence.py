@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lineage_bridge.sources.common.connect.catalogue.family import SINK
-from lineage_bridge.sources.common.connect.events.memory import Memory
-from lineage_bridge.sources.common.connect.lineage.connection import Evidence
+from lineage_bridge.sources.common.connect.events.memory import ConnectorMemory
+from lineage_bridge.sources.common.connect.lineage.connection import ConnectorEvidence
 from lineage_bridge.sources.common.connect.secrets import has_placeholder, mask_config
 from lineage_bridge.sources.common.connect.transforms.patterns import listed
-from lineage_bridge.sources.common.connect.worker import Detail, Seen
-from lineage_bridge.sources.common.shared_metadata import Cluster
+from lineage_bridge.sources.common.connect.worker import ConnectorDetail, ConnectorState
+from lineage_bridge.sources.common.shared_metadata import ClusterMetadata
 
 _OF_PARTITIONS = {
     "topic.prefix": "server",
@@ -24,7 +24,7 @@ _PREFIXES = ("topic.prefix", "database.server.name")
 _TABLES = ("table.include.list", "table.whitelist", "collection.include.list", "tables")
 
 
-def group_of(one: Seen) -> str:
+def group_of(one: ConnectorState) -> str:
     """The consumer group of a sink."""
     if one.service is not None and one.service.group:
         return one.service.group
@@ -32,7 +32,7 @@ def group_of(one: Seen) -> str:
     return own if own and not has_placeholder(own) else f"connect-{one.name}"
 
 
-def remember(memory: Memory, detail: Detail, passwords: frozenset[str]) -> None:
+def remember(memory: ConnectorMemory, detail: ConnectorDetail, passwords: frozenset[str]) -> None:
     """Put what could be had this time in the place of what was known."""
     if detail.given is not None:
         memory.given = [mask_config(entry, passwords) for entry in detail.given]
@@ -42,12 +42,12 @@ def remember(memory: Memory, detail: Detail, passwords: frozenset[str]) -> None:
         memory.parts = _distinct(entry["partition"] for entry in detail.offsets)
 
 
-def evidence_of(one: Seen, memory: Memory, cluster: Cluster | None) -> Evidence:
+def evidence_of(one: ConnectorState, memory: ConnectorMemory, cluster: ClusterMetadata | None) -> ConnectorEvidence:
     """All the evidence of a connector, with the settings that only its worker can read as far as something else tells them."""
     topics, parts = memory.topics or [], memory.parts or []
     if one.direction == SINK and cluster is not None:
         parts = [*parts, *({"kafka_topic": topic} for topic in sorted(cluster.groups.get(group_of(one), ())))]
-    return Evidence(
+    return ConnectorEvidence(
         direction=one.direction,
         known_topics=cluster.topics if cluster else None,
         observed_topics=tuple(topics),
@@ -57,7 +57,7 @@ def evidence_of(one: Seen, memory: Memory, cluster: Cluster | None) -> Evidence:
     )
 
 
-def sums_of(one: Seen, detail: Detail, cluster: Cluster | None) -> dict[str, int]:
+def sums_of(one: ConnectorState, detail: ConnectorDetail, cluster: ClusterMetadata | None) -> dict[str, int]:
     """The offsets up to which a sink has read, summed by topic: as its worker says, else its group's as the cluster says."""
     if detail.offsets is None:
         group = group_of(one)

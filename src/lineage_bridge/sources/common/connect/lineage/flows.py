@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.connect.catalogue.objects import find_objects, numbered, pairs
 from lineage_bridge.sources.common.connect.catalogue.readers import SINK_READERS, SOURCE_READERS
-from lineage_bridge.sources.common.connect.catalogue.view import View, literal
-from lineage_bridge.sources.common.connect.lineage.connection import Flow, Found, How, Outside, TopicUse
+from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, literal
+from lineage_bridge.sources.common.connect.lineage.connection import ConnectorFlow, EvidenceKind, ExternalDataset, FoundObject, TopicUse
 from lineage_bridge.sources.common.connect.transforms.chain import TOPIC_STEPS, Chain, replay
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 from lineage_bridge.sources.common.connect.transforms.reverse import topics_before
@@ -15,25 +15,25 @@ from lineage_bridge.sources.common.connect.transforms.topics import ANY, TopicNa
 
 
 @dataclass
-class Traced:
+class TracedFlows:
     """What was found, before it is merged."""
 
-    flows: list[Flow] = field(default_factory=list)
+    flows: list[ConnectorFlow] = field(default_factory=list)
     topics: list[TopicUse] = field(default_factory=list)
-    datasets: list[Outside] = field(default_factory=list)
+    datasets: list[ExternalDataset] = field(default_factory=list)
 
-    def see(self, view: View, found: Found, topic: str, how: tuple[How, ...]) -> DatasetName | None:
+    def see(self, view: ConnectorView, found: FoundObject, topic: str, how: tuple[EvidenceKind, ...]) -> DatasetName | None:
         """The dataset of what was found, which is remembered; None if it cannot be named."""
         name = found.dataset or (None if found.object is None else view.dataset(found.object, topic))
         if name is not None:
             symlinks = () if found.dataset else view.symlinks(found.object or "", topic)
-            self.datasets.append(Outside(name, how, symlinks, view.connector.synthetic))
+            self.datasets.append(ExternalDataset(name, how, symlinks, view.connector.synthetic))
         return name
 
 
-def trace_source(view: View, chain: Chain, side: frozenset[str]) -> Traced:
+def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
     """Objects outside to topics. Names of topics in `side` are not the data's."""
-    traced = Traced()
+    traced = TracedFlows()
     observed = sorted(set(view.evidence.observed_topics) - side)
     reader = SOURCE_READERS.get(view.connector.reader, find_objects)
     for found in reader(view, _before_routing(view, chain, observed, side)):
@@ -45,95 +45,97 @@ def trace_source(view: View, chain: Chain, side: frozenset[str]) -> Traced:
     only = next(iter(datasets)) if len(datasets) == 1 else None
     for topic in observed:
         if topic not in explained:
-            traced.topics.append(TopicUse(topic, evidence=(How.OBSERVED,)))
-            traced.flows.append(Flow(only, topic, "", (How.OBSERVED,), maybe=True))
+            traced.topics.append(TopicUse(topic, evidence=(EvidenceKind.OBSERVED,)))
+            traced.flows.append(ConnectorFlow(only, topic, "", (EvidenceKind.OBSERVED,), maybe=True))
     return traced
 
 
-def trace_sink(view: View, chain: Chain, side: frozenset[str]) -> Traced:
+def trace_sink(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
     """Topics to objects outside."""
-    traced = Traced()
+    traced = TracedFlows()
     asked = bool(view.setting("topics", "topics.regex"))
     for use in _consumed(view, side):
         traced.topics.append(use)
         if use.is_pattern:
-            traced.flows.append(Flow(None, use.name, use.name, use.evidence, maybe=True, is_pattern=True))
+            traced.flows.append(ConnectorFlow(None, use.name, use.name, use.evidence, maybe=True, is_pattern=True))
             continue
-        stale = asked and set(use.evidence) <= {How.OFFSETS, How.OBSERVED}
+        stale = asked and set(use.evidence) <= {EvidenceKind.OFFSETS, EvidenceKind.OBSERVED}
         for outcome in replay(chain, use.name).outcomes:
-            for found in _targets(view, use.name, outcome.topic) or [Found(None, None, How.LISTED)]:
+            for found in _targets(view, use.name, outcome.topic) or [FoundObject(None, None, EvidenceKind.LISTED)]:
                 how = (*use.evidence, found.how)
                 name = traced.see(view, found, outcome.topic.text, how)
-                traced.flows.append(Flow(name, use.name, use.name, use.evidence, outcome.maybe or stale or found.maybe))
+                traced.flows.append(ConnectorFlow(name, use.name, use.name, use.evidence, outcome.maybe or stale or found.maybe))
     if not traced.topics:
         for found in _targets(view, "", TopicName("", is_pattern=True)):
             traced.see(view, found, "", (found.how,))
     return traced
 
 
-def _before_routing(view: View, chain: Chain, observed: list[str], side: frozenset[str]) -> dict[str, How]:
+def _before_routing(view: ConnectorView, chain: Chain, observed: list[str], side: frozenset[str]) -> dict[str, EvidenceKind]:
     """Topics by their names before the transforms: all, or those seen that the transforms can be read backwards for."""
     if any(transform.kind in TOPIC_STEPS for transform in chain.transforms):
-        return {before: How.OBSERVED for topic in observed for before in topics_before(chain, topic)}
+        return {before: EvidenceKind.OBSERVED for topic in observed for before in topics_before(chain, topic)}
     is_limited = bool(view.list_of([*view.connector.objects, *view.connector.parents, "topics"]))
-    how = How.MATCHED if is_limited else How.PREFIXED
+    how = EvidenceKind.MATCHED if is_limited else EvidenceKind.PREFIXED
     known = view.evidence.known_topics or ()
-    return {**{topic: how for topic in known if topic not in side}, **dict.fromkeys(observed, How.OBSERVED)}
+    return {**{topic: how for topic in known if topic not in side}, **dict.fromkeys(observed, EvidenceKind.OBSERVED)}
 
 
-def _routed(traced: Traced, view: View, chain: Chain, found: Found, name: DatasetName | None, observed: list[str]) -> None:
+def _routed(
+    traced: TracedFlows, view: ConnectorView, chain: Chain, found: FoundObject, name: DatasetName | None, observed: list[str]
+) -> None:
     """The flow from an object to each topic that its records may be in after the transforms."""
     before = found.topic or ""
-    how = How.PREDICTED if found.how is How.LISTED and not view.names(before) else found.how
+    how = EvidenceKind.PREDICTED if found.how is EvidenceKind.LISTED and not view.names(before) else found.how
     for outcome in replay(chain, before).outcomes:
         topics = _topics_of(outcome.topic, observed, view.evidence.known_topics or ())
         several = outcome.topic.is_pattern and len(topics) > 1
         for topic, evidence in topics:
             use = TopicUse(topic.text, is_pattern=topic.is_pattern, evidence=(how, *evidence))
             traced.topics.append(use)
-            traced.flows.append(Flow(name, topic.text, before, use.evidence, outcome.maybe or several, topic.is_pattern))
+            traced.flows.append(ConnectorFlow(name, topic.text, before, use.evidence, outcome.maybe or several, topic.is_pattern))
 
 
-def _topics_of(topic: TopicName, observed: list[str], known: Iterable[str]) -> list[tuple[TopicName, tuple[How, ...]]]:
+def _topics_of(topic: TopicName, observed: list[str], known: Iterable[str]) -> list[tuple[TopicName, tuple[EvidenceKind, ...]]]:
     """The topics that a name or pattern stands for, with the evidence of each: those seen, else those known, else itself."""
     pattern = compile_java(topic.text) if topic.is_pattern else None
     if pattern is None:
-        return [(topic, (How.OBSERVED,) if topic.text in observed else ())]
-    found = [(one, How.OBSERVED) for one in observed if pattern.fullmatch(one)]
-    found = found or [(one, How.MATCHED) for one in known if topic != ANY and pattern.fullmatch(one)]
+        return [(topic, (EvidenceKind.OBSERVED,) if topic.text in observed else ())]
+    found = [(one, EvidenceKind.OBSERVED) for one in observed if pattern.fullmatch(one)]
+    found = found or [(one, EvidenceKind.MATCHED) for one in known if topic != ANY and pattern.fullmatch(one)]
     return [(TopicName(one), (how,)) for one, how in found] if found else [(topic, ())]
 
 
-def _consumed(view: View, side: frozenset[str]) -> list[TopicUse]:
+def _consumed(view: ConnectorView, side: frozenset[str]) -> list[TopicUse]:
     """The topics that a sink reads; with a regex that matches none that is known, the regex."""
-    found: list[tuple[str, How]] = [(topic, How.LISTED) for topic in view.list_of(["topics"])]
+    found: list[tuple[str, EvidenceKind]] = [(topic, EvidenceKind.LISTED) for topic in view.list_of(["topics"])]
     if view.connector.numbered:
-        found += [(one.topic, How.LISTED) for one in numbered(view) if one.topic]
-    found += [(topic, How.TASK) for task in view.evidence.tasks for topic in listed(task.get("topics", ""))]
+        found += [(one.topic, EvidenceKind.LISTED) for one in numbered(view) if one.topic]
+    found += [(topic, EvidenceKind.TASK) for task in view.evidence.tasks for topic in listed(task.get("topics", ""))]
     partitions: list[Mapping[str, object]] = [one.get("partition") or {} for one in view.evidence.offsets]
-    found += [(str(one["kafka_topic"]), How.OFFSETS) for one in partitions if one.get("kafka_topic")]
-    found += [(topic, How.OBSERVED) for topic in view.evidence.observed_topics if topic not in side]
+    found += [(str(one["kafka_topic"]), EvidenceKind.OFFSETS) for one in partitions if one.get("kafka_topic")]
+    found += [(topic, EvidenceKind.OBSERVED) for topic in view.evidence.observed_topics if topic not in side]
     regex = view.setting("topics.regex")
     pattern = compile_java(regex) if regex else None
     if pattern is not None:
         known = {*(view.evidence.known_topics or ()), *(topic for topic, _ in found)} - side
-        found += [(topic, How.MATCHED) for topic in known if pattern.fullmatch(topic)]
+        found += [(topic, EvidenceKind.MATCHED) for topic in known if pattern.fullmatch(topic)]
     if not found and regex:
-        return [TopicUse(regex, is_pattern=True, evidence=(How.LISTED,))]
-    kinds: dict[str, set[How]] = {}
+        return [TopicUse(regex, is_pattern=True, evidence=(EvidenceKind.LISTED,))]
+    kinds: dict[str, set[EvidenceKind]] = {}
     for topic, how in found:
         kinds.setdefault(topic, set()).add(how)
     return [TopicUse(topic, evidence=tuple(sorted(how))) for topic, how in sorted(kinds.items())]
 
 
-def _targets(view: View, topic: str, seen: TopicName) -> list[Found]:
+def _targets(view: ConnectorView, topic: str, seen: TopicName) -> list[FoundObject]:
     """The objects that a topic's records go to, by the name that the connector sees."""
     connector = view.connector
     if connector.reader in SINK_READERS:
         return SINK_READERS[connector.reader](view, topic, "" if seen.is_pattern else seen.text)
     own = [one._replace(topic=None) for one in numbered(view) if one.topic in (topic, seen.text)] if connector.numbered else []
     mapped = _mapped(pairs(view), topic, seen.text)
-    told = own or [Found(thing, None, How.LISTED) for thing in mapped or view.list_of(connector.objects)]
+    told = own or [FoundObject(thing, None, EvidenceKind.LISTED) for thing in mapped or view.list_of(connector.objects)]
     return told or _by_topic(view, seen)
 
 
@@ -144,7 +146,7 @@ def _mapped(mapping: list[tuple[str, str]], *names: str) -> list[str]:
     return exact or [thing for pattern, thing in patterns if pattern and any(map(pattern.fullmatch, names))]
 
 
-def _by_topic(view: View, seen: TopicName) -> list[Found]:
+def _by_topic(view: ConnectorView, seen: TopicName) -> list[FoundObject]:
     """The object that the template makes of a topic; of one that the data decides, only if it does not depend on it."""
     template = view.connector.object
     if not template:
@@ -152,4 +154,4 @@ def _by_topic(view: View, seen: TopicName) -> list[Found]:
     made = view.text(template, topic=seen.text)
     if seen.is_pattern and made != view.text(template, topic=seen.text + "."):
         made = None
-    return [Found(made, None, How.PREDICTED)]
+    return [FoundObject(made, None, EvidenceKind.PREDICTED)]

@@ -14,8 +14,8 @@ from lineage_bridge.sources.common.connect.lineage.connection import Connection
 from lineage_bridge.sources.common.connect.secrets import has_placeholder
 from lineage_bridge.sources.common.connect.settings import ConnectorSettings
 from lineage_bridge.sources.common.connect.transforms.patterns import listed
-from lineage_bridge.sources.common.connect.worker import Seen
-from lineage_bridge.sources.common.observer import SameJob, SameSpace
+from lineage_bridge.sources.common.connect.worker import ConnectorState
+from lineage_bridge.sources.common.observer import SameJob, SameNamespace
 
 SMT = "io.factorhouse.smt.OpenLineageLifecycleSmt"
 _INTEGRATION = "openlineage.integration."
@@ -32,14 +32,21 @@ _KINDS = {
 
 
 def same_names(
-    one: Seen, job: DatasetName, connection: Connection, space: str, settings: Mapping[str, str], asked: ConnectorSettings, *, alone: bool
-) -> list[SameJob | SameSpace]:
+    one: ConnectorState,
+    job: DatasetName,
+    connection: Connection,
+    space: str,
+    settings: Mapping[str, str],
+    asked: ConnectorSettings,
+    *,
+    alone: bool,
+) -> list[SameJob | SameNamespace]:
     """What others call the connector's job and the namespaces of its datasets; `space` is that of its topics.
 
     `settings` are its configuration, with what else is known of it. `alone`: no other Kafka cluster is known, so that a name which many
     clusters have (`kafka:9092`) means this one.
     """
-    found: list[SameJob | SameSpace] = []
+    found: list[SameJob | SameNamespace] = []
     if settings.get(f"{_INTEGRATION}enabled", "").strip().lower() == "true":
         found += _debezium_jobs(one, job, connection, settings)
         found += _debezium_spaces(one, connection, space, settings, alone=alone)
@@ -47,7 +54,7 @@ def same_names(
         if name := _plain(settings, f"{prefix}connector.name"):
             found.append(SameJob(*job, asked.smt_namespace, name, f"connector {one.name}: {prefix}connector.name"))
             if alone or "smt_bootstrap" in asked.model_fields_set:
-                found.append(SameSpace(space, f"kafka://{asked.smt_bootstrap}", f"connector {one.name}: BOOTSTRAP of {prefix}type"))
+                found.append(SameNamespace(space, f"kafka://{asked.smt_bootstrap}", f"connector {one.name}: BOOTSTRAP of {prefix}type"))
     return [pair for pair in found if not _is_same(pair)]
 
 
@@ -69,7 +76,9 @@ def links_of(connection: Connection, settings: Mapping[str, str]) -> dict[Datase
     return links
 
 
-def _debezium_jobs(one: Seen, job: DatasetName, connection: Connection, settings: Mapping[str, str]) -> list[SameJob | SameSpace]:
+def _debezium_jobs(
+    one: ConnectorState, job: DatasetName, connection: Connection, settings: Mapping[str, str]
+) -> list[SameJob | SameNamespace]:
     lead = _plain(settings, "topic.prefix", "database.server.name") if connection.is_source else one.name
     space = _plain(settings, f"{_INTEGRATION}job.namespace") or _plain(settings, "topic.prefix")
     if not lead or not space:
@@ -79,18 +88,18 @@ def _debezium_jobs(one: Seen, job: DatasetName, connection: Connection, settings
 
 
 def _debezium_spaces(
-    one: Seen, connection: Connection, space: str, settings: Mapping[str, str], *, alone: bool
-) -> list[SameJob | SameSpace]:
-    found: list[SameJob | SameSpace] = []
+    one: ConnectorState, connection: Connection, space: str, settings: Mapping[str, str], *, alone: bool
+) -> list[SameJob | SameNamespace]:
+    found: list[SameJob | SameNamespace] = []
     servers = _plain(settings, f"{_INTEGRATION}dataset.kafka.bootstrap.servers", "schema.history.internal.kafka.bootstrap.servers")
     if servers and (alone or not _is_anybodys(first_server(servers))):
         evidence = f"connector {one.name}: {_INTEGRATION}dataset.kafka.bootstrap.servers"
-        found.append(SameSpace(space, f"kafka://{first_server(servers)}", evidence))
+        found.append(SameNamespace(space, f"kafka://{first_server(servers)}", evidence))
     kind, host = _KINDS.get(settings.get("connector.class", "").strip()), _plain(settings, "database.hostname")
     spaces = {outside.dataset[0] for outside in connection.datasets}
     if kind and host and len(spaces) == 1:
         called = f"{kind}://{host}:{_plain(settings, 'database.port') or 'null'}"
-        found.append(SameSpace(spaces.pop(), called, f"connector {one.name}: Debezium's name of database.hostname and database.port"))
+        found.append(SameNamespace(spaces.pop(), called, f"connector {one.name}: Debezium's name of database.hostname and database.port"))
     return found
 
 
@@ -114,7 +123,7 @@ def _plain(settings: Mapping[str, str], *keys: str) -> str:
     return next((value for value in values if value and not has_placeholder(value)), "")
 
 
-def _is_same(pair: SameJob | SameSpace) -> bool:
-    if isinstance(pair, SameSpace):
+def _is_same(pair: SameJob | SameNamespace) -> bool:
+    if isinstance(pair, SameNamespace):
         return pair.namespace == pair.other
     return (pair.namespace, pair.name) == (pair.other_namespace, pair.other_name)

@@ -7,28 +7,36 @@ from msgspec.structs import replace
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.connect.catalogue.catalogue import Catalogue, catalogue
 from lineage_bridge.sources.common.connect.catalogue.family import SOURCE, ConnectorClass
-from lineage_bridge.sources.common.connect.catalogue.view import View
-from lineage_bridge.sources.common.connect.lineage.connection import Connection, Evidence, Flow, How, Outside, TopicUse, merge_evidence
-from lineage_bridge.sources.common.connect.lineage.flows import Traced, trace_sink, trace_source
+from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView
+from lineage_bridge.sources.common.connect.lineage.connection import (
+    Connection,
+    ConnectorEvidence,
+    ConnectorFlow,
+    EvidenceKind,
+    ExternalDataset,
+    TopicUse,
+    merge_evidence,
+)
+from lineage_bridge.sources.common.connect.lineage.flows import TracedFlows, trace_sink, trace_source
 from lineage_bridge.sources.common.connect.lineage.side_topics import side_topics
 from lineage_bridge.sources.common.connect.transforms.chain import Chain, read_chain
 
-NOTHING_ELSE = Evidence()
+NOTHING_ELSE = ConnectorEvidence()
 _AFTER_ONLY = "after.state.only"
 _AFTER_ONLY_UNLESS_TOLD = frozenset(("PostgresCdcSource", "MySqlCdcSource", "SqlServerCdcSource"))
 """Confluent Cloud's connectors of Debezium's first generation there: their records are rows unless they are told otherwise."""
 
 
-def resolve(config: Mapping[str, str], evidence: Evidence = NOTHING_ELSE, classes: Catalogue | None = None) -> Connection:
+def resolve(config: Mapping[str, str], evidence: ConnectorEvidence = NOTHING_ELSE, classes: Catalogue | None = None) -> Connection:
     """What the configuration and the evidence say. `classes`: the catalogue, with a user's own mappings if there are any."""
     settings = {**config, **evidence.settings}
     connector = _as_told((catalogue() if classes is None else classes).find(settings, evidence.direction), settings)
-    view = View(connector, settings, evidence)
+    view = ConnectorView(connector, settings, evidence)
     chain = read_chain(config)
     side = side_topics(view)
     is_source = connector.direction == SOURCE
     traced = (trace_source if is_source else trace_sink)(view, chain, frozenset(use.name for _, use in side))
-    more = (How.INFERRED,) if connector.inferred else ()
+    more = (EvidenceKind.INFERRED,) if connector.inferred else ()
     return Connection(
         connector,
         chain,
@@ -49,9 +57,9 @@ def _as_told(connector: ConnectorClass, settings: Mapping[str, str]) -> Connecto
     return replace(connector, shape="row") if told.strip().lower() == "true" else connector
 
 
-def _merged_datasets(found: Iterable[Outside], more: tuple[How, ...]) -> tuple[Outside, ...]:
+def _merged_datasets(found: Iterable[ExternalDataset], more: tuple[EvidenceKind, ...]) -> tuple[ExternalDataset, ...]:
     """One entry a dataset, with all the evidence of it."""
-    merged: dict[DatasetName, Outside] = {}
+    merged: dict[DatasetName, ExternalDataset] = {}
     for one in found:
         known = merged.get(one.dataset, one)
         evidence = merge_evidence((*known.evidence, *one.evidence, *more))
@@ -61,16 +69,16 @@ def _merged_datasets(found: Iterable[Outside], more: tuple[How, ...]) -> tuple[O
 
 def _merged_topics(found: Iterable[TopicUse]) -> tuple[TopicUse, ...]:
     """One entry a topic and role, with all the evidence of it."""
-    merged: dict[tuple[str, str, bool], tuple[How, ...]] = {}
+    merged: dict[tuple[str, str, bool], tuple[EvidenceKind, ...]] = {}
     for one in found:
         key = (one.name, one.role, one.is_pattern)
         merged[key] = merge_evidence((*merged.get(key, ()), *one.evidence))
     return tuple(TopicUse(*key, evidence) for key, evidence in sorted(merged.items()))
 
 
-def _merged_flows(found: Iterable[Flow], more: tuple[How, ...]) -> tuple[Flow, ...]:
+def _merged_flows(found: Iterable[ConnectorFlow], more: tuple[EvidenceKind, ...]) -> tuple[ConnectorFlow, ...]:
     """One entry a dataset and topic, sure if one of its findings is. Flows without a dataset go first."""
-    merged: dict[tuple[DatasetName, str, str, bool], Flow] = {}
+    merged: dict[tuple[DatasetName, str, str, bool], ConnectorFlow] = {}
     for one in found:
         key = (one.outside or ("", ""), one.topic, one.before, one.is_pattern)
         known = merged.get(key, one)
@@ -79,7 +87,7 @@ def _merged_flows(found: Iterable[Flow], more: tuple[How, ...]) -> tuple[Flow, .
     return tuple(merged[key] for key in sorted(merged))
 
 
-def _unknown(view: View, chain: Chain, traced: Traced) -> tuple[str, ...]:
+def _unknown(view: ConnectorView, chain: Chain, traced: TracedFlows) -> tuple[str, ...]:
     """What could not be told, and why."""
     told = [f"the class {view.setting('connector.class') or '(none)'} is not known"] if view.connector.inferred else []
     told += [f"the transform {alias} is not known: fields after it are unknown" for alias in chain.unknown]

@@ -1,8 +1,8 @@
 """Topics beside the data: where a connector keeps its books, reports, and puts what it could not handle."""
 
 from lineage_bridge.sources.common.connect.catalogue.family import SINK, SideTopic
-from lineage_bridge.sources.common.connect.catalogue.view import View
-from lineage_bridge.sources.common.connect.lineage.connection import How, TopicUse
+from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView
+from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, TopicUse
 from lineage_bridge.sources.common.connect.transforms.patterns import listed
 
 _OFF = frozenset(("", "false", "0", "none"))
@@ -19,7 +19,7 @@ _OF_MANAGED_SINKS = (
 )
 
 
-def side_topics(view: View) -> list[tuple[str, TopicUse]]:
+def side_topics(view: ConnectorView) -> list[tuple[str, TopicUse]]:
     """The topics beside the data, each with its way: `in`, `out` or `both`. One that was seen is one, whatever its conditions.
 
     Those that Confluent Cloud gives every sink are there only if the cluster has them, as far as its topics are known.
@@ -34,16 +34,16 @@ def side_topics(view: View) -> list[tuple[str, TopicUse]]:
         if not name or (place in given and known is not None and name not in known):
             continue
         if _is_on(view, place.when) or name in view.evidence.observed_topics:
-            found.append((place.way, TopicUse(name, place.role, evidence=(How.LISTED,))))
+            found.append((place.way, TopicUse(name, place.role, evidence=(EvidenceKind.LISTED,))))
     return found
 
 
-def _is_on(view: View, when: str) -> bool:
+def _is_on(view: ConnectorView, when: str) -> bool:
     """Whether all conditions hold, separated by commas: `setting` is on, `setting=value`, `setting!=value`."""
     return all(_holds(view, condition) for condition in listed(when))
 
 
-def _holds(view: View, when: str) -> bool:
+def _holds(view: ConnectorView, when: str) -> bool:
     key, unequal, value = when.partition("!=")
     if unequal:
         return view.setting(key).lower() != value

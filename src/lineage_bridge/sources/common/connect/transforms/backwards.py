@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.common.connect.lineage.columns import across
-from lineage_bridge.sources.common.connect.lineage.connection import Connection, Flow
+from lineage_bridge.sources.common.connect.lineage.connection import Connection, ConnectorFlow
 from lineage_bridge.sources.common.connect.transforms import debezium, fields
 from lineage_bridge.sources.common.connect.transforms.chain import FIELD_STEPS
-from lineage_bridge.sources.common.connect.transforms.records import KEY, VALUE, Field, Origins, is_in
+from lineage_bridge.sources.common.connect.transforms.records import KEY, VALUE, Origins, RecordField, is_in
 from lineage_bridge.sources.common.connect.transforms.transform import Transform
 
 _SIDES = ("after", "before")
@@ -26,13 +26,13 @@ def leaves(schema: Iterable[SchemaField], lead: str = "") -> list[str]:
 
 
 def columns_between(
-    connection: Connection, flow: Flow, values: Iterable[str], keys: Iterable[str], config: Mapping[str, str]
-) -> dict[Field, Origins]:
+    connection: Connection, flow: ConnectorFlow, values: Iterable[str], keys: Iterable[str], config: Mapping[str, str]
+) -> dict[RecordField, Origins]:
     """The columns or fields at the end of a flow, each with those at its start that it comes from; empty if nothing is known.
 
     `values` and `keys` are the fields that the flow's topic is known to have: its start if the connector reads it, its end if it writes it.
     """
-    known = {*(Field(VALUE, path) for path in values), *(Field(KEY, path) for path in keys)}
+    known = {*(RecordField(VALUE, path) for path in values), *(RecordField(KEY, path) for path in keys)}
     paths = {part: [field.path for field in sorted(known) if field.part == part] for part in (KEY, VALUE)}
     start = columns_before(connection, paths[VALUE]) if connection.is_source else paths[VALUE]
     end = across(connection, flow, start, paths[KEY], config)

@@ -117,7 +117,7 @@ _DROPS_ALL = frozenset((_KAFKA + "Filter", _CLOUD + "Filter"))
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReplayedTopic:
     """What becomes of a topic's records: their topic after the chain, and their fields. With `maybe`, of some of them at most."""
 
     topic: TopicName
@@ -129,7 +129,7 @@ class Outcome:
 class Replay:
     """The outcomes, in order of their topics (none if all records are dropped), and the aliases of transforms that nobody knows."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[ReplayedTopic, ...]
     unknown: tuple[str, ...] = ()
 
     @property
@@ -175,7 +175,7 @@ def read_chain(config: Mapping[str, str]) -> Chain:
 
 def replay(chain: Chain, topic: str, record: Record | None = None) -> Replay:
     """What the chain makes of a topic's records; without a record, nothing is known of their fields."""
-    start = Outcome(TopicName(topic), Record.nothing_known() if record is None else record)
+    start = ReplayedTopic(TopicName(topic), Record.nothing_known() if record is None else record)
     outcomes = [start]
     for transform in chain.transforms:
         outcomes = _merged(after for before in outcomes for after in _step(chain, transform, before))
@@ -195,7 +195,7 @@ def _predicate(config: Mapping[str, str], alias: str) -> str | None:
     return config.get(f"predicates.{alias}.pattern") if kind.rpartition(".")[2] == "TopicNameMatches" else None
 
 
-def _step(chain: Chain, transform: Transform, before: Outcome) -> list[Outcome]:
+def _step(chain: Chain, transform: Transform, before: ReplayedTopic) -> list[ReplayedTopic]:
     applies = chain.applies(transform, before.topic)
     if applies is False:
         return [before]
@@ -207,18 +207,18 @@ def _step(chain: Chain, transform: Transform, before: Outcome) -> list[Outcome]:
     return [replace(outcome, maybe=True) for outcome in (before, *after)]
 
 
-def _applied(transform: Transform, before: Outcome) -> list[Outcome]:
+def _applied(transform: Transform, before: ReplayedTopic) -> list[ReplayedTopic]:
     if transform.kind in _DROPS_ALL and "filter.condition" not in transform.options:
         return []
     record = FIELD_STEPS.get(transform.kind, fields.only_topic_known)(before.record, transform)
     names = TOPIC_STEPS[transform.kind](before.topic, transform) if transform.kind in TOPIC_STEPS else [before.topic]
     maybe = before.maybe or transform.kind in _FILTERS or len(names) > 1
-    return [Outcome(name, record, maybe) for name in names]
+    return [ReplayedTopic(name, record, maybe) for name in names]
 
 
-def _merged(outcomes: Iterable[Outcome]) -> list[Outcome]:
+def _merged(outcomes: Iterable[ReplayedTopic]) -> list[ReplayedTopic]:
     """One outcome a topic, names before patterns; it is sure if one of them is."""
-    found: dict[TopicName, Outcome] = {}
+    found: dict[TopicName, ReplayedTopic] = {}
     for outcome in outcomes:
         known = found.get(outcome.topic)
         found[outcome.topic] = (

@@ -14,40 +14,40 @@ VALUE = "value"
 HEADER = "header"
 
 
-class Field(NamedTuple):
+class RecordField(NamedTuple):
     """A field of a record: `part` is key, value or header, `path` dotted, empty for a part that is one value."""
 
     part: str
     path: str
 
 
-class Origin(NamedTuple):
+class FieldOrigin(NamedTuple):
     """Where a field's content came from: `field` before the first transform, unchanged (IDENTITY) or not, masked or not.
 
     With `maybe`, not every record has it from there: a predicate or a filter decides.
     """
 
-    field: Field
+    field: RecordField
     subtype: str = IDENTITY
     masking: bool = False
     maybe: bool = False
 
 
-Origins = frozenset[Origin]
+Origins = frozenset[FieldOrigin]
 
 
 @dataclass(frozen=True)
 class Record:
     """The fields with their origins (none for one that a transform makes), and the parts whose fields nobody knows."""
 
-    fields: Mapping[Field, Origins]
+    fields: Mapping[RecordField, Origins]
     unknown: frozenset[str] = frozenset()
 
     @staticmethod
     def starting(keys: Iterable[str] = (), values: Iterable[str] = ()) -> "Record":
         """A record before its first transform: every field comes from itself."""
-        fields = [*(Field(KEY, path) for path in keys), *(Field(VALUE, path) for path in values)]
-        return Record({field: frozenset((Origin(field),)) for field in fields})
+        fields = [*(RecordField(KEY, path) for path in keys), *(RecordField(VALUE, path) for path in values)]
+        return Record({field: frozenset((FieldOrigin(field),)) for field in fields})
 
     @staticmethod
     def nothing_known() -> "Record":
@@ -63,7 +63,7 @@ class Record:
         if part in self.unknown:
             return self
         others = {field: origins for field, origins in self.fields.items() if field.part != part}
-        return replace(self, fields={**others, **{Field(part, path): origins for path, origins in fields.items()}})
+        return replace(self, fields={**others, **{RecordField(part, path): origins for path, origins in fields.items()}})
 
     def forgetting(self, parts: Iterable[str]) -> "Record":
         """The record with nothing known of these parts any more."""
@@ -78,7 +78,7 @@ class Record:
 
 def either(one: Record, other: Record) -> Record:
     """A record that is one or the other: what only one of them has is `maybe`."""
-    merged: dict[Field, Origins] = {}
+    merged: dict[RecordField, Origins] = {}
     for field in {**one.fields, **other.fields}:
         here, there = one.fields.get(field, frozenset()), other.fields.get(field, frozenset())
         both = here & there
@@ -112,7 +112,7 @@ def mapped(fields: Mapping[str, Origins], names: Iterable[str], how: Callable[[O
     return {path: how(origins) if any(is_in(path, name) for name in wanted) else origins for path, origins in fields.items()}
 
 
-def dropped(start: Record, end: Record) -> list[Field]:
+def dropped(start: Record, end: Record) -> list[RecordField]:
     """The fields of the start from which nothing at the end comes, in order. None are told if a part of the end is unknown."""
     reached = {origin.field for origins in end.fields.values() for origin in origins}
     return [] if end.unknown else sorted(field for field in start.fields if field not in reached)

@@ -11,7 +11,7 @@ OUT = EventBuilder("https://lineagebridge.dev/sources/kafka")
 
 
 @dataclass(frozen=True)
-class Teller:
+class KafkaEventBuilder:
     """Tells of one cluster at one time. Topics, groups and producers are named in `namespace`; `groups`, `producers`: what stands before
     the names of their jobs.
     """

@@ -12,22 +12,22 @@ from typing import Any
 from lineage_bridge.openlineage.event_builder import Json, run_id
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.sources.common.kafka.events.builder import OUT, Teller, digest
-from lineage_bridge.sources.common.kafka.look.cluster import STREAMS, Group, Member, Seen, Subtopology
+from lineage_bridge.sources.common.kafka.events.builder import OUT, KafkaEventBuilder, digest
+from lineage_bridge.sources.common.kafka.look.cluster import STREAMS, ClusterState, GroupMember, KafkaGroup, Subtopology
 from lineage_bridge.sources.common.kafka.look.purposes import is_streams_client, purpose
 
 QUIET_US = 3_600_000_000
 _ASLEEP = frozenset(("Empty", "Dead", "Not Ready", ""))
 _MEMBERS_TOLD = 20
 
-State = Mapping[str, Any]
+GroupRecord = Mapping[str, Any]
 """What is remembered of a group: `kind`; `topics` it reads and `outputs`; `at` (topic to committed offsets by partition); `run`, if one
 is open: `start` (us), `rows` (topic to rows since), `alive` (us), `had` (whether members were seen), `idle` (polls); `told` (digest);
 `joined` once it was told whose job the group is."""
 
 
 @dataclass(frozen=True)
-class Around:
+class GroupContext:
     """What else is known: what each group's transactions write, the groups that are others' jobs, and which topics are told."""
 
     written: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -35,33 +35,43 @@ class Around:
     is_told: Callable[[str], bool] = bool
 
 
-def is_streams(name: str, group: Group) -> bool:
+def is_streams(name: str, group: KafkaGroup) -> bool:
     """Whether a group is an application of Kafka Streams."""
     if group.kind == STREAMS or group.assignor == "stream":
         return True
     return any(is_streams_client(member.client_id) and member.client_id.startswith(name) for member in group.members or ())
 
 
-def group_events(teller: Teller, seen: Seen, before: Mapping[str, State], around: Around) -> tuple[list[Json], dict[str, State]]:
+def group_events(
+    teller: KafkaEventBuilder, seen: ClusterState, before: Mapping[str, GroupRecord], around: GroupContext
+) -> tuple[list[Json], dict[str, GroupRecord]]:
     """The events about groups, and what is remembered of them."""
-    after: dict[str, State] = {name: state for name, state in before.items() if name not in seen.groups_gone}
+    after: dict[str, GroupRecord] = {name: state for name, state in before.items() if name not in seen.groups_gone}
     ended = [name for name in sorted(seen.groups_gone & set(before)) if before[name].get("run")]
-    events = [_Group(teller, name, before[name], seen, around).end("ABORT") for name in ended]
+    events = [_GroupEvents(teller, name, before[name], seen, around).end("ABORT") for name in ended]
     for name, group in sorted((seen.groups or {}).items()):
         if group.protocol not in ("consumer", "share", "streams", ""):
             continue  # Connect's workers and registries coordinate by groups, they read nothing by them
-        step = _Group(teller, name, before.get(name, {}), seen, around, group)
+        step = _GroupEvents(teller, name, before.get(name, {}), seen, around, group)
         told, after[name] = step.step()
         events += told
     return events, after
 
 
-class _Group:
+class _GroupEvents:
     """One group at one poll."""
 
-    def __init__(self, teller: Teller, name: str, before: State, seen: Seen, around: Around, group: Group | None = None) -> None:
+    def __init__(
+        self,
+        teller: KafkaEventBuilder,
+        name: str,
+        before: GroupRecord,
+        seen: ClusterState,
+        around: GroupContext,
+        group: KafkaGroup | None = None,
+    ) -> None:
         self.teller, self.name, self.before, self.seen, self.around = teller, name, before, seen, around
-        self.group = group or Group(before.get("kind", ""), "Dead")
+        self.group = group or KafkaGroup(before.get("kind", ""), "Dead")
         self.at: dict[str, list[int]] = {topic: list(places) for topic, places in seen.committed.get(name, {}).items()}
         if name not in seen.committed:
             self.at = dict(before.get("at", {}))
@@ -104,7 +114,7 @@ class _Group:
             return self.group.state not in _ASLEEP
         return bool(self.group.members)
 
-    def step(self) -> tuple[list[Json], State]:
+    def step(self) -> tuple[list[Json], GroupRecord]:
         """What this poll tells, and what is remembered."""
         events: list[Json] = []
         told = self.before.get("told", "")
@@ -160,7 +170,7 @@ class _Group:
             return str(self.before["told"])  # its description could not be had this time: that is nothing new
         return digest([self.reads, self.outputs, self._facet()])
 
-    def _state(self, run: Mapping[str, Any] | None, told: str) -> State:
+    def _state(self, run: Mapping[str, Any] | None, told: str) -> GroupRecord:
         state: dict[str, Any] = {"kind": self.group.kind, "topics": self.reads, "at": self.at, "told": told}
         if self.outputs:
             state["outputs"] = self.outputs
@@ -233,7 +243,7 @@ class _Group:
         return OUT.own_facet("1-0-0", "KafkaLagRunFacet", at=format_time(self.teller.now_us), rows=sum(lag.values()), topics=lag)
 
 
-def _member(one: Member) -> Json:
+def _member(one: GroupMember) -> Json:
     told: Json = {"clientId": one.client_id}
     if one.host:
         told["host"] = one.host.lstrip("/")

@@ -12,27 +12,31 @@ from typing import Any
 
 from lineage_bridge.openlineage.event_builder import Json, run_id
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.sources.common.kafka.events.builder import OUT, Teller, digest
-from lineage_bridge.sources.common.kafka.look.cluster import UNDER_WAY, Seen
+from lineage_bridge.sources.common.kafka.events.builder import OUT, KafkaEventBuilder, digest
+from lineage_bridge.sources.common.kafka.look.cluster import UNDER_WAY, ClusterState
 from lineage_bridge.sources.common.kafka.look.purposes import stems
 
 QUIET_US = 3_600_000_000
 _IDS_KEPT = 20
 
-State = Mapping[str, Any]
+ProducerRecord = Mapping[str, Any]
 """What is remembered of a producer: some `ids` and how `many`, `topics` it writes, `last` (its newest record, ms), `told` (digest), and if
 a run is open its `start` and when it was last `alive` (us)."""
 
 
 def producer_events(
-    teller: Teller, seen: Seen, before: Mapping[str, State], groups: Collection[str], is_told: Callable[[str], bool]
-) -> tuple[list[Json], dict[str, State], dict[str, frozenset[str]]]:
+    teller: KafkaEventBuilder,
+    seen: ClusterState,
+    before: Mapping[str, ProducerRecord],
+    groups: Collection[str],
+    is_told: Callable[[str], bool],
+) -> tuple[list[Json], dict[str, ProducerRecord], dict[str, frozenset[str]]]:
     """The events about producers, what is remembered of them, and of groups' applications: what they write."""
     if seen.transactions is None:
         return [], dict(before), {name: frozenset(before[name]["topics"]) for name in before if name in groups}
     held = _gathered(seen, groups)
     events: list[Json] = []
-    after: dict[str, State] = {}
+    after: dict[str, ProducerRecord] = {}
     for name, was in before.items():
         if name in held:
             continue
@@ -57,7 +61,7 @@ def producer_events(
     return events, after, {name: frozenset(after[name]["topics"]) for name in after if name in groups}
 
 
-def _gathered(seen: Seen, groups: Collection[str]) -> dict[str, tuple[list[str], set[str], int]]:
+def _gathered(seen: ClusterState, groups: Collection[str]) -> dict[str, tuple[list[str], set[str], int]]:
     """Producers by name: their transactional ids, the topics they write, and their newest record's time."""
     by_id: dict[int, tuple[set[str], int]] = {}
     for topic, producers in seen.producers.items():
@@ -74,7 +78,7 @@ def _gathered(seen: Seen, groups: Collection[str]) -> dict[str, tuple[list[str],
     return held
 
 
-def _step(teller: Teller, name: str, state: dict[str, Any], known: State, *, alive: bool) -> list[Json]:
+def _step(teller: KafkaEventBuilder, name: str, state: dict[str, Any], known: ProducerRecord, *, alive: bool) -> list[Json]:
     """The events of a producer that is a job of its own; `state` is completed."""
     if "start" in known:
         state |= {"start": known["start"], "alive": teller.now_us if alive else known["alive"]}
@@ -87,19 +91,19 @@ def _step(teller: Teller, name: str, state: dict[str, Any], known: State, *, ali
     return []
 
 
-def _ended(teller: Teller, name: str, state: dict[str, Any]) -> Json:
+def _ended(teller: KafkaEventBuilder, name: str, state: dict[str, Any]) -> Json:
     event = _event(teller, name, state, "COMPLETE")
     del state["start"], state["alive"]
     return event
 
 
-def _running(teller: Teller, name: str, state: dict[str, Any], kind: str) -> Json:
+def _running(teller: KafkaEventBuilder, name: str, state: dict[str, Any], kind: str) -> Json:
     now = digest([state["topics"], state["ids"], state["many"]])
     whole, state["told"] = now != state["told"], now
     return _event(teller, name, state, kind, whole=whole)
 
 
-def _event(teller: Teller, name: str, state: State, kind: str, *, whole: bool = False) -> Json:
+def _event(teller: KafkaEventBuilder, name: str, state: ProducerRecord, kind: str, *, whole: bool = False) -> Json:
     facets: dict[str, Json] = {}
     if whole:
         members: Json = {"clusterId": teller.cluster, "transactionalIds": state["ids"], "count": state["many"]}

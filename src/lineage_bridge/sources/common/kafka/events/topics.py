@@ -7,49 +7,49 @@ from typing import Any, TypeAlias
 from lineage_bridge.openlineage.event_builder import Json, schema_fields
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.sources.common.kafka.events.builder import OUT, Teller, digest
-from lineage_bridge.sources.common.kafka.look.cluster import Rule, Seen, Topic
+from lineage_bridge.sources.common.kafka.events.builder import OUT, KafkaEventBuilder, digest
+from lineage_bridge.sources.common.kafka.look.cluster import AclRule, ClusterState, KafkaTopic
 from lineage_bridge.sources.common.kafka.look.purposes import mirror_of, mirrors, purpose
 
 STATISTICS_EVERY_US = 3_600_000_000
 _META, _CONFIG, _ACCESS, _COLUMNS = range(4)
 
-More: TypeAlias = Callable[[str, Topic], Mapping[str, Json]]
-State = Mapping[str, Any]
+ExtraFacets: TypeAlias = Callable[[str, KafkaTopic], Mapping[str, Json]]
+TopicRecord = Mapping[str, Any]
 """What is remembered of a topic: `id` (a digest), `said` (digests of the four parts that were told), `end` (sum of its ends), `counted`
 (time, start and end of the statistics that were told), `blind` if its configuration could no longer be had."""
 
 
-def _no_more(_: str, __: Topic) -> Mapping[str, Json]:
+def _no_more(_: str, __: KafkaTopic) -> Mapping[str, Json]:
     return {}
 
 
-def settled(topics: Mapping[str, State]) -> frozenset[str]:
+def settled(topics: Mapping[str, TopicRecord]) -> frozenset[str]:
     """The topics whose configurations need not be read at each poll."""
     return frozenset(name for name, state in topics.items() if state["said"][_CONFIG] and not state.get("blind"))
 
 
 def topic_events(
-    teller: Teller,
-    seen: Seen,
-    before: Mapping[str, State],
+    teller: KafkaEventBuilder,
+    seen: ClusterState,
+    before: Mapping[str, TopicRecord],
     columns: Mapping[str, tuple[SchemaField, ...]],
-    more: More = _no_more,
+    more: ExtraFacets = _no_more,
     names: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[list[Json], dict[str, State]]:
+) -> tuple[list[Json], dict[str, TopicRecord]]:
     """The events about topics, and what is remembered of them. `columns`: what records of sampled topics were seen to have; `more`:
     further facets; `names`: ids of principals (`sa-1` of `User:sa-1`) to their names.
     """
     if seen.topics is None:
         return [], dict(before)
     events: list[Json] = []
-    after: dict[str, State] = {name: state for name, state in before.items() if name not in seen.topics_gone}
+    after: dict[str, TopicRecord] = {name: state for name, state in before.items() if name not in seen.topics_gone}
     events += [
         teller_event
         for name in sorted(seen.topics_gone & set(before))
         for teller_event in [OUT.dataset_event(teller.now_us, teller.name(name), {"lifecycleStateChange": OUT.lifecycle("DROP")})]
     ]
-    rights = Rights(seen.rules, names) if seen.rules is not None else None
+    rights = TopicAccess(seen.rules, names) if seen.rules is not None else None
     aliases = mirrors(seen.topics)
     for name, topic in sorted(seen.topics.items()):
         event, after[name] = _told(
@@ -60,18 +60,18 @@ def topic_events(
 
 
 def _told(
-    teller: Teller,
-    seen: Seen,
+    teller: KafkaEventBuilder,
+    seen: ClusterState,
     name: str,
-    topic: Topic,
-    before: State,
-    rights: "Rights | None",
+    topic: KafkaTopic,
+    before: TopicRecord,
+    rights: "TopicAccess | None",
     aliases: Collection[str],
     columns: tuple[SchemaField, ...],
     more: Mapping[str, Json],
-) -> tuple[Json | None, State]:
+) -> tuple[Json | None, TopicRecord]:
     config = seen.configs.get(name)
-    access = rights.of(name) if rights is not None else None
+    access = rights.facet_members(name) if rights is not None else None
     ident = digest(topic.id) if topic.id else ""
     again = bool(before.get("id") and ident and before["id"] != ident)
     said = list(before.get("said", ("", "", "", "")))
@@ -107,7 +107,9 @@ def _told(
     return (OUT.dataset_event(teller.now_us, teller.name(name), facets) if facets else None), state
 
 
-def _facets(teller: Teller, name: str, topic: Topic, config: Mapping[str, str] | None, aliases: Collection[str]) -> dict[str, Json]:
+def _facets(
+    teller: KafkaEventBuilder, name: str, topic: KafkaTopic, config: Mapping[str, str] | None, aliases: Collection[str]
+) -> dict[str, Json]:
     mirrored = mirror_of(name, aliases)
     members: Json = {
         "clusterId": teller.cluster,
@@ -128,7 +130,7 @@ def _facets(teller: Teller, name: str, topic: Topic, config: Mapping[str, str] |
     }
 
 
-def _statistics(teller: Teller, seen: Seen, name: str, counted: list[int] | None) -> Json | None:
+def _statistics(teller: KafkaEventBuilder, seen: ClusterState, name: str, counted: list[int] | None) -> Json | None:
     """Rows that are there, and rows written since the statistics before; at most once an hour, and only if something changed."""
     if name not in seen.ends or name not in seen.starts:
         return None
@@ -147,20 +149,20 @@ def _statistics(teller: Teller, seen: Seen, name: str, counted: list[int] | None
     return OUT.own_facet("1-0-0", "KafkaStatisticsDatasetFacet", **members)
 
 
-class Rights:
+class TopicAccess:
     """Who may read and write topics, as the rules say: what is denied takes away what is allowed to the same principal."""
 
-    def __init__(self, rules: Iterable[Rule], names: Mapping[str, str]) -> None:
+    def __init__(self, rules: Iterable[AclRule], names: Mapping[str, str]) -> None:
         self._names = names
-        self._literal: dict[str, list[Rule]] = {}
-        self._wide: list[Rule] = []
+        self._literal: dict[str, list[AclRule]] = {}
+        self._wide: list[AclRule] = []
         for rule in rules:
             if rule.pattern == "LITERAL" and rule.name != "*":
                 self._literal.setdefault(rule.name, []).append(rule)
             else:
                 self._wide.append(rule)
 
-    def of(self, name: str) -> Json:
+    def facet_members(self, name: str) -> Json:
         """`mayRead` and `mayWrite`: principals, sorted; `names` of those that have one."""
         rules = [rule for rule in self._wide if rule.name == "*" or name.startswith(rule.name)] + self._literal.get(name, [])
         may = {"mayRead": _may(rules, "READ"), "mayWrite": _may(rules, "WRITE")}
@@ -169,7 +171,7 @@ class Rights:
         return {**may, "names": told} if told else dict(may)
 
 
-def _may(rules: Iterable[Rule], operation: str) -> list[str]:
+def _may(rules: Iterable[AclRule], operation: str) -> list[str]:
     fitting = [rule for rule in rules if rule.operation in ("ALL", operation)]
     allowed = {rule.principal for rule in fitting if rule.allows}
     denied = {rule.principal for rule in fitting if not rule.allows}

@@ -5,26 +5,26 @@ from typing import Any
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.sources.common.kafka.events.builder import Teller
-from lineage_bridge.sources.common.kafka.events.groups import Around, group_events
+from lineage_bridge.sources.common.kafka.events.builder import KafkaEventBuilder
+from lineage_bridge.sources.common.kafka.events.groups import GroupContext, group_events
 from lineage_bridge.sources.common.kafka.events.producers import producer_events
 from lineage_bridge.sources.common.kafka.events.topics import STATISTICS_EVERY_US, settled, topic_events
-from lineage_bridge.sources.common.kafka.look.cluster import Sample, Seen
+from lineage_bridge.sources.common.kafka.look.cluster import ClusterState, RecordSample
 from lineage_bridge.sources.common.kafka.look.sampling import from_json, to_json
-from lineage_bridge.sources.common.kafka.look.scope import Known, is_told, matches
+from lineage_bridge.sources.common.kafka.look.scope import RecordedNames, is_reported, matches
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
-from lineage_bridge.sources.common.observer import Observation, SameJob, SameSpace, Snapshot
-from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, Cluster, Knowledge, Schema, columns_of
+from lineage_bridge.sources.common.observer import Observation, SameJob, SameNamespace, Snapshot
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, ClusterMetadata, SharedMetadata, TopicSchema, topic_columns
 
 _OF_RECORDS, _SAMPLED_AT_ONCE = 2, 100
 _CONFIGURED_EVERY_US = 600_000_000
 
 
-def known(before: Snapshot | None, now_us: int) -> Known:
+def recorded_names(before: Snapshot | None, now_us: int) -> RecordedNames:
     """What a snapshot says was told. All configurations are read once in ten minutes: they change seldom, and are most of the answers."""
     held = before or {}
     topics: Mapping[str, Any] = held.get("topics", {})
-    return Known(
+    return RecordedNames(
         topics=frozenset(topics),
         settled=settled(topics) if now_us - held.get("configured", 0) < _CONFIGURED_EVERY_US else frozenset(),
         ends={name: state["end"] for name, state in topics.items() if state["end"] is not None},
@@ -33,7 +33,7 @@ def known(before: Snapshot | None, now_us: int) -> Known:
     )
 
 
-def due(settings: KafkaSettings, seen: Seen, before: Snapshot | None, now_us: int) -> dict[str, tuple[int, ...]]:
+def topics_to_sample(settings: KafkaSettings, seen: ClusterState, before: Snapshot | None, now_us: int) -> dict[str, tuple[int, ...]]:
     """The topics whose records are to be read now, with their ends: those with new records, each at most once an hour."""
     samples: Mapping[str, Any] = (before or {}).get("samples", {})
     ends = {name: places for name, places in seen.ends.items() if matches(name, settings.sample) and any(places)}
@@ -45,13 +45,13 @@ def _is_old(sample: Mapping[str, Any], end: int, now_us: int) -> bool:
     return bool(sample["end"] != end and now_us - sample["at"] >= STATISTICS_EVERY_US)
 
 
-def translate(settings: KafkaSettings, seen: Seen, before: Snapshot | None, around: Knowledge, now_us: int) -> Observation:
+def translate(settings: KafkaSettings, seen: ClusterState, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
     """What was seen as events, and what is remembered of it."""
     held = before or {}
-    teller = Teller(seen.cluster, f"kafka://{settings.server}", now_us, settings.heartbeat_s)
+    teller = KafkaEventBuilder(seen.cluster, f"kafka://{settings.server}", now_us, settings.heartbeat_s)
 
     def told(topic: str) -> bool:
-        return is_told(settings, topic)
+        return is_reported(settings, topic)
 
     samples = _samples(seen, held.get("samples", {}), now_us)
     columns = {name: _columns(state) for name, state in samples.items() if not _is_registered(around, teller.name(name))}
@@ -59,7 +59,7 @@ def translate(settings: KafkaSettings, seen: Seen, before: Snapshot | None, arou
     groups_before: Mapping[str, Any] = held.get("groups", {})
     names = {*(seen.groups or {}), *groups_before}
     writers, producers, written = producer_events(teller, seen, held.get("producers", {}), names, told)
-    readers, groups = group_events(teller, seen, groups_before, Around(written, frozenset(owners), told))
+    readers, groups = group_events(teller, seen, groups_before, GroupContext(written, frozenset(owners), told))
     topics_told, topics = topic_events(teller, seen, held.get("topics", {}), columns)
     servers = sorted({*settings.bootstrap_servers.split(","), *seen.brokers})
     snapshot = {
@@ -72,35 +72,35 @@ def translate(settings: KafkaSettings, seen: Seen, before: Snapshot | None, arou
         "producers": producers,
         "samples": samples,
     }
-    same: list[SameJob | SameSpace] = [*_spaces(teller, [*servers, seen.cluster], held.get("same", []))]
-    same += joined(teller, groups, owners)
+    same: list[SameJob | SameNamespace] = [*_spaces(teller, [*servers, seen.cluster], held.get("same", []))]
+    same += group_aliases(teller, groups, owners)
     return Observation(snapshot, (*topics_told, *writers, *readers), tuple(same), seen.unseen)
 
 
-def _samples(seen: Seen, before: Mapping[str, Any], now_us: int) -> dict[str, Any]:
+def _samples(seen: ClusterState, before: Mapping[str, Any], now_us: int) -> dict[str, Any]:
     samples = {name: state for name, state in before.items() if name not in seen.topics_gone}
     for name, parts in sorted(seen.samples.items()):
-        looks = {part: to_json(parts.get(part, Sample())) for part in (KEY, VALUE)}
+        looks = {part: to_json(parts.get(part, RecordSample())) for part in (KEY, VALUE)}
         samples[name] = {"at": now_us, "end": sum(seen.ends.get(name, ())), **looks}
     return samples
 
 
 def _columns(state: Mapping[str, Any]) -> tuple[SchemaField, ...]:
-    return columns_of(from_json(state[KEY]).fields, from_json(state[VALUE]).fields)
+    return topic_columns(from_json(state[KEY]).fields, from_json(state[VALUE]).fields)
 
 
-def _is_registered(around: Knowledge, topic: DatasetName) -> bool:
+def _is_registered(around: SharedMetadata, topic: DatasetName) -> bool:
     schema = around.schemas.get((topic, VALUE))
     return schema is not None and schema.rank < _OF_RECORDS
 
 
-def _spaces(teller: Teller, others: list[str], told: list[str]) -> list[SameSpace]:
+def _spaces(teller: KafkaEventBuilder, others: list[str], told: list[str]) -> list[SameNamespace]:
     """The namespaces of the cluster that were not yet said to be one."""
     new = [other for other in others if other and other not in told and f"kafka://{other}" != teller.namespace]
-    return [SameSpace(teller.namespace, f"kafka://{other}", f"cluster id {teller.cluster} answered by {other}") for other in new]
+    return [SameNamespace(teller.namespace, f"kafka://{other}", f"cluster id {teller.cluster} answered by {other}") for other in new]
 
 
-def joined(teller: Teller, groups: dict[str, Any], owners: Mapping[str, DatasetName]) -> list[SameJob]:
+def group_aliases(teller: KafkaEventBuilder, groups: dict[str, Any], owners: Mapping[str, DatasetName]) -> list[SameJob]:
     """Groups that were told as jobs before it was known whose they are; that is said once, and marked in `groups`."""
     same = []
     for name in sorted(group for group in groups.keys() & owners.keys() if groups[group].get("told")):
@@ -111,12 +111,12 @@ def joined(teller: Teller, groups: dict[str, Any], owners: Mapping[str, DatasetN
     return same
 
 
-def knowledge(settings: KafkaSettings, snapshot: Snapshot) -> Knowledge:
+def shared_metadata(settings: KafkaSettings, snapshot: Snapshot) -> SharedMetadata:
     """The cluster, its topics, groups and offsets, and what records were seen to have."""
     topics, groups, samples = snapshot["topics"], snapshot["groups"], snapshot["samples"]
     namespace = f"kafka://{settings.server}"
     looks = {(name, part): from_json(state[part]) for name, state in samples.items() for part in (KEY, VALUE)}
-    cluster = Cluster(
+    cluster = ClusterMetadata(
         id=snapshot["cluster"],
         namespace=namespace,
         servers=frozenset(snapshot["servers"]),
@@ -131,8 +131,8 @@ def knowledge(settings: KafkaSettings, snapshot: Snapshot) -> Knowledge:
         sampled={place: frozenset(look.ids) for place, look in looks.items() if look.ids},
     )
     schemas = {
-        ((namespace, name), part): Schema(look.fields, "as some records have it", _OF_RECORDS)
+        ((namespace, name), part): TopicSchema(look.fields, "as some records have it", _OF_RECORDS)
         for (name, part), look in looks.items()
         if look.fields
     }
-    return Knowledge(clusters=(cluster,), schemas=schemas)
+    return SharedMetadata(clusters=(cluster,), schemas=schemas)

@@ -12,7 +12,7 @@ UNDER_WAY = frozenset(("Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpoch
 """States of transactions that are not at their end."""
 
 
-class Topic(NamedTuple):
+class KafkaTopic(NamedTuple):
     """A topic. `id` is new when a topic is made again under its name; empty if the brokers are too old to tell. `leaders`: by partition."""
 
     id: str = ""
@@ -21,7 +21,7 @@ class Topic(NamedTuple):
     replication: int = 0
 
 
-class Member(NamedTuple):
+class GroupMember(NamedTuple):
     """A member of a group. `topics`: what it subscribed to, by name or as `pattern` (a regular expression), and what it is assigned.
 
     `partitions` is -1 if it is not known how many it has.
@@ -41,7 +41,7 @@ class Subtopology(NamedTuple):
     sinks: tuple[str, ...] = ()
 
 
-class Group(NamedTuple):
+class KafkaGroup(NamedTuple):
     """A group. `members` is None if they could not be had; `protocol` is empty for groups that only keep offsets; `topics` is what is
     known of the group as a whole that it reads.
     """
@@ -50,7 +50,7 @@ class Group(NamedTuple):
     state: str = ""
     protocol: str = "consumer"
     assignor: str = ""
-    members: tuple[Member, ...] | None = None
+    members: tuple[GroupMember, ...] | None = None
     topology: tuple[Subtopology, ...] = ()
     topics: frozenset[str] = frozenset()
 
@@ -70,7 +70,7 @@ class Producer(NamedTuple):
     last_ms: int = -1
 
 
-class Rule(NamedTuple):
+class AclRule(NamedTuple):
     """A right to read or write topics: `pattern` is LITERAL (`*` is all) or PREFIXED."""
 
     name: str
@@ -80,7 +80,7 @@ class Rule(NamedTuple):
     allows: bool = True
 
 
-class Sample(NamedTuple):
+class RecordSample(NamedTuple):
     """What the newest records of a topic looked like: fields, and ids of schemas of a registry."""
 
     fields: tuple[SchemaField, ...] = ()
@@ -88,7 +88,7 @@ class Sample(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Seen:
+class ClusterState:
     """One look at a cluster.
 
     What is None could not be had at all, and what is missing in a mapping could not be had of that name; `unseen` tells why. Of names
@@ -99,18 +99,18 @@ class Seen:
     cluster: str
     brokers: tuple[str, ...] = ()
     controller: int = -1
-    topics: Mapping[str, Topic] | None = None
+    topics: Mapping[str, KafkaTopic] | None = None
     topics_gone: frozenset[str] = frozenset()
     settled: frozenset[str] = frozenset()
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     starts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     ends: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    groups: Mapping[str, Group] | None = None
+    groups: Mapping[str, KafkaGroup] | None = None
     groups_gone: frozenset[str] = frozenset()
     committed: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
     transactions: Mapping[str, Transaction] | None = None
     transactions_gone: frozenset[str] = frozenset()
     producers: Mapping[str, tuple[Producer, ...]] = field(default_factory=dict)
-    rules: tuple[Rule, ...] | None = None
-    samples: Mapping[str, Mapping[str, Sample]] = field(default_factory=dict)
+    rules: tuple[AclRule, ...] | None = None
+    samples: Mapping[str, Mapping[str, RecordSample]] = field(default_factory=dict)
     unseen: tuple[Unseen, ...] = ()

@@ -11,10 +11,10 @@ from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment, Consume
 from kafka.protocol.metadata import FindCoordinatorRequest
 
 from lineage_bridge.errors import MissingError, SourceError
-from lineage_bridge.sources.common.kafka.look.cluster import CLASSIC, CONSUMER, SHARE, STREAMS, Group, Member, Subtopology
+from lineage_bridge.sources.common.kafka.look.cluster import CLASSIC, CONSUMER, SHARE, STREAMS, GroupMember, KafkaGroup, Subtopology
 from lineage_bridge.sources.common.kafka.protocol import messages
-from lineage_bridge.sources.common.kafka.protocol.fetch import Failures, asked, batches
-from lineage_bridge.sources.common.kafka.protocol.wire import Wire
+from lineage_bridge.sources.common.kafka.protocol.fetch import Failures, batches, request_each
+from lineage_bridge.sources.common.kafka.protocol.wire import KafkaProtocol
 
 GROUP_NOT_FOUND, DEAD = 69, "Dead"
 GROUP, TRANSACTION = 0, 1
@@ -22,61 +22,61 @@ _AT_ONCE = 250
 _MEMBERS = "groups: members"
 
 
-def listed(wire: Wire, failures: Failures) -> tuple[dict[str, tuple[int, Group]], bool]:
+def listed(wire: KafkaProtocol, failures: Failures) -> tuple[dict[str, tuple[int, KafkaGroup]], bool]:
     """Groups with their coordinators, as the coordinators list them, and whether all brokers answered."""
-    found: dict[str, tuple[int, Group]] = {}
+    found: dict[str, tuple[int, KafkaGroup]] = {}
     whole = True
-    for node, _, answer in asked(wire, [(node, ListGroupsRequest(states_filter=[], types_filter=[])) for node in wire.brokers]):
+    for node, _, answer in request_each(wire, [(node, ListGroupsRequest(states_filter=[], types_filter=[])) for node in wire.brokers]):
         code = 0 if isinstance(answer, SourceError) else answer.error_code
         if isinstance(answer, SourceError):
-            failures.whole(f"broker {node}: groups", answer)
+            failures.add_listing(f"broker {node}: groups", answer)
         elif code:
-            failures.part(f"broker {node}: groups", code, "list groups")
+            failures.add_name(f"broker {node}: groups", code, "list groups")
         if code or isinstance(answer, SourceError):
             whole = False
             continue
         for said in answer.groups:
             kind = (said.group_type or CLASSIC).lower()
-            found[said.group_id] = node, Group(kind, said.group_state or "", said.protocol_type or "")
+            found[said.group_id] = node, KafkaGroup(kind, said.group_state or "", said.protocol_type or "")
     return found, whole
 
 
-def coordinators(wire: Wire, names: Iterable[str], kind: int, what: str, failures: Failures) -> dict[int, list[str]]:
+def coordinators(wire: KafkaProtocol, names: Iterable[str], kind: int, what: str, failures: Failures) -> dict[int, list[str]]:
     """Names by the broker that coordinates them; `kind` is GROUP or TRANSACTION."""
     found: dict[int, list[str]] = defaultdict(list)
     for part in batches(sorted(names), _AT_ONCE):
-        if wire.knows(FindCoordinatorRequest, 4):
+        if wire.supports(FindCoordinatorRequest, 4):
             requests = [FindCoordinatorRequest(key_type=kind, coordinator_keys=part, min_version=4)]
         else:
             requests = [FindCoordinatorRequest(key=name, key_type=kind, max_version=3) for name in part]
-        for place, answer in enumerate(wire.ask_all([(wire.brokers[0], request) for request in requests])):
+        for place, answer in enumerate(wire.request_all([(wire.brokers[0], request) for request in requests])):
             if isinstance(answer, SourceError):
-                failures.whole(what, answer)
+                failures.add_listing(what, answer)
                 continue
             for said, name in [(one, one.key) for one in answer.coordinators] or [(answer, part[place])]:
                 if said.error_code:
-                    failures.part(what, said.error_code, name)
+                    failures.add_name(what, said.error_code, name)
                 else:
                     found[said.node_id].append(name)
     return found
 
 
-def vanished(wire: Wire, known: Mapping[str, str], failures: Failures) -> frozenset[str]:
+def vanished(wire: KafkaProtocol, known: Mapping[str, str], failures: Failures) -> frozenset[str]:
     """Those of the groups (name to kind) that are no more. A group one may not see is not said to be dead."""
     what = "groups: those that are listed no more"
     gone = set()
     for node, names in coordinators(wire, known, GROUP, what, failures).items():
         requests = [(node, request) for request, _ in _describing((name, known[name]) for name in names)]
-        for _, request, answer in asked(wire, requests):
+        for _, request, answer in request_each(wire, requests):
             if isinstance(answer, SourceError):
-                failures.whole(what, answer)
+                failures.add_listing(what, answer)
                 continue
             for said in answer.groups:
                 kept = known.get(said.group_id, CLASSIC) == CLASSIC and isinstance(request, DescribeGroupsRequest)
                 if said.error_code == GROUP_NOT_FOUND or (not said.error_code and said.group_state == DEAD and kept):
                     gone.add(said.group_id)
                 elif said.error_code:
-                    failures.part(what, said.error_code, said.group_id)
+                    failures.add_name(what, said.error_code, said.group_id)
     return frozenset(gone)
 
 
@@ -93,24 +93,24 @@ def _describing(groups: Iterable[tuple[str, str]]) -> Iterator[tuple[Any, list[s
                 yield _NEWER[kind][0](group_ids=part, include_authorized_operations=False), part
 
 
-def described(wire: Wire, found: Mapping[str, tuple[int, Group]], failures: Failures) -> dict[str, Group]:
+def described(wire: KafkaProtocol, found: Mapping[str, tuple[int, KafkaGroup]], failures: Failures) -> dict[str, KafkaGroup]:
     """The groups with their members; a group whose description cannot be had stays as it was listed, its members unknown."""
     groups = {name: group for name, (_, group) in found.items()}
     by_node: dict[int, list[tuple[str, str]]] = defaultdict(list)
     for name, (node, group) in found.items():
         by_node[node].append((name, group.kind))
         if group.kind != CLASSIC and group.kind not in _NEWER:
-            failures.part(_MEMBERS, f"groups of the kind {group.kind} are not known", name)
+            failures.add_name(_MEMBERS, f"groups of the kind {group.kind} are not known", name)
     requests = [(node, request, names) for node, held in sorted(by_node.items()) for request, names in _describing(held)]
-    for (_, _, names), answer in zip(requests, wire.ask_all([(node, request) for node, request, _ in requests]), strict=True):
+    for (_, _, names), answer in zip(requests, wire.request_all([(node, request) for node, request, _ in requests]), strict=True):
         if isinstance(answer, SourceError):
             why = "the brokers' version does not describe this kind of group" if isinstance(answer, MissingError) else str(answer)
             for name in names:
-                failures.part(_MEMBERS, why, name)
+                failures.add_name(_MEMBERS, why, name)
             continue
         for said in answer.groups:
             if said.error_code:
-                failures.part(_MEMBERS, said.error_code, said.group_id)
+                failures.add_name(_MEMBERS, said.error_code, said.group_id)
             elif said.group_id in groups:
                 group = groups[said.group_id]
                 of = _NEWER[group.kind][1] if group.kind in _NEWER else _classic
@@ -118,12 +118,12 @@ def described(wire: Wire, found: Mapping[str, tuple[int, Group]], failures: Fail
     return groups
 
 
-def _classic(said: Any, group: Group) -> Group:  # noqa: ANN401  # kafka-python has no types
+def _classic(said: Any, group: KafkaGroup) -> KafkaGroup:  # noqa: ANN401  # kafka-python has no types
     members = tuple(_classic_member(member, group.protocol) for member in said.members)
     return group._replace(state=said.group_state, assignor=said.protocol_data or "", members=members)
 
 
-def _classic_member(said: Any, protocol: str) -> Member:  # noqa: ANN401  # as above
+def _classic_member(said: Any, protocol: str) -> GroupMember:  # noqa: ANN401  # as above
     topics: set[str] = set()
     partitions = 0
     if protocol == "consumer":
@@ -136,21 +136,21 @@ def _classic_member(said: Any, protocol: str) -> Member:  # noqa: ANN401  # as a
                     partitions += len(assigned.partitions)
         except (struct.error, ValueError, IndexError):  # a client's own format
             pass
-    return Member(said.client_id, said.client_host, frozenset(topics), "", partitions)
+    return GroupMember(said.client_id, said.client_host, frozenset(topics), "", partitions)
 
 
-def _newer(said: Any, group: Group) -> Group:  # noqa: ANN401  # as above
+def _newer(said: Any, group: KafkaGroup) -> KafkaGroup:  # noqa: ANN401  # as above
     return group._replace(state=said.group_state, assignor=said.assignor_name, members=tuple(_newer_member(one) for one in said.members))
 
 
-def _newer_member(said: Any) -> Member:  # noqa: ANN401  # as above
+def _newer_member(said: Any) -> GroupMember:  # noqa: ANN401  # as above
     assigned = said.assignment.topic_partitions
     topics = frozenset(said.subscribed_topic_names) | {one.topic_name for one in assigned}
     pattern = getattr(said, "subscribed_topic_regex", None) or ""
-    return Member(said.client_id, said.client_host, topics, pattern, sum(len(one.partitions) for one in assigned))
+    return GroupMember(said.client_id, said.client_host, topics, pattern, sum(len(one.partitions) for one in assigned))
 
 
-def _streams(said: Any, group: Group) -> Group:  # noqa: ANN401  # as above
+def _streams(said: Any, group: KafkaGroup) -> KafkaGroup:  # noqa: ANN401  # as above
     topology = tuple(
         Subtopology(
             tuple(sorted({*part.source_topics, *(topic.name for topic in part.repartition_source_topics)})),
@@ -160,13 +160,13 @@ def _streams(said: Any, group: Group) -> Group:  # noqa: ANN401  # as above
     )
     read = frozenset(topic for part in topology for topic in part.sources)
     members = tuple(
-        Member(one.client_id, one.client_host, read, "", sum(len(task.partitions) for task in one.assignment.active_tasks))
+        GroupMember(one.client_id, one.client_host, read, "", sum(len(task.partitions) for task in one.assignment.active_tasks))
         for one in said.members
     )
     return group._replace(state=said.group_state, members=members, topology=topology)
 
 
-_NEWER: dict[str, tuple[Any, Callable[[Any, Group], Group]]] = {
+_NEWER: dict[str, tuple[Any, Callable[[Any, KafkaGroup], KafkaGroup]]] = {
     CONSUMER: (messages.ConsumerGroupDescribeRequest, _newer),
     SHARE: (messages.ShareGroupDescribeRequest, _newer),
     STREAMS: (messages.StreamsGroupDescribeRequest, _streams),
@@ -174,30 +174,32 @@ _NEWER: dict[str, tuple[Any, Callable[[Any, Group], Group]]] = {
 """Kind of group to the request that describes such groups, and how its answer is read."""
 
 
-def committed(wire: Wire, found: Mapping[str, tuple[int, Group]], failures: Failures) -> dict[str, dict[str, tuple[int, ...]]]:
+def committed(
+    wire: KafkaProtocol, found: Mapping[str, tuple[int, KafkaGroup]], failures: Failures
+) -> dict[str, dict[str, tuple[int, ...]]]:
     """How far each group is in each topic: committed offsets, of share groups where they start; groups without members too."""
     requests = list(_offset_requests(wire, found))
     read: dict[str, dict[str, tuple[int, ...]]] = {}
-    for (_, _, names), answer in zip(requests, wire.ask_all([(node, request) for node, request, _ in requests]), strict=True):
+    for (_, _, names), answer in zip(requests, wire.request_all([(node, request) for node, request, _ in requests]), strict=True):
         if isinstance(answer, SourceError):
             for name in names:
-                failures.part("groups: offsets", str(answer), name)
+                failures.add_name("groups: offsets", str(answer), name)
             continue
         for said in answer.groups or [answer]:
             name = said.group_id if answer.groups else names[0]
             if said.error_code:
-                failures.part("groups: offsets", said.error_code, name)
+                failures.add_name("groups: offsets", said.error_code, name)
             else:
                 read[name] = _positions(said.topics)
     return read
 
 
-def _offset_requests(wire: Wire, found: Mapping[str, tuple[int, Group]]) -> Iterator[tuple[int, Any, list[str]]]:
+def _offset_requests(wire: KafkaProtocol, found: Mapping[str, tuple[int, KafkaGroup]]) -> Iterator[tuple[int, Any, list[str]]]:
     """(broker, request, groups it asks for)."""
     by_node: dict[tuple[int, bool], list[str]] = defaultdict(list)
     for name, (node, group) in found.items():
         by_node[node, group.kind == SHARE].append(name)
-    many, of_share = wire.knows(OffsetFetchRequest, 8), messages.DescribeShareGroupOffsetsRequest
+    many, of_share = wire.supports(OffsetFetchRequest, 8), messages.DescribeShareGroupOffsetsRequest
     for (node, share), names in sorted(by_node.items()):
         for part in batches(sorted(names), _AT_ONCE if share or many else 1):
             if share:

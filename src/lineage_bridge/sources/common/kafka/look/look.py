@@ -6,19 +6,19 @@ from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.kafka.look import groups as kafka_groups
 from lineage_bridge.sources.common.kafka.look import producers as kafka_producers
 from lineage_bridge.sources.common.kafka.look import topics as kafka_topics
-from lineage_bridge.sources.common.kafka.look.cluster import Group, Seen, Topic, Transaction
-from lineage_bridge.sources.common.kafka.look.scope import Known, is_told, matches
+from lineage_bridge.sources.common.kafka.look.cluster import ClusterState, KafkaGroup, KafkaTopic, Transaction
+from lineage_bridge.sources.common.kafka.look.scope import RecordedNames, is_reported, matches
 from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
-from lineage_bridge.sources.common.kafka.protocol.wire import Wire
+from lineage_bridge.sources.common.kafka.protocol.wire import KafkaProtocol
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 
 
-def look(wire: Wire, settings: KafkaSettings, known: Known) -> Seen:
+def look(wire: KafkaProtocol, settings: KafkaSettings, known: RecordedNames) -> ClusterState:
     """What can be seen. Raises SourceError if not even the topics can be listed."""
     failures = Failures()
     answer, listed = kafka_topics.cluster(wire)
-    topics = {name: topic for name, topic in listed.items() if is_told(settings, name, topic.internal)}
-    missed = {name for name in known.topics - set(topics) if is_told(settings, name)}
+    topics = {name: topic for name, topic in listed.items() if is_reported(settings, name, topic.internal)}
+    missed = {name for name in known.topics - set(topics) if is_reported(settings, name)}
     found, topics_gone = kafka_topics.sought(wire, missed, failures)
     topics |= found
     ends = kafka_topics.offsets(wire, topics, kafka_topics.LATEST, failures)
@@ -26,7 +26,7 @@ def look(wire: Wire, settings: KafkaSettings, known: Known) -> Seen:
     moved = {name: topic for name, topic in topics.items() if name not in ends or known.ends.get(name) != sum(ends[name])}
     groups, groups_gone, committed = _groups(wire, settings, known, failures)
     transactions, transactions_gone = _transactions(wire, settings, known, failures)
-    return Seen(
+    return ClusterState(
         cluster=answer.cluster_id or "",
         brokers=tuple(sorted(f"{broker.host}:{broker.port}" for broker in answer.brokers)),
         controller=answer.controller_id,
@@ -43,18 +43,18 @@ def look(wire: Wire, settings: KafkaSettings, known: Known) -> Seen:
         transactions_gone=transactions_gone,
         producers=kafka_producers.producers(wire, moved, failures),
         rules=kafka_topics.rules(wire, failures),
-        unseen=failures.told(),
+        unseen=failures.unseen(),
     )
 
 
-def look_at_groups(wire: Wire, settings: KafkaSettings, known: Known) -> Seen:
+def look_at_groups(wire: KafkaProtocol, settings: KafkaSettings, known: RecordedNames) -> ClusterState:
     """What can be seen of who reads and who writes in transactions; of topics, where they end. Raises SourceError."""
     failures = Failures()
     answer, listed = kafka_topics.cluster(wire)
-    topics = {name: topic for name, topic in listed.items() if is_told(settings, name, topic.internal)}
+    topics = {name: topic for name, topic in listed.items() if is_reported(settings, name, topic.internal)}
     groups, groups_gone, committed = _groups(wire, settings, known, failures)
     transactions, transactions_gone = _transactions(wire, settings, known, failures)
-    return Seen(
+    return ClusterState(
         cluster=answer.cluster_id or "",
         topics=topics,
         ends=kafka_topics.offsets(wire, topics, kafka_topics.LATEST, failures),
@@ -64,13 +64,13 @@ def look_at_groups(wire: Wire, settings: KafkaSettings, known: Known) -> Seen:
         transactions=transactions,
         transactions_gone=transactions_gone,
         producers=kafka_producers.producers(wire, topics, failures) if transactions else {},
-        unseen=failures.told(),
+        unseen=failures.unseen(),
     )
 
 
 def _groups(
-    wire: Wire, settings: KafkaSettings, known: Known, failures: Failures
-) -> tuple[dict[str, Group], frozenset[str], dict[str, dict[str, tuple[int, ...]]]]:
+    wire: KafkaProtocol, settings: KafkaSettings, known: RecordedNames, failures: Failures
+) -> tuple[dict[str, KafkaGroup], frozenset[str], dict[str, dict[str, tuple[int, ...]]]]:
     every, whole = kafka_groups.listed(wire, failures)
     found = {name: held for name, held in every.items() if matches(name, settings.groups)}
     missed = {name: kind for name, kind in known.groups.items() if name not in found and matches(name, settings.groups)}
@@ -79,7 +79,7 @@ def _groups(
 
 
 def _transactions(
-    wire: Wire, settings: KafkaSettings, known: Known, failures: Failures
+    wire: KafkaProtocol, settings: KafkaSettings, known: RecordedNames, failures: Failures
 ) -> tuple[dict[str, Transaction] | None, frozenset[str]]:
     every, whole = kafka_producers.transactions(wire, failures)
     if every is None:
@@ -90,15 +90,15 @@ def _transactions(
     return found, gone
 
 
-def checked(wire: Wire, settings: KafkaSettings) -> Iterable[tuple[str, str, str]]:
+def checked(wire: KafkaProtocol, settings: KafkaSettings) -> Iterable[tuple[str, str, str]]:
     """Each listing by itself: what, what was seen, and why it failed (empty if it did not)."""
-    topics: dict[str, Topic] = {}
+    topics: dict[str, KafkaTopic] = {}
     try:
         answer, listed = kafka_topics.cluster(wire)
     except SourceError as error:
         yield "topics", "", str(error)
         return
-    topics = {name: topic for name, topic in listed.items() if is_told(settings, name, topic.internal)}
+    topics = {name: topic for name, topic in listed.items() if is_reported(settings, name, topic.internal)}
     yield "cluster", f"{answer.cluster_id}, {len(answer.brokers)} brokers, controller {answer.controller_id}", ""
     yield "topics", f"{len(topics)} of {len(listed)} are told", ""
     some = dict(sorted(topics.items())[:100])
@@ -113,9 +113,9 @@ def checked(wire: Wire, settings: KafkaSettings) -> Iterable[tuple[str, str, str
     for what, step in steps.items():
         failures = Failures()
         seen = step(failures)
-        yield what, seen, "; ".join(f"{unseen.what}: {unseen.why}" for unseen in failures.told())
+        yield what, seen, "; ".join(f"{unseen.what}: {unseen.why}" for unseen in failures.unseen())
 
 
-def _groups_told(wire: Wire, settings: KafkaSettings, failures: Failures) -> str:
-    groups, _, committed = _groups(wire, settings, Known(), failures)
+def _groups_told(wire: KafkaProtocol, settings: KafkaSettings, failures: Failures) -> str:
+    groups, _, committed = _groups(wire, settings, RecordedNames(), failures)
     return f"{len(groups)} groups, {len(committed)} with offsets"

@@ -6,29 +6,29 @@ from collections.abc import Iterable, Mapping
 from kafka.protocol.admin import DescribeProducersRequest, DescribeTransactionsRequest, ListTransactionsRequest
 
 from lineage_bridge.errors import MissingError, SourceError
-from lineage_bridge.sources.common.kafka.look.cluster import UNDER_WAY, Producer, Topic, Transaction
+from lineage_bridge.sources.common.kafka.look.cluster import UNDER_WAY, KafkaTopic, Producer, Transaction
 from lineage_bridge.sources.common.kafka.look.groups import TRANSACTION, coordinators
-from lineage_bridge.sources.common.kafka.protocol.fetch import Failures, asked, batches, by_leader
-from lineage_bridge.sources.common.kafka.protocol.wire import Wire
+from lineage_bridge.sources.common.kafka.protocol.fetch import Failures, batches, by_leader, request_each
+from lineage_bridge.sources.common.kafka.protocol.wire import KafkaProtocol
 
 NOT_FOUND = 105
 _AT_ONCE, _PARTITIONS_AT_ONCE = 250, 5000
 
 
-def transactions(wire: Wire, failures: Failures) -> tuple[dict[str, Transaction] | None, bool]:
+def transactions(wire: KafkaProtocol, failures: Failures) -> tuple[dict[str, Transaction] | None, bool]:
     """Transactional ids, and whether all brokers answered. None if the brokers are too old to tell."""
     found: dict[str, Transaction] = {}
     running: dict[int, list[str]] = defaultdict(list)
     whole = True
     requests = [(node, ListTransactionsRequest(state_filters=[], producer_id_filters=[])) for node in wire.brokers]
-    for node, _, answer in asked(wire, requests):
+    for node, _, answer in request_each(wire, requests):
         if isinstance(answer, MissingError):
-            failures.whole("transactions", "the brokers' version does not list them")
+            failures.add_listing("transactions", "the brokers' version does not list them")
             return None, False
         if isinstance(answer, SourceError):
-            failures.whole(f"broker {node}: transactions", answer)
+            failures.add_listing(f"broker {node}: transactions", answer)
         elif answer.error_code:
-            failures.part(f"broker {node}: transactions", answer.error_code, "list transactions")
+            failures.add_name(f"broker {node}: transactions", answer.error_code, "list transactions")
         if isinstance(answer, SourceError) or answer.error_code:
             whole = False
             continue
@@ -41,43 +41,45 @@ def transactions(wire: Wire, failures: Failures) -> tuple[dict[str, Transaction]
     return found, whole
 
 
-def _written(wire: Wire, running: Mapping[int, list[str]], failures: Failures) -> dict[str, frozenset[str]]:
+def _written(wire: KafkaProtocol, running: Mapping[int, list[str]], failures: Failures) -> dict[str, frozenset[str]]:
     requests = [
         (node, DescribeTransactionsRequest(transactional_ids=part))
         for node, names in sorted(running.items())
         for part in batches(sorted(names), _AT_ONCE)
     ]
     written = {}
-    for node, _, answer in asked(wire, requests):
+    for node, _, answer in request_each(wire, requests):
         if isinstance(answer, SourceError):
-            failures.whole(f"broker {node}: transactions under way", answer)
+            failures.add_listing(f"broker {node}: transactions under way", answer)
             continue
         for said in answer.transaction_states:
             if not said.error_code:
                 written[said.transactional_id] = frozenset(topic.topic for topic in said.topics)
             elif said.error_code != NOT_FOUND:
-                failures.part("transactions under way", said.error_code, said.transactional_id)
+                failures.add_name("transactions under way", said.error_code, said.transactional_id)
     return written
 
 
-def vanished(wire: Wire, known: Iterable[str], failures: Failures) -> frozenset[str]:
+def vanished(wire: KafkaProtocol, known: Iterable[str], failures: Failures) -> frozenset[str]:
     """Those of the transactional ids that are no more; one that may not be seen is not said to be."""
     what = "transactions: those that are listed no more"
     gone = set()
     held = coordinators(wire, known, TRANSACTION, what, failures)
-    for _, _, answer in asked(wire, [(node, DescribeTransactionsRequest(transactional_ids=names)) for node, names in sorted(held.items())]):
+    for _, _, answer in request_each(
+        wire, [(node, DescribeTransactionsRequest(transactional_ids=names)) for node, names in sorted(held.items())]
+    ):
         if isinstance(answer, SourceError):
-            failures.whole(what, answer)
+            failures.add_listing(what, answer)
             continue
         for said in answer.transaction_states:
             if said.error_code == NOT_FOUND:
                 gone.add(said.transactional_id)
             elif said.error_code:
-                failures.part(what, said.error_code, said.transactional_id)
+                failures.add_name(what, said.error_code, said.transactional_id)
     return frozenset(gone)
 
 
-def producers(wire: Wire, topics: Mapping[str, Topic], failures: Failures) -> dict[str, tuple[Producer, ...]]:
+def producers(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], failures: Failures) -> dict[str, tuple[Producer, ...]]:
     """Who wrote to each topic of late: producers that number their records, as all of newer clients do unless told otherwise."""
     wanted = DescribeProducersRequest.TopicRequest
     requests = [
@@ -85,17 +87,17 @@ def producers(wire: Wire, topics: Mapping[str, Topic], failures: Failures) -> di
         for node, parts in by_leader({name: topic.leaders for name, topic in topics.items()}, _PARTITIONS_AT_ONCE)
     ]
     found: dict[str, dict[int, int]] = defaultdict(dict)
-    for node, _, answer in asked(wire, requests):
+    for node, _, answer in request_each(wire, requests):
         if isinstance(answer, MissingError):
-            failures.whole("topics: producers", "the brokers' version does not describe them")
+            failures.add_listing("topics: producers", "the brokers' version does not describe them")
             return {}
         if isinstance(answer, SourceError):
-            failures.whole(f"broker {node}: producers of topics", answer)
+            failures.add_listing(f"broker {node}: producers of topics", answer)
             continue
         for topic in answer.topics:
             for said in topic.partitions:
                 if said.error_code:
-                    failures.part("topics: producers", said.error_code, topic.name)
+                    failures.add_name("topics: producers", said.error_code, topic.name)
                     continue
                 for one in said.active_producers:
                     found[topic.name][one.producer_id] = max(found[topic.name].get(one.producer_id, -1), one.last_timestamp)

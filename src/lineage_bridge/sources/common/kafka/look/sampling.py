@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lineage_bridge.openlineage.facets import SchemaField
-from lineage_bridge.sources.common.kafka.look.cluster import Sample
+from lineage_bridge.sources.common.kafka.look.cluster import RecordSample
 
 _LARGEST = 1 << 20
 _MOST_FIELDS, _DEEPEST = 300, 8
@@ -15,7 +15,7 @@ _NAME = re.compile(r"(?!.*\d{4})[A-Za-z_$][\w.$ -]{0,127}")
 _LOGICAL = {f"org.apache.kafka.connect.data.{name}": name.lower() for name in ("Date", "Decimal", "Time", "Timestamp")}
 
 
-def sample(records: Iterable[bytes | None]) -> Sample:
+def sample(records: Iterable[bytes | None]) -> RecordSample:
     """What the keys or the values of some records look like."""
     ids: set[int] = set()
     fields: dict[str, SchemaField] = {}
@@ -33,7 +33,7 @@ def sample(records: Iterable[bytes | None]) -> Sample:
             declared = _declared(found["schema"]) or declared
         else:
             fields = _merged(fields, _plain(found, 0))
-    return Sample(tuple(declared) or tuple(fields.values()), tuple(sorted(ids)))
+    return RecordSample(tuple(declared) or tuple(fields.values()), tuple(sorted(ids)))
 
 
 def _json(record: bytes) -> object:
@@ -98,7 +98,7 @@ def _declared_field(said: Mapping[str, Any]) -> SchemaField:
     return SchemaField(name=said["field"], type=told, fields=fields or None)
 
 
-def to_json(found: Sample) -> dict[str, Any]:
+def to_json(found: RecordSample) -> dict[str, Any]:
     """A sample as a snapshot keeps it."""
     return {"fields": [_to_json(field) for field in found.fields], "ids": list(found.ids)}
 
@@ -108,9 +108,9 @@ def _to_json(field: SchemaField) -> dict[str, Any]:
     return {**said, "fields": [_to_json(inner) for inner in field.fields]} if field.fields else said
 
 
-def from_json(said: Mapping[str, Any]) -> Sample:
+def from_json(said: Mapping[str, Any]) -> RecordSample:
     """A sample that a snapshot kept."""
-    return Sample(tuple(_from_json(field) for field in said["fields"]), tuple(said["ids"]))
+    return RecordSample(tuple(_from_json(field) for field in said["fields"]), tuple(said["ids"]))
 
 
 def _from_json(said: Mapping[str, Any]) -> SchemaField:

@@ -18,7 +18,7 @@ def is_data(name: str, internal: bool = False) -> bool:
     return not internal and purpose(name) not in SYSTEM
 
 
-def is_told(settings: KafkaSettings, name: str, internal: bool = False) -> bool:
+def is_reported(settings: KafkaSettings, name: str, internal: bool = False) -> bool:
     """Whether a topic is to be told."""
     if not matches(name, settings.topics) or matches(name, settings.exclude_topics):
         return False
@@ -26,7 +26,7 @@ def is_told(settings: KafkaSettings, name: str, internal: bool = False) -> bool:
 
 
 @dataclass(frozen=True)
-class Known:
+class RecordedNames:
     """What was told before: names that are looked for when they are listed no more, and where topics ended.
 
     The configurations of `settled` topics are not read this time.

@@ -8,9 +8,9 @@ from kafka.protocol.consumer import ListOffsetsRequest
 from kafka.protocol.metadata import MetadataRequest
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.common.kafka.look.cluster import Rule, Topic
-from lineage_bridge.sources.common.kafka.protocol.fetch import Failures, asked, batches, by_leader
-from lineage_bridge.sources.common.kafka.protocol.wire import Wire
+from lineage_bridge.sources.common.kafka.look.cluster import AclRule, KafkaTopic
+from lineage_bridge.sources.common.kafka.protocol.fetch import Failures, batches, by_leader, request_each
+from lineage_bridge.sources.common.kafka.protocol.wire import KafkaProtocol
 
 UNKNOWN_TOPIC, NO_AUTHORIZER = 3, 54
 LATEST, EARLIEST = -1, -2
@@ -19,60 +19,60 @@ _AT_ONCE, _PARTITIONS_AT_ONCE = 1000, 20_000
 _PATTERNS, _OPERATIONS, _ALLOW = {3: "LITERAL", 4: "PREFIXED"}, {2: "ALL", 3: "READ", 4: "WRITE"}, 3
 
 
-def cluster(wire: Wire) -> tuple[Any, dict[str, Topic]]:
+def cluster(wire: KafkaProtocol) -> tuple[Any, dict[str, KafkaTopic]]:
     """The answer about the cluster, and the topics that may be seen. Raises SourceError."""
-    answer = wire.ask(MetadataRequest(topics=None, allow_auto_topic_creation=False))
+    answer = wire.request(MetadataRequest(topics=None, allow_auto_topic_creation=False))
     return answer, {said.name: _topic(said) for said in answer.topics if not said.error_code or said.partitions}
 
 
-def _topic(said: Any) -> Topic:  # noqa: ANN401  # kafka-python has no types
+def _topic(said: Any) -> KafkaTopic:  # noqa: ANN401  # kafka-python has no types
     count = max((partition.partition_index for partition in said.partitions), default=-1) + 1
     leaders = [-1] * count
     for partition in said.partitions:
         leaders[partition.partition_index] = partition.leader_id
     copies = max((len(partition.replica_nodes) for partition in said.partitions), default=0)
     ident = "" if said.topic_id is None or not int(said.topic_id) else str(said.topic_id)
-    return Topic(ident, bool(said.is_internal), tuple(leaders), copies)
+    return KafkaTopic(ident, bool(said.is_internal), tuple(leaders), copies)
 
 
-def sought(wire: Wire, names: Iterable[str], failures: Failures) -> tuple[dict[str, Topic], frozenset[str]]:
+def sought(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> tuple[dict[str, KafkaTopic], frozenset[str]]:
     """Topics that are asked for by name: those there are, and those there are not.
 
     A listing leaves out what one may not see. Of a name, the brokers say that it does not exist only to those who may see it.
     """
-    found: dict[str, Topic] = {}
+    found: dict[str, KafkaTopic] = {}
     gone = set()
     for part in batches(sorted(names), _AT_ONCE):
         wanted = [MetadataRequest.MetadataRequestTopic(name=name) for name in part]
         try:
-            answer = wire.ask(MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
+            answer = wire.request(MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
         except SourceError as error:
-            failures.whole("topics: those that are listed no more", error)
+            failures.add_listing("topics: those that are listed no more", error)
             continue
         for said in answer.topics:
             if said.error_code == UNKNOWN_TOPIC:
                 gone.add(said.name)
             elif said.error_code and not said.partitions:
-                failures.part("topics: those that are listed no more", said.error_code, said.name)
+                failures.add_name("topics: those that are listed no more", said.error_code, said.name)
             else:
                 found[said.name] = _topic(said)
     return found, frozenset(gone)
 
 
-def configs(wire: Wire, names: Iterable[str], failures: Failures) -> dict[str, dict[str, str]]:
+def configs(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> dict[str, dict[str, str]]:
     """What is set of each topic itself; what it has of the cluster is left out, and what is secret."""
     resource = DescribeConfigsRequest.DescribeConfigsResource
     found: dict[str, dict[str, str]] = {}
     for part in batches(sorted(names), _AT_ONCE):
         wanted = [resource(resource_type=_TOPIC_RESOURCE, resource_name=name, configuration_keys=None) for name in part]
         try:
-            answer = wire.ask(DescribeConfigsRequest(resources=wanted))
+            answer = wire.request(DescribeConfigsRequest(resources=wanted))
         except SourceError as error:
-            failures.whole("topics: configurations", error)
+            failures.add_listing("topics: configurations", error)
             continue
         for said in answer.results:
             if said.error_code:
-                failures.part("topics: configurations", said.error_code, said.resource_name)
+                failures.add_name("topics: configurations", said.error_code, said.resource_name)
             else:
                 found[said.resource_name] = {entry.name: entry.value or "" for entry in said.configs if _own(entry)}
     return found
@@ -82,7 +82,7 @@ def _own(entry: Any) -> bool:  # noqa: ANN401  # as above
     return bool(entry.config_source == _TOPICS_OWN and not entry.is_sensitive)
 
 
-def offsets(wire: Wire, topics: Mapping[str, Topic], when: int, failures: Failures) -> dict[str, tuple[int, ...]]:
+def offsets(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], when: int, failures: Failures) -> dict[str, tuple[int, ...]]:
     """The LATEST or EARLIEST offset of each partition; a topic is left out if one of its partitions could not be asked."""
     of_topic, of_partition = ListOffsetsRequest.ListOffsetsTopic, ListOffsetsRequest.ListOffsetsTopic.ListOffsetsPartition
     leaders = {name: topic.leaders for name, topic in topics.items()}
@@ -94,23 +94,23 @@ def offsets(wire: Wire, topics: Mapping[str, Topic], when: int, failures: Failur
         ]
         requests.append((node, ListOffsetsRequest(replica_id=-1, isolation_level=0, topics=wanted)))
     found = {name: [-1] * len(nodes) for name, nodes in leaders.items()}
-    for node, _, answer in asked(wire, requests):
+    for node, _, answer in request_each(wire, requests):
         if isinstance(answer, SourceError):
-            failures.whole(f"broker {node}: offsets of topics", answer)
+            failures.add_listing(f"broker {node}: offsets of topics", answer)
             continue
         for topic in answer.topics:
             for said in topic.partitions:
                 if said.error_code:
-                    failures.part("topics: offsets", said.error_code, topic.name)
+                    failures.add_name("topics: offsets", said.error_code, topic.name)
                 else:
                     found[topic.name][said.partition_index] = said.offset
     for name, nodes in leaders.items():
         if -1 in nodes:
-            failures.part("topics: offsets", "a partition has no leader", name)
+            failures.add_name("topics: offsets", "a partition has no leader", name)
     return {name: tuple(places) for name, places in found.items() if places and -1 not in places}
 
 
-def rules(wire: Wire, failures: Failures) -> tuple[Rule, ...] | None:
+def rules(wire: KafkaProtocol, failures: Failures) -> tuple[AclRule, ...] | None:
     """Who may read and write topics; empty if the cluster does not restrict it; None if one may not know."""
     asking = DescribeAclsRequest(
         resource_type_filter=_TOPIC_RESOURCE,
@@ -122,18 +122,20 @@ def rules(wire: Wire, failures: Failures) -> tuple[Rule, ...] | None:
         permission_type=1,
     )
     try:
-        answer = wire.ask(asking)
+        answer = wire.request(asking)
     except SourceError as error:
-        failures.whole("rights on topics", error)
+        failures.add_listing("rights on topics", error)
         return None
     if answer.error_code == NO_AUTHORIZER:
         return ()
     if answer.error_code:
-        failures.part("rights on topics", answer.error_code, "describe acls")
+        failures.add_name("rights on topics", answer.error_code, "describe acls")
         return None
     return tuple(
         sorted(
-            Rule(said.resource_name, _PATTERNS[said.pattern_type], one.principal, _OPERATIONS[one.operation], one.permission_type == _ALLOW)
+            AclRule(
+                said.resource_name, _PATTERNS[said.pattern_type], one.principal, _OPERATIONS[one.operation], one.permission_type == _ALLOW
+            )
             for said in answer.resources
             for one in said.acls
             if said.pattern_type in _PATTERNS and one.operation in _OPERATIONS

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from lineage_bridge.sources.common.kafka.protocol.wire import Wire, named
+from lineage_bridge.sources.common.kafka.protocol.wire import KafkaProtocol, error_name
 from lineage_bridge.sources.common.observer import Unseen
 
 _ItemT = TypeVar("_ItemT")
@@ -17,15 +17,15 @@ class Failures:
         self._whole: dict[str, str] = {}
         self._parts: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
 
-    def whole(self, what: str, why: object) -> None:
+    def add_listing(self, what: str, why: object) -> None:
         """A listing that failed."""
         self._whole.setdefault(what, str(why))
 
-    def part(self, what: str, why: str | int, name: str) -> None:
+    def add_name(self, what: str, why: str | int, name: str) -> None:
         """One name of many; `why` may be an error code of the protocol."""
-        self._parts[what][named(why) if isinstance(why, int) else why].append(name)
+        self._parts[what][error_name(why) if isinstance(why, int) else why].append(name)
 
-    def told(self) -> tuple[Unseen, ...]:
+    def unseen(self) -> tuple[Unseen, ...]:
         """All of them, sorted, one of each name."""
         reasons = {what: [why] for what, why in self._whole.items()}
         for what, by in self._parts.items():
@@ -60,7 +60,7 @@ def by_leader(leaders: dict[str, tuple[int, ...]], size: int) -> Iterator[tuple[
     yield from sorted(held.items())
 
 
-def asked(wire: Wire, requests: Sequence[tuple[int, Any]]) -> Iterator[tuple[int, Any, Any]]:
+def request_each(wire: KafkaProtocol, requests: Sequence[tuple[int, Any]]) -> Iterator[tuple[int, Any, Any]]:
     """(broker, request, response or SourceError) of each."""
-    for (node, request), answer in zip(requests, wire.ask_all(requests), strict=True):
+    for (node, request), answer in zip(requests, wire.request_all(requests), strict=True):
         yield node, request, answer

@@ -10,7 +10,7 @@ from lineage_bridge.errors import ConfigError
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 
 
-class Service(str):
+class KerberosService(str):
     """The brokers' service name, which is all that reaches the mechanism; it carries who logs in."""
 
     __slots__ = ("keytab", "principal")
@@ -31,7 +31,7 @@ class Mechanism(SaslMechanismGSSAPI):  # type: ignore[misc]  # a class without t
     def __init__(self, **config: Any) -> None:  # noqa: ANN401  # kafka-python has no types
         import gssapi  # noqa: PLC0415  # an extra
 
-        service: Service = config["sasl_kerberos_service_name"]
+        service: KerberosService = config["sasl_kerberos_service_name"]
         self._is_done = self._is_authenticated = False
         self.auth_id = f"{service}@{config['host']}"
         named = gssapi.Name(self.auth_id, name_type=gssapi.NameType.hostbased_service)

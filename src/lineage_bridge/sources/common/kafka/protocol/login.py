@@ -63,7 +63,7 @@ def _login(settings: KafkaSettings) -> dict[str, Any]:
         from lineage_bridge.sources.common.kafka.protocol import kerberos  # noqa: PLC0415  # an extra
 
         kerberos.prepare()
-        return config | {"sasl_kerberos_service_name": kerberos.Service(settings)}
+        return config | {"sasl_kerberos_service_name": kerberos.KerberosService(settings)}
     if settings.sasl_mechanism == "OAUTHBEARER":
         return config | {"sasl_oauth_token_provider": token_provider(settings)}
     return config | {"sasl_plain_username": settings.username, "sasl_plain_password": Hidden(reveal(settings.password or ""))}

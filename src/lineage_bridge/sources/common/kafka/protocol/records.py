@@ -6,7 +6,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from lineage_bridge.sources.common.kafka.look.cluster import Sample
+from lineage_bridge.sources.common.kafka.look.cluster import RecordSample
 from lineage_bridge.sources.common.kafka.look.sampling import sample
 from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
 from lineage_bridge.sources.common.kafka.protocol.login import records_config
@@ -19,7 +19,7 @@ _WHAT = "topics: records"
 
 def newest(
     settings: KafkaSettings, ends: Mapping[str, tuple[int, ...]], starts: Mapping[str, tuple[int, ...]], failures: Failures
-) -> dict[str, dict[str, Sample]]:
+) -> dict[str, dict[str, RecordSample]]:
     """What the newest records of these topics look like; the offsets say where they lie. Takes no longer than the time-out."""
     wanted = [place for topic, places in ends.items() for place in _places(topic, places, starts.get(topic, ()))]
     if not wanted:
@@ -38,7 +38,7 @@ def newest(
     try:
         consumer = Consumer(config)
     except (KafkaException, ValueError) as error:
-        failures.whole(_WHAT, f"librdkafka refuses the settings: {_reason(error)}")
+        failures.add_listing(_WHAT, f"librdkafka refuses the settings: {_reason(error)}")
         return {}
     try:
         consumer.assign(wanted)
@@ -46,7 +46,7 @@ def newest(
     finally:
         consumer.close()
     for topic in sorted({topic for topic, _ in left}):
-        failures.part(_WHAT, said[-1] if said else "they did not come in time", topic)
+        failures.add_name(_WHAT, said[-1] if said else "they did not come in time", topic)
     return {
         topic: {KEY: sample(record.key() for record in records), VALUE: sample(record.value() for record in records)}
         for topic, records in held.items()
@@ -74,7 +74,7 @@ def _read(
             elif place in left:
                 left.discard(place)
                 if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001  # that is its public name
-                    failures.part(_WHAT, error.str(), place[0])
+                    failures.add_name(_WHAT, error.str(), place[0])
     return left
 
 

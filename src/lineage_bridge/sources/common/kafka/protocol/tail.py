@@ -23,7 +23,7 @@ _UNKNOWN = frozenset((KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPI
 _LOST = frozenset((KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._AUTO_OFFSET_RESET))  # noqa: SLF001  # as above
 
 
-class Part(NamedTuple):
+class TailProgress(NamedTuple):
     """How far was read. `offsets`: of every partition the next one. `gone`: partitions whose next records were no longer there.
 
     `is_whole`: the ends that the partitions had were reached.
@@ -34,7 +34,7 @@ class Part(NamedTuple):
     is_whole: bool = True
 
 
-class Tail:
+class TopicTail:
     """One reader of one topic, used by one thread. Raises SourceError, ConfigError."""
 
     def __init__(self, settings: KafkaSettings, topic: str) -> None:
@@ -82,7 +82,7 @@ class Tail:
         """Of every partition the next offset."""
         return dict(self._offsets)
 
-    def some(self, timeout_s: float) -> tuple[bytes, ...]:
+    def read(self, timeout_s: float) -> tuple[bytes, ...]:
         """What comes within this time. Raises SourceError."""
         values = []
         lost: set[int] = set()
@@ -100,7 +100,7 @@ class Tail:
         self._begin_again(lost)
         return tuple(values)
 
-    def to_end(self, take: Callable[[bytes], object], most: int) -> Part:
+    def read_to_end(self, take: Callable[[bytes], object], most: int) -> TailProgress:
         """All up to the ends; if there are more than about `most` records, the rest comes the next time. Raises SourceError.
 
         Takes no longer than the time-out after the last record.
@@ -108,7 +108,7 @@ class Tail:
         count = 0
         deadline = time.monotonic() + self._settings.timeout_s
         while self._left and count < most:
-            values = self.some(min(0.5, self._settings.timeout_s))
+            values = self.read(min(0.5, self._settings.timeout_s))
             for value in values:
                 take(value)
             count += len(values)
@@ -118,7 +118,7 @@ class Tail:
                 if not count:
                     raise self._failed("records did not come in time")
                 break
-        return Part(self.offsets, tuple(sorted(self._gone)), not self._left)
+        return TailProgress(self.offsets, tuple(sorted(self._gone)), not self._left)
 
     def _begin_again(self, lost: set[int]) -> None:
         """Of partitions whose next record is no longer there, go on with what is."""

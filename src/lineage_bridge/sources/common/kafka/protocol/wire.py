@@ -33,7 +33,7 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], type[SourceError], str], ...] =
 )
 
 
-def told(error: Exception) -> SourceError:
+def source_error(error: Exception) -> SourceError:
     """An error of the client in our tree."""
     if isinstance(error, SourceError):
         return error
@@ -47,7 +47,7 @@ def _said(error: Exception) -> str:
     return str(error.args[0]) if error.args and not isinstance(error, kafka_errors.NodeNotReadyError) else type(error).__name__
 
 
-def named(code: int) -> str:
+def error_name(code: int) -> str:
     """An error code of the protocol by its name: `TopicAuthorizationFailedError`."""
     return str(kafka_errors.for_code(code).__name__)
 
@@ -73,7 +73,7 @@ class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without typ
         elif isinstance(answer, SaslHandshakeResponse):
             self.refusal = kafka_errors.UnsupportedSaslMechanismError(f"it takes {', '.join(answer.mechanisms) or 'none'}")
         else:
-            self.refusal = kafka_errors.SaslAuthenticationFailedError(answer.error_message or named(answer.error_code))
+            self.refusal = kafka_errors.SaslAuthenticationFailedError(answer.error_message or error_name(answer.error_code))
 
     def connection_lost(self, error: Exception | None) -> None:
         super().connection_lost(self.refusal if self.refusal and isinstance(error, kafka_errors.KafkaConnectionError) else error)
@@ -91,7 +91,7 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc]  # as above
         return connection is not None and "throttle" in connection.paused
 
 
-class Wire:
+class KafkaProtocol:
     """An open connection to a cluster. `requests` counts what was sent, logins apart. Open it with `with`; not safe in several threads.
 
     `version` is the brokers' (`(2, 8)`), if they are not to be asked for it.
@@ -128,7 +128,7 @@ class Wire:
                 await self._manager.get_connection(broker.node_id, pop_on_close=False, refresh_metadata_on_err=False)
                 await self._manager.cluster.refresh_metadata(broker.node_id)
             except (kafka_errors.KafkaError, LineageBridgeError, OSError, ValueError) as error:
-                failure = error if isinstance(error, LineageBridgeError) else told(error)
+                failure = error if isinstance(error, LineageBridgeError) else source_error(error)
                 if isinstance(failure, ForbiddenError):
                     raise failure from error
                 failures.append(f"{server}: {failure}")
@@ -144,22 +144,22 @@ class Wire:
         """The ids of the brokers, in order."""
         return sorted(broker.node_id for broker in self._manager.cluster.brokers())
 
-    def knows(self, request: Any, version: int = 0) -> bool:  # noqa: ANN401  # kafka-python has no types
+    def supports(self, request: Any, version: int = 0) -> bool:  # noqa: ANN401  # kafka-python has no types
         """Whether the brokers know this kind of request, at least of this version."""
         try:
             return bool(self._manager.broker_version_data.api_version(request) >= version)
         except kafka_errors.IncompatibleBrokerVersion:
             return False
 
-    def ask(self, request: Any, node: int | None = None) -> Any:  # noqa: ANN401  # as above
+    def request(self, request: Any, node: int | None = None) -> Any:  # noqa: ANN401  # as above
         """The response to a request, from this broker or any. Raises SourceError."""
         node = self.brokers[0] if node is None else node
-        (answer,) = self.ask_all([(node, request)])
+        (answer,) = self.request_all([(node, request)])
         if isinstance(answer, SourceError):
             raise answer
         return answer
 
-    def ask_all(self, requests: Iterable[tuple[int, Any]]) -> list[Any]:
+    def request_all(self, requests: Iterable[tuple[int, Any]]) -> list[Any]:
         """The responses to requests, in order, each from its broker, or the SourceError it failed with; the brokers work at once."""
         asked = list(requests)
         self.requests += len(asked)
@@ -186,4 +186,4 @@ class Wire:
                 await self._net.sleep(_THROTTLED_S)
             return await self._manager.send(request, node_id=node)
         except (kafka_errors.KafkaError, LineageBridgeError, OSError, ValueError) as error:
-            return told(error)
+            return source_error(error)

@@ -14,7 +14,7 @@ Tagged = tuple[str, str]
 _TAGS = "confluent:tags"
 
 
-class Said(NamedTuple):
+class SchemaDocumentation(NamedTuple):
     """The full name of the record, as RecordNameStrategy names its subject, its description, and the tags."""
 
     record: str = ""
@@ -22,25 +22,25 @@ class Said(NamedTuple):
     tags: tuple[Tagged, ...] = ()
 
 
-def said_in(kind: str, text: str) -> Said:
+def read_documentation(kind: str, text: str) -> SchemaDocumentation:
     """What a text says. Raises RequestError for one that cannot be read."""
     with reading(kind):
         return _said_in(kind, text)
 
 
-def _said_in(kind: str, text: str) -> Said:
+def _said_in(kind: str, text: str) -> SchemaDocumentation:
     if kind == "PROTOBUF":
         return _protobuf(text)
     try:
         schema = json.loads(text)
     except ValueError:
-        return Said()
+        return SchemaDocumentation()
     if not isinstance(schema, dict):
-        return Said()
+        return SchemaDocumentation()
     tags = tuple(sorted(set(_avro_tags(schema, "") if kind == "AVRO" else _json_tags(schema, ""))))
     if kind == "AVRO":
-        return Said(_avro_name(schema), _text(schema.get("doc")), tags)
-    return Said(_text(schema.get("title")), _text(schema.get("description")), tags)
+        return SchemaDocumentation(_avro_name(schema), _text(schema.get("doc")), tags)
+    return SchemaDocumentation(_text(schema.get("title")), _text(schema.get("description")), tags)
 
 
 def _text(value: object) -> str:
@@ -91,11 +91,11 @@ def _json_tags(schema: object, path: str) -> Iterator[Tagged]:
             yield from _json_tags(part, path)
 
 
-def _protobuf(text: str) -> Said:
+def _protobuf(text: str) -> SchemaDocumentation:
     types = protobuf.types_of(text)
     record = next((name for name, found in types.items() if isinstance(found, ast.Message)), "")
     tags = tuple(sorted(set(_message_tags(record, types, "", ()))))
-    return Said(record, "", tags)
+    return SchemaDocumentation(record, "", tags)
 
 
 def _message_tags(full: str, types: "protobuf.Types", path: str, inside: tuple[str, ...]) -> Iterator[Tagged]:
