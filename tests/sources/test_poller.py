@@ -199,7 +199,7 @@ def test_sources_know_what_others_saw(world: World, scripts: dict):
 def test_a_snapshot_that_cannot_be_read_stops_no_other_source(world: World, scripts: dict, monkeypatch: pytest.MonkeyPatch):
     scripts["a"] = [(["x"], (), ())]
     world.poll("filed")
-    monkeypatch.setattr(scripted.Scripted, "knowledge", lambda _, snapshot: snapshot["absent"])
+    monkeypatch.setattr(scripted.Scripted, "shared_metadata", lambda _, snapshot: snapshot["absent"])
     world.poll("one")
     assert world.desk.record("one").state.failures == 0
 

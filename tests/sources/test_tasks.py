@@ -48,10 +48,10 @@ class Mortal(TaskRepository):
         self.killed = True
         raise KilledError
 
-    def write(self, task: TaskRecord) -> None:
+    def save(self, task: TaskRecord) -> None:
         self._live(lambda: super(Mortal, self).save(task))
 
-    def keep(self, *args: Any, **named: Any) -> bool:
+    def save_steps(self, *args: Any, **named: Any) -> bool:
         return bool(self._live(lambda: super(Mortal, self).save_steps(*args, **named)))
 
 
@@ -142,7 +142,7 @@ def _no_book() -> Any:
         def states(self) -> dict[str, Any]:
             return {}
 
-        def written(self) -> dict[str, Any]:
+        def added(self) -> dict[str, Any]:
             return {}
 
     return Empty()
