@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lineage_bridge.errors import NotFoundError
+from lineage_bridge.ingest.payload import MAX_EVENTS
 from lineage_bridge.openlineage.verdict import MAX_BYTES
 from lineage_bridge.ports import EventLog, FindingsReader, FrameReader, GraphReader, SourceService, TaskService
 
@@ -52,6 +53,6 @@ class Services:
     findings: Callable[[], FindingsReader] = _no_findings
     allowed_hosts: frozenset[str] = LOOPBACK
     max_body_bytes: int = MAX_BYTES
-    max_events: int = 10_000
+    max_events: int = MAX_EVENTS
     min_free_bytes: int = 16 << 20
     thread_bytes: int = 256 << 10

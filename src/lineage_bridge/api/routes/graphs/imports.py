@@ -3,18 +3,19 @@
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 
-from lineage_bridge.api.bodies import Body, cut, receive
+from lineage_bridge.api.bodies import read_payload
+from lineage_bridge.api.intake import STATUS, Intake, sender
 from lineage_bridge.api.openapi import answers, body_of
 from lineage_bridge.api.responses import POSITION_HEADER, answer
 from lineage_bridge.api.routes.graphs.importing import Imported, translate
 from lineage_bridge.api.routes.graphs.nodes import GraphId, check
-from lineage_bridge.api.routes.operations.intake import STATUS, Intake, judge_one
 from lineage_bridge.api.schemas.answers import ErrorAnswer
 from lineage_bridge.api.schemas.graphs import GraphIn, ImportAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RefusedError, RequestError
+from lineage_bridge.ingest.ingest import Ingested, JudgedEvent, ingest
+from lineage_bridge.ingest.payload import Events, Payload, split_payload
 from lineage_bridge.openlineage.verdict import Rejected
-from lineage_bridge.ports import Frame
 
 
 def routes(services: Services, intake: Intake) -> APIRouter:
@@ -23,11 +24,18 @@ def routes(services: Services, intake: Intake) -> APIRouter:
 
     async def post_import(request: Request, graph_id: GraphId) -> Response:
         check(services, graph_id)
-        body = await receive(request, services.max_body_bytes)
-        imported, frames = await to_thread.run_sync(_imported, services, body)
-        where = await intake.store(frames)
-        said = ImportAnswer(services.graph_id, imported.nodes, imported.edges, imported.skipped, where)
-        return answer(said, headers={POSITION_HEADER: where})
+        payload, now_us = await read_payload(request, services), services.clock_us()
+        imported = await to_thread.run_sync(_imported, payload, now_us)
+
+        def ingest_import() -> Ingested:
+            ingested = ingest(Events(imported.events), sender(request), services.log, now_us, all_or_nothing=True)
+            for event in ingested.events:
+                _check_accepted(event)
+            return ingested
+
+        receipt = await intake.ingest_in_thread(ingest_import)
+        summary = ImportAnswer(services.graph_id, imported.nodes, imported.edges, imported.skipped, receipt.position)
+        return answer(summary, headers={POSITION_HEADER: receipt.position})
 
     router.add_api_route(
         "/{graph_id}/import",
@@ -41,18 +49,16 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     return router
 
 
-def _imported(services: Services, body: Body) -> tuple[Imported, list[Frame]]:
-    """What an import tells, and the frames that keep it. Raises RefusedError, RequestError: then nothing of it is used."""
-    pieces = cut(body, services.max_events)
-    if pieces.problem or not pieces.single:
-        problem = pieces.problem or Rejected("wrong_type", "$", "an import is one JSON object")
-        raise RefusedError(STATUS[problem.code], problem.code, problem.message, 'Send {"nodes": [...], "edges": [...]}.')
-    now_us = services.clock_us()
-    imported = translate(pieces.events[0], now_us)
-    judged = [judge_one(event, now_us) for event in imported.events]
-    for one in judged:
-        if isinstance(one.verdict, Rejected):
-            raise RequestError(
-                f"{one.verdict.message} (at {one.verdict.path} of {one.frame.body[:200]!r})", "Nothing of the import was used."
-            )
-    return imported, [one.frame for one in judged]
+def _imported(payload: Payload, now_us: int) -> Imported:
+    """The events that say what an import says. Raises RefusedError, RequestError."""
+    events = split_payload(payload)
+    if events.rejected or not events.single:
+        problem = events.rejected or Rejected("wrong_type", "$", "an import is one JSON object")
+        raise RefusedError(STATUS[problem.code], problem.code, problem.message, 'send {"nodes": [...], "edges": [...]}')
+    return translate(events.items[0], now_us)
+
+
+def _check_accepted(event: JudgedEvent) -> None:
+    if isinstance(event.verdict, Rejected):
+        verdict = event.verdict
+        raise RequestError(f"{verdict.message} (at {verdict.path} of {event.record.body[:200]!r})", "nothing of the import was used")

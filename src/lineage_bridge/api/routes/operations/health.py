@@ -4,14 +4,13 @@ from uuid import UUID
 
 import msgspec
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from lineage_bridge.api import position_tokens
-from lineage_bridge.api.bodies import receive
-from lineage_bridge.api.guard import check_loopback
+from lineage_bridge.api.bodies import read_body
+from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.openapi import answers, body_of
 from lineage_bridge.api.responses import POSITION_HEADER, answer
-from lineage_bridge.api.routes.operations.intake import CHANNEL, Intake
 from lineage_bridge.api.schemas.answers import (
     DiskUse,
     Erased,
@@ -26,9 +25,7 @@ from lineage_bridge.api.schemas.answers import (
 )
 from lineage_bridge.api.services import HEALTHY, Services
 from lineage_bridge.errors import LogError, RequestError, StoreError, StoreMissingError
-from lineage_bridge.graph.ids import event_id
-from lineage_bridge.graph.log_record import FrameKind
-from lineage_bridge.ports import LOG_SOURCE, Frame
+from lineage_bridge.ports import LOG_SOURCE
 
 BEAT_US = 10_000_000
 """A pipeline that has not told of itself for this long counts as silent."""
@@ -60,18 +57,14 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     @router.post(
         "/operations/erase",
         response_model=None,
-        dependencies=[Depends(check_loopback)],
         openapi_extra=body_of(Erasure),
         responses=answers({202: Erased, 422: ErrorAnswer}),
     )
     async def post_erase(request: Request) -> Response:
         """Take runs out of every answer, by their UUIDs. What they said of themselves goes; what others said stays."""
-        body = await receive(request, services.max_body_bytes)
-        order = await to_thread.run_sync(_erasure, body.data)
-        text = msgspec.json.encode({"operation": "erase", "runs": order.runs})
-        frame = Frame(FrameKind.OPERATOR, event_id(text), services.clock_us(), CHANNEL, "", b"", text)
-        where = await intake.store([frame])
-        return answer(Erased(len(order.runs), where), 202, {POSITION_HEADER: where})
+        erasure = await to_thread.run_sync(_erasure, await read_body(request))
+        position = await intake.ingest_operation(request, {"operation": "erase", "runs": erasure.runs})
+        return answer(Erased(len(erasure.runs), position), 202, {POSITION_HEADER: position})
 
     return router
 

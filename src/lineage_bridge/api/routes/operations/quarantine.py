@@ -2,18 +2,19 @@
 
 from typing import Annotated
 
-from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.dependencies import Offset, page, reflecting, waiting
+from lineage_bridge.api.intake import Intake, one_answer, sender
 from lineage_bridge.api.openapi import answers
 from lineage_bridge.api.responses import answer
-from lineage_bridge.api.routes.operations.intake import Intake, Judged, Receipt, judge_one, one_answer
 from lineage_bridge.api.schemas.answers import Accepted, ErrorAnswer, Quarantine, RejectedAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.graph.log_record import RETRY, FrameKind
+from lineage_bridge.ingest.ingest import Ingested, ingest
+from lineage_bridge.ingest.payload import Events
 from lineage_bridge.openlineage.verdict import Rejected
 from lineage_bridge.ports import Frame
 
@@ -59,14 +60,19 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         response_model=None,
         responses=answers({201: Accepted, 404: ErrorAnswer, 422: RejectedAnswer}),
     )
-    async def post_retry(event_id: str) -> Response:
+    async def post_retry(request: Request, event_id: str) -> Response:
         """Judge what is kept once more; if it is accepted now, it is used. Otherwise nothing is written."""
-        judged = await to_thread.run_sync(_judged_again, services, event_id)
-        verdict = judged.verdict
-        if isinstance(verdict, Rejected):
-            end = position_tokens.log_end(services.log.end())
-            return answer(RejectedAnswer(judged.id, end, verdict.code, verdict.path, verdict.message), 422)
-        return one_answer(Receipt([judged], True, await intake.store([judged.frame])))
+
+        def ingest_again() -> Ingested:
+            kept = Events([_kept(services, event_id).body], single=True)
+            return ingest(kept, sender(request, RETRY), services.log, services.clock_us(), all_or_nothing=True)
+
+        receipt = await intake.ingest_in_thread(ingest_again)
+        (event,) = receipt.ingested.events
+        if isinstance(event.verdict, Rejected):
+            verdict = event.verdict
+            return answer(RejectedAnswer(event.id, receipt.position, verdict.code, verdict.path, verdict.message), 422)
+        return one_answer(receipt)
 
     return router
 
@@ -84,8 +90,3 @@ def _kept(services: Services, event_id: str) -> Frame:
     if frame is None or frame.kind not in (FrameKind.EVENT, FrameKind.REJECTED):
         raise missing
     return frame
-
-
-def _judged_again(services: Services, event_id: str) -> Judged:
-    frame = _kept(services, event_id)
-    return judge_one(frame.body, services.clock_us(), RETRY)

@@ -2,11 +2,10 @@
 
 import msgspec
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from msgspec import UNSET
 
-from lineage_bridge.api.bodies import receive
-from lineage_bridge.api.guard import check_loopback
+from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.openapi import answers, body_of
 from lineage_bridge.api.responses import answer
 from lineage_bridge.api.schemas.answers import ErrorAnswer
@@ -30,7 +29,6 @@ from lineage_bridge.model.sources import SourceRecord
 from lineage_bridge.openlineage.times import SECOND_US, format_time
 
 _ORDER = msgspec.json.Decoder(SourceOrder)
-_OPERATOR = [Depends(check_loopback)]
 
 
 def routes(services: Services) -> APIRouter:
@@ -65,8 +63,8 @@ def _reading_routes(router: APIRouter, services: Services) -> None:
 
 def _add_route(router: APIRouter, services: Services) -> None:
     async def post_source(request: Request) -> Response:
-        body = await receive(request, services.max_body_bytes)
-        order = _read(body.data)
+        body = await read_body(request)
+        order = _read(body)
         added = await to_thread.run_sync(
             lambda: services.sources.add(order.name, order.kind, order.settings, replace=order.replace),
         )
@@ -78,7 +76,6 @@ def _add_route(router: APIRouter, services: Services) -> None:
         methods=["POST"],
         description="Add a source. It is polled at once.",
         response_model=None,
-        dependencies=_OPERATOR,
         openapi_extra=body_of(SourceOrder),
         responses=answers({201: SourceItem, 422: ErrorAnswer}, writes=False),
     )
@@ -90,7 +87,6 @@ def _order_routes(router: APIRouter, services: Services) -> None:
     @router.delete(
         "/sources/{name}",
         response_model=None,
-        dependencies=_OPERATOR,
         responses=answers({200: SourceRemoved, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
     )
     def delete_source(name: str) -> Response:
@@ -98,17 +94,17 @@ def _order_routes(router: APIRouter, services: Services) -> None:
         services.sources.remove(name)
         return answer(SourceRemoved(name))
 
-    @router.post("/sources/{name}/pause", response_model=None, dependencies=_OPERATOR, responses=known)
+    @router.post("/sources/{name}/pause", response_model=None, responses=known)
     def pause_source(name: str) -> Response:
         """Poll a source no more, until it is resumed."""
         return answer(_item(services.sources.pause(name, paused=True)))
 
-    @router.post("/sources/{name}/resume", response_model=None, dependencies=_OPERATOR, responses=known)
+    @router.post("/sources/{name}/resume", response_model=None, responses=known)
     def resume_source(name: str) -> Response:
         """Let a paused source go on, at once."""
         return answer(_item(services.sources.pause(name, paused=False)))
 
-    @router.post("/sources/{name}/poll", response_model=None, dependencies=_OPERATOR, responses=known)
+    @router.post("/sources/{name}/poll", response_model=None, responses=known)
     def poll_source(name: str) -> Response:
         """Have a source polled now. The poll is over when `polls` has grown."""
         return answer(_item(services.sources.poll(name)))
@@ -116,7 +112,6 @@ def _order_routes(router: APIRouter, services: Services) -> None:
     @router.post(
         "/sources/{name}/test",
         response_model=None,
-        dependencies=_OPERATOR,
         responses=answers({200: SourceChecks, 404: ErrorAnswer}, writes=False),
     )
     def test_source(name: str) -> Response:

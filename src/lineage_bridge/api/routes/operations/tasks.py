@@ -5,11 +5,10 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
-from lineage_bridge.api.bodies import receive
+from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.dependencies import Offset, page
-from lineage_bridge.api.guard import check_loopback
 from lineage_bridge.api.openapi import answers, body_of
 from lineage_bridge.api.responses import answer
 from lineage_bridge.api.schemas.answers import ErrorAnswer
@@ -19,7 +18,6 @@ from lineage_bridge.errors import RefusedError, RequestError
 from lineage_bridge.model.tasks import ASKED, Credential, ExtractOrder, PlaneRecord, TaskFilter, TaskRecord
 from lineage_bridge.openlineage.times import SECOND_US, format_time
 
-_OPERATOR = [Depends(check_loopback)]
 _REQUESTS = msgspec.json.Decoder(ExtractionRequest)
 _CREDENTIALS = msgspec.json.Decoder(Credentials)
 _SWITCHES = {
@@ -79,8 +77,8 @@ def _extract_route(router: APIRouter, services: Services) -> None:
         cluster_ids: _Ids = [],  # noqa: B006  # as above
         source: str | None = None,
     ) -> Response:
-        body = await receive(request, services.max_body_bytes)
-        asked = _read(_REQUESTS, body.data) or ExtractionRequest()
+        body = await read_body(request)
+        asked = _read(_REQUESTS, body) or ExtractionRequest()
         order = _order(asked, _ids("environment_ids", environment_ids, asked), _ids("cluster_ids", cluster_ids, asked), source)
         started = await to_thread.run_sync(services.tasks.extract, order)
         return answer(_item(started), 202)
@@ -92,7 +90,6 @@ def _extract_route(router: APIRouter, services: Services) -> None:
         description="Extract the lineage of an organization of Confluent Cloud. The body may be left out.",
         response_model=None,
         status_code=202,
-        dependencies=_OPERATOR,
         openapi_extra=body_of(ExtractionRequest, required=False),
         responses=answers({202: TaskItem, 422: ErrorAnswer}, writes=False),
     )
@@ -102,8 +99,8 @@ def _order_routes(router: APIRouter, services: Services) -> None:
     known = answers({200: TaskItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False)
 
     async def post_resume(request: Request, task_id: str) -> Response:
-        body = await receive(request, services.max_body_bytes)
-        given = _read(_CREDENTIALS, body.data) or Credentials()
+        body = await read_body(request)
+        given = _read(_CREDENTIALS, body) or Credentials()
         order = ExtractOrder(credentials=_given(given))
         resumed = await to_thread.run_sync(services.tasks.resume, task_id, order)
         return answer(_item(resumed), 202)
@@ -115,22 +112,21 @@ def _order_routes(router: APIRouter, services: Services) -> None:
         description="Go on with a task that was cancelled or interrupted. Credentials that came with its request have to come again.",
         response_model=None,
         status_code=202,
-        dependencies=_OPERATOR,
         openapi_extra=body_of(Credentials, required=False),
         responses=answers({202: TaskItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
     )
 
-    @router.post("/tasks/{task_id}/cancel", response_model=None, dependencies=_OPERATOR, responses=known)
+    @router.post("/tasks/{task_id}/cancel", response_model=None, responses=known)
     def cancel_task(task_id: str) -> Response:
         """Stop a task soon: it fails as `cancelled`. What it has told stays."""
         return answer(_item(services.tasks.cancel(task_id)))
 
-    @router.delete("/tasks/{task_id}", response_model=None, dependencies=_OPERATOR, responses=known)
+    @router.delete("/tasks/{task_id}", response_model=None, responses=known)
     def delete_task(task_id: str) -> Response:
         """Stop a task, as `cancel` does."""
         return answer(_item(services.tasks.cancel(task_id)))
 
-    @router.post("/tasks/enrich", include_in_schema=False, dependencies=_OPERATOR)
+    @router.post("/tasks/enrich", include_in_schema=False)
     def enrich() -> Response:
         raise RefusedError(501, "not_implemented", "catalogs are not asked for more than an extraction tells", "POST /api/v1/tasks/extract")
 

@@ -8,12 +8,11 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens
-from lineage_bridge.api.bodies import receive
+from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.dependencies import KINDS, Mended, Offset, page, reflecting, waiting
-from lineage_bridge.api.guard import check_loopback
+from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.openapi import answers, body_of
 from lineage_bridge.api.responses import POSITION_HEADER, answer
-from lineage_bridge.api.routes.operations.intake import CHANNEL, Intake
 from lineage_bridge.api.schemas.aliases import AliasEnd, Aliases, AliasesAccepted, AliasItem, AliasOrder
 from lineage_bridge.api.schemas.answers import ErrorAnswer
 from lineage_bridge.api.services import Services
@@ -21,11 +20,9 @@ from lineage_bridge.errors import RequestError
 from lineage_bridge.graph.facts.operations import alias_key
 from lineage_bridge.graph.identity.naming.rules import VERSION
 from lineage_bridge.graph.identity.steps import OPERATOR
-from lineage_bridge.graph.ids import NodeKind, event_id
-from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.history import AliasFilter, AliasRecord
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports import Frame
 
 MOST = 10_000
 _ORDER = msgspec.json.Decoder(AliasOrder)
@@ -38,7 +35,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     router = APIRouter(tags=["aliases"])
     _list_route(router, services)
     for operation in ("alias", "veto", "lift"):
-        _order_route(router, services, intake, operation)
+        _order_route(router, intake, operation)
     return router
 
 
@@ -78,7 +75,7 @@ def _item(record: AliasRecord) -> AliasItem:
     )
 
 
-def _order_route(router: APIRouter, services: Services, intake: Intake, operation: str) -> None:
+def _order_route(router: APIRouter, intake: Intake, operation: str) -> None:
     said = {
         "alias": "State that names, or whole namespaces, stand for one thing. One that is vetoed stays so until the veto is lifted.",
         "veto": "Take aliases back, as if there had never been any: an operator's, a producer's, what a rule of naming says.",
@@ -86,12 +83,9 @@ def _order_route(router: APIRouter, services: Services, intake: Intake, operatio
     }
 
     async def post(request: Request) -> Response:
-        body = await receive(request, services.max_body_bytes)
-        order = await to_thread.run_sync(_order, operation, body.data)
-        text = msgspec.json.encode({"operation": operation, "aliases": order.aliases})
-        frame = Frame(FrameKind.OPERATOR, event_id(text), services.clock_us(), CHANNEL, "", b"", text)
-        where = await intake.store([frame])
-        return answer(AliasesAccepted(len(order.aliases), where), 202, {POSITION_HEADER: where})
+        order = await to_thread.run_sync(_order, operation, await read_body(request))
+        position = await intake.ingest_operation(request, {"operation": operation, "aliases": order.aliases})
+        return answer(AliasesAccepted(len(order.aliases), position), 202, {POSITION_HEADER: position})
 
     router.add_api_route(
         f"/operations/{operation}",
@@ -100,7 +94,6 @@ def _order_route(router: APIRouter, services: Services, intake: Intake, operatio
         name=f"post_{operation}",
         description=said[operation],
         response_model=None,
-        dependencies=[Depends(check_loopback)],
         openapi_extra=body_of(AliasOrder),
         responses=answers({202: AliasesAccepted, 422: ErrorAnswer}),
     )

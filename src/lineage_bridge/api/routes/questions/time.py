@@ -8,24 +8,21 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
-from lineage_bridge.api.bodies import receive
+from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.dependencies import KINDS, Mended, Offset, Style, demand, reflecting, time_argument, waiting
-from lineage_bridge.api.guard import check_loopback
+from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.name_styles import spelt
 from lineage_bridge.api.openapi import answers, body_of
 from lineage_bridge.api.responses import POSITION_HEADER, answer
-from lineage_bridge.api.routes.operations.intake import CHANNEL, Intake
 from lineage_bridge.api.schemas.answers import ErrorAnswer
 from lineage_bridge.api.schemas.time import ChangeItem, DiffAnswer, DriftAnswer, DriftItem, EndOrder, Ordered
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError
-from lineage_bridge.graph.ids import event_id
-from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.graph.relations import Origin
 from lineage_bridge.model.differences import Between, Change, Drift, GraphDiff
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports import Frame, GraphReader
+from lineage_bridge.ports import GraphReader
 
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream", "both"]
@@ -40,7 +37,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     router = APIRouter(tags=["graph"])
     _diff_route(router, services)
     _drift_route(router, services)
-    _end_routes(router, services, intake)
+    _end_routes(router, intake)
     return router
 
 
@@ -153,18 +150,15 @@ def _drift(drift: Drift) -> DriftItem:
     )
 
 
-def _end_routes(router: APIRouter, services: Services, intake: Intake) -> None:
+def _end_routes(router: APIRouter, intake: Intake) -> None:
     async def order(request: Request, operation: str) -> Response:
-        body = await receive(request, services.max_body_bytes)
-        said = await to_thread.run_sync(_read_order, body.data)
-        text = msgspec.json.encode({"operation": operation, **msgspec.to_builtins(said)})
-        where = await intake.store([Frame(FrameKind.OPERATOR, event_id(text), services.clock_us(), CHANNEL, "", b"", text)])
-        return answer(Ordered(where), 202, {POSITION_HEADER: where})
+        end = await to_thread.run_sync(_read_order, await read_body(request))
+        position = await intake.ingest_operation(request, {"operation": operation, **msgspec.to_builtins(end)})
+        return answer(Ordered(position), 202, {POSITION_HEADER: position})
 
     @router.post(
         "/operations/end",
         response_model=None,
-        dependencies=[Depends(check_loopback)],
         openapi_extra=body_of(EndOrder),
         responses=answers({202: Ordered, 422: ErrorAnswer}),
     )
@@ -175,7 +169,6 @@ def _end_routes(router: APIRouter, services: Services, intake: Intake) -> None:
     @router.post(
         "/operations/unend",
         response_model=None,
-        dependencies=[Depends(check_loopback)],
         openapi_extra=body_of(EndOrder),
         responses=answers({202: Ordered, 422: ErrorAnswer}),
     )

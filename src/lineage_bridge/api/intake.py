@@ -1,0 +1,131 @@
+"""The API's way into `ingest`: what it answers for is durable."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+import msgspec
+from anyio import to_thread
+from fastapi import Request, Response
+from msgspec import UNSET
+
+from lineage_bridge.api import position_tokens
+from lineage_bridge.api.bodies import read_payload
+from lineage_bridge.api.guard import admission
+from lineage_bridge.api.responses import POSITION_HEADER, answer
+from lineage_bridge.api.schemas.answers import (
+    Accepted,
+    BatchAnswer,
+    BatchStatus,
+    BatchSummary,
+    EventOutcome,
+    FailedEvent,
+    Outcomes,
+    RejectedAnswer,
+    Stored,
+)
+from lineage_bridge.api.services import Services
+from lineage_bridge.ingest.ingest import Ingested, JudgedEvent, Sender, ingest, ingest_operation
+from lineage_bridge.openlineage.verdict import HTTP_STATUS, Rejected, Repaired
+
+CHANNEL = "http"
+STATUS = {**HTTP_STATUS, "too_many": 413}
+"""Code of a rejection -> status of the answer to a request that holds nothing else."""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Events whose records are durable, and the position that the graph has once it has applied them."""
+
+    ingested: Ingested
+    position: str
+
+
+class Intake:
+    """Ingests what requests bring, and waits until it is durable."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+
+    async def ingest_request(self, request: Request) -> Receipt:
+        """Ingest the events in a request's body. Raises UnavailableError, LogFullError, LogError, RefusedError."""
+        payload = await read_payload(request, self.services)
+
+        def ingest_payload() -> Ingested:
+            return ingest(payload, sender(request), self.services.log, self.services.clock_us())
+
+        if payload.estimated_bytes > self.services.thread_bytes:
+            return await self.ingest_in_thread(ingest_payload)
+        return await self._receipt(ingest_payload())
+
+    async def ingest_in_thread(self, ingest_events: Callable[[], Ingested]) -> Receipt:
+        """The receipt of what a function ingests, which runs in a thread. Raises what it raises, LogFullError, LogError."""
+        return await self._receipt(await to_thread.run_sync(ingest_events))
+
+    async def ingest_operation(self, request: Request, operation: object) -> str:
+        """Append an operator's statement to the log; the position behind it. Raises UnavailableError, LogFullError, LogError."""
+        text = msgspec.json.encode(operation)
+        return await self._durable(ingest_operation(text, sender(request), self.services.log, self.services.clock_us()))
+
+    async def post_lineage(self, request: Request) -> Response:
+        """Ingest one event, an array, an object with `events`, or lines of JSON; plain or compressed."""
+        receipt = await self.ingest_request(request)
+        return one_answer(receipt) if receipt.ingested.single else many_answer(receipt)
+
+    async def _receipt(self, ingested: Ingested) -> Receipt:
+        return Receipt(ingested, await self._durable(ingested.offsets))
+
+    async def _durable(self, offsets: "Future[list[int]]") -> str:
+        """The position behind records, once they are durable."""
+        written = await asyncio.wrap_future(offsets)
+        return position_tokens.behind(written[-1]) if written else position_tokens.log_end(self.services.log.end())
+
+
+def sender(request: Request, channel: str = CHANNEL) -> Sender:
+    """Who sends a request, as records name it."""
+    return Sender(channel, admission(request).principal.name)
+
+
+# answers
+
+
+def one_answer(receipt: Receipt) -> Response:
+    """The outcome of one event."""
+    event, headers = receipt.ingested.events[0], {POSITION_HEADER: receipt.position}
+    verdict = event.verdict
+    if isinstance(verdict, Rejected):
+        rejected = RejectedAnswer(event.id, receipt.position, verdict.code, verdict.path, verdict.message)
+        return answer(rejected, STATUS[verdict.code], headers)
+    repairs = verdict.repairs if isinstance(verdict, Repaired) else ()
+    return answer(Accepted(event.id, receipt.position, repairs), 201, headers)
+
+
+def many_answer(receipt: Receipt, *, stored: bool = False) -> Response:
+    """The outcome of each of several events."""
+    events, accepted = receipt.ingested.events, receipt.ingested.accepted
+    counts = (accepted, len(events) - accepted, receipt.position, list(map(_outcome, range(len(events)), events)))
+    outcomes = Stored(*counts, events_stored=accepted) if stored else Outcomes(*counts)
+    return answer(outcomes, 201 if accepted or not events else 422, {POSITION_HEADER: receipt.position})
+
+
+def batch_answer(receipt: Receipt) -> Response:
+    """The outcome of a batch, in the standard's shape."""
+    events, accepted = receipt.ingested.events, receipt.ingested.accepted
+    failed = [
+        FailedEvent(index, f"{verdict.code} at {verdict.path}: {verdict.message}", False)
+        for index, verdict in enumerate(event.verdict for event in events)
+        if isinstance(verdict, Rejected)
+    ]
+    summary = BatchSummary(len(events), accepted, len(failed), 0, len(failed))
+    status: BatchStatus = "success" if not failed else "partial_success" if accepted else "failure"
+    return answer(BatchAnswer(status, summary, failed, receipt.position), 200, {POSITION_HEADER: receipt.position})
+
+
+def _outcome(index: int, event: JudgedEvent) -> EventOutcome:
+    verdict = event.verdict
+    if isinstance(verdict, Rejected):
+        return EventOutcome(index, "rejected", event.id, UNSET, verdict.code, verdict.path, verdict.message)
+    if isinstance(verdict, Repaired):
+        return EventOutcome(index, "accepted", event.id, verdict.repairs)
+    return EventOutcome(index, "accepted", event.id)

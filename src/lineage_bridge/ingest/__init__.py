@@ -1,0 +1,1 @@
+"""Taking events in, for any transport: mask secrets, split, judge, append to the log."""

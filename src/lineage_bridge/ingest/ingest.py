@@ -1,0 +1,95 @@
+"""From bytes, a channel and a principal to verdicts and records of the log."""
+
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import msgspec
+
+from lineage_bridge.graph.ids import event_id
+from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.ingest.payload import SAMPLE_BYTES, Events, Payload, split_payload
+from lineage_bridge.openlineage.redaction import mask
+from lineage_bridge.openlineage.verdict import Rejected, Verdict, judge
+from lineage_bridge.ports import EventLog, Frame
+
+_WHOLE_PAYLOAD = frozenset({"not_json", "too_large", "too_many"})
+_NOTE_CHARACTERS = 2000
+
+
+class Sender(NamedTuple):
+    """Through which channel something came in, and the principal that sent it (empty: a program of this machine)."""
+
+    channel: str
+    principal: str = ""
+
+
+@dataclass(frozen=True)
+class JudgedEvent:
+    """An event with its verdict and its record."""
+
+    verdict: Verdict
+    record: Frame
+
+    @property
+    def id(self) -> str:
+        """The event's id in answers."""
+        return self.record.event_id.hex()
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """The events of a payload with their verdicts, and a future of the offsets of their records, done once these are durable.
+
+    `single`: the payload was one event by itself, or was refused as a whole.
+    """
+
+    events: list[JudgedEvent]
+    single: bool
+    offsets: "Future[list[int]]"
+
+    @property
+    def accepted(self) -> int:
+        """How many events are used."""
+        return sum(not isinstance(event.verdict, Rejected) for event in self.events)
+
+    @property
+    def is_refused_whole(self) -> bool:
+        """Whether the payload could not even be split into events."""
+        verdict = self.events[0].verdict if self.single else None
+        return isinstance(verdict, Rejected) and verdict.code in _WHOLE_PAYLOAD
+
+
+def ingest(received: Payload | Events, sender: Sender, log: EventLog, arrival_us: int, *, all_or_nothing: bool = False) -> Ingested:
+    """Mask secrets in what was received, split it into events, judge each, and append their records to the log.
+
+    Rejected events become records too, which the graph keeps in quarantine; with `all_or_nothing`, nothing is appended if any event is
+    rejected. Does not wait for the disk. Raises UnavailableError when too much waits for it; the future fails with LogError.
+    """
+    events = split_payload(received) if isinstance(received, Payload) else received
+    if events.rejected:
+        judged = [_rejected(mask(events.items[0]), events.rejected, sender, arrival_us)]
+    else:
+        judged = [_judge_event(raw, sender, arrival_us) for raw in events.items]
+    is_refused = all_or_nothing and any(isinstance(event.verdict, Rejected) for event in judged)
+    return Ingested(judged, events.single, log.submit([] if is_refused else [event.record for event in judged]))
+
+
+def ingest_operation(operation: bytes, sender: Sender, log: EventLog, arrival_us: int) -> "Future[list[int]]":
+    """Append an operator's statement, JSON text, to the log. The future and the errors are those of `ingest`."""
+    return log.submit([Frame(FrameKind.OPERATOR, event_id(operation), arrival_us, *sender, b"", operation)])
+
+
+def _judge_event(raw: bytes, sender: Sender, arrival_us: int) -> JudgedEvent:
+    masked = mask(raw)
+    verdict = judge(masked, arrival_us)
+    if isinstance(verdict, Rejected):
+        kept = masked[:SAMPLE_BYTES] if verdict.code == "too_large" else masked
+        return _rejected(kept, verdict, sender, arrival_us)
+    return JudgedEvent(verdict, Frame(FrameKind.EVENT, event_id(masked), arrival_us, *sender, b"", masked))
+
+
+def _rejected(body: bytes, verdict: Rejected, sender: Sender, arrival_us: int) -> JudgedEvent:
+    reason = {"code": verdict.code, "path": verdict.path, "message": verdict.message}
+    note = msgspec.json.encode({name: text[:_NOTE_CHARACTERS] for name, text in reason.items()})
+    return JudgedEvent(verdict, Frame(FrameKind.REJECTED, event_id(body), arrival_us, *sender, note, body))

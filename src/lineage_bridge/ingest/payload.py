@@ -1,0 +1,165 @@
+"""Payloads as a transport received them, split into events whose bytes stay as they were sent."""
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from lineage_bridge.openlineage.json_text import mend_text
+from lineage_bridge.openlineage.verdict import MAX_BYTES, Rejected
+
+MAX_EVENTS: Final = 10_000
+SAMPLE_BYTES: Final = 64 << 10
+"""How much is kept of a payload that is refused as a whole."""
+_GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
+_BLANK: Final = b" \t\r\n"
+_MAX_COMPRESSION_RATIO: Final = 64
+
+
+class _Envelope(Struct):
+    events: Raw | UnsetType = UNSET
+    run: Raw | UnsetType = UNSET
+    job: Raw | UnsetType = UNSET
+    dataset: Raw | UnsetType = UNSET
+
+
+_ELEMENTS = msgspec.json.Decoder(list[Raw])
+_ENVELOPE = msgspec.json.Decoder(_Envelope)
+_ANY = msgspec.json.Decoder(Raw)
+
+
+@dataclass(frozen=True)
+class Payload:
+    """Bytes as they were received: at most `max_bytes` of them; `truncated` if there were more.
+
+    `compressed`: gzip or zlib, of which at most `max_bytes` are unpacked. `ndjson`: one event per line. A payload with more than
+    `max_events` events is refused.
+    """
+
+    data: bytes
+    compressed: bool = False
+    truncated: bool = False
+    ndjson: bool = False
+    max_bytes: int = MAX_BYTES
+    max_events: int = MAX_EVENTS
+
+    @property
+    def estimated_bytes(self) -> int:
+        """About how many bytes have to be parsed."""
+        return len(self.data) * (_MAX_COMPRESSION_RATIO if self.compressed else 1)
+
+
+@dataclass(frozen=True)
+class Events:
+    """The events of a payload, in its order, not yet judged.
+
+    `single`: the payload is one event by itself. `rejected`: the payload is refused as a whole, and the one item is its beginning.
+    """
+
+    items: Sequence[bytes]
+    single: bool = False
+    rejected: Rejected | None = None
+
+
+def split_payload(payload: Payload) -> Events:
+    """The events in a payload."""
+    data, truncated, damaged = _unpack(payload.data, payload.max_bytes) if payload.compressed else (payload.data, False, False)
+    if truncated or payload.truncated:
+        return _refused(data, "too_large", f"the body has more than {payload.max_bytes} bytes")
+    if damaged:
+        return _refused(data, "not_json", "the body is not a complete gzip or deflate stream")
+    events = _lines(data) if payload.ndjson else _split(data)
+    if len(events.items) > payload.max_events:
+        return _refused(data, "too_many", f"the body has {len(events.items)} events; the limit is {payload.max_events}")
+    return events
+
+
+def _refused(data: bytes, code: str, message: str) -> Events:
+    return Events([data[:SAMPLE_BYTES]], True, Rejected(code, "$", message))
+
+
+def _unpack(data: bytes, limit: int) -> tuple[bytes, bool, bool]:
+    """At most `limit` bytes of a gzip (of any number of members) or zlib stream; whether it holds more; whether it is damaged."""
+    pieces: list[bytes] = []
+    room = limit + 1
+    while data:
+        stream = zlib.decompressobj(_GZIP_OR_ZLIB)
+        try:
+            piece = stream.decompress(data, room)
+        except zlib.error:
+            return b"".join(pieces), False, True
+        pieces.append(piece)
+        room -= len(piece)
+        if room <= 0:
+            return b"".join(pieces)[:limit], True, False
+        if not stream.eof:
+            return b"".join(pieces), False, True
+        data = stream.unused_data
+    return b"".join(pieces), False, False
+
+
+def _split(data: bytes) -> Events:
+    """The events of an array, of an object with `events`, or of lines of JSON; anything else is one event."""
+    text = mend_text(data)
+    start = text.lstrip(_BLANK)[:1]
+    try:
+        if start == b"[":
+            return Events(_elements(data, text))
+        if start == b"{" and b'"events"' in text:
+            array = _enveloped(text)
+            if array is not None:
+                at = text.index(array)
+                return Events(_elements(data[at : at + len(array)], array))
+        if b"\n" in text.strip(_BLANK) and not _is_json(text):
+            return _lines_of_json(data, text)
+    except (msgspec.DecodeError, RecursionError):
+        if b"\n" in text:
+            return _lines_of_json(data, text)
+    return Events([data], single=True)
+
+
+def _enveloped(text: bytes) -> bytes | None:
+    """The array `events` of an object that is not an event itself."""
+    envelope = _ENVELOPE.decode(text)
+    if isinstance(envelope.events, UnsetType) or not all(
+        isinstance(member, UnsetType) for member in (envelope.run, envelope.job, envelope.dataset)
+    ):
+        return None
+    array = bytes(envelope.events)
+    return array if array.startswith(b"[") else None
+
+
+def _elements(data: bytes, text: bytes) -> list[bytes]:
+    """The elements of an array with the bytes they have in `data`; `text` is `data` with its escapes mended, byte by byte."""
+    elements = [bytes(element) for element in _ELEMENTS.decode(text)]
+    if text == data:
+        return elements
+    verbatim = []
+    at = text.index(b"[") + 1
+    for element in elements:
+        at = text.index(element[:1], at)
+        verbatim.append(data[at : at + len(element)])
+        at += len(element)
+    return verbatim
+
+
+def _lines_of_json(data: bytes, text: bytes) -> Events:
+    """One event per line if the first line is JSON by itself, else one event."""
+    first = text.strip(_BLANK).split(b"\n", 1)[0]
+    return _lines(data) if _is_json(first) else Events([data], single=True)
+
+
+def _lines(data: bytes) -> Events:
+    stripped = (line.strip(_BLANK + b"\x1e") for line in data.split(b"\n"))
+    return Events([line for line in stripped if line])
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        _ANY.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
