@@ -1,4 +1,4 @@
-"""A real API process over a fresh data folder, and the graph folded in this process instead of on Spark."""
+"""A real API process with a fresh data folder; the graph is folded in this process instead of on Spark."""
 
 import os
 import socket
@@ -33,7 +33,7 @@ class Server:
     paths: Paths
 
     def fold(self) -> None:
-        """Bring what the log holds into the graph."""
+        """Fold all events of the log into the graph."""
         names = Names(Control(self.paths.control).key())
         writer = GraphWriter(self.paths.graph, names)
         log = LogReader(self.paths.log)
@@ -73,7 +73,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command line did."""
+    """The result of a command."""
 
     code: int
     out: str
@@ -82,15 +82,15 @@ class Outcome:
 
 @pytest.fixture
 def call(monkeypatch, capsys, tmp_path):
-    """Run a command line as a user does, in an empty folder with an environment without settings."""
+    """Run a command as a user does, in an empty folder and without settings in the environment."""
     for name in list(os.environ):
         if name.startswith("LINEAGE_BRIDGE_"):
             monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
 
-    def calling(*arguments: str | Path) -> Outcome:
+    def run_command(*arguments: str | Path) -> Outcome:
         code = run([str(argument) for argument in arguments])
-        said = capsys.readouterr()
-        return Outcome(code, said.out, said.err)
+        result = capsys.readouterr()
+        return Outcome(code, result.out, result.err)
 
-    return calling
+    return run_command

@@ -3,21 +3,24 @@
 import json
 import re
 
+import pytest
 from tests.cli.conftest import Server
 from tests.events import dataset, run_event
 
-from lineage_bridge.cli.changes import describe
+from lineage_bridge.cli.changes import describe_change
+
+NODE = {"id": "00", "kind": "dataset", "namespace": "ns", "name": "a"}
 
 
-def test_changes_are_printed_with_the_cursor_to_go_on_with(call, server: Server, tmp_path):
+def test_changes_are_printed_with_the_next_cursor(call, server: Server, tmp_path):
     path = tmp_path / "event.json"
     path.write_bytes(run_event(job="of changes", inputs=[dataset("before", "changes")], outputs=[dataset("after", "changes")]))
     assert call("send", path, "--url", server.url).code == 0
     server.fold()
-    said = call("changes", "--url", server.url, "--kind", "flow", "--kind", "port")
-    assert "+ flow changes before -> changes after by jobs of changes (observed, co-occurrence)" in said.out
-    assert "+ port jobs of changes writes changes after (observed)" in said.out
-    (cursor,) = re.findall(r"go on with --after (\S+)", said.err)
+    result = call("changes", "--url", server.url, "--kind", "flow", "--kind", "port")
+    assert "+ flow changes before -> changes after by jobs of changes (observed, co-occurrence)" in result.out
+    assert "+ port jobs of changes writes changes after (observed)" in result.out
+    (cursor,) = re.findall(r"continue with --after (\S+)", result.err)
     assert call("changes", "--url", server.url, "--after", cursor).out == ""
     lines = call("changes", "--url", server.url, "--json", "--limit", "1").out.splitlines()
     assert [json.loads(line)["seq"] for line in lines] == [1]
@@ -26,9 +29,14 @@ def test_changes_are_printed_with_the_cursor_to_go_on_with(call, server: Server,
     assert "after=now" in gone.err
 
 
-def test_every_kind_of_change_is_a_line():
-    node = {"id": "00", "kind": "dataset", "namespace": "ns", "name": "a"}
-    assert describe({"change": "removed", "kind": "node", "node": {"id": "00ff"}}) == "- node 00ff"
-    assert describe({"change": "changed", "kind": "facet", "node": node, "facet": "schema"}) == "~ facet dataset ns a schema"
-    assert describe({"change": "added", "kind": "identity", "node": node, "other": node, "link": "TABLE"}) == "+ identity ns a = ns a TABLE"
-    assert describe({"change": "added", "kind": "hub", "hub": "07", "job": node, "origin": "observed"}) == "+ hub 07 by ns a (observed)"
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"change": "removed", "kind": "node", "node": {"id": "00ff"}}, "- node 00ff"),
+        ({"change": "changed", "kind": "facet", "node": NODE, "facet": "schema"}, "~ facet dataset ns a schema"),
+        ({"change": "added", "kind": "identity", "node": NODE, "other": NODE, "link": "TABLE"}, "+ identity ns a = ns a TABLE"),
+        ({"change": "added", "kind": "hub", "hub": "07", "job": NODE, "origin": "observed"}, "+ hub 07 by ns a (observed)"),
+    ],
+)
+def test_every_kind_of_change_is_one_line(change, line):
+    assert describe_change(change) == line

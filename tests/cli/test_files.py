@@ -1,11 +1,10 @@
-"""Events in files, in all their forms, with their bytes as they stand."""
+"""Reading events from files in all formats, with unchanged bytes."""
 
 import gzip
 import json
 
 import pytest
 
-from lineage_bridge.cli import files
 from lineage_bridge.cli.files import batches, read_events
 from lineage_bridge.errors import RequestError
 
@@ -44,38 +43,36 @@ def found(tmp_path, content: bytes, name: str = "events.json") -> list[bytes]:
         (b"[]", []),
     ],
 )
-def test_events_are_found_with_their_bytes(tmp_path, content, events):
+def test_events_keep_their_bytes(tmp_path, content, events):
     assert found(tmp_path, content) == events
     assert found(tmp_path, gzip.compress(content), "events.gz") == events
 
 
-def test_a_file_of_lines_is_one_of_lines_whatever_its_first_line_holds(tmp_path):
+def test_ndjson_files_are_read_by_line_even_if_the_first_is_invalid(tmp_path):
     assert found(tmp_path, b"{broken\n" + ONE, "events.ndjson") == [b"{broken", ONE]
     assert found(tmp_path, gzip.compress(b"{broken\n" + ONE), "events.jsonl.gz") == [b"{broken", ONE]
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
-    with pytest.raises(RequestError, match=r"none\.json cannot be read: No such file"):
+    with pytest.raises(RequestError, match=r"cannot read .*none\.json: No such file"):
         list(read_events(str(tmp_path / "none.json")))
     cut = tmp_path / "cut.gz"
     cut.write_bytes(gzip.compress(ONE * 100)[:-9])
-    with pytest.raises(RequestError, match=r"cut\.gz cannot be read"):
+    with pytest.raises(RequestError, match=r"cannot read .*cut\.gz"):
         list(read_events(str(cut)))
 
 
-def test_batches_keep_order_and_limits(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "BATCH_EVENTS", 3)
+def test_batches_keep_order_and_limits(tmp_path):
     path = tmp_path / "events.ndjson"
     lines = [b'{"n":%d}' % number for number in range(10)]
     path.write_bytes(b"\n".join(lines))
-    cut = list(batches(read_events(str(path))))
+    cut = list(batches(read_events(str(path)), most_events=3))
     assert [len(batch.events) for batch in cut] == [3, 3, 3, 1]
     assert [event.raw for batch in cut for event in batch.events] == lines
-    monkeypatch.setattr(files, "BATCH_BYTES", 16)
-    assert [len(batch.events) for batch in batches(read_events(str(path)))] == [2] * 5
+    assert [len(batch.events) for batch in batches(read_events(str(path)), most_bytes=16)] == [2] * 5
 
 
-def test_what_is_no_json_is_sent_as_it_stands(tmp_path):
+def test_invalid_json_is_sent_unchanged(tmp_path):
     path = tmp_path / "broken.json"
     path.write_bytes(b'{"a":\n')
     (batch,) = batches(read_events(str(path)))

@@ -1,4 +1,4 @@
-"""Help and wrong use."""
+"""Help and wrong usage."""
 
 import subprocess
 import sys
@@ -20,17 +20,17 @@ LINES = [(name,) for name in COMMANDS] + [(group, name) for group, names in GROU
 
 @pytest.mark.parametrize("line", LINES, ids=" ".join)
 def test_every_command_has_help_with_an_example(call, line):
-    said = call(*line, "--help")
-    assert said.code == 0
-    assert f"lineage-bridge {line[0]}" in said.out.split("Examples:")[1]
-    assert all(len(text) <= 100 for text in said.out.splitlines())
+    result = call(*line, "--help")
+    assert result.code == 0
+    assert f"lineage-bridge {line[0]}" in result.out.split("Examples:")[1]
+    assert all(len(text) <= 100 for text in result.out.splitlines())
 
 
 def test_the_help_lists_every_command_with_a_whole_sentence(call):
-    said = call("--help")
-    assert said.code == 0
+    result = call("--help")
+    assert result.code == 0
     for name in COMMANDS:
-        (line,) = (line for line in said.out.split("Commands:")[1].splitlines() if line.split()[:1] == [name])
+        (line,) = (line for line in result.out.split("Commands:")[1].splitlines() if line.split()[:1] == [name])
         assert line.endswith("."), line
         assert not line.endswith("..."), line
 
@@ -54,37 +54,37 @@ def test_the_help_lists_every_command_with_a_whole_sentence(call):
     ],
     ids=str,
 )
-def test_wrong_use_is_told_in_one_line_with_code_2(call, line, named):
-    said = call(*line)
-    assert said.code == 2
-    assert said.err.startswith("error: ")
-    assert said.err.count("\n") == 1
-    assert named in said.err
+def test_wrong_usage_is_one_line_with_exit_code_2(call, line, named):
+    result = call(*line)
+    assert result.code == 2
+    assert result.err.startswith("error: ")
+    assert result.err.count("\n") == 1
+    assert named in result.err
 
 
-def test_an_unknown_variable_is_named_by_every_command(call, monkeypatch):
+def test_an_unknown_environment_variable_is_an_error(call, monkeypatch):
     monkeypatch.setenv("LINEAGE_BRIDGE_PROT", "1")
-    said = call("status")
-    assert said.code == 2
-    assert "LINEAGE_BRIDGE_PROT in the environment" in said.err
+    result = call("status")
+    assert result.code == 2
+    assert "LINEAGE_BRIDGE_PROT in the environment" in result.err
 
 
 @pytest.mark.parametrize("line", [("status",), ("search", "x"), ("lineage", "x"), ("runs", "x"), ("quarantine", "list")], ids=str)
-def test_without_a_server_it_is_told_how_to_start_one(call, line):
-    said = call(*line, "--url", "http://127.0.0.1:9")
-    assert said.code == 1
-    assert "http://127.0.0.1:9" in said.err
-    assert "lineage-bridge serve" in said.err
+def test_without_a_server_the_error_says_how_to_start_one(call, line):
+    result = call(*line, "--url", "http://127.0.0.1:9")
+    assert result.code == 1
+    assert "http://127.0.0.1:9" in result.err
+    assert "lineage-bridge serve" in result.err
 
 
-def test_what_reads_the_store_says_so_when_there_is_none(call, tmp_path):
+def test_export_and_verify_need_a_store(call, tmp_path):
     for command in ("export", "verify"):
-        said = call(command, "--data-dir", tmp_path / "none")
-        assert (said.code, said.out) == (1, "")
-        assert "no graph store" in said.err
+        result = call(command, "--data-dir", tmp_path / "none")
+        assert (result.code, result.out) == (1, "")
+        assert "no graph store" in result.err
 
 
-def test_the_version_is_told(call):
+def test_version(call):
     assert call("version").out.startswith("lineage-bridge ")
 
 
@@ -96,7 +96,7 @@ def test_the_command_line_loads_neither_spark_nor_a_web_server():
     assert subprocess.run([sys.executable, "-c", code], check=False, stdout=subprocess.DEVNULL).returncode == 0
 
 
-def test_a_reader_that_goes_away_is_no_failure_to_tell():
+def test_a_closed_pipe_prints_no_error():
     line = f"{sys.executable} -m lineage_bridge.cli.main --help | head -c 1"
     done = subprocess.run(["sh", "-c", line], check=True, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("U", "")

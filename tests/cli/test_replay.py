@@ -46,12 +46,12 @@ def paths(tmp_path: Path) -> Paths:
 
 
 def left_over(paths: Paths) -> set[str]:
-    """What only a replay makes."""
+    """Files that only a replay creates."""
     return {file.name for file in paths.data_dir.glob("replay.db*")}
 
 
 @pytest.mark.spark
-def test_a_replay_gives_the_same_graph_or_leaves_it_alone(call, paths: Paths, tmp_path):
+def test_a_replay_gives_the_same_graph_or_leaves_it_unchanged(call, paths: Paths, tmp_path):
     folder = ("--data-dir", paths.data_dir)
     before = call("export", *folder).out
     assert before
@@ -67,7 +67,7 @@ def test_a_replay_gives_the_same_graph_or_leaves_it_alone(call, paths: Paths, tm
     done = subprocess.run(command, env=bare_environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "folding: 100%" in done.stderr
-    assert done.stdout.endswith("the graph computed again is in use\n")
+    assert done.stdout.endswith("the recomputed graph is in use\n")
     assert call("export", *folder).out == before
     assert call("verify", *folder).code == 0
     assert left_over(paths) == set()
@@ -89,22 +89,22 @@ def test_a_replay_gives_the_same_graph_or_leaves_it_alone(call, paths: Paths, tm
     assert left_over(paths) == set()
 
 
-def test_no_replay_beside_a_pipeline_or_over_a_file(call, paths: Paths, tmp_path):
+def test_replay_refuses_a_running_pipeline_and_an_existing_file(call, paths: Paths, tmp_path):
     with FileLock(paths.pipeline_lock):
-        said = call("replay", "--data-dir", paths.data_dir)
-    assert said.code == 1
-    assert "another pipeline" in said.err
+        result = call("replay", "--data-dir", paths.data_dir)
+    assert result.code == 1
+    assert "another pipeline" in result.err
     (tmp_path / "there.db").write_bytes(b"")
-    said = call("replay", "--data-dir", paths.data_dir, "--to", tmp_path / "there.db")
-    assert said.code == 2
-    assert "exists" in said.err
+    result = call("replay", "--data-dir", paths.data_dir, "--to", tmp_path / "there.db")
+    assert result.code == 2
+    assert "exists" in result.err
 
 
 @pytest.mark.spark
-def test_the_graph_is_analysed_and_what_was_found_is_kept(call, paths: Paths):
-    said = call("analyse", "--last", "--data-dir", paths.data_dir)
-    assert said.code == 1
-    assert "lineage-bridge analyse" in said.err
+def test_the_analysis_is_printed_and_kept(call, paths: Paths):
+    result = call("analyse", "--last", "--data-dir", paths.data_dir)
+    assert result.code == 1
+    assert "lineage-bridge analyse" in result.err
     command = [*COMMAND, "analyse", "--data-dir", str(paths.data_dir), "--spark-master", "local[2]"]
     done = subprocess.run(command, env=bare_environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Sealed secrets on the command line: they come in by standard input, and no output has one."""
+"""Encrypted secrets on the command line: they are read from standard input, and never printed."""
 
 import io
 import json
@@ -15,8 +15,8 @@ from lineage_bridge.wiring import secrets
 def ask(call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
-    def asking(*words: str, told: str = ""):
-        monkeypatch.setattr(sys, "stdin", io.StringIO(told))
+    def asking(*words: str, typed: str = ""):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
         return call("secret", *words, "--data-dir", tmp_path / "data")
 
     return asking
@@ -24,7 +24,7 @@ def ask(call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 
 def test_a_secret_is_sealed_listed_used_and_removed(ask, tmp_path: Path):
     assert ask("key").code == 0
-    done = ask("set", "confluent/cloud", told="hunter2\n")
+    done = ask("set", "confluent/cloud", typed="hunter2\n")
     assert (done.code, "${sealed:confluent/cloud}" in done.out) == (0, True)
     assert ask("list").out == "confluent/cloud\n"
     assert ask("rotate").code == 0
@@ -34,16 +34,16 @@ def test_a_secret_is_sealed_listed_used_and_removed(ask, tmp_path: Path):
     assert ask("list").out == ""
 
 
-def test_the_file_and_the_keys_may_lie_elsewhere(ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_the_file_and_the_key_can_be_elsewhere(ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("LINEAGE_BRIDGE_SECRETS_FILE", str(tmp_path / "elsewhere"))
     monkeypatch.setenv("LINEAGE_BRIDGE_SECRETS_KEY", ask("key", "--print").out)
-    assert ask("set", "a", told="b").code == 0
+    assert ask("set", "a", typed="b").code == 0
     assert (tmp_path / "elsewhere").is_file()
     assert not (tmp_path / "config").exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "told", "said"),
+    ("words", "typed", "expected"),
     [
         (("set", "a"), "b", "lineage-bridge secret key"),
         (("set", "{a}"), "b", "name"),
@@ -52,18 +52,18 @@ def test_the_file_and_the_keys_may_lie_elsewhere(ask, monkeypatch: pytest.Monkey
         (("remove", "a"), "", "no secret a"),
     ],
 )
-def test_what_cannot_be_is_told_in_one_line(ask, words: tuple[str, ...], told: str, said: str):
-    done = ask(*words, told=told)
+def test_invalid_requests_are_one_line_errors(ask, words: tuple[str, ...], typed: str, expected: str):
+    done = ask(*words, typed=typed)
     assert done.code in (1, 2)
-    assert said in done.err
+    assert expected in done.err
     assert done.err.count("\n") == 1
 
 
 def test_a_wrong_key_changes_nothing(ask, tmp_path: Path):
     ask("key")
-    ask("set", "a", told="b")
+    ask("set", "a", typed="b")
     file, key = tmp_path / "data" / "secrets.sealed", tmp_path / "config" / "lineage-bridge" / "secrets.key"
     before = file.read_bytes()
     key.write_text(json.dumps("lost"))
-    done = ask("set", "a", told="c")
+    done = ask("set", "a", typed="c")
     assert (done.code, file.read_bytes()) == (2, before)

@@ -1,4 +1,4 @@
-"""`serve` as a user starts it: everything comes up, answers, survives what is killed, and stops in order."""
+"""`serve` as a user starts it: it starts, answers, survives killed processes, and stops in order."""
 
 import json
 import os
@@ -54,8 +54,8 @@ def lines(*arguments: str, code: int = 0) -> list[str]:
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     folder, port = tmp_path_factory.mktemp("served"), free_port()
     command = [*COMMAND, "serve", "--demo", "--port", str(port), "--data-dir", str(folder), "--spark-master", "local[2]"]
-    with (folder / "said").open("w+") as said:
-        process = subprocess.Popen(command, stderr=said, text=True)
+    with (folder / "output").open("w+") as output:
+        process = subprocess.Popen(command, stderr=output, text=True)
         found = Serving(process, f"http://127.0.0.1:{port}", folder)
         with Client(found.url) as client:
             until(lambda: client.answers("/api/v1/ready"), START_S)
@@ -97,7 +97,7 @@ def test_an_event_that_is_sent_is_answered(serving: Serving, tmp_path):
 
 
 @pytest.mark.parametrize("victim", ["pipeline", "spark"])
-def test_a_killed_pipeline_is_told_and_started_again_while_events_go_on(serving: Serving, client: Client, victim: str, tmp_path):
+def test_a_killed_pipeline_is_restarted_while_events_are_accepted(serving: Serving, client: Client, victim: str, tmp_path):
     before = serving.pipeline()
     os.kill(before["pid"] if victim == "pipeline" else before["spark_pid"], signal.SIGKILL)
     until(lambda: not client.answers("/api/v1/ready"), 5)
@@ -111,25 +111,25 @@ def test_a_killed_pipeline_is_told_and_started_again_while_events_go_on(serving:
     until(lambda: not psutil.pid_exists(before["spark_pid"]), 30)
 
 
-def test_a_killed_api_is_started_again_and_refuses_nobody(serving: Serving, client: Client):
+def test_a_killed_api_is_restarted_without_refused_connections(serving: Serving, client: Client):
     serving.child("api").kill()
     assert client.get("/api/v1/health")["status"] == "ok"
 
 
-def test_a_second_one_says_where_the_first_is(serving: Serving):
+def test_a_second_server_is_refused_with_the_address_of_the_first(serving: Serving):
     done = subprocess.run([*COMMAND, "serve", "--data-dir", str(serving.folder)], capture_output=True, text=True, check=False, timeout=180)
     assert done.returncode == 1
     assert done.stderr == f"error: LineageBridge is already running at {serving.url} (process {serving.process.pid})\n"
 
 
-def test_the_demo_goes_without_a_trace(serving: Serving):
+def test_removing_the_demo_leaves_nothing_of_it(serving: Serving):
     lines("demo", "remove", "--url", serving.url, "--data-dir", str(serving.folder))
     assert lines("search", "Executive", "--url", serving.url) == []
     assert not [line for line in lines("export", "--data-dir", str(serving.folder)) if "acme" in line]
-    assert lines("demo", "remove", "--url", serving.url, "--data-dir", str(serving.folder)) == ["no demo is loaded"]
+    assert lines("demo", "remove", "--url", serving.url, "--data-dir", str(serving.folder)) == ["the demo is not loaded"]
 
 
-def test_it_stops_in_order_and_leaves_nothing_running(serving: Serving):
+def test_ctrl_c_stops_all_processes(serving: Serving):
     family = psutil.Process(serving.process.pid).children(recursive=True)
     serving.process.send_signal(signal.SIGINT)
     assert serving.process.wait(60) == 0
@@ -138,6 +138,6 @@ def test_it_stops_in_order_and_leaves_nothing_running(serving: Serving):
     assert not (serving.folder / "serve.json").exists()
     assert not (serving.folder / "pipeline.json").exists()
     assert list((serving.folder / "spark").iterdir()) == []
-    said = (serving.folder / "said").read_text()
-    assert "Traceback" not in said
-    assert "Ready." in said
+    output = (serving.folder / "output").read_text()
+    assert "Traceback" not in output
+    assert "Ready: the graph is complete" in output

@@ -1,4 +1,4 @@
-"""Sources on the command line, against a real API process and a real process that polls; what is observed is not there."""
+"""Sources on the command line, with a real API process and a real polling process. The observed systems do not exist."""
 
 import json
 import os
@@ -21,7 +21,7 @@ def observe(server: Server) -> Iterator["subprocess.Popen[bytes]"]:
 
 @pytest.fixture
 def gone(call, server: Server) -> Iterator[str]:
-    """The name of a source whose system is not there."""
+    """The name of a source whose system does not exist."""
     added = call("source", "add", "gone", "connect", f"url=http://127.0.0.1:{free_port()}", "timeout_s=1", "--url", server.url)
     assert (added.code, added.err) == (0, "")
     yield "gone"
@@ -29,7 +29,7 @@ def gone(call, server: Server) -> Iterator[str]:
 
 
 @pytest.mark.usefixtures("observe")
-def test_a_source_that_cannot_be_polled_says_why_and_what_to_do(call, server: Server, gone: str) -> None:
+def test_a_failing_source_shows_the_reason_and_a_hint(call, server: Server, gone: str) -> None:
     polled = call("source", "poll", gone, "--url", server.url)
     assert polled.code == 1
     assert "failing since" in polled.out
@@ -40,7 +40,7 @@ def test_a_source_that_cannot_be_polled_says_why_and_what_to_do(call, server: Se
     assert json.loads(call("source", "list", gone, "--json", "--url", server.url).out)["polls"] >= 1
 
 
-def test_a_test_of_a_source_fails_with_the_step(call, server: Server, gone: str) -> None:
+def test_testing_a_source_shows_the_failing_step(call, server: Server, gone: str) -> None:
     tested = call("source", "test", gone, "--url", server.url)
     assert tested.code == 1
     assert "FAILS" in tested.out
@@ -53,10 +53,10 @@ def test_a_source_is_paused_and_resumed(call, server: Server, gone: str) -> None
     assert refused.code == 2
     assert "lineage-bridge source resume gone" in refused.err
     assert "paused" in call("source", "list", "--url", server.url).out
-    assert call("source", "resume", gone, "--url", server.url).out == "gone goes on\n"
+    assert call("source", "resume", gone, "--url", server.url).out == "gone is resumed\n"
 
 
-def test_kinds_tell_their_settings(call, server: Server) -> None:
+def test_kinds_list_their_settings(call, server: Server) -> None:
     every = call("source", "kinds", "--url", server.url).out
     assert all(kind in every for kind in ("kafka", "registry", "flink", "ksqldb", "connect"))
     assert "address of its REST API" in call("source", "kinds", "connect", "--url", server.url).out
@@ -64,7 +64,7 @@ def test_kinds_tell_their_settings(call, server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (("add", "x", "connect"), "url"),
         (("add", "x", "connect", "url=http://c:8083", "password=hunter2"), "${env:NAME}"),
@@ -74,15 +74,15 @@ def test_kinds_tell_their_settings(call, server: Server) -> None:
         (("poll", "nobody"), "nobody"),
     ],
 )
-def test_what_cannot_be_is_told_in_one_line(call, server: Server, words: tuple[str, ...], said: str) -> None:
+def test_invalid_requests_are_one_line_errors(call, server: Server, words: tuple[str, ...], expected: str) -> None:
     done = call("source", *words, "--url", server.url)
     assert done.code in (1, 2)
-    assert said in done.err
+    assert expected in done.err
     assert done.err.count("\n") == 1
     assert "hunter2" not in done.err
 
 
-def test_a_source_of_the_settings_file_that_cannot_be_stops_the_start(tmp_path) -> None:
+def test_an_invalid_source_in_the_settings_file_prevents_the_start(tmp_path) -> None:
     settings = tmp_path / "lineage-bridge.toml"
     settings.write_text('[sources.cdc]\nkind = "connect"\nurl = "ftp://connect"\n')
     done = subprocess.run(

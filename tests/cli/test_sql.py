@@ -18,25 +18,25 @@ def script(tmp_path):
     return path
 
 
-def test_a_script_is_told_as_json(call, script):
+def test_a_script_as_json(call, script):
     done = call("sql", "--dialect", "flink", "--json", script)
     assert (done.code, done.err) == (0, "")
-    said = json.loads(done.out)
-    assert said["inputs"] == ["orders"]
-    assert said["outputs"] == ["totals", "broken"]
-    assert said["declares"] == ["orders"]
-    assert said["models"] == []
-    assert said["datasets"] == {"orders": {"namespace": "kafka://broker:9092", "name": "shop.orders"}}
-    told = {"in_table": "orders", "out_table": "totals", "confidence": 0.8}
-    assert said["columns"] == [
-        {**told, "in_column": "id", "out_column": "id", "subtype": "IDENTITY"},
-        {**told, "in_column": "amount", "out_column": "total", "subtype": "AGGREGATION"},
+    result = json.loads(done.out)
+    assert result["inputs"] == ["orders"]
+    assert result["outputs"] == ["totals", "broken"]
+    assert result["declares"] == ["orders"]
+    assert result["models"] == []
+    assert result["datasets"] == {"orders": {"namespace": "kafka://broker:9092", "name": "shop.orders"}}
+    flow = {"in_table": "orders", "out_table": "totals", "confidence": 0.8}
+    assert result["columns"] == [
+        {**flow, "in_column": "id", "out_column": "id", "subtype": "IDENTITY"},
+        {**flow, "in_column": "amount", "out_column": "total", "subtype": "AGGREGATION"},
     ]
-    assert {(flow["in_column"], flow["kind"]) for flow in said["indirect"]} == {("id", "FILTER"), ("id", "GROUP_BY")}
-    assert [(fault["line"], fault["column"]) for fault in said["errors"]] == [(4, 27)]
+    assert {(flow["in_column"], flow["kind"]) for flow in result["indirect"]} == {("id", "FILTER"), ("id", "GROUP_BY")}
+    assert [(fault["line"], fault["column"]) for fault in result["errors"]] == [(4, 27)]
 
 
-def test_a_script_is_told_in_words(call, script):
+def test_a_script_as_text(call, script):
     done = call("sql", "--dialect", "flink", script)
     assert "reads: orders" in done.out
     assert "orders is kafka://broker:9092 shop.orders" in done.out
@@ -52,16 +52,16 @@ def test_a_script_is_told_in_words(call, script):
         ("tables.sql", "CREATE TABLE a (x INT, y INT); CREATE TABLE b (p INT, q STRING);"),
     ],
 )
-def test_tables_from_elsewhere_are_known(call, tmp_path, name, text):
+def test_tables_of_the_schema_file_are_known(call, tmp_path, name, text):
     schema = tmp_path / name
     schema.write_text(text)
     query = tmp_path / "query.sql"
     query.write_text("INSERT INTO b SELECT * FROM a")
-    said = json.loads(call("sql", "--dialect", "flink", "--schema", schema, "--json", query).out)
-    assert [(flow["in_column"], flow["out_column"], flow["confidence"]) for flow in said["columns"]] == [("x", "p", 1.0), ("y", "q", 1.0)]
+    result = json.loads(call("sql", "--dialect", "flink", "--schema", schema, "--json", query).out)
+    assert [(flow["in_column"], flow["out_column"], flow["confidence"]) for flow in result["columns"]] == [("x", "p", 1.0), ("y", "q", 1.0)]
 
 
-def test_a_wrong_call_is_told(call, script, tmp_path):
+def test_wrong_usage(call, script, tmp_path):
     assert call("sql", "--dialect", "cobol", script).code == 2
     assert "flink, confluent-flink, ksqldb, " in call("sql", "--dialect", "cobol", script).err
     assert call("sql", script).code == 2
@@ -77,12 +77,12 @@ INSERT INTO elsewhere SELECT * FROM big EMIT CHANGES;
 """
 
 
-def test_topics_of_ksqldb_are_those_of_the_cluster_that_is_named(call, tmp_path):
+def test_ksqldb_topics_are_in_the_given_kafka_cluster(call, tmp_path):
     script = tmp_path / "queries.sql"
     script.write_text(KSQL)
-    said = json.loads(call("sql", "--dialect", "ksqldb", "--kafka", "b1:9092,b2:9092", "--json", script).out)
-    told = {name: (dataset["namespace"], dataset["name"]) for name, dataset in said["datasets"].items()}
-    assert told == {
+    result = json.loads(call("sql", "--dialect", "ksqldb", "--kafka", "b1:9092,b2:9092", "--json", script).out)
+    datasets = {name: (dataset["namespace"], dataset["name"]) for name, dataset in result["datasets"].items()}
+    assert datasets == {
         "ORDERS": ("kafka://b1:9092", "shop.orders"),
         "BIG": ("kafka://b1:9092", "BIG"),
         "SUMS": ("kafka://b1:9092", "order-sums"),

@@ -56,7 +56,7 @@ def test_lineage_as_of_an_earlier_time(call, server, now):
     assert call(*asked, "--at", "yesterday").code == 2
 
 
-def test_what_changed_around_a_dataset(call, server, now):
+def test_diff_around_a_dataset(call, server, now):
     asked = ("diff", "ns", "report", "--since", format_time(now - 5 * DAY), "--url", server.url)
     lines = [words(line) for line in call(*asked).out.splitlines()]
     assert lines[0] == ["change", "what", "from", "by", "to", "label"]
@@ -67,11 +67,11 @@ def test_what_changed_around_a_dataset(call, server, now):
     assert "the later moment lies before" in call(*asked, "--until", format_time(now - 6 * DAY)).err
 
 
-def test_what_changed_of_all_jobs_comes_in_pages(call, server, now):
+def test_diff_of_all_jobs_in_pages(call, server, now):
     asked = ("diff", "--since", format_time(now - 9 * DAY - HOUR), "--jobs", "jobs", "--limit", "1", "--url", server.url)
     first = call(*asked)
     assert ["appeared", "input", "ns", "topic", "jobs", "enrich", "current", "(silent)"] in [words(line) for line in first.out.splitlines()]
-    assert "there is more: --offset" in first.err
+    assert "continue with --offset" in first.err
     assert json.loads(call(*asked, "--json").out)["changes"]
 
 
@@ -79,27 +79,27 @@ def test_drift(call, server):
     asked = ("drift", "jobs", "--job", "nightly", "--url", server.url)
     lines = [words(line) for line in call(*asked).out.splitlines()]
     assert lines[0] == ["job", "drift", "what", "name", "since"]
-    told = [(" ".join(line[2:5]), line[5], " ".join(line[6:-1])) for line in lines[1:]]
-    assert ("declared, not observed", "input", "ns never") in told
-    assert ("declared, not observed", "flow", "ns never -> ns report") in told
-    assert ("observed, not declared", "input", "ns new") in told
+    drifts = [(" ".join(line[2:5]), line[5], " ".join(line[6:-1])) for line in lines[1:]]
+    assert ("declared, not observed", "input", "ns never") in drifts
+    assert ("declared, not observed", "flow", "ns never -> ns report") in drifts
+    assert ("observed, not declared", "input", "ns new") in drifts
     assert call("drift", "jobs", "--job", "enrich", "--url", server.url).err == "no drift in 0 declared jobs\n"
 
 
-def test_a_flow_is_ended_and_taken_back(call, server):
+def test_ending_a_flow_and_undoing_it(call, server):
     order = ("end", "jobs", "nightly", "--source", "ns", "new", "--url", server.url)
     asked = ("lineage", "ns", "report", "--url", server.url)
-    assert call(*order).out == "ended\n"
+    assert call(*order).out == "the flows have ended\n"
     server.fold()
     assert "new" not in call(*asked).out
     assert "[ended" in next(line for line in call(*asked, "--ended").out.splitlines() if "new" in line)
-    assert call(*order, "--undo").out == "taken back\n"
+    assert call(*order, "--undo").out == "the end is undone\n"
     server.fold()
     assert "new" in call(*asked).out
     assert call("end", "jobs", "nightly", "--url", server.url).code == 2
 
 
-def test_how_a_stream_is_alive(call, server, now):
+def test_liveness_of_streams(call, server, now):
     url = ("--url", server.url)
     (line,) = (line for line in call("lineage", "ns", "rich", *url).out.splitlines() if "topic" in line)
     assert line.endswith("[by co-occurrence, silent]")

@@ -73,7 +73,7 @@ def chain(found: dict[str, Any]) -> set[str]:
 # exporting: extract, wait, events
 
 
-def test_an_extraction_is_awaited_and_its_events_are_listed(client: httpx.Client, tmp_path) -> None:
+def test_events_are_listed_after_an_extraction(client: httpx.Client, tmp_path) -> None:
     events = client.get("/lineage/events").json()
     (tmp_path / "confluent-lineage.json").write_text(json.dumps(events, indent=2))
     assert len(events) == 100
@@ -81,7 +81,7 @@ def test_an_extraction_is_awaited_and_its_events_are_listed(client: httpx.Client
 
 
 @pytest.mark.parametrize("how", ["query", "body"])
-def test_environments_are_named_in_the_query_or_in_the_body(client: httpx.Client, how: str) -> None:
+def test_environments_in_the_query_or_the_body(client: httpx.Client, how: str) -> None:
     asked = {"params": {"environment_ids": ANALYTICS}} if how == "query" else {"json": {"environment_ids": [ANALYTICS]}}
     task = extracted(client, client.post("/tasks/extract", **asked).json()["task_id"])
     assert task["params"]["environment_ids"] == [ANALYTICS]
@@ -94,7 +94,7 @@ def test_environments_are_named_in_the_query_or_in_the_body(client: httpx.Client
 
 
 @pytest.mark.parametrize("run", ["external-run-1", "2c5a1b66-8b53-4a8c-9a7e-0d8f1f2a3b4c"])
-def test_what_a_notebook_says_joins_what_was_extracted(installation: Installation, client: httpx.Client, run: str) -> None:
+def test_events_of_a_notebook_join_the_extracted_graph(installation: Installation, client: httpx.Client, run: str) -> None:
     table = {"namespace": "databricks://workspace-1", "name": "main.sales.orders"}
     event = {
         "eventTime": "2026-04-30T00:00:00Z",

@@ -1,4 +1,4 @@
-"""The node a command is about: by namespace and name, or by a name that is the only one of its kind."""
+"""Arguments that name a dataset or a job: NAMESPACE NAME, or a NAME that only one has."""
 
 from dataclasses import dataclass
 
@@ -11,59 +11,59 @@ KINDS = ("dataset", "job")
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """The node that is asked for: its name, and what it may be, in the order to try."""
+class NodeRef:
+    """A dataset or job as named on the command line, with the kinds to try, in order."""
 
     kinds: tuple[str, ...]
     namespace: str
     name: str
 
 
-def find_wanted(client: Client, names: tuple[str, ...], kind: str | None) -> Wanted:
-    """What [NAMESPACE] NAME means. Raises NotFoundError where a name alone is none, or several."""
+def resolve_node(client: Client, names: tuple[str, ...], kind: str | None) -> NodeRef:
+    """Resolve [NAMESPACE] NAME. Raises NotFoundError if a NAME without namespace matches nothing or several nodes."""
     if len(names) > 2:
-        raise click.UsageError("give a namespace and a name; quote what holds spaces")
+        raise click.UsageError("give a namespace and a name; quote names with spaces")
     if len(names) == 1:
         return _unique(client, names[0], kind)
-    return Wanted((kind,) if kind else KINDS, names[0], names[1])
+    return NodeRef((kind,) if kind else KINDS, names[0], names[1])
 
 
-def ask(client: Client, path: str, which: Wanted, **parameters: str | int | None) -> Json:
-    """The answer about the node. Raises NotFoundError with names that come close."""
-    kind, *others = which.kinds
+def get_for_node(client: Client, path: str, node: NodeRef, **parameters: str | int | None) -> Json:
+    """The API's answer about a node. Raises NotFoundError with similar names."""
+    kind, *others = node.kinds
     try:
-        return client.get(path, kind=kind, namespace=which.namespace, name=which.name, **parameters)
+        return client.get(path, kind=kind, namespace=node.namespace, name=node.name, **parameters)
     except NotFoundError as error:
         if not others:
             raise
         first = error
     try:
-        return ask(client, path, Wanted(tuple(others), which.namespace, which.name), **parameters)
+        return get_for_node(client, path, NodeRef(tuple(others), node.namespace, node.name), **parameters)
     except NotFoundError as error:
         raise first if first.near or not error.near else error from None
 
 
-def find_named(client: Client, names: tuple[str, ...], kind: str | None) -> Json:
-    """The node itself. Raises NotFoundError with names that come close."""
-    return ask(client, "/api/v1/graph/neighbourhood", find_wanted(client, names, kind), depth=0)["origin"]
+def find_node(client: Client, names: tuple[str, ...], kind: str | None) -> Json:
+    """The node that [NAMESPACE] NAME denotes. Raises NotFoundError with similar names."""
+    return get_for_node(client, "/api/v1/graph/neighbourhood", resolve_node(client, names, kind), depth=0)["origin"]
 
 
-def find_ends(client: Client, names: tuple[str, ...], source_kind: str | None, target_kind: str | None) -> dict[str, str]:
-    """What [NAMESPACE] SOURCE [NAMESPACE] TARGET means, as the parameters of a question about a way. Raises NotFoundError."""
+def find_endpoints(client: Client, names: tuple[str, ...], source_kind: str | None, target_kind: str | None) -> dict[str, str]:
+    """Resolve [NAMESPACE] SOURCE [NAMESPACE] TARGET to query parameters such as source_name. Raises NotFoundError."""
     if len(names) not in (2, 4):
-        raise click.UsageError("name a source and a target, each by [NAMESPACE] NAME")
+        raise click.UsageError("name a source and a target, both with or both without a namespace")
     half = len(names) // 2
-    ends = {"source": find_named(client, names[:half], source_kind), "target": find_named(client, names[half:], target_kind)}
+    ends = {"source": find_node(client, names[:half], source_kind), "target": find_node(client, names[half:], target_kind)}
     return {f"{end}_{key}": str(node[key]) for end, node in ends.items() for key in ("kind", "namespace", "name")}
 
 
-def _unique(client: Client, name: str, kind: str | None) -> Wanted:
-    """The one node of this name, or else the one whose name contains it. Raises NotFoundError."""
+def _unique(client: Client, name: str, kind: str | None) -> NodeRef:
+    """The only node with this name, or else the only one whose name contains it. Raises NotFoundError."""
     found = client.get("/api/v1/search", q=name, kind=kind, limit=50)["results"]
     exact = [node for node in found if node["name"] == name] or found
     if len(exact) == 1:
-        return Wanted((exact[0]["kind"],), exact[0]["namespace"], exact[0]["name"])
+        return NodeRef((exact[0]["kind"],), exact[0]["namespace"], exact[0]["name"])
     if not exact:
-        raise NotFoundError(f"nothing is named like {name!r}", "lineage-bridge search TEXT finds names")
-    some = " or ".join(f"{node['kind']} {node['namespace']} {node['name']}" for node in exact[:5])
-    raise NotFoundError(f"{len(exact)} datasets and jobs are named like {name!r}", f"say which: {some}")
+        raise NotFoundError(f"no dataset or job matches {name!r}", "lineage-bridge search TEXT finds names")
+    choices = " or ".join(f"{node['kind']} {node['namespace']} {node['name']}" for node in exact[:5])
+    raise NotFoundError(f"{len(exact)} datasets and jobs match {name!r}", f"add the namespace: {choices}")

@@ -1,42 +1,45 @@
-"""What `serve` says in the terminal as its parts come up."""
+"""What `serve` prints in the terminal while its parts start."""
 
 import shutil
 import threading
 from pathlib import Path
 
 from lineage_bridge.cli.client import Client
-from lineage_bridge.cli.console import say
+from lineage_bridge.cli.console import format_count, print_message
 from lineage_bridge.cli.demo import DASHBOARD, load_edition
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import LineageBridgeError
 
-LOOK_S = 0.3
+POLL_S = 0.3
 
 
-class Greeting:
-    """Tells where the server answers, loads the demo, tells when all is ready. `program` is how the user calls us."""
+class StartupBanner:
+    """Prints the server's addresses, loads the demo, and says when the graph is complete. `program` is how the user starts us."""
 
     def __init__(self, settings: Settings, program: str, stop: threading.Event) -> None:
         self.settings, self.program, self.stop = settings, program, stop
 
     def run(self, *, load_demo: bool) -> None:
-        """Until all is ready, or the end. A server that is asked to end while it is greeted says no more."""
+        """Print until the graph is complete. Prints nothing more once `stop` is set."""
         with Client(self.settings.address) as client:
             if not self._wait_for(client, "/api/v1/health"):
                 return
-            self._welcome()
+            self._print_addresses()
             position = self._load_demo(client) if load_demo else ""
-            if self._wait_for(client, "/api/v1/ready") and self._reflects(client, position):
-                say(f"Ready. Try:\n\n  {self._suggestion(load_demo=load_demo)}\n\nCtrl+C stops it.")
+            if not self._wait_for(client, "/api/v1/ready"):
+                return
+            if self._wait_for_graph(client, position):
+                print_message("Ready: the graph is complete, all events are in the answers.")
+                print_message(f"Try:\n\n  {self._suggestion(load_demo=load_demo)}\n\nPress Ctrl+C to stop.")
 
-    def _welcome(self) -> None:
+    def _print_addresses(self) -> None:
         address = self.settings.address
-        say(f"LineageBridge answers at {address} (every call: {address}/docs).")
-        say(f"Producers need OPENLINEAGE_URL={address}. Data is kept in {self.settings.data_dir}.")
-        say("Spark is starting; events are already accepted.")
+        print_message(f"LineageBridge is running at {address} (API documentation: {address}/docs).")
+        print_message(f"Set OPENLINEAGE_URL={address} in your producers. Data is stored in {self.settings.data_dir}.")
+        print_message("Spark is starting. Events are accepted already; answers contain them once Spark is up.")
 
     def _wait_for(self, client: Client, path: str) -> bool:
-        while not self.stop.wait(LOOK_S):
+        while not self.stop.wait(POLL_S):
             if client.answers(path):
                 return True
         return False
@@ -45,32 +48,39 @@ class Greeting:
         try:
             count, position = load_edition(self.settings, client)
         except LineageBridgeError as error:
-            say(f"The demo was not loaded: {error}. Try: {self.program} demo load")
+            print_message(f"The demo was not loaded: {error}. Try: {self.program} demo load")
             return ""
-        say(f"The data folder was empty: the demo's {count} events are in.")
+        print_message(f"The data folder was empty, so the demo was loaded: {format_count(count, 'event')}, not in the answers yet.")
         return position
 
-    def _reflects(self, client: Client, position: str) -> bool:
+    def _wait_for_graph(self, client: Client, position: str) -> bool:
+        """Wait until answers contain all events and nothing is settling; whether to go on."""
         try:
             client.wait_for(position)
+            while client.readiness()["settling"]:
+                if self.stop.wait(POLL_S):
+                    return False
         except LineageBridgeError as error:
-            say(f"The demo is not in the answers yet: {error}")
+            print_message(f"The graph is not complete yet: {error}. See: {self.program} status{self._url_flag()}")
+            return False
         return not self.stop.is_set()
 
     def _suggestion(self, *, load_demo: bool) -> str:
-        standard = self.settings.port == Settings.model_fields["port"].default
-        url = "" if standard else f" --url {self.settings.address}"
         if load_demo:
-            return f'{self.program} lineage "{DASHBOARD[0]}" "{DASHBOARD[1]}"{url}'
-        return f"{self.program} status{url}"
+            return f'{self.program} lineage "{DASHBOARD[0]}" "{DASHBOARD[1]}"{self._url_flag()}'
+        return f"{self.program} status{self._url_flag()}"
+
+    def _url_flag(self) -> str:
+        standard = self.settings.port == Settings.model_fields["port"].default
+        return "" if standard else f" --url {self.settings.address}"
 
 
-def called_as(argument: str, folder: Path) -> str:
-    """How the user can call this program again from `folder`: by its name if that is on the path, else by its place."""
+def program_name(argument: str, folder: Path) -> str:
+    """How the user can call this program again from `folder`: by its name if it is on the path, else by its file."""
     path = Path(argument)
     if path.name in ("", "main.py"):
         return "python -m lineage_bridge.cli.main"
     if shutil.which(path.name):
         return path.name
-    place = path.absolute()
-    return str(place.relative_to(folder) if place.is_relative_to(folder) else place)
+    file = path.absolute()
+    return str(file.relative_to(folder) if file.is_relative_to(folder) else file)

@@ -1,4 +1,4 @@
-"""`changes`: what of the graph changes."""
+"""`changes`: the change feed of the graph."""
 
 from collections.abc import Iterator
 
@@ -6,8 +6,8 @@ import click
 
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import say, write, write_line
-from lineage_bridge.cli.options import CLIENT, with_settings
+from lineage_bridge.cli.console import print_json_line, print_line, print_message
+from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
 KINDS = ("node", "port", "flow", "hub", "columns", "identity", "alias", "facet")
@@ -23,21 +23,24 @@ _SIGNS = {"added": "+", "removed": "-", "changed": "~"}
         "changes --kind flow --after now --follow --json",
     ),
 )
-@click.option("--after", metavar="CURSOR", help="changes behind this cursor, or `now`; by itself all that are kept")
-@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="only changes of this kind, repeatable")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="at most so many")
-@click.option("--follow", is_flag=True, help="go on until Ctrl+C")
-@click.option("--json", "as_json", is_flag=True, help="one change a line, as JSON")
+@click.option("--after", metavar="CURSOR", help="only changes after this cursor, or `now` [default: all that are kept]")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="only changes of this kind; can be repeated")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="maximum number of changes")
+@click.option("--follow", is_flag=True, help="keep printing new changes until Ctrl+C")
+@with_output("print one JSON object a line")
 @with_settings(*CLIENT)
 def changes(settings: Settings, after: str | None, kinds: tuple[str, ...], limit: int | None, follow: bool, as_json: bool) -> None:
-    """Print what changed of the graph, oldest first.
+    """Print changes of the graph, oldest first.
 
-    Nodes, ports and flows of jobs, columns, names that are one dataset, facets: what appeared, changed, or went. What merely repeats is no
-    change. The cursor to go on with is told at the end.
+    Lists nodes, inputs and outputs of jobs, flows, columns, aliases and facets that were added, changed or removed. Events that only
+    repeat what is known are no changes. The last line gives the cursor to continue with.
     """
     with Client(settings.address) as client:
         for item in _items(client, after, kinds, limit, follow=follow):
-            (write_line if as_json else _tell)(item)
+            if as_json:
+                print_json_line(item)
+            else:
+                print_line(describe_change(item))
 
 
 def _items(client: Client, after: str | None, kinds: tuple[str, ...], limit: int | None, *, follow: bool) -> Iterator[Json]:
@@ -45,18 +48,18 @@ def _items(client: Client, after: str | None, kinds: tuple[str, ...], limit: int
     try:
         while left is None or left > 0:
             size = PAGE if left is None else min(PAGE, left)
-            said = client.get(PATH, after=cursor, kind=list(kinds) or None, limit=size, wait_s=WAIT_S if follow and cursor else None)
-            yield from said["changes"]
-            cursor, left = said["next"], None if left is None else left - len(said["changes"])
-            if not said["more"] and not follow:
+            answer = client.get(PATH, after=cursor, kind=list(kinds) or None, limit=size, wait_s=WAIT_S if follow and cursor else None)
+            yield from answer["changes"]
+            cursor, left = answer["next"], None if left is None else left - len(answer["changes"])
+            if not answer["more"] and not follow:
                 return
     finally:
         if cursor:
-            say(f"go on with --after {cursor}")
+            print_message(f"continue with --after {cursor}")
 
 
-def describe(item: Json) -> str:
-    """A change in a line."""
+def describe_change(item: Json) -> str:
+    """A change as one line of text."""
     words = [_SIGNS[item["change"]], item["kind"]]
     job = f"by {_name(item['job'])}" if "job" in item else ""
     if item["kind"] == "flow":
@@ -80,7 +83,3 @@ def _name(node: Json) -> str:
 
 def _end(end: Json) -> str:
     return f"{end['namespace']} {end.get('name', '*')}"
-
-
-def _tell(item: Json) -> None:
-    write(describe(item))

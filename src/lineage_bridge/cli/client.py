@@ -11,7 +11,7 @@ from typing_extensions import Self
 from lineage_bridge.errors import GoneError, LineageBridgeError, NotFoundError, RequestError, ServerError, UnavailableError
 
 TIMEOUT_S = 75.0
-"""Longer than the server lets anybody wait."""
+"""Longer than the longest wait that the server allows."""
 WAIT_S, PATIENCE_S = 10, 120.0
 JSON_TYPE = "application/json"
 
@@ -22,11 +22,11 @@ Parameter: TypeAlias = str | int | float | bool | list[str] | None
 
 
 class Client:
-    """Calls the server at `address` and raises what it refuses as our own errors."""
+    """Calls the server at `address`, and raises its error responses as exceptions of `errors`."""
 
     def __init__(self, address: str) -> None:
         self.address = address
-        # Settings of proxies in the environment are for the world outside, not for a server on this machine.
+        # trust_env=False: proxy settings in the environment must not apply to a server on this machine.
         self._reached = False
         self._http = httpx.Client(base_url=address, timeout=TIMEOUT_S, trust_env=False)
 
@@ -37,39 +37,39 @@ class Client:
         self._http.close()
 
     def get(self, path: str, **parameters: Parameter) -> Json:
-        """The JSON of an answer. Parameters that are None are left out.
+        """The decoded JSON of the response. Parameters that are None are left out.
 
         Raises NotFoundError, RequestError, UnavailableError, ServerError.
         """
-        return self._checked(self._get(path, parameters)).json()
+        return self._raise_for_error(self._get(path, parameters)).json()
 
     def get_bytes(self, path: str) -> bytes:
-        """The body of an answer as it stands. Raises as `get` does."""
-        return self._checked(self._get(path, {})).content
+        """The unchanged body of the response. Raises as `get` does."""
+        return self._raise_for_error(self._get(path, {})).content
 
     def post(self, path: str, body: bytes = b"", kind: str = JSON_TYPE) -> Json:
-        """The JSON of an answer. Raises as `get` does."""
-        return self._checked(self._post(path, body, kind)).json()
+        """The decoded JSON of the response. Raises as `get` does."""
+        return self._raise_for_error(self._post(path, body, kind)).json()
 
     def delete(self, path: str) -> Json:
-        """The JSON of an answer. Raises as `get` does."""
-        return self._checked(self._call(self._http.build_request("DELETE", path))).json()
+        """The decoded JSON of the response. Raises as `get` does."""
+        return self._raise_for_error(self._call(self._http.build_request("DELETE", path))).json()
 
     def post_events(self, body: bytes, kind: str, path: str = "/api/v1/lineage") -> Json:
-        """What became of events: their outcomes, also when all were rejected. Raises as `get` does."""
+        """Send events; returns their outcomes, also if all were rejected. Raises as `get` does."""
         response = self._post(path, body, kind)
-        said = _json(response)
-        if response.is_success or (isinstance(said, dict) and ("events" in said or said.get("status") == "rejected")):
-            return said
-        raise refusal(response)
+        answer = _json(response)
+        if response.is_success or (isinstance(answer, dict) and ("events" in answer or answer.get("status") == "rejected")):
+            return answer
+        raise error_of(response)
 
     def readiness(self) -> dict[str, Json]:
-        """How each part of the server stands, ready or not."""
+        """The state of each part of the server, whether it is ready or not."""
         response = self._get("/api/v1/ready", {})
-        said = _json(response)
-        if not isinstance(said, dict) or "parts" not in said:
-            raise refusal(response)
-        return said
+        answer = _json(response)
+        if not isinstance(answer, dict) or "parts" not in answer:
+            raise error_of(response)
+        return answer
 
     def answers(self, path: str) -> bool:
         """Whether a GET succeeds."""
@@ -79,26 +79,29 @@ class Client:
             return False
 
     def wait_for(self, position: str, patience_s: float = PATIENCE_S) -> None:
-        """Wait until answers reflect a position (all if empty). Raises UnavailableError when nothing moves for `patience_s` seconds."""
-        seen, since = "", time.monotonic()
+        """Wait until answers reflect a position (all events, if empty).
+
+        Raises UnavailableError after `patience_s` seconds without progress.
+        """
+        last_applied, since = "", time.monotonic()
         while True:
             response = self._get("/api/v1/lineage/datasets", {"limit": 1, "min_position": position or None, "wait": WAIT_S})
             if response.is_success:
                 return
             applied = str(self.readiness()["lag"]["applied"])
-            if applied != seen:
-                seen, since = applied, time.monotonic()
+            if applied != last_applied:
+                last_applied, since = applied, time.monotonic()
             elif response.status_code != 503 or time.monotonic() - since > patience_s:
-                raise refusal(response)
+                raise error_of(response)
 
     def is_reached(self) -> bool:
-        """Whether the server has ever answered, or does now."""
+        """Whether the server has answered before, or answers now."""
         self._reached = self._reached or self.answers("/api/v1/health")
         return self._reached
 
     def _get(self, path: str, parameters: Mapping[str, Parameter]) -> httpx.Response:
-        asked = {name: value for name, value in parameters.items() if value is not None}
-        return self._call(self._http.build_request("GET", path, params=asked))
+        given = {name: value for name, value in parameters.items() if value is not None}
+        return self._call(self._http.build_request("GET", path, params=given))
 
     def _post(self, path: str, body: bytes, kind: str) -> httpx.Response:
         return self._call(self._http.build_request("POST", path, content=body, headers={"Content-Type": kind}))
@@ -110,24 +113,24 @@ class Client:
             raise UnavailableError(f"{self.address} did not answer within {TIMEOUT_S:g} s", "see: lineage-bridge status") from error
         except httpx.TransportError as error:
             raise UnavailableError(
-                f"no LineageBridge answers at {self.address}", "start it: lineage-bridge serve; or name another: --url URL"
+                f"no LineageBridge server at {self.address}", "start one with lineage-bridge serve, or give its address with --url"
             ) from error
 
-    def _checked(self, response: httpx.Response) -> httpx.Response:
+    def _raise_for_error(self, response: httpx.Response) -> httpx.Response:
         if response.is_success:
             return response
-        raise refusal(response)
+        raise error_of(response)
 
 
-def refusal(response: httpx.Response) -> LineageBridgeError:
-    """What the server said instead of an answer, as an error."""
-    said = _json(response)
-    problem = said.get("error") if isinstance(said, dict) else None
+def error_of(response: httpx.Response) -> LineageBridgeError:
+    """The error that an unsuccessful response stands for."""
+    answer = _json(response)
+    problem = answer.get("error") if isinstance(answer, dict) else None
     if not isinstance(problem, dict):
         return ServerError(
-            f"{response.url.copy_with(query=None)} answered {response.status_code}",
+            f"{response.url.copy_with(query=None)} returned HTTP {response.status_code}",
             response.status_code,
-            "is this address a LineageBridge of this version?",
+            "is this a LineageBridge server of the same version?",
         )
     message, hint = str(problem.get("message", "")), str(problem.get("hint", ""))
     if response.status_code == 404:

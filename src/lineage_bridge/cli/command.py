@@ -6,7 +6,7 @@ import click
 
 
 class Command(click.Command):
-    """A command with examples: command lines without the program's name, printed as they stand at the end of its help."""
+    """A command with examples: command lines without the program's name, printed at the end of its help."""
 
     def __init__(self, *args: Any, examples: tuple[str, ...] = (), **kwargs: Any) -> None:  # noqa: ANN401 - click's own arguments
         super().__init__(*args, **kwargs)
@@ -34,7 +34,7 @@ class Group(click.Group):
 
 
 def write_examples(examples: tuple[str, ...], formatter: click.HelpFormatter) -> None:
-    """Write examples as they stand, each on a line of its own."""
+    """Write each example on its own line, without wrapping."""
     if examples:
         with formatter.section("Examples"):
             for example in examples:

@@ -1,4 +1,4 @@
-"""`demo`: loading the demo pipeline and taking it out again."""
+"""`demo`: load and remove the demo pipeline."""
 
 import json
 import secrets
@@ -8,64 +8,70 @@ import click
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Group
-from lineage_bridge.cli.console import write
+from lineage_bridge.cli.console import format_count, print_json, print_line
 from lineage_bridge.cli.files import FoundEvent, batches
-from lineage_bridge.cli.options import with_settings
-from lineage_bridge.cli.send import Tally, post
+from lineage_bridge.cli.options import with_output, with_settings
+from lineage_bridge.cli.send import Tally, post_batch
 from lineage_bridge.config import Settings
 from lineage_bridge.demo.events import events, run_ids
 from lineage_bridge.errors import LineageBridgeError
 from lineage_bridge.wiring import control, now_us
 
 DASHBOARD = ("looker://acme.cloud.looker.com", "Executive Revenue Dashboard")
-"""Where the demo's way ends."""
+"""The dataset at the end of the demo pipeline."""
 
 
 @click.group(cls=Group, examples=("demo load",))
 def demo() -> None:
-    """Load a demo pipeline, or take it out again.
+    """Load or remove a demo pipeline.
 
-    It is that of a made-up shop, from its database to its revenue dashboard.
+    It belongs to a fictional shop, and leads from its database to its revenue dashboard.
     """
 
 
 @demo.command(examples=("demo load",))
+@with_output("print the number of events and their position as JSON")
 @with_settings("url", "data_dir")
-def load(settings: Settings) -> None:
-    """Send the demo's events to the running server. Each loading is a set of runs of its own."""
+def load(settings: Settings, as_json: bool) -> None:
+    """Send the demo's events to the running server. Every load creates new runs."""
     with Client(settings.address) as client:
         count, position = load_edition(settings, client)
         client.wait_for(position)
-    write(f'{count} events are in. Try: lineage-bridge lineage "{DASHBOARD[0]}" "{DASHBOARD[1]}"')
+    if as_json:
+        print_json({"events": count, "position": position})
+    else:
+        print_line(f'{count} events loaded. Try: lineage-bridge lineage "{DASHBOARD[0]}" "{DASHBOARD[1]}"')
 
 
 @demo.command(examples=("demo remove",))
+@with_output("print the number of erased runs as JSON")
 @with_settings("url", "data_dir")
-def remove(settings: Settings) -> None:
-    """Take the demo out of all answers. What other events say stays."""
+def remove(settings: Settings, as_json: bool) -> None:
+    """Remove the demo's runs from the graph. All other events stay."""
     kept = control(settings)
     editions = kept.editions()
-    if not editions:
-        write("no demo is loaded")
-        return
     runs = [str(UUID(bytes=run)) for edition in editions for run in run_ids(edition)]
-    with Client(settings.address) as client:
-        said = client.post("/api/v1/operations/erase", json.dumps({"runs": runs}).encode())
-        client.wait_for(said["position"])
-    kept.drop_editions(editions)
-    write(f"the demo is out: {len(runs)} runs erased")
+    if runs:
+        with Client(settings.address) as client:
+            answer = client.post("/api/v1/operations/erase", json.dumps({"runs": runs}).encode())
+            client.wait_for(answer["position"])
+        kept.drop_editions(editions)
+    if as_json:
+        print_json({"runs": len(runs)})
+    else:
+        print_line(f"the demo is removed: {format_count(len(runs), 'run')} erased" if runs else "the demo is not loaded")
 
 
 def load_edition(settings: Settings, client: Client) -> tuple[int, str]:
-    """Send a fresh edition of the demo; how many events it has, and the position that contains them."""
+    """Send a new edition of the demo. Returns the number of its events and the position that contains them."""
     edition = secrets.token_hex(8)
-    # Before anything is sent, so that whatever arrives can be taken out again.
+    # Recorded before anything is sent, so that whatever arrives can be removed again.
     control(settings).add_edition(edition)
     tally = Tally()
     found = (FoundEvent("demo", index, raw, line=False) for index, raw in enumerate(events(now_us(), edition)))
     for batch in batches(found):
-        tally.add(batch, post(client, batch))
+        tally.add(batch, post_batch(client, batch))
     if tally.count("rejected"):
-        hint = "lineage-bridge quarantine list tells why"
+        hint = "lineage-bridge quarantine list shows the reasons"
         raise LineageBridgeError(f"{tally.count('rejected')} of the demo's events were rejected", hint)
     return len(tally.outcomes), tally.position

@@ -1,15 +1,15 @@
-"""`diff`: what changed of the graph between two moments."""
+"""`diff`: how the graph differs between two times."""
 
 from typing import Any
 
 import click
 
-from lineage_bridge.cli.arguments import KINDS, ask, find_wanted
+from lineage_bridge.cli.arguments import KINDS, get_for_node, resolve_node
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import say, write_json, write_table
-from lineage_bridge.cli.name_styles import spelt, with_names
-from lineage_bridge.cli.options import CLIENT, with_settings
+from lineage_bridge.cli.console import print_json, print_message, print_table
+from lineage_bridge.cli.name_styles import names_option, use_preferred_names
+from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
 _PATH = "/api/v1/graph/diff"
@@ -23,16 +23,16 @@ _PATH = "/api/v1/graph/diff"
     ),
 )
 @click.argument("names", nargs=-1, metavar="[[NAMESPACE] NAME]")
-@click.option("--since", required=True, metavar="TIME", help="the earlier moment, RFC 3339")
-@click.option("--until", metavar="TIME", help="the later moment; now by itself")
+@click.option("--since", required=True, metavar="TIME", help="the earlier time, RFC 3339")
+@click.option("--until", metavar="TIME", help="the later time [default: now]")
 @click.option("--direction", type=click.Choice(["upstream", "downstream", "both"]), default="both", show_default=True)
-@click.option("--depth", type=click.IntRange(0, 50), default=20, show_default=True, help="most hops")
-@click.option("--kind", type=click.Choice(KINDS), help="what NAME is; by itself a dataset, else a job")
-@click.option("--jobs", metavar="GLOB", help="without NAME: only jobs of these namespaces")
-@click.option("--limit", type=click.IntRange(1, 5000), default=1000, show_default=True, help="most changes")
-@click.option("--offset", type=click.IntRange(0), default=0, help="where to go on")
-@with_names
-@click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
+@click.option("--depth", type=click.IntRange(0, 50), default=20, show_default=True, help="maximum number of hops")
+@click.option("--kind", type=click.Choice(KINDS), help="what NAME is [default: a dataset, or else a job]")
+@click.option("--jobs", metavar="GLOB", help="without NAME: only jobs in these namespaces")
+@click.option("--limit", type=click.IntRange(1, 5000), default=1000, show_default=True, help="maximum number of changes")
+@click.option("--offset", type=click.IntRange(0), default=0, help="number of changes to skip")
+@names_option
+@with_output()
 @with_settings(*CLIENT)
 def diff(
     settings: Settings,
@@ -48,35 +48,35 @@ def diff(
     style: str,
     as_json: bool,
 ) -> None:
-    """List what changed between two moments.
+    """List how the graph differs between two times.
 
-    Nodes, flows, inputs and outputs that appeared or disappeared, and those whose label or evidence
-    changed: around a dataset or job, or of all jobs.
+    Lists nodes, flows, inputs and outputs that appeared or disappeared, and those whose label or evidence changed: around a
+    dataset or job, or for all jobs.
     """
     common: dict[str, Any] = {"since": since, **({"until": until} if until else {}), "limit": limit, "offset": offset, "names": style}
     with Client(settings.address) as client:
         if names:
-            said = ask(client, _PATH, find_wanted(client, names, kind), direction=direction, depth=depth, **common)
+            answer = get_for_node(client, _PATH, resolve_node(client, names, kind), direction=direction, depth=depth, **common)
         else:
-            said = client.get(_PATH, namespace=jobs, **common)
+            answer = client.get(_PATH, namespace=jobs, **common)
     if as_json:
-        write_json(said)
+        print_json(answer)
         return
-    _tell(spelt(said))
+    _print_answer(use_preferred_names(answer))
 
 
-def _tell(said: Json) -> None:
-    nodes = {node["id"]: f"{node['namespace']} {node['name']}" for node in said["nodes"]}
-    if said["changes"]:
-        write_table(["change", "what", "from", "by", "to", "label"], [_row(change, nodes) for change in said["changes"]])
+def _print_answer(answer: Json) -> None:
+    nodes = {node["id"]: f"{node['namespace']} {node['name']}" for node in answer["nodes"]}
+    if answer["changes"]:
+        print_table(["change", "what", "from", "by", "to", "label"], [_row(change, nodes) for change in answer["changes"]])
     else:
-        say("nothing changed")
-    if said["resolution"] == "day":
-        say("exact to the day: of several things a job said on one day, an earlier one may be compared")
-    if said.get("truncated"):
-        say(f"not all is compared: a walk ended at its limit of {said['truncated']}")
-    if "next" in said:
-        say(f"there is more: --offset {said['next']}")
+        print_message("nothing changed")
+    if answer["resolution"] == "day":
+        print_message("exact to the day: if a job sent different events on that day, an earlier one may have been compared")
+    if answer.get("truncated"):
+        print_message(f"not everything was compared: a walk reached its limit of {answer['truncated']}")
+    if "next" in answer:
+        print_message(f"there are more; continue with --offset {answer['next']}")
 
 
 def _row(change: Json, nodes: dict[str, str]) -> list[str]:
@@ -91,7 +91,7 @@ def _row(change: Json, nodes: dict[str, str]) -> list[str]:
     return [change["change"], port["side"], ends[0], nodes[port["job"]], ends[1], _label(change, port)]
 
 
-def _label(change: Json, thing: Json) -> str:
+def _label(change: Json, item: Json) -> str:
     before = change.get("label_before")
-    label = f"{before} -> {thing['label']}" if before and before != thing["label"] else str(thing["label"])
-    return f"{label} ({thing['liveness']})" if "liveness" in thing else label
+    label = f"{before} -> {item['label']}" if before and before != item["label"] else str(item["label"])
+    return f"{label} ({item['liveness']})" if "liveness" in item else label

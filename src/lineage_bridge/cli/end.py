@@ -1,4 +1,4 @@
-"""`end`: an operator's word that a flow has ended, or has not."""
+"""`end`: an operator declares that flows of a job have ended."""
 
 import json
 
@@ -6,8 +6,8 @@ import click
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import write, write_json
-from lineage_bridge.cli.options import CLIENT, with_settings
+from lineage_bridge.cli.console import print_json, print_line
+from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
 
@@ -20,11 +20,11 @@ from lineage_bridge.config import Settings
 )
 @click.argument("namespace")
 @click.argument("name")
-@click.option("--source", type=(str, str), metavar="NAMESPACE NAME", help="the dataset it took from; by itself all")
-@click.option("--target", type=(str, str), metavar="NAMESPACE NAME", help="the dataset it wrote to; by itself all")
-@click.option("--at", metavar="TIME", help="when it ended, RFC 3339; now by itself")
-@click.option("--undo", is_flag=True, help="take it back")
-@click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
+@click.option("--source", type=(str, str), metavar="NAMESPACE NAME", help="the dataset the flow reads [default: any]")
+@click.option("--target", type=(str, str), metavar="NAMESPACE NAME", help="the dataset the flow writes [default: any]")
+@click.option("--at", metavar="TIME", help="when it ended, RFC 3339 [default: now]")
+@click.option("--undo", is_flag=True, help="undo an earlier end")
+@with_output()
 @with_settings(*CLIENT)
 def end(
     settings: Settings,
@@ -36,17 +36,17 @@ def end(
     undo: bool,
     as_json: bool,
 ) -> None:
-    """Say that flows of a job have ended.
+    """Declare that flows of a job have ended.
 
-    Answers leave them out until the job names them again.
+    Answers leave these flows out until the job reports them again.
     """
     if source is None and target is None:
-        raise click.UsageError("name the --source, the --target, or both")
+        raise click.UsageError("give --source, --target, or both")
     ends = {side: {"namespace": named[0], "name": named[1]} for side, named in (("source", source), ("target", target)) if named}
     order = {"job": {"namespace": namespace, "name": name}, "at": at or "", **ends}
     with Client(settings.address) as client:
-        said = client.post(f"/api/v1/operations/{'unend' if undo else 'end'}", json.dumps(order).encode())
+        answer = client.post(f"/api/v1/operations/{'unend' if undo else 'end'}", json.dumps(order).encode())
     if as_json:
-        write_json(said)
+        print_json(answer)
     else:
-        write("taken back" if undo else "ended")
+        print_line("the end is undone" if undo else "the flows have ended")

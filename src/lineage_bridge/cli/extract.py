@@ -1,4 +1,4 @@
-"""`extract`: the lineage of an organization of Confluent Cloud, now."""
+"""`extract`: extract the lineage of a Confluent Cloud organization now."""
 
 import json
 import time
@@ -10,17 +10,18 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from lineage_bridge.cli.causes import format_scopes, group_by_cause
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import console, counted, say, write, write_json, write_table
-from lineage_bridge.cli.options import CLIENT, with_settings
+from lineage_bridge.cli.console import console, format_count, print_json, print_line, print_message, print_table
+from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import LineageBridgeError
 
 TASKS = "/api/v1/tasks"
-UNKNOWN = 3
-"""The exit code of an extraction that completed, although something is unknown."""
-TICK_S, CANCEL_S = 0.3, 10.0
+INCOMPLETE = 3
+"""Exit code of an extraction that completed although something could not be read."""
+POLL_S, CANCEL_S = 0.3, 10.0
 _ENDED = ("completed", "failed")
 
 
@@ -28,12 +29,12 @@ _ENDED = ("completed", "failed")
     cls=Command,
     examples=("extract", "extract --env env-abc123 --off metrics", "extract --resume TASK"),
 )
-@click.option("--env", "environments", multiple=True, metavar="ID", help="only this environment, repeatable")
-@click.option("--cluster", "clusters", multiple=True, metavar="ID", help="only this Kafka cluster, repeatable")
-@click.option("--source", metavar="NAME", help="the source, if there are several of kind confluent")
-@click.option("--off", multiple=True, metavar="PLANE", help="leave this plane out, repeatable")
-@click.option("--resume", "resumed", metavar="TASK", help="go on with a task that was cancelled or interrupted")
-@click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
+@click.option("--env", "environments", multiple=True, metavar="ID", help="only this environment; can be repeated")
+@click.option("--cluster", "clusters", multiple=True, metavar="ID", help="only this Kafka cluster; can be repeated")
+@click.option("--source", metavar="NAME", help="the source, if several are of kind confluent")
+@click.option("--off", multiple=True, metavar="PLANE", help="skip this plane; can be repeated")
+@click.option("--resume", "resumed", metavar="TASK", help="resume a task that was cancelled or interrupted")
+@with_output()
 @with_settings(*CLIENT)
 @click.pass_context
 def extract(
@@ -46,90 +47,101 @@ def extract(
     resumed: str | None,
     as_json: bool,
 ) -> None:
-    """Look at an organization of Confluent Cloud now.
+    """Extract the lineage of a Confluent Cloud organization.
 
-    Ends when answers contain what was seen. Ctrl+C cancels it.
+    Returns when answers contain what was read. Ctrl+C cancels the extraction.
 
-    The exit code is 0 for done, 3 for done with something unknown, 1 for failed.
+    The exit code is 0 if everything was read, 3 if something could not be read, 1 if the extraction failed.
     """
     if resumed and (environments or clusters or source or off):
-        raise click.UsageError("--resume goes on with the task as it was ordered, and takes no other choice")
+        raise click.UsageError("--resume cannot be combined with --env, --cluster, --source or --off")
     order = {"environment_ids": environments, "cluster_ids": clusters, "source": source, "off": off}
     with Client(settings.address) as client:
         path, body = (f"{TASKS}/{resumed}/resume", b"") if resumed else (f"{TASKS}/extract", json.dumps(order).encode())
-        task = follow(client, client.post(path, body))
+        task = follow_task(client, client.post(path, body))
     if as_json:
-        write_json(task)
+        print_json(task)
     else:
-        tell(task)
-    context.exit(code_of(task))
+        print_task(task)
+    context.exit(exit_code(task))
 
 
-def follow(client: Client, task: Json) -> Json:
-    """The task when it has ended. Its progress is shown meanwhile; an interrupt of the user's cancels it."""
+def follow_task(client: Client, task: Json) -> Json:
+    """Show a task's progress until it ends; returns the ended task. Ctrl+C cancels the task."""
     id_, screen = task["task_id"], console(err=True)
-    said: set[str] = set()
-    say(f"task {id_}")
+    printed: set[str] = set()
+    print_message(f"task {id_}")
     live = Live(_progress(task), console=screen, refresh_per_second=4, transient=True) if screen.is_terminal else None
     try:
         with live or nullcontext():
             while task["status"] not in _ENDED:
-                time.sleep(TICK_S)
+                time.sleep(POLL_S)
                 task = client.get(f"{TASKS}/{id_}")
                 if live:
                     live.update(_progress(task))
                 else:
-                    _say_new(task, said)
+                    _print_new_progress(task, printed)
     except KeyboardInterrupt:
         _cancel(client, id_)
         raise
     return task
 
 
-def tell(task: Json) -> None:
-    """What came of a task that has ended, or how far it is."""
-    write_table(["plane", "scopes", "known", "events", "calls", "s"], _summary(task["planes"]))
+def print_task(task: Json) -> None:
+    """Print the result of an ended task, or how far a running one is."""
+    print_table(["plane", "scopes", "known", "events", "calls", "s"], _summary(task["planes"]))
     if task["unknown"]:
-        write("unknown; what was known of it before stands:")
-        write_table(["plane", "scope", "", "why"], [_unknown(plane) for plane in task["unknown"]])
+        print_line("not everything could be read; what was known before stays in the graph:")
+        print_table(["state", "scope", "reason"], _unknown_rows(task["unknown"]))
     if task["status"] == "completed":
         size = task["result"]
-        write(f"completed: {counted(task['events'], 'event')}; the graph has {size['node_count']} nodes and {size['edge_count']} edges")
+        print_line(
+            f"completed: {format_count(task['events'], 'event')}; the graph has {size['node_count']} nodes and {size['edge_count']} edges"
+        )
     elif task["status"] == "failed":
         hint = f" ({task['hint']})" if task["hint"] else ""
-        write(f"failed: {task['error']}{hint}")
+        print_line(f"failed: {task['error']}{hint}")
         if task["resumable"]:
-            write(f"go on with: lineage-bridge extract --resume {task['task_id']}")
+            print_line(f"resume it with: lineage-bridge extract --resume {task['task_id']}")
     else:
-        write(f"{task['status']}: {task['progress'][-1] if task['progress'] else ''}")
+        print_line(f"{task['status']}: {task['progress'][-1] if task['progress'] else ''}")
 
 
-def code_of(task: Json) -> int:
-    """The exit code that an ended task gives."""
+def exit_code(task: Json) -> int:
+    """The exit code for an ended task."""
     if task["status"] == "failed":
         return 1
-    return UNKNOWN if task["unknown"] else 0
+    return INCOMPLETE if task["unknown"] else 0
 
 
 def _summary(planes: Iterable[Json]) -> list[list[str]]:
-    kinds: dict[str, list[Json]] = {}
+    by_kind: dict[str, list[Json]] = {}
     for plane in planes:
-        kinds.setdefault(plane["plane"], []).append(plane)
+        by_kind.setdefault(plane["plane"], []).append(plane)
     return [
         [
             kind,
-            str(len(some)),
-            str(sum(plane["state"] in ("observed", "gone") for plane in some)),
-            str(sum(plane["events"] for plane in some)),
-            str(sum(plane["requests"] for plane in some)),
-            f"{max(plane['took_s'] for plane in some):.1f}",
+            str(len(listed)),
+            str(sum(plane["state"] in ("observed", "gone") for plane in listed)),
+            str(sum(plane["events"] for plane in listed)),
+            str(sum(plane["requests"] for plane in listed)),
+            f"{max(plane['took_s'] for plane in listed):.1f}",
         ]
-        for kind, some in kinds.items()
+        for kind, listed in by_kind.items()
     ]
 
 
-def _unknown(plane: Json) -> list[str]:
-    return [plane["plane"], plane["scope"], plane["state"].replace("_", " "), "; ".join(plane["why"])]
+def _unknown_rows(planes: Iterable[Json]) -> list[list[str]]:
+    """A row for each state and reason, with the scopes that they apply to."""
+    by_state: dict[str, list[tuple[str, str]]] = {}
+    for plane in planes:
+        scope = f"{plane['plane']} {plane['scope']}"
+        by_state.setdefault(plane["state"].replace("_", " "), []).extend((scope, why) for why in plane["why"] or [""])
+    return [
+        [state, format_scopes(dict.fromkeys(scopes)), cause]
+        for state, failures in by_state.items()
+        for cause, scopes in group_by_cause(failures)
+    ]
 
 
 def _progress(task: Json) -> Table:
@@ -140,11 +152,11 @@ def _progress(task: Json) -> Table:
     return table
 
 
-def _say_new(task: Json, said: set[str]) -> None:
+def _print_new_progress(task: Json, printed: set[str]) -> None:
     for line in task["progress"]:
-        if line not in said:
-            say(line)
-            said.add(line)
+        if line not in printed:
+            print_message(line)
+            printed.add(line)
 
 
 def _cancel(client: Client, id_: str) -> None:
@@ -152,6 +164,6 @@ def _cancel(client: Client, id_: str) -> None:
         task = client.post(f"{TASKS}/{id_}/cancel")
         until = time.monotonic() + CANCEL_S
         while task["status"] not in _ENDED and time.monotonic() < until:
-            time.sleep(TICK_S)
+            time.sleep(POLL_S)
             task = client.get(f"{TASKS}/{id_}")
-        say(f"cancelled; go on with: lineage-bridge extract --resume {id_}")
+        print_message(f"cancelled; resume it with: lineage-bridge extract --resume {id_}")

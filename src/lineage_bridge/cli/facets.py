@@ -1,4 +1,4 @@
-"""`facets`: what is, and was, said of a dataset or a job; `life`: what became of a dataset."""
+"""`facets`: the versions of a facet; `life`: the lifecycle changes of a dataset."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ import click
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import say, write_json, write_table
-from lineage_bridge.cli.name_styles import spelt, with_names
-from lineage_bridge.cli.options import CLIENT, with_settings
+from lineage_bridge.cli.console import print_json, print_message, print_table
+from lineage_bridge.cli.name_styles import names_option, use_preferred_names
+from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
 
@@ -19,29 +19,29 @@ from lineage_bridge.config import Settings
 @click.argument("namespace")
 @click.argument("name")
 @click.argument("key")
-@click.option("--kind", type=click.Choice(["dataset", "job"]), default="dataset", show_default=True, help="what it is")
-@click.option("--at", metavar="TIME", help="as far as had been said by this time")
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="most contents")
-@with_names
-@click.option("--json", "as_json", is_flag=True, help="print the server's own answer, with what the facets say")
+@click.option("--kind", type=click.Choice(["dataset", "job"]), default="dataset", show_default=True, help="what NAME is")
+@click.option("--at", metavar="TIME", help="as known at this time, RFC 3339")
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="maximum number of versions")
+@names_option
+@with_output("print the server's answer as JSON, with the contents of the facets")
 @with_settings(*CLIENT)
-def facets(settings: Settings, style: str, as_json: bool, **asked: str | int | None) -> None:
-    """List all that was said under one facet key.
+def facets(settings: Settings, style: str, as_json: bool, **parameters: str | int | None) -> None:
+    """List the versions of a facet of a dataset or a job.
 
-    Of a dataset or a job; what was said last comes first, each content with when it was first and last seen.
+    The newest version comes first, each with the times at which it was first and last seen.
     """
     with Client(settings.address) as client:
-        said = client.get("/api/v1/graph/facets/history", texts=as_json, names=style, **asked)
+        answer = client.get("/api/v1/graph/facets/history", texts=as_json, names=style, **parameters)
     if as_json:
-        write_json(said)
-    elif said["history"]:
-        rows = [[v["hash"][:12], v["side"], v["first"]["at"], v["last"]["at"], _who(v)] for v in spelt(said)["history"]]
-        write_table(["content", "side", "first seen", "last seen", "by"], rows)
+        print_json(answer)
+    elif answer["history"]:
+        rows = [[v["hash"][:12], v["side"], v["first"]["at"], v["last"]["at"], _authors(v)] for v in use_preferred_names(answer)["history"]]
+        print_table(["version", "side", "first seen", "last seen", "by"], rows)
     else:
-        say(f"nothing was said under the key {asked['key']!r}")
+        print_message(f"no facet {parameters['key']!r} was ever sent for {parameters['namespace']} {parameters['name']}")
 
 
-def _who(version: dict[str, Any]) -> str:
+def _authors(version: dict[str, Any]) -> str:
     names = ", ".join(job["name"] for job in version["jobs"])
     return f"{names} (deleted)" if version.get("deleted") else names
 
@@ -49,26 +49,27 @@ def _who(version: dict[str, Any]) -> str:
 @click.command(cls=Command, examples=("life kafka://broker:9092 orders",))
 @click.argument("namespace")
 @click.argument("name")
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="most changes")
-@with_names
-@click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="maximum number of changes")
+@names_option
+@with_output()
 @with_settings(*CLIENT)
-def life(settings: Settings, style: str, as_json: bool, **asked: str | int | None) -> None:
-    """List what became of a dataset.
+def life(settings: Settings, style: str, as_json: bool, **parameters: str | int | None) -> None:
+    """List the lifecycle changes of a dataset.
 
-    That it was created, altered, renamed, truncated, overwritten, dropped, as producers told; the newest comes first.
+    Producers report that a dataset was created, altered, renamed, truncated, overwritten or dropped. The newest change comes first.
     """
     with Client(settings.address) as client:
-        said = client.get("/api/v1/graph/life", names=style, **asked)
+        answer = client.get("/api/v1/graph/life", names=style, **parameters)
     if as_json:
-        write_json(said)
-    elif said["life"]:
+        print_json(answer)
+    elif answer["life"]:
         rows = [
-            [e["first"]["at"], e["change"], _name(e["dataset"]), _name(e.get("previous")), _name(e.get("job"))] for e in spelt(said)["life"]
+            [e["first"]["at"], e["change"], _name(e["dataset"]), _name(e.get("previous")), _name(e.get("job"))]
+            for e in use_preferred_names(answer)["life"]
         ]
-        write_table(["at", "change", "dataset", "before", "by"], rows)
+        print_table(["at", "change", "dataset", "before", "by"], rows)
     else:
-        say("nobody has told of its life")
+        print_message("no lifecycle change was ever reported for it")
 
 
 def _name(node: dict[str, str] | None) -> str:

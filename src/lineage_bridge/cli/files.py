@@ -1,4 +1,4 @@
-"""Events in files: one JSON value (an event, an array, an object with `events`), or one event a line; plain or gzip."""
+"""Reads events from files: one JSON value (an event, an array, an object with `events`) or one event per line; plain or gzip."""
 
 import gzip
 import sys
@@ -26,7 +26,7 @@ _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 @dataclass(frozen=True)
 class FoundEvent:
-    """An event as it stands in a file; `index` counts from 0. `line`: it was a line, and may be no JSON at all."""
+    """An event as written in a file. `index` counts from 0; `line` says that it was a line of NDJSON, which may not be valid JSON."""
 
     source: str
     index: int
@@ -36,13 +36,13 @@ class FoundEvent:
 
 @dataclass(frozen=True)
 class EventBatch:
-    """Events for one request."""
+    """The events of one request."""
 
     events: tuple[FoundEvent, ...]
 
     @property
     def body(self) -> bytes:
-        """The request's body: lines, which may be no JSON, or an event by itself, which may be none either, or an array."""
+        """The request's body: one event as it is, several as lines or as an array. Invalid JSON is left for the server to reject."""
         raws = [event.raw for event in self.events]
         if len(raws) == 1:
             return raws[0]
@@ -62,15 +62,17 @@ def read_events(name: str) -> Iterator[FoundEvent]:
             for index, (raw, line) in enumerate(_events(stream, lines=lines)):
                 yield FoundEvent(name, index, raw, line)
     except (OSError, EOFError) as error:
-        raise RequestError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}", "name a file of events, or -") from error
+        raise RequestError(
+            f"cannot read {name}: {getattr(error, 'strerror', None) or error}", "name a file of events, or - for standard input"
+        ) from error
 
 
-def batches(events: Iterable[FoundEvent]) -> Iterator[EventBatch]:
-    """The events in their order, in requests of moderate size. Lines and values never share one."""
+def batches(events: Iterable[FoundEvent], most_events: int = BATCH_EVENTS, most_bytes: int = BATCH_BYTES) -> Iterator[EventBatch]:
+    """The events in order, in batches for one request each. Lines of NDJSON and other JSON never share a batch."""
     held: list[FoundEvent] = []
     size = 0
     for event in events:
-        full = len(held) >= BATCH_EVENTS or size + len(event.raw) > BATCH_BYTES
+        full = len(held) >= most_events or size + len(event.raw) > most_bytes
         if held and (full or event.line != held[0].line):
             yield EventBatch(tuple(held))
             held, size = [], 0
@@ -83,30 +85,30 @@ def batches(events: Iterable[FoundEvent]) -> Iterator[EventBatch]:
 @contextmanager
 def _open(name: str) -> Iterator[IO[bytes]]:
     with open(sys.stdin.fileno() if name == STDIN else name, "rb", closefd=name != STDIN) as stream:
-        yield gzip.GzipFile(fileobj=stream) if stream.peek(2)[:2] == _GZIP else stream  # type: ignore[misc]  # an IO[bytes] in all but name
+        yield gzip.GzipFile(fileobj=stream) if stream.peek(2)[:2] == _GZIP else stream  # type: ignore[misc]  # GzipFile is not declared as IO[bytes]
 
 
 def _events(stream: IO[bytes], *, lines: bool) -> Iterator[tuple[bytes, bool]]:
-    """(event, whether it was a line). A file whose first line is an event by itself is read line by line, whatever its size."""
-    told = (line for line in stream if line.strip(_BLANK))
-    first, second = next(told, b""), b""
+    """Pairs of an event and whether it was a line. A file whose first line is a whole event is read line by line, whatever its size."""
+    filled = (line for line in stream if line.strip(_BLANK))
+    first, second = next(filled, b""), b""
     if lines or _is_object(first):
-        second = next(told, b"")
+        second = next(filled, b"")
     if lines or second:
-        yield from ((line.strip(_BLANK), True) for line in chain((first, second), told) if line)
+        yield from ((line.strip(_BLANK), True) for line in chain((first, second), filled) if line)
     elif first:
         yield from ((raw, False) for raw in _values(first + stream.read()))
 
 
 def _values(data: bytes) -> list[bytes]:
-    """The events of one JSON value; what is no JSON is one event, for the server to refuse with its reason."""
+    """The events of one JSON value. Invalid JSON counts as one event, for the server to reject with the reason."""
     text = data.strip(_BLANK)
-    mended = mend_text(text)
+    repaired = mend_text(text)
     try:
-        if mended[:1] == b"[":
-            return _cut(text, mended, [bytes(raw) for raw in _LIST.decode(mended)])
-        if mended[:1] == b"{":
-            members = _OBJECT.decode(mended)
+        if repaired[:1] == b"[":
+            return _original_elements(text, repaired, [bytes(raw) for raw in _LIST.decode(repaired)])
+        if repaired[:1] == b"{":
+            members = _OBJECT.decode(repaired)
             inner = bytes(members.get("events", b""))
             if inner[:1] == b"[" and not members.keys() & {"run", "job", "dataset"}:
                 return [bytes(raw) for raw in _LIST.decode(inner)]
@@ -115,13 +117,13 @@ def _values(data: bytes) -> list[bytes]:
     return [text]
 
 
-def _cut(text: bytes, mended: bytes, elements: list[bytes]) -> list[bytes]:
-    """The elements as they stand in `text`; mending escapes keeps every byte's place."""
-    if text == mended:
+def _original_elements(text: bytes, repaired: bytes, elements: list[bytes]) -> list[bytes]:
+    """The elements as written in `text`. Repairing escapes changes no byte's position."""
+    if text == repaired:
         return elements
     found, at = [], 1
     for element in elements:
-        at = mended.index(element, at)
+        at = repaired.index(element, at)
         found.append(text[at : at + len(element)])
         at += len(element)
     return found

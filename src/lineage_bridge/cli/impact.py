@@ -1,13 +1,14 @@
-"""`impact`: what a change reaches."""
+"""`impact`: what a change affects."""
 
 import click
 
-from lineage_bridge.cli.arguments import KINDS, ask, find_wanted
+from lineage_bridge.cli.arguments import KINDS, get_for_node, resolve_node
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import counted, say, write, write_json, write_table
-from lineage_bridge.cli.name_styles import spelt, with_names
-from lineage_bridge.cli.options import CLIENT, with_settings
+from lineage_bridge.cli.console import format_count, print_json, print_line, print_message, print_table
+from lineage_bridge.cli.name_styles import names_option, use_preferred_names
+from lineage_bridge.cli.notes import print_settling
+from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
 
@@ -20,13 +21,13 @@ from lineage_bridge.config import Settings
 )
 @click.argument("names", nargs=-1, required=True, metavar="[NAMESPACE] NAME")
 @click.option("--direction", type=click.Choice(["downstream", "upstream"]), default="downstream", show_default=True)
-@click.option("--depth", type=click.IntRange(1, 100), default=50, show_default=True, help="most hops")
-@click.option("--kind", type=click.Choice(KINDS), help="what NAME is; by itself a dataset, else a job")
-@click.option("--limit", type=click.IntRange(1, 5000), default=500, show_default=True, help="most lines")
-@click.option("--offset", type=click.IntRange(0), default=0, help="lines to leave out at the start")
-@click.option("--at", help="as things were at this time, RFC 3339")
-@with_names
-@click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
+@click.option("--depth", type=click.IntRange(1, 100), default=50, show_default=True, help="maximum number of hops")
+@click.option("--kind", type=click.Choice(KINDS), help="what NAME is [default: a dataset, or else a job]")
+@click.option("--limit", type=click.IntRange(1, 5000), default=500, show_default=True, help="maximum number of lines")
+@click.option("--offset", type=click.IntRange(0), default=0, help="number of lines to skip")
+@click.option("--at", help="the graph as of this time, RFC 3339")
+@names_option
+@with_output()
 @with_settings(*CLIENT)
 def impact(
     settings: Settings,
@@ -40,38 +41,46 @@ def impact(
     style: str,
     as_json: bool,
 ) -> None:
-    """List what a change of a dataset or a job reaches.
+    """List what a change of a dataset or a job affects.
 
-    Each with its distance in hops, the number of ways there, and whether all of its data comes through here, or some.
+    Each line gives the distance in hops, the number of paths, and whether all or only some of its data comes from here.
 
-    With --direction upstream, what the dataset or job depends on.
+    With --direction upstream, lists what the dataset or job depends on.
     """
     with Client(settings.address) as client:
-        which = find_wanted(client, names, kind)
-        said = ask(client, "/api/v1/graph/impact", which, direction=direction, depth=depth, limit=limit, offset=offset, at=at, names=style)
+        node = resolve_node(client, names, kind)
+        answer = get_for_node(
+            client, "/api/v1/graph/impact", node, direction=direction, depth=depth, limit=limit, offset=offset, at=at, names=style
+        )
     if as_json:
-        write_json(said)
+        print_json(answer)
         return
-    _tell(spelt(said), direction)
+    _print_answer(use_preferred_names(answer), direction)
 
 
-def _tell(said: Json, direction: str) -> None:
-    counts = said["counts"]
-    verb = "reaches" if direction == "downstream" else "depends on"
-    write(
-        f"{said['origin']['name']} {verb} {counted(counts['datasets'], 'dataset')} and {counted(counts['jobs'], 'job')}: "
-        f"{counts['all']} wholly, {counts['some']} in part"
+def _print_answer(answer: Json, direction: str) -> None:
+    counts = answer["counts"]
+    verb = "affects" if direction == "downstream" else "depends on"
+    print_line(
+        f"{answer['origin']['name']} {verb} {format_count(counts['datasets'], 'dataset')} and {format_count(counts['jobs'], 'job')}: "
+        f"{counts['all']} entirely, {counts['some']} in part"
     )
-    if said["affected"]:
+    if answer["affected"]:
         rows = [
-            [str(one["distance"]), one["extent"], str(one.get("paths", "")), *(one["node"][key] for key in ("kind", "name", "namespace"))]
-            for one in said["affected"]
+            [
+                str(item["distance"]),
+                item["extent"],
+                str(item.get("paths", "")),
+                *(item["node"][key] for key in ("kind", "name", "namespace")),
+            ]
+            for item in answer["affected"]
         ]
-        write_table(["hops", "extent", "ways", "kind", "name", "namespace"], rows)
-    shown = len(said["affected"])
+        print_table(["hops", "extent", "paths", "kind", "name", "namespace"], rows)
+    shown = len(answer["affected"])
     if shown < counts["datasets"] + counts["jobs"]:
-        say(f"{shown} of {counts['datasets'] + counts['jobs']} are shown; --offset and --limit show others")
-    if said["truncated"]:
-        say(f"not all is counted: the walk ended at its limit of {said['truncated']}; {said['hidden']} flows were not followed")
-    if said["settling"]:
-        say("the graph is still settling; ask again for the last word")
+        print_message(f"{shown} of {counts['datasets'] + counts['jobs']} are shown; use --offset and --limit for the others")
+    if answer["truncated"]:
+        print_message(
+            f"not everything was counted: the walk reached its limit of {answer['truncated']}; {answer['hidden']} flows were not followed"
+        )
+    print_settling(answer)

@@ -1,15 +1,15 @@
-"""`ledger`: what passed each hop of a path."""
+"""`ledger`: how much data passed each hop of a path."""
 
 from typing import Any
 
 import click
 
-from lineage_bridge.cli.arguments import KINDS, find_ends
+from lineage_bridge.cli.arguments import KINDS, find_endpoints
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import say, write, write_json, write_table
-from lineage_bridge.cli.name_styles import spelt, with_names
-from lineage_bridge.cli.options import CLIENT, with_settings
+from lineage_bridge.cli.console import print_json, print_line, print_message, print_table
+from lineage_bridge.cli.name_styles import names_option, use_preferred_names
+from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
 
@@ -21,16 +21,16 @@ from lineage_bridge.config import Settings
     ),
 )
 @click.argument("names", nargs=-1, required=True, metavar="[NAMESPACE] SOURCE [NAMESPACE] TARGET")
-@click.option("--source-kind", type=click.Choice(KINDS), help="what SOURCE is; by itself a dataset, else a job")
+@click.option("--source-kind", type=click.Choice(KINDS), help="what SOURCE is [default: a dataset, or else a job]")
 @click.option("--target-kind", type=click.Choice(KINDS), help="what TARGET is")
-@click.option("--way", type=click.IntRange(1, 100), default=1, show_default=True, help="which of the ways (see paths)")
-@click.option("--since", help="start of the window, RFC 3339; by itself the last day")
-@click.option("--until", help="end of the window")
-@click.option("--baseline-since", help="start of the baseline; by itself as long as the window, right before it")
+@click.option("--way", type=click.IntRange(1, 100), default=1, show_default=True, help="number of the path, as listed by paths")
+@click.option("--since", help="start of the window, RFC 3339 [default: one day ago]")
+@click.option("--until", help="end of the window [default: now]")
+@click.option("--baseline-since", help="start of the baseline [default: as long as the window, right before it]")
 @click.option("--baseline-until", help="end of the baseline")
-@click.option("--factor", type=float, default=2.0, show_default=True, help="how many times more or less is a change")
-@with_names
-@click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
+@click.option("--factor", type=float, default=2.0, show_default=True, help="ratio to the baseline that counts as a change")
+@names_option
+@with_output()
 @with_settings(*CLIENT)
 def ledger(
     settings: Settings,
@@ -46,12 +46,12 @@ def ledger(
     style: str,
     as_json: bool,
 ) -> None:
-    """Show what passed each hop from one dataset to another.
+    """Show how much passed each hop between two datasets.
 
-    What each job on the way read and wrote in a window, against a baseline: the hop where a number began to go wrong.
+    Compares what each job on the path read and wrote in a window with a baseline, and marks the hop where a change begins.
     """
     with Client(settings.address) as client:
-        said = client.get(
+        answer = client.get(
             "/api/v1/graph/ledger",
             way=way,
             since=since,
@@ -60,21 +60,20 @@ def ledger(
             baseline_until=baseline_until,
             factor=factor,
             names=style,
-            **find_ends(client, names, source_kind, target_kind),
+            **find_endpoints(client, names, source_kind, target_kind),
         )
     if as_json:
-        write_json(said)
+        print_json(answer)
         return
-    if not said["hops"]:
-        say("no way is known")
+    if not answer["hops"]:
+        print_message("no path found")
         return
-    _tell(spelt(said))
+    _print_answer(use_preferred_names(answer))
 
 
-def _tell(said: Json) -> None:
-    write(
-        f"from {said['window']['since']} to {said['window']['until']}, against {said['baseline']['since']} to {said['baseline']['until']}"
-    )
+def _print_answer(answer: Json) -> None:
+    window, baseline = answer["window"], answer["baseline"]
+    print_line(f"from {window['since']} to {window['until']}, compared with {baseline['since']} to {baseline['until']}")
     rows = [
         [
             hop["source"]["name"],
@@ -82,13 +81,13 @@ def _tell(said: Json) -> None:
             hop["target"]["name"],
             _side(hop["read"]),
             _side(hop["written"]),
-            "<- the change begins here" if hop.get("began") else "",
+            "<- the change starts here" if hop.get("began") else "",
         ]
-        for hop in said["hops"]
+        for hop in answer["hops"]
     ]
-    write_table(["from", "job", "to", "read", "written", ""], rows)
-    if said["more"]:
-        say("there are other ways; --way chooses one, and paths lists them")
+    print_table(["from", "job", "to", "read", "written", "note"], rows)
+    if answer["more"]:
+        print_message("there are other paths; list them with paths, and choose one with --way")
 
 
 def _side(side: Any) -> str:  # noqa: ANN401 - a JSON edge

@@ -1,14 +1,15 @@
-"""`lineage`: where a dataset comes from, and what comes from it."""
+"""`lineage`: what a dataset is derived from, and what is derived from it."""
 
 import click
 from rich.tree import Tree
 
-from lineage_bridge.cli.arguments import KINDS, ask, find_wanted
+from lineage_bridge.cli.arguments import KINDS, get_for_node, resolve_node
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import console, say, write_json
-from lineage_bridge.cli.name_styles import spelt, with_names
-from lineage_bridge.cli.options import CLIENT, with_settings
+from lineage_bridge.cli.console import console, print_json, print_message
+from lineage_bridge.cli.name_styles import names_option, use_preferred_names
+from lineage_bridge.cli.notes import print_settling
+from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.cli.tree import column_tree, flow_tree
 from lineage_bridge.config import Settings
 
@@ -23,13 +24,13 @@ from lineage_bridge.config import Settings
 )
 @click.argument("names", nargs=-1, required=True, metavar="[NAMESPACE] NAME")
 @click.option("--direction", type=click.Choice(["upstream", "downstream", "both"]), default="upstream", show_default=True)
-@click.option("--depth", type=click.IntRange(0, 50), default=20, show_default=True, help="most hops")
-@click.option("--columns", is_flag=True, help="column by column")
-@click.option("--kind", type=click.Choice(KINDS), help="what NAME is; by itself a dataset, else a job")
-@click.option("--at", metavar="TIME", help="as it was at a time, RFC 3339")
-@click.option("--ended", is_flag=True, help="also what has ended")
-@with_names
-@click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
+@click.option("--depth", type=click.IntRange(0, 50), default=20, show_default=True, help="maximum number of hops")
+@click.option("--columns", is_flag=True, help="show columns instead of datasets")
+@click.option("--kind", type=click.Choice(KINDS), help="what NAME is [default: a dataset, or else a job]")
+@click.option("--at", metavar="TIME", help="the graph as of this time, RFC 3339")
+@click.option("--ended", is_flag=True, help="include flows that have ended")
+@names_option
+@with_output()
 @with_settings(*CLIENT)
 def lineage(
     settings: Settings,
@@ -45,39 +46,40 @@ def lineage(
 ) -> None:
     """Print where data comes from, or where it goes.
 
-    Follows flows from a dataset or a job, through every job on the way, as a tree.
+    Follows the flows of a dataset or a job through every job on the way, and prints them as a tree.
 
-    NAME alone will do if only one dataset or job is named so.
+    The namespace can be left out if only one dataset or job has that name.
     """
     with Client(settings.address) as client:
-        which = find_wanted(client, names, kind)
+        node = resolve_node(client, names, kind)
         more: dict[str, str | int] = {"ended": ended, "names": style, **({"at": at} if at else {})}
-        said = ask(client, "/api/v1/graph/neighbourhood", which, direction=direction, depth=depth, columns=columns, **more)
+        answer = get_for_node(client, "/api/v1/graph/neighbourhood", node, direction=direction, depth=depth, columns=columns, **more)
     if as_json:
-        write_json(said)
+        print_json(answer)
         return
-    for tree in _trees(spelt(said), direction, columns=columns):
+    for tree in _trees(use_preferred_names(answer), direction, columns=columns):
         console().print(tree)
-    _tell_limits(said)
+    _print_limits(answer)
 
 
-def _trees(said: Json, direction: str, *, columns: bool) -> list[Tree]:
+def _trees(answer: Json, direction: str, *, columns: bool) -> list[Tree]:
     make = column_tree if columns else flow_tree
     trees = []
     for up in {"upstream": (True,), "downstream": (False,), "both": (True, False)}[direction]:
-        tree = make(said, up=up)
+        tree = make(answer, up=up)
         if not tree.children:
-            tree.add(f"(no {'column' if columns else 'dataset'} is known to lead {'here' if up else 'on from here'})")
+            tree.add(f"(no {'columns' if columns else 'datasets'} {'upstream' if up else 'downstream'})")
         trees.append(tree)
     return trees
 
 
-def _tell_limits(said: Json) -> None:
-    if said.get("resolution") == "day":
-        say(f"as of {said['at']}, exact to the day: of several things a job said that day, an earlier one may be shown")
-    if said["truncated"]:
-        say(f"not all is shown: the walk ended at its limit of {said['truncated']}; {said['hidden']} flows were not followed")
-    elif any(node.get("distance") == said["depth"] for node in said["nodes"]) and said["depth"]:
-        say(f"the walk ended after {said['depth']} hops; --depth asks for more")
-    if said["settling"]:
-        say("the graph is still settling; ask again for the last word")
+def _print_limits(answer: Json) -> None:
+    if answer.get("resolution") == "day":
+        print_message(f"as of {answer['at']}, exact to the day: if a job sent different events on that day, an earlier one may be shown")
+    if answer["truncated"]:
+        print_message(
+            f"not everything is shown: the walk reached its limit of {answer['truncated']}; {answer['hidden']} flows were not followed"
+        )
+    elif any(node.get("distance") == answer["depth"] for node in answer["nodes"]) and answer["depth"]:
+        print_message(f"the walk ended after {answer['depth']} hops; use --depth for more")
+    print_settling(answer)

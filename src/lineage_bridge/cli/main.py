@@ -1,4 +1,4 @@
-"""The command `lineage-bridge`. Each command's file is loaded when the command is used."""
+"""The command `lineage-bridge`. The module of a command is imported when the command is used."""
 
 import importlib
 import os
@@ -7,7 +7,7 @@ import sys
 import click
 
 from lineage_bridge.cli.command import Group
-from lineage_bridge.cli.console import tell_error
+from lineage_bridge.cli.console import print_error
 from lineage_bridge.errors import ConfigError, LineageBridgeError, RequestError
 
 COMMANDS = {
@@ -47,11 +47,11 @@ COMMANDS = {
     "replay": "replay",
     "version": "version",
 }
-"""Command to the module under `cli` that holds it, in the order of the help."""
+"""Each command with the module under `cli` that implements it, in the order of the help."""
 
 
 class LazyGroup(Group):
-    """A group whose commands are imported when they are asked for."""
+    """A group whose commands are imported on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """All names, in the order of the help."""
@@ -74,34 +74,36 @@ class LazyGroup(Group):
 def cli() -> None:
     """LineageBridge: the OpenLineage home for streaming.
 
-    Every command tells more with --help. Settings are flags, variables LINEAGE_BRIDGE_* or a file, in this order: docs/settings.md.
+    Run a command with --help for its options.
+
+    Settings come from flags, LINEAGE_BRIDGE_* variables or a file, in this order: docs/settings.md.
     """
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run a command line; its exit code: 0 done, 1 failed, 2 wrongly used, 130 interrupted. Errors are told in one line."""
+    """Run a command line. Returns the exit code: 0 success, 1 failure, 2 wrong usage, 130 interrupted. Errors are printed in one line."""
     try:
         code = cli.main(args=arguments, prog_name="lineage-bridge", standalone_mode=False)
     except click.ClickException as error:
-        return _misused(error)
+        return _usage_error(error)
     except LineageBridgeError as error:
-        tell_error(str(error), error.hint)
+        print_error(str(error), error.hint)
         return 2 if isinstance(error, ConfigError | RequestError) else 1
     except (click.Abort, KeyboardInterrupt):
         return 130
     except BrokenPipeError:
-        # The reader of our output has gone, which is its right; nothing more can be written.
+        # The reader of our output has closed the pipe, such as `head`; nothing more can be written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     return code if isinstance(code, int) else 0
 
 
-def _misused(error: click.ClickException) -> int:
+def _usage_error(error: click.ClickException) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(error.format_message(), err=True)
         return 2
     context = getattr(error, "ctx", None)
-    tell_error(error.format_message(), f"see {context.command_path if context else 'lineage-bridge'} --help")
+    print_error(error.format_message(), f"see {context.command_path if context else 'lineage-bridge'} --help")
     return 2
 
 

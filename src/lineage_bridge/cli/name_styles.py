@@ -1,4 +1,4 @@
-"""`--names`: how the names of an answer are spelt."""
+"""`--names`: the style of names in an answer."""
 
 from typing import Final
 
@@ -7,21 +7,21 @@ import click
 from lineage_bridge.cli.client import Json
 
 STYLES: Final = ("standard", "lineagebridge")
-with_names = click.option(
+names_option = click.option(
     "--names",
     "style",
     type=click.Choice(STYLES),
     default=STYLES[0],
     show_default=True,
-    help="how names are spelt: as the specification does, or LineageBridge",
+    help="style of names: OpenLineage's naming rules, or LineageBridge's own",
 )
 """Give a command the option `--names`, as `style`."""
 
 
-def spelt(said: Json) -> Json:
-    """An answer whose nodes have the names they go by, where it tells of any, in place of those that producers wrote."""
-    if isinstance(said, list):
-        return [spelt(item) for item in said]
-    if isinstance(said, dict):
-        return {key: spelt(value) for key, value in said.items()} | said.get("goes_by", {})
-    return said
+def use_preferred_names(answer: Json) -> Json:
+    """The answer with each node's preferred name (`goes_by`), if it has one, in place of the name that producers wrote."""
+    if isinstance(answer, list):
+        return [use_preferred_names(item) for item in answer]
+    if isinstance(answer, dict):
+        return {key: use_preferred_names(value) for key, value in answer.items()} | answer.get("goes_by", {})
+    return answer

@@ -1,4 +1,4 @@
-"""What commands share: settings as flags, and how to say what went wrong."""
+"""Options that commands share: settings as flags, and the format of the output."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -16,10 +16,11 @@ FOLDER = ("data_dir", "log_level")
 SERVER = ("host", "port", "data_dir", "log_level")
 SPARK = ("spark_master", "spark_memory", "trigger_ms", "batch_bytes", "batch_frames", "derived_rows")
 LOG = ("segment_bytes", "pending_bytes")
+FORMATS = ("table", "json")
 
 
 def with_settings(*names: str) -> Decorator:
-    """Give a command the flags of these settings and `--config`, and, first, the settings that result."""
+    """Give a command the flags of these settings and `--config`; the command gets the resulting settings as its first argument."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
@@ -35,6 +36,20 @@ def with_settings(*names: str) -> Decorator:
     return decorate
 
 
+def with_output(json_help: str = "print the server's answer as JSON") -> Decorator:
+    """Give a command `--json` and `--output`; the command gets `as_json`."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(*args: object, as_json: bool, output: str, **kwargs: object) -> None:
+            command(*args, as_json=as_json or output == "json", **kwargs)
+
+        flag = click.option("--json", "as_json", is_flag=True, help=f"{json_help}, as --output json")
+        return flag(click.option("-o", "--output", type=click.Choice(FORMATS), default=FORMATS[0], help="what to print")(run))
+
+    return decorate
+
+
 def settings_from(flags: Mapping[str, object], config: Path | None) -> Settings:
     """The settings of this process. Raises ConfigError."""
     given = {name: str(value) for name, value in flags.items() if value is not None}
@@ -44,7 +59,7 @@ def settings_from(flags: Mapping[str, object], config: Path | None) -> Settings:
 def _flag(name: str) -> Decorator:
     field = Settings.model_fields[name]
     default = "" if field.default_factory or field.default == "" else f", default {field.default}"
-    # Flags stay text here, so that every place's settings are judged, and refused, in the same words.
+    # Flags stay text here, so that a wrong value gets the same message wherever it was set.
     return click.option(flag_of(name), name, metavar="TEXT", help=f"{field.description} [{variable_of(name)}{default}]")
 
 

@@ -1,49 +1,48 @@
-"""`quarantine`: events that are kept and not used."""
+"""`quarantine`: rejected events."""
 
 import sys
 
 import click
 
-from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Group
-from lineage_bridge.cli.console import counted, say, write, write_json, write_table
-from lineage_bridge.cli.options import CLIENT, with_settings
+from lineage_bridge.cli.console import format_count, print_json, print_line, print_message, print_table
+from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
 PAGE = 1000
-_json_flag = click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 
 
 @click.group(cls=Group, examples=("quarantine list --code not_json",))
 def quarantine() -> None:
-    """See and retry events that are kept and not used."""
+    """List, show and retry rejected events."""
 
 
 @quarantine.command(name="list", examples=("quarantine list --limit 5",))
-@click.option("--code", help="only those refused for this reason")
-@click.option("--limit", type=click.IntRange(1, PAGE), default=20, show_default=True, help="most events")
-@_json_flag
+@click.option("--code", help="only events rejected with this code")
+@click.option("--limit", type=click.IntRange(1, PAGE), default=20, show_default=True, help="maximum number of events")
+@with_output()
 @with_settings(*CLIENT)
 def list_(settings: Settings, code: str | None, limit: int, as_json: bool) -> None:
-    """List what is kept aside, newest first."""
+    """List rejected events, newest first."""
     with Client(settings.address) as client:
-        said = client.get("/api/v1/quarantine", code=code, limit=limit)
+        answer = client.get("/api/v1/quarantine", code=code, limit=limit)
     if as_json:
-        write_json(said)
+        print_json(answer)
         return
-    if not said["items"]:
-        say("nothing is kept aside")
+    if not answer["items"]:
+        print_message("the quarantine is empty")
         return
-    rows = [[item["event_id"], item["arrived_at"], item["code"], item["path"], item["message"]] for item in said["items"]]
-    write_table(["event", "arrived", "code", "path", "message"], rows)
-    say("in all: " + ", ".join(f"{count} {name}" for name, count in sorted(said["counts"].items())))
+    rows = [[item["event_id"], item["arrived_at"], item["code"], item["path"], item["message"]] for item in answer["items"]]
+    print_table(["event", "arrived", "code", "path", "message"], rows)
+    print_message("total: " + ", ".join(f"{count} {name}" for name, count in sorted(answer["counts"].items())))
 
 
 @quarantine.command(examples=("quarantine show 9f86d081884c7d659a2feaa0c55ad015 > event.json",))
 @click.argument("event_id")
 @with_settings(*CLIENT)
 def show(settings: Settings, event_id: str) -> None:
-    """Print an event that is kept aside, byte for byte but for secrets, which are masked."""
+    """Print the body of a rejected event. Secrets are masked; all other bytes are unchanged."""
     with Client(settings.address) as client:
         body = client.get_bytes(f"/api/v1/quarantine/{event_id}/body")
     sys.stdout.buffer.write(body)
@@ -56,23 +55,32 @@ def show(settings: Settings, event_id: str) -> None:
     )
 )
 @click.argument("event_ids", nargs=-1)
-@click.option("--all", "every", is_flag=True, help="try all that is kept aside")
-@click.option("--code", help="with --all: only those refused for this reason")
+@click.option("--all", "retry_all", is_flag=True, help="retry all rejected events")
+@click.option("--code", help="with --all: only events rejected with this code")
+@with_output("print the outcome of each event as JSON")
 @with_settings(*CLIENT)
 @click.pass_context
-def retry(context: click.Context, settings: Settings, event_ids: tuple[str, ...], every: bool, code: str | None) -> None:
-    """Judge events once more, as after an update; those accepted now are used. The exit code is 1 if one is still rejected."""
-    if every == bool(event_ids):
-        raise click.UsageError("name events, or say --all")
+def retry(context: click.Context, settings: Settings, event_ids: tuple[str, ...], retry_all: bool, code: str | None, as_json: bool) -> None:
+    """Validate events again, for example after an update.
+
+    Events that are accepted now go into the graph. The exit code is 1 if one is still rejected.
+    """
+    if retry_all == bool(event_ids):
+        raise click.UsageError("give event ids, or --all")
     with Client(settings.address) as client:
-        ids = _ids(client, code) if every else list(event_ids)
-        rejected = sum(not _retry(client, event_id) for event_id in ids)
-    write(f"{counted(len(ids), 'event')} judged again: {len(ids) - rejected} accepted, {rejected} rejected")
+        ids = _rejected_ids(client, code) if retry_all else list(event_ids)
+        outcomes = [client.post_events(b"", "application/json", f"/api/v1/quarantine/{event_id}/retry") for event_id in ids]
+    results = [{**outcome, "event_id": event_id} for event_id, outcome in zip(ids, outcomes, strict=True)]
+    rejected = [result for result in results if result["status"] == "rejected"]
+    if as_json:
+        print_json(results)
+    else:
+        _print_outcomes(len(ids), rejected)
     if rejected:
         context.exit(1)
 
 
-def _ids(client: Client, code: str | None) -> list[str]:
+def _rejected_ids(client: Client, code: str | None) -> list[str]:
     ids: list[str] = []
     while True:
         items = client.get("/api/v1/quarantine", code=code, limit=PAGE, offset=len(ids))["items"]
@@ -81,8 +89,7 @@ def _ids(client: Client, code: str | None) -> list[str]:
             return list(dict.fromkeys(ids))
 
 
-def _retry(client: Client, event_id: str) -> bool:
-    said = client.post_events(b"", "application/json", f"/api/v1/quarantine/{event_id}/retry")
-    if said["status"] == "rejected":
-        say(f"still rejected {event_id}: {said['code']} at {said['path']}: {said['message']}")
-    return bool(said["status"] == "accepted")
+def _print_outcomes(count: int, rejected: list[Json]) -> None:
+    for outcome in rejected:
+        print_message(f"still rejected {outcome['event_id']}: {outcome['code']} at {outcome['path']}: {outcome['message']}")
+    print_line(f"{format_count(count, 'event')} retried: {count - len(rejected)} accepted, {len(rejected)} rejected")

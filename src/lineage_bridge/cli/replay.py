@@ -1,4 +1,4 @@
-"""`replay`: the graph computed again from the log, on Spark."""
+"""`replay`: recompute the graph from the log, on Spark."""
 
 import sys
 import time
@@ -9,45 +9,47 @@ import click
 from rich.filesize import decimal
 
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import say, write, write_json, write_table
-from lineage_bridge.cli.options import FOLDER, with_settings
+from lineage_bridge.cli.console import print_json, print_line, print_message, print_table
+from lineage_bridge.cli.options import FOLDER, with_output, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.wiring import replay as replay_log
 from lineage_bridge.wiring import tell_logs
 
 
 @click.command(cls=Command, examples=("replay", "replay --to ./graph-again.db"))
-@click.option("--to", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="into a copy; the graph in use stays")
-@click.option("--anyway", is_flag=True, help="even if the log holds less than the graph in use knows")
-@click.option("--json", "as_json", is_flag=True, help="print the comparison as JSON")
+@click.option(
+    "--to", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="write a copy, and leave the graph in use unchanged"
+)
+@click.option("--anyway", is_flag=True, help="even if the log holds fewer events than the graph in use")
+@with_output("print the comparison as JSON")
 @with_settings(*FOLDER, "spark_master", "spark_memory")
 def replay(settings: Settings, to: Path | None, anyway: bool, as_json: bool) -> None:
-    """Compute the graph again from the log, and put it in place.
+    """Recompute the graph from the log, and replace the current one.
 
-    The pipeline must not run; the API may, and answers from the old graph until the new one is complete.
+    The pipeline must not be running. The API may be: it answers from the old graph until the new one is complete.
 
-    Whenever it is interrupted, the graph in use stays as it was. Cursors of the change feed begin anew.
+    If the replay is interrupted, the old graph stays in use. Cursors of the change feed become invalid.
     """
     tell_logs(settings, "replay")
-    counted = replay_log(settings, to, anyway=anyway, told=_progress())
+    tables = replay_log(settings, to, anyway=anyway, told=_progress())
     if as_json:
-        write_json([row._asdict() for row in counted])
+        print_json([row._asdict() for row in tables])
         return
-    write_table(["relation", "before", "after"], [[row.relation, str(row.before), str(row.after)] for row in counted])
-    write(f"the graph computed again is {to}" if to else "the graph computed again is in use")
+    print_table(["relation", "before", "after"], [[row.relation, str(row.before), str(row.after)] for row in tables])
+    print_line(f"the recomputed graph is {to}" if to else "the recomputed graph is in use")
 
 
 def _progress() -> Callable[[str, int, int], None]:
-    """Tells how far it is: what is done of what, as bytes."""
+    """A callback that prints the progress of each step, in bytes."""
     began = time.monotonic()
     ending = "\r" if sys.stderr.isatty() else "\n"
 
-    def told(step: str, done: int, left: int) -> None:
+    def print_progress(step: str, done: int, left: int) -> None:
         share = done / (done + left) if done + left else 1.0
         seconds = time.monotonic() - began
         click.echo(f"{step}: {share:4.0%} of {decimal(done + left)}, {seconds:.0f} s".ljust(60), err=True, nl=ending == "\n")
         if ending == "\r":
             click.echo(ending if left else "\n", err=True, nl=False)
 
-    say("starting Spark")
-    return told
+    print_message("starting Spark")
+    return print_progress

@@ -1,4 +1,4 @@
-"""`runs`: the runs of a job or inside a run, or one run."""
+"""`runs`: the runs of a job or inside a run, or the details of one run."""
 
 from typing import Any
 from urllib.parse import quote
@@ -7,9 +7,9 @@ import click
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import say, write, write_json, write_table
-from lineage_bridge.cli.name_styles import spelt, with_names
-from lineage_bridge.cli.options import CLIENT, with_settings
+from lineage_bridge.cli.console import print_json, print_line, print_message, print_table
+from lineage_bridge.cli.name_styles import names_option, use_preferred_names
+from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
 _STATES = ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "UNKNOWN"]
@@ -27,15 +27,17 @@ _STATES = ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "UNKNOWN"]
 )
 @click.argument("names", nargs=-1, required=True, metavar="NAMESPACE NAME | RUN_ID")
 @click.option("--state", type=click.Choice(_STATES, case_sensitive=False), help="only runs in this state")
-@click.option("--since", metavar="TIME", help="only runs that spoke at this time or later")
-@click.option("--until", metavar="TIME", help="only runs that began before this time")
-@click.option("--children", is_flag=True, help="the runs directly inside the run RUN_ID")
-@click.option("--tree", is_flag=True, help="all that runs inside the run RUN_ID")
-@click.option("--lineage", type=click.Choice(["upstream", "downstream"]), help="the runs it read from, or that read from it")
-@click.option("--depth", type=click.IntRange(1, 20), default=1, show_default=True, help="with --lineage: hops")
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="most runs of a list")
-@with_names
-@click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
+@click.option("--since", metavar="TIME", help="only runs with an event at this time or later")
+@click.option("--until", metavar="TIME", help="only runs that started before this time")
+@click.option("--children", is_flag=True, help="list the child runs of RUN_ID")
+@click.option("--tree", is_flag=True, help="list the child runs of RUN_ID and their children")
+@click.option(
+    "--lineage", type=click.Choice(["upstream", "downstream"]), help="list the runs whose output it read, or that read its output"
+)
+@click.option("--depth", type=click.IntRange(1, 20), default=1, show_default=True, help="with --lineage: number of hops")
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="maximum number of runs in a list")
+@names_option
+@with_output()
 @with_settings(*CLIENT)
 def runs(
     settings: Settings,
@@ -46,91 +48,92 @@ def runs(
     depth: int,
     style: str,
     as_json: bool,
-    **asked: str | int | None,
+    **parameters: str | int | None,
 ) -> None:
-    """List the runs of a job, or tell of one run.
+    """List the runs of a job, or show one run.
 
-    Lists come newest first; a run is named by its id.
+    Lists are sorted newest first. Name a run by its id.
     """
     if len(names) > 2:
         raise click.UsageError("name a job by NAMESPACE NAME, or a run by its id")
     if len(names) == 2 and (tree or children or lineage):
-        raise click.UsageError("--tree, --children and --lineage are of a run: name it by its id")
+        raise click.UsageError("--tree, --children and --lineage need the id of a run")
     with Client(settings.address) as client:
         path = f"/api/v1/graph/runs/{quote(names[0], safe='')}"
         if len(names) == 2:
-            said = client.get("/api/v1/graph/runs", namespace=names[0], name=names[1], names=style, **asked)
+            answer = client.get("/api/v1/graph/runs", namespace=names[0], name=names[1], names=style, **parameters)
         elif children:
-            said = client.get("/api/v1/graph/runs", parent=names[0], names=style, **asked)
+            answer = client.get("/api/v1/graph/runs", parent=names[0], names=style, **parameters)
         elif lineage:
-            said = client.get(f"{path}/lineage", direction=lineage, depth=depth, limit=asked["limit"], names=style)
+            answer = client.get(f"{path}/lineage", direction=lineage, depth=depth, limit=parameters["limit"], names=style)
         else:
-            said = client.get(f"{path}/tree", limit=asked["limit"], names=style) if tree else client.get(path, names=style)
+            answer = client.get(f"{path}/tree", limit=parameters["limit"], names=style) if tree else client.get(path, names=style)
     if as_json:
-        write_json(said)
+        print_json(answer)
     elif lineage:
-        _tell_links(spelt(said))
+        _print_run_links(use_preferred_names(answer))
     elif len(names) == 2 or children or tree:
-        _tell_list(spelt(said))
+        _print_runs(use_preferred_names(answer))
     else:
-        for run in spelt(said)["runs"]:
-            _tell_one(run)
+        for run in use_preferred_names(answer)["runs"]:
+            _print_run(run)
 
 
-def _tell_links(said: dict[str, Any]) -> None:
-    jobs = {run["run_id"]: run["job"]["name"] for run in said["runs"]}
-    if not said["links"]:
-        say(f"no run is known {said['direction']} of it")
+def _print_run_links(answer: dict[str, Any]) -> None:
+    jobs = {run["run_id"]: run["job"]["name"] for run in answer["runs"]}
+    if not answer["links"]:
+        print_message(f"no {answer['direction']} runs found")
         return
     rows = []
-    for link in said["links"]:
+    for link in answer["links"]:
         dataset = f"{link['dataset']['namespace']} {link['dataset']['name']}"
         ends = [[link[end], jobs.get(link[end], "")] for end in ("producer", "consumer")]
         rows.append([*ends[0], dataset, *ends[1], link["by"]])
-    write_table(["written by", "job", "dataset", "read by", "job", "as told by"], rows)
-    if said["truncated"]:
-        say("there may be more: only so many were looked at")
+    print_table(["written by", "writer job", "dataset", "read by", "reader job", "evidence"], rows)
+    if answer["truncated"]:
+        print_message("there may be more; use --limit for them")
 
 
-def _tell_list(said: dict[str, Any]) -> None:
-    if not said["runs"]:
-        say("there are no such runs")
+def _print_runs(answer: dict[str, Any]) -> None:
+    if not answer["runs"]:
+        print_message("no runs found")
         return
-    rows = [_row(run) for run in said["runs"]]
-    write_table(["run", "job", "state", "started", "ended", "last seen"], rows)
-    if said["truncated"]:
-        say("there may be more: only so many were looked at")
+    rows = [_row(run) for run in answer["runs"]]
+    print_table(["run", "job", "state", "started", "ended", "last seen"], rows)
+    if answer["truncated"]:
+        print_message("there may be more; use --limit for them")
 
 
 def _row(run: dict[str, Any]) -> list[str]:
-    inset = "  " * run.get("depth", 0)
-    return [inset + run["run_id"], run["job"]["name"], _state(run), run.get("started_at", ""), run.get("ended_at", ""), run["last_seen"]]
+    indent = "  " * run.get("depth", 0)
+    return [indent + run["run_id"], run["job"]["name"], _state(run), run.get("started_at", ""), run.get("ended_at", ""), run["last_seen"]]
 
 
 def _state(run: dict[str, Any]) -> str:
-    """Its state, and of a stream how its heartbeats come."""
+    """The state of a run, with the liveness of a streaming run."""
     state = "unobserved" if run.get("unobserved") else str(run["state"])
     return f"{state} ({run['liveness']})" if "liveness" in run else state
 
 
-def _tell_one(run: dict[str, Any]) -> None:
-    write(f"run {run['run_id']} of {run['job']['namespace']} {run['job']['name']}: {_state(run)}")
+def _print_run(run: dict[str, Any]) -> None:
+    print_line(f"run {run['run_id']} of {run['job']['namespace']} {run['job']['name']}: {_state(run)}")
     for name in ("raw_id", "started_at", "ended_at", "last_seen", "nominal_start", "nominal_end", "parent_run_id", "root_run_id"):
         if run.get(name):
-            write(f"  {name.replace('_', ' ')}: {run[name]}{_remark(run, name)}")
+            print_line(f"  {name.replace('_', ' ')}: {run[name]}{_note(run, name)}")
     for name in ("parent_job", "named_parent_job", "root_job"):
         if run.get(name):
-            write(f"  {name.replace('_', ' ')}: {run[name]['namespace']} {run[name]['name']}")
-    for one in run.get("dependencies", []):
-        write(f"  {'waits for' if one['direction'] == 'upstream' else 'is waited for by'}: {one['job']['namespace']} {one['job']['name']}")
+            print_line(f"  {name.replace('_', ' ')}: {run[name]['namespace']} {run[name]['name']}")
+    for dependency in run.get("dependencies", []):
+        label = "depends on" if dependency["direction"] == "upstream" else "required by"
+        print_line(f"  {label}: {dependency['job']['namespace']} {dependency['job']['name']}")
     for side in ("inputs", "outputs"):
         for node in run[side]:
-            write(f"  {side[:-1]}: {node['namespace']} {node['name']}")
+            print_line(f"  {side[:-1]}: {node['namespace']} {node['name']}")
 
 
-def _remark(run: dict[str, Any], name: str) -> str:
+def _note(run: dict[str, Any], name: str) -> str:
     if name == "started_at" and run.get("started_inferred"):
-        return " (its first event; no START was seen)"
+        return " (time of its first event; no START event arrived)"
     if name == "ended_at" and run.get("conflict"):
-        return " (two different ends were said)"
+        return " (events report two different ends)"
     return ""

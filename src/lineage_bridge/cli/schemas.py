@@ -1,4 +1,4 @@
-"""`schemas`: the schema versions of a dataset, and how they differ."""
+"""`schemas`: the schema versions of a dataset, and their differences."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ import click
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import say, write, write_json, write_table
-from lineage_bridge.cli.name_styles import spelt, with_names
-from lineage_bridge.cli.options import CLIENT, with_settings
+from lineage_bridge.cli.console import print_json, print_line, print_message, print_table
+from lineage_bridge.cli.name_styles import names_option, use_preferred_names
+from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
 
@@ -22,57 +22,57 @@ from lineage_bridge.config import Settings
 )
 @click.argument("namespace")
 @click.argument("name")
-@click.option("--at", metavar="TIME", help="as far as had been said by this time")
-@click.option("--diff", "differ", is_flag=True, help="how the version now differs from the one before")
-@click.option("--before", metavar="VERSION|TIME", help="with --diff: from this version, or the one of this time")
-@click.option("--after", metavar="VERSION|TIME", help="with --diff: to this version, or the one of this time")
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="most versions")
-@with_names
-@click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
+@click.option("--at", metavar="TIME", help="as known at this time, RFC 3339")
+@click.option("--diff", "differ", is_flag=True, help="show how the current version differs from the previous one")
+@click.option("--before", metavar="VERSION|TIME", help="with --diff: the earlier version, or a time")
+@click.option("--after", metavar="VERSION|TIME", help="with --diff: the later version, or a time")
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="maximum number of versions")
+@names_option
+@with_output()
 @with_settings(*CLIENT)
-def schemas(settings: Settings, namespace: str, name: str, differ: bool, style: str, as_json: bool, **asked: str | int | None) -> None:
-    """List the schema versions of a dataset, or tell how two differ.
+def schemas(settings: Settings, namespace: str, name: str, differ: bool, style: str, as_json: bool, **parameters: str | int | None) -> None:
+    """List the schema versions of a dataset, or compare two.
 
-    Versions come newest first, with when each was first and last seen.
+    The newest version comes first, each with the times at which it was first and last seen.
     """
-    before, after = asked.pop("before"), asked.pop("after")
+    before, after = parameters.pop("before"), parameters.pop("after")
     if (before or after) and not differ:
-        raise click.UsageError("--before and --after go with --diff")
+        raise click.UsageError("--before and --after need --diff")
     with Client(settings.address) as client:
         if differ:
-            said = client.get("/api/v1/graph/schemas/diff", namespace=namespace, name=name, before=before, after=after, names=style)
+            answer = client.get("/api/v1/graph/schemas/diff", namespace=namespace, name=name, before=before, after=after, names=style)
         else:
-            said = client.get("/api/v1/graph/schemas", namespace=namespace, name=name, fields=False, names=style, **asked)
+            answer = client.get("/api/v1/graph/schemas", namespace=namespace, name=name, fields=False, names=style, **parameters)
     if as_json:
-        write_json(said)
+        print_json(answer)
     elif differ:
-        _tell_diff(spelt(said))
+        _print_diff(use_preferred_names(answer))
     else:
-        _tell_versions(spelt(said))
+        _print_versions(use_preferred_names(answer))
 
 
-def _tell_versions(said: dict[str, Any]) -> None:
-    if not said["versions"]:
-        say("nobody has told a schema of it")
+def _print_versions(answer: dict[str, Any]) -> None:
+    if not answer["versions"]:
+        print_message("no event described its schema")
         return
-    rows = [[v["version"][:12] or "withdrawn", v["first"]["at"], v["last"]["at"], _mark(v)] for v in said["versions"]]
-    write_table(["version", "first seen", "last seen", ""], rows)
-    for node in said["renamed_from"]:
-        say(f"it was named {node['namespace']} {node['name']} before")
-    if said["truncated"]:
-        say("only the newest days were read")
+    rows = [[v["version"][:12] or "withdrawn", v["first"]["at"], v["last"]["at"], _mark(v)] for v in answer["versions"]]
+    print_table(["version", "first seen", "last seen", "note"], rows)
+    for node in answer["renamed_from"]:
+        print_message(f"its earlier name was {node['namespace']} {node['name']}")
+    if answer["truncated"]:
+        print_message("only the newest versions are shown")
 
 
 def _mark(version: dict[str, Any]) -> str:
-    return "now" if version.get("current") else "brief" if version.get("brief") else ""
+    return "current" if version.get("current") else "brief" if version.get("brief") else ""
 
 
-def _tell_diff(said: dict[str, Any]) -> None:
-    write(f"{said['before'][:12] or 'withdrawn'} -> {said['after'][:12] or 'withdrawn'}")
+def _print_diff(answer: dict[str, Any]) -> None:
+    print_line(f"{answer['before'][:12] or 'withdrawn'} -> {answer['after'][:12] or 'withdrawn'}")
     for mark, key in (("+", "added"), ("-", "removed")):
-        for field in said[key]:
-            write(f"  {mark} {' > '.join(field['path'])} {field.get('type', '')}".rstrip())
-    for field in said["changed"]:
-        write(f"  ~ {' > '.join(field['path'])} {field.get('before', 'untold')} -> {field.get('after', 'untold')}")
-    for node in said["renamed"]:
-        write(f"  renamed from {node['namespace']} {node['name']}")
+        for field in answer[key]:
+            print_line(f"  {mark} {' > '.join(field['path'])} {field.get('type', '')}".rstrip())
+    for field in answer["changed"]:
+        print_line(f"  ~ {' > '.join(field['path'])} {field.get('before', '(no type)')} -> {field.get('after', '(no type)')}")
+    for node in answer["renamed"]:
+        print_line(f"  renamed from {node['namespace']} {node['name']}")

@@ -1,12 +1,12 @@
-"""`search`: datasets and jobs by their names and by what is said of them."""
+"""`search`: find datasets and jobs by their names and metadata."""
 
 import click
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import say, write_json, write_table
-from lineage_bridge.cli.name_styles import spelt, with_names
-from lineage_bridge.cli.options import CLIENT, with_settings
+from lineage_bridge.cli.console import print_json, print_message, print_table
+from lineage_bridge.cli.name_styles import names_option, use_preferred_names
+from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
 _FIELDS = ["name", "column", "owner", "tag", "description", "sql"]
@@ -21,37 +21,43 @@ _FIELDS = ["name", "column", "owner", "tag", "description", "sql"]
     ),
 )
 @click.argument("text", required=False)
-@click.option("--in", "where", type=click.Choice(_FIELDS), multiple=True, help="where to search; everywhere, if not given")
-@click.option("--kind", type=click.Choice(["dataset", "job"]), help="only these")
+@click.option("--in", "where", type=click.Choice(_FIELDS), multiple=True, help="where to search; can be repeated [default: everywhere]")
+@click.option("--kind", type=click.Choice(["dataset", "job"]), help="only datasets, or only jobs")
 @click.option("--namespace", help="only in this namespace")
-@click.option("--owner", help="only what this owner owns")
-@click.option("--tag", metavar="KEY[=VALUE]", help="only what is so tagged")
-@click.option("--has", multiple=True, metavar="KEY", help="only what has a facet of this key")
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="most results")
-@with_names
-@click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
+@click.option("--owner", help="only with this owner")
+@click.option("--tag", metavar="KEY[=VALUE]", help="only with this tag")
+@click.option("--has", multiple=True, metavar="KEY", help="only with this facet; can be repeated")
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="maximum number of results")
+@names_option
+@with_output()
 @with_settings(*CLIENT)
 def search(
-    settings: Settings, text: str | None, where: tuple[str, ...], has: tuple[str, ...], style: str, as_json: bool, **asked: str | int | None
+    settings: Settings,
+    text: str | None,
+    where: tuple[str, ...],
+    has: tuple[str, ...],
+    style: str,
+    as_json: bool,
+    **parameters: str | int | None,
 ) -> None:
-    """Find datasets and jobs by name and by what is said.
+    """Find datasets and jobs by name and metadata.
 
-    Every word of TEXT is a part of the name, or begins a word of a column, owner, tag, description or SQL text.
+    Every word of TEXT must be part of the name, or the beginning of a word in a column, owner, tag, description or SQL text.
     """
-    if text is None and asked["owner"] is None and asked["tag"] is None:
-        raise click.UsageError("TEXT, --owner or --tag says what to search for")
+    if text is None and parameters["owner"] is None and parameters["tag"] is None:
+        raise click.UsageError("give TEXT, --owner or --tag")
     with Client(settings.address) as client:
-        said = client.get("/api/v1/search", q=text, has=list(has) or None, names=style, **{"in": list(where) or None}, **asked)
+        answer = client.get("/api/v1/search", q=text, has=list(has) or None, names=style, **{"in": list(where) or None}, **parameters)
     if as_json:
-        write_json(said)
+        print_json(answer)
         return
-    if not said["results"]:
-        say(f"nothing is named like {text!r}, and nothing said of anything matches" if text else "there is nothing of that kind")
+    if not answer["results"]:
+        print_message(f"no dataset or job matches {text!r}" if text else "no dataset or job matches")
         return
     rows = [
         [n["kind"], n["namespace"], n["name"], "; ".join(f"{m['in']}: {m['text']}" for m in n.get("matched", []))]
-        for n in spelt(said)["results"]
+        for n in use_preferred_names(answer)["results"]
     ]
-    write_table(["kind", "namespace", "name", "matched"], rows)
-    if said.get("truncated"):
-        say("very much matches; only some of it was looked at")
+    print_table(["kind", "namespace", "name", "matched"], rows)
+    if answer.get("truncated"):
+        print_message("too many matches: only some of them were examined")

@@ -1,4 +1,4 @@
-"""`serve`, and the parts it starts: `api`, `pipeline` and `observe`."""
+"""`serve`, and the processes it starts: `api`, `pipeline` and `observe`."""
 
 import socket
 import sys
@@ -7,44 +7,44 @@ from pathlib import Path
 
 import click
 
-from lineage_bridge.cli.banner import Greeting, called_as
+from lineage_bridge.cli.banner import StartupBanner, program_name
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.options import CLIENT, FOLDER, LOG, SERVER, SPARK, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.supervisor import serve as supervise
 from lineage_bridge.wiring import end_with_parent, listen, run_pipeline, run_sources, serve_api, sources, tell_logs
 
-_attached = click.option("--attached", is_flag=True, hidden=True, help="end when standard input ends")
+_attached = click.option("--attached", is_flag=True, hidden=True, help="stop when standard input is closed")
 
 
 @click.command(cls=Command, examples=("serve --port 8001 --data-dir ./lineage-data",))
-@click.option("--demo", is_flag=True, help="load the demo if the data folder is empty")
+@click.option("--demo", is_flag=True, help="load the demo pipeline if the data folder is empty")
 @with_settings(*SERVER, *SPARK, *LOG)
 def serve(settings: Settings, demo: bool) -> None:
-    """Run LineageBridge: the API, the pipeline, and its sources.
+    """Run LineageBridge: the API, the pipeline and its sources.
 
-    Each is started again when it dies.
+    A process that dies is restarted. Runs until Ctrl+C.
 
-    Runs until Ctrl+C. Events are accepted from the first second on; answers follow when Spark has started.
+    Events are accepted at once; answers contain them as soon as Spark has started.
     """
     tell_logs(settings, "serve")
     sources(settings)
-    program = called_as(sys.argv[0], Path.cwd())
+    program = program_name(sys.argv[0], Path.cwd())
 
     def greet(settings: Settings, stop: threading.Event, empty: bool) -> None:  # the supervisor's signature
-        Greeting(settings, program, stop).run(load_demo=demo and empty)
+        StartupBanner(settings, program, stop).run(load_demo=demo and empty)
 
     supervise(settings, greet)
 
 
 @click.command(cls=Command, examples=("api --port 8001",))
-@click.option("--fd", type=int, hidden=True, help="descriptor of a socket that listens already")
+@click.option("--fd", type=int, hidden=True, help="file descriptor of a listening socket")
 @_attached
 @with_settings(*SERVER, *LOG)
 def api(settings: Settings, fd: int | None, attached: bool) -> None:
-    """Run the API alone: it takes events in and answers questions.
+    """Run only the API, which accepts events and answers questions.
 
-    What is sent gets into the answers by way of `pipeline`.
+    Answers contain new events once `pipeline` has processed them.
     """
     tell_logs(settings, "api")
     if attached:
@@ -57,7 +57,10 @@ def api(settings: Settings, fd: int | None, attached: bool) -> None:
 @_attached
 @with_settings(*FOLDER, *SPARK)
 def pipeline(settings: Settings, attached: bool) -> None:
-    """Run the pipeline alone: from the log to the graph, on Spark."""
+    """Run only the pipeline, on Spark.
+
+    It folds the events of the log into the graph.
+    """
     tell_logs(settings, "pipeline")
     if attached:
         end_with_parent()
@@ -68,9 +71,9 @@ def pipeline(settings: Settings, attached: bool) -> None:
 @_attached
 @with_settings(*CLIENT, *FOLDER)
 def observe(settings: Settings, attached: bool) -> None:
-    """Run the polls of sources alone.
+    """Run only the polling of sources.
 
-    What sources tell is sent to the server.
+    Sends the events of the sources to the server.
     """
     tell_logs(settings, "observe")
     if attached:

@@ -1,4 +1,4 @@
-"""`source`: what is observed from outside."""
+"""`source`: the systems that LineageBridge observes from outside."""
 
 import json
 import time
@@ -6,16 +6,16 @@ from typing import Any
 
 import click
 
+from lineage_bridge.cli.causes import format_scopes, group_by_cause
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Group
-from lineage_bridge.cli.console import counted, say, write, write_json, write_table
-from lineage_bridge.cli.options import CLIENT, with_settings
+from lineage_bridge.cli.console import format_count, print_json, print_line, print_message, print_table
+from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import RequestError, UnavailableError
 
-PATIENCE_S, TICK_S = 120.0, 0.3
-_ORIGINS = {"file": "in the settings file", "environment": "in the environment", "added": "added"}
-_json_flag = click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
+TIMEOUT_S, CHECK_S = 120.0, 0.3
+_ORIGINS = {"file": "from the settings file", "environment": "from the environment", "added": "added"}
 _name = click.argument("name")
 
 
@@ -28,32 +28,32 @@ _name = click.argument("name")
     ),
 )
 def source() -> None:
-    """Say what is observed from outside, and how it fares.
+    """Add, test and list the systems to observe.
 
-    That is Kafka, Kafka Connect, schema registries, Flink, ksqlDB.
+    LineageBridge observes Confluent Cloud, Kafka, Kafka Connect, schema registries, Flink and ksqlDB.
 
-    Sources may also stand in the settings file: docs/sources.md.
+    Sources can also be defined in the settings file: docs/sources.md.
     """
 
 
 @source.command(examples=("source kinds", "source kinds kafka"))
 @click.argument("kind", required=False)
-@_json_flag
+@with_output()
 @with_settings(*CLIENT)
 def kinds(settings: Settings, kind: str | None, as_json: bool) -> None:
-    """List what can be observed, or what can be set of a KIND."""
+    """List the kinds of sources, or the settings of a KIND."""
     with Client(settings.address) as client:
         found = client.get("/api/v1/source-kinds")["kinds"]
     chosen = [item for item in found if kind in (None, item["kind"])]
     if kind is not None and not chosen:
-        raise RequestError(f"there is no kind of source {kind!r}", f"there are {', '.join(item['kind'] for item in found)}")
+        raise RequestError(f"unknown kind of source {kind!r}", f"use one of {', '.join(item['kind'] for item in found)}")
     if as_json:
-        write_json(chosen)
+        print_json(chosen)
     elif kind is None:
-        write_table(["kind", ""], [[item["kind"], item["description"]] for item in chosen])
+        print_table(["kind", "observes"], [[item["kind"], item["description"]] for item in chosen])
     else:
-        write(chosen[0]["description"])
-        write_table(["setting", "default", ""], [_setting(item) for item in chosen[0]["settings"]])
+        print_line(chosen[0]["description"])
+        print_table(["setting", "default", "description"], [_setting(item) for item in chosen[0]["settings"]])
 
 
 @source.command(
@@ -65,131 +65,135 @@ def kinds(settings: Settings, kind: str | None, as_json: bool) -> None:
 @_name
 @click.argument("kind")
 @click.argument("settings_", nargs=-1, metavar="SETTING=VALUE...")
-@click.option("--replace", is_flag=True, help="write a source of this name anew")
-@_json_flag
+@click.option("--replace", is_flag=True, help="replace an existing source with this name")
+@with_output()
 @with_settings(*CLIENT)
 def add(settings: Settings, name: str, kind: str, settings_: tuple[str, ...], replace: bool, as_json: bool) -> None:
     """Add the source NAME. It is polled at once.
 
-    A value may be JSON. Secrets are references, read where the server runs: docs/secrets.md.
+    A value can be JSON. Give secrets as references, which the server resolves: docs/secrets.md.
     """
-    order = {"name": name, "kind": kind, "settings": dict(map(_said, settings_)), "replace": replace}
+    order = {"name": name, "kind": kind, "settings": dict(map(_parse_setting, settings_)), "replace": replace}
     with Client(settings.address) as client:
-        said = client.post("/api/v1/sources", json.dumps(order).encode())
+        answer = client.post("/api/v1/sources", json.dumps(order).encode())
     if as_json:
-        write_json(said)
+        print_json(answer)
     else:
-        write(f"{name} is added; see: lineage-bridge source test {name}, lineage-bridge source list")
+        print_line(f"{name} is added; check it with: lineage-bridge source test {name}")
 
 
 @source.command(name="list", examples=("source list", "source list cdc"))
 @click.argument("name", required=False)
-@_json_flag
+@with_output()
 @with_settings(*CLIENT)
 def list_(settings: Settings, name: str | None, as_json: bool) -> None:
-    """List all sources and how each fares, or tell all of the source NAME."""
+    """List all sources with their state, or show the source NAME."""
     with Client(settings.address) as client:
-        said = client.get(f"/api/v1/sources/{name}") if name else client.get("/api/v1/sources")
+        answer = client.get(f"/api/v1/sources/{name}") if name else client.get("/api/v1/sources")
     if as_json:
-        write_json(said)
+        print_json(answer)
     elif name:
-        _tell(said)
-    elif said["sources"]:
-        write_table(["source", "kind", "state", "last success", "next poll", "events", ""], [_row(item) for item in said["sources"]])
+        _print_source(answer)
+    elif answer["sources"]:
+        columns = ["source", "kind", "state", "last success", "next poll", "events", "problem"]
+        print_table(columns, [_row(item) for item in answer["sources"]])
     else:
-        say("nothing is observed; see: lineage-bridge source add --help")
+        print_message("there are no sources; see: lineage-bridge source add --help")
 
 
 @source.command(examples=("source test cdc",))
 @_name
-@_json_flag
+@with_output()
 @with_settings(*CLIENT)
 @click.pass_context
 def test(context: click.Context, settings: Settings, name: str, as_json: bool) -> None:
-    """Try each step that observing the source NAME takes.
+    """Test each step of observing the source NAME.
 
-    The exit code is 1 if one fails.
+    The exit code is 1 if one of them fails.
     """
     with Client(settings.address) as client:
-        said = client.post(f"/api/v1/sources/{name}/test")
+        answer = client.post(f"/api/v1/sources/{name}/test")
     if as_json:
-        write_json(said)
+        print_json(answer)
     else:
-        write_table(["", "step", ""], [["ok" if check["works"] else "FAILS", check["step"], _sentence(check)] for check in said["checks"]])
-    if not said["works"]:
+        print_table(["result", "step", "detail"], _check_rows(answer["checks"]))
+    if not answer["works"]:
         context.exit(1)
 
 
 @source.command(examples=("source pause cdc",))
 @_name
+@with_output()
 @with_settings(*CLIENT)
-def pause(settings: Settings, name: str) -> None:
-    """Poll the source NAME no more, until it is resumed."""
+def pause(settings: Settings, name: str, as_json: bool) -> None:
+    """Stop polling the source NAME until it is resumed."""
     with Client(settings.address) as client:
-        client.post(f"/api/v1/sources/{name}/pause")
-    write(f"{name} is paused")
+        answer = client.post(f"/api/v1/sources/{name}/pause")
+    print_json(answer) if as_json else print_line(f"{name} is paused")
 
 
 @source.command(examples=("source resume cdc",))
 @_name
+@with_output()
 @with_settings(*CLIENT)
-def resume(settings: Settings, name: str) -> None:
-    """Let the paused source NAME go on, at once."""
+def resume(settings: Settings, name: str, as_json: bool) -> None:
+    """Resume polling the source NAME, at once."""
     with Client(settings.address) as client:
-        client.post(f"/api/v1/sources/{name}/resume")
-    write(f"{name} goes on")
+        answer = client.post(f"/api/v1/sources/{name}/resume")
+    print_json(answer) if as_json else print_line(f"{name} is resumed")
 
 
 @source.command(examples=("source remove cdc",))
 @_name
+@with_output()
 @with_settings(*CLIENT)
-def remove(settings: Settings, name: str) -> None:
-    """Take the source NAME away. What it told stays in the graph."""
+def remove(settings: Settings, name: str, as_json: bool) -> None:
+    """Remove the source NAME. Its events stay in the graph."""
     with Client(settings.address) as client:
-        client.delete(f"/api/v1/sources/{name}")
-    write(f"{name} is removed; what it told stays")
+        answer = client.delete(f"/api/v1/sources/{name}")
+    print_json(answer) if as_json else print_line(f"{name} is removed; its events stay in the graph")
 
 
 @source.command(examples=("source poll cdc",))
 @_name
-@_json_flag
+@with_output()
 @with_settings(*CLIENT)
 @click.pass_context
 def poll(context: click.Context, settings: Settings, name: str, as_json: bool) -> None:
-    """Have the source NAME polled now, and tell what came of it.
+    """Poll the source NAME now, and show the result.
 
-    The exit code is 1 if it failed.
+    The exit code is 1 if the poll failed.
     """
     with Client(settings.address) as client:
         before = client.post(f"/api/v1/sources/{name}/poll")
-        said, until = before, time.monotonic() + PATIENCE_S
-        while said["polls"] == before["polls"]:
+        answer, until = before, time.monotonic() + TIMEOUT_S
+        while answer["polls"] == before["polls"]:
             if time.monotonic() > until:
                 raise UnavailableError(
-                    f"{name} was not polled within {PATIENCE_S:g} s", "does `lineage-bridge observe` run? serve starts it"
+                    f"{name} was not polled within {TIMEOUT_S:g} s", "is lineage-bridge observe running? serve starts it"
                 )
-            time.sleep(TICK_S)
-            said = client.get(f"/api/v1/sources/{name}")
+            time.sleep(CHECK_S)
+            answer = client.get(f"/api/v1/sources/{name}")
     if as_json:
-        write_json(said)
+        print_json(answer)
     else:
-        _tell(said, counted(said["events"] - before["events"], "event"))
-    if said["state"] == "failing":
+        _print_source(answer, format_count(answer["events"] - before["events"], "event"))
+    if answer["state"] == "failing":
         context.exit(1)
 
 
-def trouble(item: Json) -> str:
-    """What is wrong with a source, in a few words; empty if nothing is."""
+def describe_problem(item: Json) -> str:
+    """What is wrong with a source, in a few words; empty if it is fine."""
     if item["state"] == "failing":
         return str(item["last_error"]["message"])
-    return f"{len(item['unseen'])} unseen" if item["unseen"] else ""
+    return f"{len(item['unseen'])} not visible" if item["unseen"] else ""
 
 
-def _said(text: str) -> tuple[str, Any]:
-    """SETTING=VALUE; a value that is JSON counts as such, any other as text."""
+def _parse_setting(text: str) -> tuple[str, Any]:
+    """Parse SETTING=VALUE, where VALUE is JSON or else plain text. Raises RequestError."""
     setting, equals, value = text.partition("=")
     if not equals or not setting:
-        raise RequestError(f"{text!r} is no SETTING=VALUE", "such as url=http://connect:8083")
+        raise RequestError(f"{text!r} is not SETTING=VALUE", "write it as url=http://connect:8083")
     try:
         return setting, json.loads(value)
     except ValueError:
@@ -209,28 +213,42 @@ def _row(item: Json) -> list[str]:
         item.get("last_success_at", "never"),
         item.get("next_poll_at", ""),
         str(item["events"]),
-        trouble(item),
+        describe_problem(item),
     ]
 
 
-def _tell(item: Json, new: str = "") -> None:
-    write(f"{item['name']} ({item['kind']}, {_ORIGINS[item['origin']]}): {item['state']}")
+def _print_source(item: Json, new: str = "") -> None:
+    print_line(f"{item['name']} ({item['kind']}, {_ORIGINS[item['origin']]}): {item['state']}")
     for setting, value in item["settings"].items():
-        write(f"  {setting} = {value if isinstance(value, str) else json.dumps(value)}")
+        print_line(f"  {setting} = {value if isinstance(value, str) else json.dumps(value)}")
     took = f", took {item['took_s']:.1f} s" if "took_s" in item else ""
-    told = f"{counted(item['polls'], 'poll')}, {counted(item['events'], 'event')} in all"
-    write(f"last success {item.get('last_success_at', 'never')}{took}; {told}")
+    counts = f"{format_count(item['polls'], 'poll')}, {format_count(item['events'], 'event')} in all"
+    print_line(f"last success {item.get('last_success_at', 'never')}{took}; {counts}")
     if new:
-        write(f"this poll told {new}")
+        print_line(f"new in this poll: {new}")
     if "next_poll_at" in item:
-        write(f"next poll {item['next_poll_at']}")
+        print_line(f"next poll {item['next_poll_at']}")
     if "last_error" in item:
-        failing = f", failing since {item['failing_since']}" if "failing_since" in item else ", over"
+        failing = f", failing since {item['failing_since']}" if "failing_since" in item else ", resolved"
         hint = f" ({item['last_error']['hint']})" if item["last_error"]["hint"] else ""
-        write(f"last error {item['last_error']['at']}{failing}: {item['last_error']['message']}{hint}")
+        print_line(f"last error {item['last_error']['at']}{failing}: {item['last_error']['message']}{hint}")
     if item["unseen"]:
-        write_table(["unseen", "since", "why"], [[unseen["what"], unseen["since"], unseen["why"]] for unseen in item["unseen"]])
+        print_table(["not visible", "since", "reason"], _unseen_rows(item["unseen"]))
 
 
-def _sentence(check: Json) -> str:
-    return f"{check['told']} ({check['hint']})" if check["hint"] else str(check["told"])
+def _check_rows(checks: list[Json]) -> list[list[str]]:
+    """One row for each step that works, and one for each reason why steps fail. Steps of one kind that work alike are one row."""
+    details = {check["step"]: f"{check['told']} ({check['hint']})" if check["hint"] else check["told"] for check in checks}
+    working: dict[tuple[str, str], list[str]] = {}
+    for check in checks:
+        if check["works"]:
+            working.setdefault((check["step"].split(" ")[0], details[check["step"]]), []).append(check["step"])
+    failing = group_by_cause((check["step"], details[check["step"]]) for check in checks if not check["works"])
+    rows = [["ok", format_scopes(steps), detail] for (_, detail), steps in working.items()]
+    return rows + [["FAILS", format_scopes(steps), detail] for detail, steps in failing]
+
+
+def _unseen_rows(unseen: list[Json]) -> list[list[str]]:
+    since = {item["what"]: item["since"] for item in unseen}
+    causes = group_by_cause((item["what"], item["why"]) for item in unseen)
+    return [[format_scopes(scopes), min(since[scope] for scope in scopes), cause] for cause, scopes in causes]

@@ -1,4 +1,4 @@
-"""`sql`: what statements of SQL read, write and do to columns. Needs no server."""
+"""`sql`: the lineage of a SQL script. Needs no server."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import write, write_json, write_table
+from lineage_bridge.cli.console import print_json, print_line, print_table
+from lineage_bridge.cli.options import with_output
 from lineage_bridge.errors import RequestError
 from lineage_bridge.sql.names import Name, parsed
 from lineage_bridge.sql.reading import dialects, lineage_of, tables_of
@@ -25,28 +26,31 @@ _CONFIDENT = 1.0
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option(
-    "--dialect", required=True, metavar="DIALECT", help="flink, confluent-flink, ksqldb, or a dialect of sqlglot, such as snowflake"
+    "--dialect", required=True, metavar="DIALECT", help="flink, confluent-flink, ksqldb, or one of sqlglot's dialects, such as snowflake"
 )
 @click.option(
-    "--schema", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="tables that the script does not define: JSON or DDL"
+    "--schema",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="columns of tables that the script does not define: JSON or DDL",
 )
-@click.option("--kafka", default="", metavar="SERVERS", help="bootstrap servers of the cluster that ksqlDB's topics are in")
-@click.option("--json", "as_json", is_flag=True, help="print everything, as JSON")
+@click.option("--kafka", default="", metavar="SERVERS", help="bootstrap servers of the Kafka cluster behind ksqlDB")
+@with_output("print all details as JSON")
 def sql(file: str, dialect: str, schema: Path | None, kafka: str, as_json: bool) -> None:
-    """Tell what a script of SQL reads, writes and does to columns.
+    """Print the inputs, outputs and column lineage of a SQL script.
 
-    FILE may be - for standard input. What is not understood is told with its place, and its tables are told all the same.
-    --schema takes an object of tables, each a list of columns or an object of columns and types, or CREATE TABLE statements.
+    FILE can be - for standard input. Statements that cannot be parsed are listed with line and column; their tables are still found.
+
+    --schema takes CREATE TABLE statements, or a JSON object of tables, each a list of columns or an object of columns and types.
     """
     if dialect not in dialects():
-        raise click.UsageError(f"there is no dialect {dialect}; there are {', '.join(dialects())}")
+        raise click.UsageError(f"unknown dialect {dialect!r}; use one of {', '.join(dialects())}")
     with click.open_file(file, encoding="utf-8") as opened:
         text = opened.read()
     found = lineage_of(text, dialect, _tables(schema, dialect), kafka).as_json()
     if as_json:
-        write_json(found)
+        print_json(found)
     else:
-        _tell(found)
+        _print_answer(found)
 
 
 def _tables(path: Path | None, dialect: str) -> dict[Name, tuple[str, ...]]:
@@ -56,12 +60,12 @@ def _tables(path: Path | None, dialect: str) -> dict[Name, tuple[str, ...]]:
     if not text.lstrip().startswith("{"):
         return tables_of(text, dialect)
     try:
-        said = json.loads(text)
+        answer = json.loads(text)
     except ValueError as error:
         raise RequestError(
-            f"{path} is not JSON: {error}", "Give an object of tables with their columns, or CREATE TABLE statements."
+            f"{path} is not JSON: {error}", "write an object of tables with their columns, or CREATE TABLE statements"
         ) from error
-    return {parsed(name): _columns(path, name, columns) for name, columns in said.items()}
+    return {parsed(name): _columns(path, name, columns) for name, columns in answer.items()}
 
 
 def _columns(path: Path, table: str, columns: object) -> tuple[str, ...]:
@@ -71,31 +75,29 @@ def _columns(path: Path, table: str, columns: object) -> tuple[str, ...]:
         names = [column.get("name") if isinstance(column, dict) else column for column in columns]
         if all(isinstance(name, str) for name in names):
             return tuple(map(str, names))
-    raise RequestError(
-        f"{path}: {table} has no columns that can be read", "A table is a list of columns, or an object of columns and types."
-    )
+    raise RequestError(f"{path}: the columns of {table!r} cannot be read", "write a list of columns, or an object of columns and types")
 
 
-def _tell(found: dict[str, Any]) -> None:
+def _print_answer(found: dict[str, Any]) -> None:
     for title, key in (("reads", "inputs"), ("writes", "outputs"), ("defines", "declares"), ("models", "models")):
         if found[key]:
-            write(f"{title}: {', '.join(found[key])}")
+            print_line(f"{title}: {', '.join(found[key])}")
     for table, dataset in found["datasets"].items():
-        write(f"{table} is {dataset['namespace']} {dataset['name']}")
+        print_line(f"{table} is {dataset['namespace']} {dataset['name']}")
     if found["columns"]:
         rows = [
-            [f"{c['in_table']}.{c['in_column']}", f"{c['out_table']}.{c['out_column']}", c["subtype"].lower(), _sure(c["confidence"])]
+            [f"{c['in_table']}.{c['in_column']}", f"{c['out_table']}.{c['out_column']}", c["subtype"].lower(), _certainty(c["confidence"])]
             for c in found["columns"]
         ]
-        write_table(["column", "into", "as", ""], rows)
+        print_table(["column", "into", "as", "certainty"], rows)
     if found["indirect"]:
-        write_table(
-            ["column", "decides about", "as"],
+        print_table(
+            ["column", "affects rows of", "as"],
             [[f"{i['in_table']}.{i['in_column']}", i["out_table"], i["kind"].lower()] for i in found["indirect"]],
         )
-    for fault in found["errors"]:
-        write(f"line {fault['line']}, column {fault['column']}: {fault['message']}")
+    for error in found["errors"]:
+        print_line(f"line {error['line']}, column {error['column']}: {error['message']}")
 
 
-def _sure(confidence: float) -> str:
-    return "" if confidence >= _CONFIDENT else "as written" if confidence > 0.5 else "one of several"
+def _certainty(confidence: float) -> str:
+    return "" if confidence >= _CONFIDENT else "by name" if confidence > 0.5 else "ambiguous"

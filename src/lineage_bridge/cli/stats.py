@@ -1,4 +1,4 @@
-"""`stats`: how much was read and written."""
+"""`stats`: how many rows, bytes and files were read and written."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ import click
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import say, write_json, write_table
-from lineage_bridge.cli.name_styles import spelt, with_names
-from lineage_bridge.cli.options import CLIENT, with_settings
+from lineage_bridge.cli.console import print_json, print_message, print_table
+from lineage_bridge.cli.name_styles import names_option, use_preferred_names
+from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
 _COUNTERS = ("rows", "bytes", "files")
@@ -24,56 +24,56 @@ _COUNTERS = ("rows", "bytes", "files")
     ),
 )
 @click.argument("names", nargs=-1, metavar="[NAMESPACE NAME]")
-@click.option("--job", nargs=2, metavar="NAMESPACE NAME", help="only by this job")
-@click.option("--run", metavar="RUN_ID", help="only by this run")
-@click.option("--side", type=click.Choice(["input", "output"]), help="only what was read, or written")
-@click.option("--since", metavar="TIME", help="from this time on; a day before the end, if not given")
-@click.option("--until", metavar="TIME", help="before this time; now, if not given")
-@click.option("--bucket", type=click.IntRange(0), default=0, help="also by stretches of this many seconds")
-@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="most lines")
-@with_names
-@click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
+@click.option("--job", nargs=2, metavar="NAMESPACE NAME", help="only data of this job")
+@click.option("--run", metavar="RUN_ID", help="only data of this run")
+@click.option("--side", type=click.Choice(["input", "output"]), help="only what was read (input) or written (output)")
+@click.option("--since", metavar="TIME", help="start of the window [default: a day before its end]")
+@click.option("--until", metavar="TIME", help="end of the window [default: now]")
+@click.option("--bucket", type=click.IntRange(0), default=0, help="also show intervals of this many seconds")
+@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="maximum number of lines")
+@names_option
+@with_output()
 @with_settings(*CLIENT)
 def stats(
-    settings: Settings, names: tuple[str, ...], job: tuple[str, str] | None, style: str, as_json: bool, **asked: str | int | None
+    settings: Settings, names: tuple[str, ...], job: tuple[str, str] | None, style: str, as_json: bool, **parameters: str | int | None
 ) -> None:
-    """Tell how many rows, bytes and files were read and written.
+    """Sum the rows, bytes and files that were read and written.
 
-    Of a dataset, a job, a run, or several of these together, within a window.
+    Sums them for a dataset, a job, a run, or a combination of these, in a window of time.
     """
     if len(names) not in (0, 2):
         raise click.UsageError("name a dataset by NAMESPACE NAME")
-    if not names and not job and not asked["run"]:
+    if not names and not job and not parameters["run"]:
         raise click.UsageError("name a dataset by NAMESPACE NAME, or give --job or --run")
     dataset = names or (None, None)
     with Client(settings.address) as client:
-        said = client.get(
+        answer = client.get(
             "/api/v1/graph/statistics",
             namespace=dataset[0],
             name=dataset[1],
             job_namespace=job[0] if job else None,
             job_name=job[1] if job else None,
             names=style,
-            **asked,
+            **parameters,
         )
     if as_json:
-        write_json(said)
+        print_json(answer)
     else:
-        _tell(spelt(said))
+        _print_answer(use_preferred_names(answer))
 
 
-def _tell(said: dict[str, Any]) -> None:
-    if not said["series"]:
-        say(f"nothing was told of it between {said['since']} and {said['until']}")
+def _print_answer(answer: dict[str, Any]) -> None:
+    if not answer["series"]:
+        print_message(f"no statistics between {answer['since']} and {answer['until']}")
         return
     rows = []
-    for series in said["series"]:
+    for series in answer["series"]:
         named = [f"{series[end]['namespace']} {series[end]['name']}" for end in ("job", "dataset")]
         rows.append([*named, series["side"], "", *_counts(series)])
         rows += [["", "", "", bucket["start"], *_counts(bucket)] for bucket in series.get("buckets", [])]
-    write_table(["job", "dataset", "side", "from", *_COUNTERS], rows)
-    if said["truncated"]:
-        say("there was more than could be read: ask for a shorter window")
+    print_table(["job", "dataset", "side", "from", *_COUNTERS], rows)
+    if answer["truncated"]:
+        print_message("not everything was read: ask for a shorter window")
 
 
 def _counts(amount: dict[str, Any]) -> list[str]:

@@ -1,92 +1,92 @@
-"""`task`: extractions that run or ran."""
+"""`task`: running and finished extractions."""
 
 import click
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Group
-from lineage_bridge.cli.console import say, write, write_json, write_table
-from lineage_bridge.cli.extract import TASKS, code_of, follow, tell
-from lineage_bridge.cli.options import CLIENT, with_settings
+from lineage_bridge.cli.console import print_json, print_line, print_message, print_table
+from lineage_bridge.cli.extract import TASKS, exit_code, follow_task, print_task
+from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
-_json_flag = click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
 _id = click.argument("task_id", metavar="TASK")
 
 
 @click.group(cls=Group, examples=("task list --status running", "task show TASK"))
 def task() -> None:
-    """See extractions, cancel and resume them."""
+    """List, show, cancel and resume extractions."""
 
 
 @task.command(name="list", examples=("task list", "task list --status failed"))
-@click.option("--status", type=click.Choice(("pending", "running", "completed", "failed")), help="only these")
-@click.option("--limit", type=click.IntRange(1, 500), default=20, show_default=True, help="at most so many")
-@_json_flag
+@click.option("--status", type=click.Choice(("pending", "running", "completed", "failed")), help="only tasks with this status")
+@click.option("--limit", type=click.IntRange(1, 500), default=20, show_default=True, help="maximum number of tasks")
+@with_output()
 @with_settings(*CLIENT)
 def list_(settings: Settings, status: str | None, limit: int, as_json: bool) -> None:
-    """List tasks, the newest first."""
+    """List tasks, newest first."""
     with Client(settings.address) as client:
         found = client.get(TASKS, status=status, limit=limit)
     if as_json:
-        write_json(found)
+        print_json(found)
     elif found:
         rows = [
             [
-                one["task_id"],
-                one["source"],
-                one["status"],
-                one["created_at"],
-                str(one["events"]),
-                str(len(one["unknown"])),
-                one["error"] or "",
+                item["task_id"],
+                item["source"],
+                item["status"],
+                item["created_at"],
+                str(item["events"]),
+                str(len(item["unknown"])),
+                item["error"] or "",
             ]
-            for one in found
+            for item in found
         ]
-        write_table(["task", "source", "status", "created", "events", "unknown", ""], rows)
+        print_table(["task", "source", "status", "created", "events", "unknown", "error"], rows)
     else:
-        say("there are no tasks; see: lineage-bridge extract --help")
+        print_message("there are no tasks; see: lineage-bridge extract --help")
 
 
 @task.command(examples=("task show TASK",))
 @_id
-@_json_flag
+@with_output()
 @with_settings(*CLIENT)
 def show(settings: Settings, task_id: str, as_json: bool) -> None:
-    """Tell how far a task is, and what came of each plane."""
+    """Show the progress of a task, and the result of each plane."""
     with Client(settings.address) as client:
         found = client.get(f"{TASKS}/{task_id}")
     if as_json:
-        write_json(found)
+        print_json(found)
         return
     for line in found["progress"]:
-        write(line)
-    tell(found)
+        print_line(line)
+    print_task(found)
 
 
 @task.command(examples=("task cancel TASK",))
 @_id
+@with_output()
 @with_settings(*CLIENT)
-def cancel(settings: Settings, task_id: str) -> None:
-    """Stop a task soon. What it has told stays."""
+def cancel(settings: Settings, task_id: str, as_json: bool) -> None:
+    """Cancel a task. What it has sent stays in the graph."""
     with Client(settings.address) as client:
-        client.post(f"{TASKS}/{task_id}/cancel")
-    write(f"{task_id} is cancelled; go on with: lineage-bridge extract --resume {task_id}")
+        answer = client.post(f"{TASKS}/{task_id}/cancel")
+    print_json(answer) if as_json else print_line(f"{task_id} is cancelled; resume it with: lineage-bridge extract --resume {task_id}")
 
 
 @task.command(examples=("task resume TASK",))
 @_id
-@_json_flag
+@with_output()
 @with_settings(*CLIENT)
 @click.pass_context
 def resume(context: click.Context, settings: Settings, task_id: str, as_json: bool) -> None:
-    """Go on with a task that was cancelled or interrupted, and follow it.
+    """Resume a cancelled or interrupted task, and follow it.
 
-    As `extract --resume`, with its exit codes.
+    Does the same as `extract --resume`, with the same exit codes.
     """
     with Client(settings.address) as client:
-        ended = follow(client, client.post(f"{TASKS}/{task_id}/resume"))
+        ended = follow_task(client, client.post(f"{TASKS}/{task_id}/resume"))
     if as_json:
-        write_json(ended)
+        print_json(ended)
     else:
-        tell(ended)
-    context.exit(code_of(ended))
+        print_task(ended)
+    context.exit(exit_code(ended))

@@ -1,4 +1,4 @@
-"""`trace`: where a column comes from, or ends up."""
+"""`trace`: where a column comes from, or where it goes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,13 +7,14 @@ import click
 from rich.text import Text
 from rich.tree import Tree
 
-from lineage_bridge.cli.arguments import ask, find_wanted
+from lineage_bridge.cli.arguments import get_for_node, resolve_node
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import console, say, write, write_json
-from lineage_bridge.cli.name_styles import spelt, with_names
-from lineage_bridge.cli.options import CLIENT, with_settings
-from lineage_bridge.cli.tree import ABOVE, WHOLE, change
+from lineage_bridge.cli.console import console, print_json, print_line, print_message
+from lineage_bridge.cli.name_styles import names_option, use_preferred_names
+from lineage_bridge.cli.notes import print_settling
+from lineage_bridge.cli.options import CLIENT, with_output, with_settings
+from lineage_bridge.cli.tree import ABOVE, WHOLE, format_transformations
 from lineage_bridge.config import Settings
 
 Column = tuple[str, str]
@@ -27,14 +28,14 @@ Column = tuple[str, str]
     ),
 )
 @click.argument("names", nargs=-1, required=True, metavar="[NAMESPACE] NAME")
-@click.option("--column", default="", help="the column; without it every column")
+@click.option("--column", default="", help="the column [default: all columns]")
 @click.option("--direction", type=click.Choice(["upstream", "downstream"]), default="upstream", show_default=True)
-@click.option("--depth", type=click.IntRange(1, 100), default=20, show_default=True, help="most hops")
-@click.option("--indirect", is_flag=True, help="also what merely decides: filters, joins, sorting")
-@click.option("--through-masking", is_flag=True, help="go on behind a masked column")
-@click.option("--at", help="as things were at this time, RFC 3339")
-@with_names
-@click.option("--json", "as_json", is_flag=True, help="print the server's own answer")
+@click.option("--depth", type=click.IntRange(1, 100), default=20, show_default=True, help="maximum number of hops")
+@click.option("--indirect", is_flag=True, help="include indirect influence: filters, joins, sorting")
+@click.option("--through-masking", is_flag=True, help="continue past a masked column")
+@click.option("--at", help="the graph as of this time, RFC 3339")
+@names_option
+@with_output()
 @with_settings(*CLIENT)
 def trace(
     settings: Settings,
@@ -48,17 +49,17 @@ def trace(
     style: str,
     as_json: bool,
 ) -> None:
-    """Print where a column comes from, or where it ends up.
+    """Print where a column comes from, or where it goes.
 
-    Every step names its job and the time of the newest event that proves it. Flows on the way of which no columns are told are counted,
-    since what is traced may have taken them too.
+    Every step names its job and the time of the newest event that proves it. Flows without column lineage are counted, because the traced
+    data may have taken them too.
     """
     with Client(settings.address) as client:
-        which = find_wanted(client, names, None)
-        said = ask(
+        node = resolve_node(client, names, None)
+        answer = get_for_node(
             client,
             "/api/v1/graph/trace",
-            which,
+            node,
             field=column,
             direction=direction,
             depth=depth,
@@ -68,70 +69,71 @@ def trace(
             names=style,
         )
     if as_json:
-        write_json(said)
+        print_json(answer)
         return
-    said = spelt(said)
-    console().print(_Tracing(said).tree())
-    _tell_coverage(said)
-    if said["truncated"]:
-        say(f"not all is shown: the trace ended at its limit of {said['truncated']}; {said['hidden']} steps were not followed")
-    if said["settling"]:
-        say("the graph is still settling; ask again for the last word")
+    answer = use_preferred_names(answer)
+    console().print(TraceTree(answer).tree())
+    _print_coverage(answer)
+    if answer["truncated"]:
+        print_message(
+            f"not everything is shown: the trace reached its limit of {answer['truncated']}; {answer['hidden']} steps were not followed"
+        )
+    print_settling(answer)
 
 
-class _Tracing:
-    """The answer as a tree; a column is unfolded once."""
+class TraceTree:
+    """The answer as a tree. Each column is expanded once."""
 
-    def __init__(self, said: Json) -> None:
-        self.said, self.up = said, said["direction"] == "upstream"
-        self.nodes: Mapping[str, Any] = {node["id"]: node for node in said["nodes"]}
-        self.ends = {(column["node"], column["field"]): column.get("end", "") for column in said["columns"]}
+    def __init__(self, answer: Json) -> None:
+        self.answer, self.up = answer, answer["direction"] == "upstream"
+        self.nodes: Mapping[str, Any] = {node["id"]: node for node in answer["nodes"]}
+        self.ends = {(column["node"], column["field"]): column.get("end", "") for column in answer["columns"]}
         self.steps: dict[Column, list[Any]] = {}
         near = "target" if self.up else "source"
-        for flow in said["flows"]:
+        for flow in answer["flows"]:
             self.steps.setdefault((flow[near], flow[f"{near}_field"]), []).append(flow)
 
     def tree(self) -> Tree:
-        """The columns that were asked for, each with its steps."""
-        origin = self.said["origin"]
+        """The requested columns, each with its steps."""
+        origin = self.answer["origin"]
         tree = Tree(Text(origin["name"], style="bold").append(f"  {origin['namespace']}", style="dim"))
-        begun = sorted(column for column in self.steps if self._is_start(column))
-        if not begun:
-            tree.add(f"(no column is known to lead {'here' if self.up else 'on from here'})")
-        seen: set[Column] = set(begun)
-        for column in begun:
-            self._unfold(tree.add(Text(column[1] or WHOLE, style="bold")), column, seen)
+        starts = sorted(column for column in self.steps if self._is_start(column))
+        if not starts:
+            tree.add(f"(no columns {'upstream' if self.up else 'downstream'})")
+        seen: set[Column] = set(starts)
+        for column in starts:
+            self._expand(tree.add(Text(column[1] or WHOLE, style="bold")), column, seen)
         return tree
 
     def _is_start(self, column: Column) -> bool:
-        start = [c for c in self.said["columns"] if c.get("distance") == 0]
+        start = [c for c in self.answer["columns"] if c.get("distance") == 0]
         nodes, fields = {c["node"] for c in start}, {c["field"] for c in start}
-        return column[0] in nodes | {self.said["origin"]["id"]} and (column[1] in fields or not column[1])
+        return column[0] in nodes | {self.answer["origin"]["id"]} and (column[1] in fields or not column[1])
 
-    def _unfold(self, tree: Tree, column: Column, seen: set[Column]) -> None:
+    def _expand(self, tree: Tree, column: Column, seen: set[Column]) -> None:
         far = "source" if self.up else "target"
         for flow in self.steps.get(column, []):
             after = flow[far], flow[f"{far}_field"]
             branch = tree.add(self._label(after, flow).append(ABOVE if after in seen else "", style="dim"))
             if after not in seen:
                 seen.add(after)
-                self._unfold(branch, after, seen)
+                self._expand(branch, after, seen)
 
     def _label(self, column: Column, flow: Json) -> Text:
         node = self.nodes[column[0]]
         text = Text(column[1] or WHOLE, style="bold").append(f"  of {node['name']}  {node['namespace']}", style="dim")
         text.append(f"  by {self.nodes[flow['job']]['name']}", style="italic")
-        marks = [change(flow["transformations"])]
+        marks = [format_transformations(flow["transformations"])]
         marks += [f"[ends here: {end}]" for end in [self.ends.get(column, "")] if end]
-        marks += [f"[said {flow['proof']['event_time']}]"] if "proof" in flow else []
+        marks += [f"[seen {flow['proof']['event_time']}]"] if "proof" in flow else []
         return text.append("  " + " ".join(mark for mark in marks if mark), style="yellow")
 
 
-def _tell_coverage(said: Json) -> None:
-    coverage, names = said["coverage"], {node["id"]: node["name"] for node in said["nodes"]}
-    every = coverage["told"] + coverage["untold"]
+def _print_coverage(answer: Json) -> None:
+    coverage, names = answer["coverage"], {node["id"]: node["name"] for node in answer["nodes"]}
+    total = coverage["told"] + coverage["untold"]
     if not coverage["untold"]:
         return
-    write(f"{coverage['told']} of {every} flows on the way tell of columns; what is traced may have taken these too:")
+    print_line(f"{coverage['told']} of {total} flows on the way have column lineage; the data may also have taken these:")
     for gap in coverage["gaps"]:
-        write(f"  {names[gap['source']]} -> {names[gap['target']]} by {names[gap['job']]} ({gap['evidence']})")
+        print_line(f"  {names[gap['source']]} -> {names[gap['target']]} by {names[gap['job']]} ({gap['evidence']})")
