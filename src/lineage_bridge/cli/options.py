@@ -9,6 +9,7 @@ from typing import TypeAlias
 import click
 
 from lineage_bridge.config import Settings, flag_of, load_settings, variable_of
+from lineage_bridge.sources.runtime.variables import VARIABLES
 
 Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 CLIENT = ("url",)
@@ -53,7 +54,7 @@ def with_output(json_help: str = "print the server's answer as JSON") -> Decorat
 def settings_from(flags: Mapping[str, object], config: Path | None) -> Settings:
     """The settings of this process. Raises ConfigError."""
     given = {name: str(value) for name, value in flags.items() if value is not None}
-    return load_settings(given, os.environ, Path.cwd(), config)
+    return load_settings(given, os.environ, Path.cwd(), config, ignored=VARIABLES)
 
 
 def _flag(name: str) -> Decorator:

@@ -4,16 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from lineage_bridge.config import CONFLUENT_VARIABLES, load_settings
+from lineage_bridge.config import load_settings
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.sources.common.settings import reveal
 from lineage_bridge.sources.confluent.environment import in_environment
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
+from lineage_bridge.sources.confluent.variables import VARIABLES
 from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.store.state.database import Control
 from lineage_bridge.store.state.sources import SourceRepository
 
-EVERY = {name: f"value of {name}" for name in CONFLUENT_VARIABLES} | {
+EVERY = {name: f"value of {name}" for name in VARIABLES} | {
     "LINEAGE_BRIDGE_SCHEMA_REGISTRY_ENDPOINT": "https://psrc",
     "LINEAGE_BRIDGE_CLUSTER_CREDENTIALS": '{"lkc-1": {"api_key": "K1", "api_secret": "S1"}}',
 }
@@ -22,7 +23,7 @@ EVERY = {name: f"value of {name}" for name in CONFLUENT_VARIABLES} | {
 def test_all_variables_are_known_and_make_one_source(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in EVERY.items():
         monkeypatch.setenv(name, value)
-    load_settings({}, EVERY, Path("/"))
+    load_settings({}, EVERY, Path("/"), ignored=VARIABLES)
     (settings,) = in_environment(EVERY).values()
     assert settings.pop("kind") == "confluent"
     assert all(not secret.startswith("value") for secret in str(settings).split("'secret': '")[1:])

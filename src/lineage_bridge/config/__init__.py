@@ -1,0 +1,18 @@
+"""Settings of a process, and the files in its data folder."""
+
+from lineage_bridge.config.loading import SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE, load_settings
+from lineage_bridge.config.paths import Paths
+from lineage_bridge.config.settings import CONFIG_VARIABLE, PREFIX, Settings, flag_of, variable_of
+
+__all__ = [
+    "CONFIG_VARIABLE",
+    "PREFIX",
+    "SECRETS_FILE",
+    "SECRETS_KEY",
+    "SECRETS_KEY_FILE",
+    "Paths",
+    "Settings",
+    "flag_of",
+    "load_settings",
+    "variable_of",
+]

@@ -1,0 +1,81 @@
+"""Where the files of one installation are: in its data folder."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The files of one data folder."""
+
+    data_dir: Path
+
+    @property
+    def log(self) -> Path:
+        """The folder of the event log's segments."""
+        return self.data_dir / "log"
+
+    @property
+    def graph(self) -> Path:
+        """The graph store."""
+        return self.data_dir / "graph.db"
+
+    @property
+    def replayed(self) -> Path:
+        """The graph store that a replay computes, until it replaces `graph`."""
+        return self.data_dir / "replay.db"
+
+    @property
+    def analysis(self) -> Path:
+        """The findings of the last analysis of the whole graph."""
+        return self.data_dir / "analysis.ndjson"
+
+    @property
+    def control(self) -> Path:
+        """The database of what is not computed from the log."""
+        return self.data_dir / "control.db"
+
+    @property
+    def secrets(self) -> Path:
+        """Sealed secrets, unless a variable names another file."""
+        return self.data_dir / "secrets.sealed"
+
+    @property
+    def pipeline_lock(self) -> Path:
+        """The lock that a running pipeline holds."""
+        return self.data_dir / "pipeline.lock"
+
+    @property
+    def pipeline_status(self) -> Path:
+        """The pipeline's status, written about every second."""
+        return self.data_dir / "pipeline.json"
+
+    @property
+    def observe_lock(self) -> Path:
+        """The lock that the process polling sources holds."""
+        return self.data_dir / "observe.lock"
+
+    @property
+    def turns(self) -> Path:
+        """The folder of the sources' locks, each held while its source is observed."""
+        return self.data_dir / "observing"
+
+    @property
+    def serve_lock(self) -> Path:
+        """The lock that a running supervisor holds."""
+        return self.data_dir / "serve.lock"
+
+    @property
+    def serve_status(self) -> Path:
+        """The address of the supervisor that holds the lock."""
+        return self.data_dir / "serve.json"
+
+    @property
+    def spark(self) -> Path:
+        """Spark's scratch folder; it can be deleted between runs."""
+        return self.data_dir / "spark"
+
+    @property
+    def logs(self) -> Path:
+        """The output of the programs that LineageBridge starts."""
+        return self.data_dir / "logs"

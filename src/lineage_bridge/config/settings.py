@@ -1,0 +1,97 @@
+"""The settings of a server, and how their names are spelt."""
+
+import ipaddress
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import platformdirs
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from lineage_bridge.config.paths import Paths
+
+PREFIX = "LINEAGE_BRIDGE_"
+CONFIG_VARIABLE = f"{PREFIX}CONFIG"
+MIB = 1024 * 1024
+
+
+def _loopback(host: str) -> str:
+    try:
+        loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        loopback = False
+    if not loopback:
+        raise ValueError("use an address of this machine (127.0.0.1, ::1, localhost): the API has no keys yet")
+    return host
+
+
+def _decoded(sources: object) -> object:
+    """The setting `sources` from the environment, where it is JSON."""
+    return json.loads(sources) if isinstance(sources, str) else sources
+
+
+def _not_empty(path: object) -> object:
+    if path == "":
+        raise ValueError("a path cannot be empty")
+    return path
+
+
+def _absolute(path: Path) -> Path:
+    return path.expanduser().absolute()
+
+
+class Settings(BaseModel):
+    """All settings. Sizes are in bytes, times in the unit that ends their name."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    host: Annotated[str, AfterValidator(_loopback)] = Field(default="127.0.0.1", description="address the API listens on")
+    port: int = Field(default=8000, ge=0, le=65_535, description="port the API listens on; 0 takes a free one")
+    data_dir: Annotated[Path, BeforeValidator(_not_empty), AfterValidator(_absolute)] = Field(
+        default_factory=lambda: platformdirs.user_data_path("lineage-bridge"),
+        description="folder of the log, the graph and everything else that is kept",
+    )
+    url: str = Field(default="", pattern="^(https?://.+)?$", description="server that commands call; empty: host and port")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="lowest level that is logged")
+    spark_master: str = Field(default="local[*]", min_length=1, description="where Spark runs")
+    spark_memory: str = Field(default="1g", pattern="^[1-9][0-9]*[kmgKMG]$", description="heap of Spark's driver, as Java writes it")
+    trigger_ms: int = Field(default=250, ge=1, le=60_000, description="time between two batches")
+    batch_bytes: int = Field(default=48 * MIB, ge=1, description="most bytes in one batch of more than one record")
+    batch_frames: int = Field(default=20_000, ge=1, description="most records in one batch")
+    derived_rows: int = Field(default=5_000, ge=1, description="rows that a batch may spend on derivations left by earlier batches")
+    stitch_siblings: bool = Field(
+        default=True, description="infer flows between a run that only writes and the streaming run around it that only reads"
+    )
+    segment_bytes: int = Field(default=64 * MIB, ge=4096, le=1024 * MIB, description="size at which the log starts a new file")
+    sources: Annotated[dict[str, dict[str, Any]], BeforeValidator(_decoded)] = Field(
+        default_factory=dict, description="sources to observe, by name: each with its kind and settings"
+    )
+    pending_bytes: int = Field(default=256 * MIB, ge=1, le=1024 * MIB, description="bytes that may wait to be written to the log")
+
+    @property
+    def address(self) -> str:
+        """The server that commands call, without a trailing slash."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return (self.url or f"http://{host}:{self.port}").rstrip("/")
+
+    @property
+    def paths(self) -> Paths:
+        """Where files are in the data folder."""
+        return Paths(self.data_dir)
+
+    def environment(self) -> dict[str, str]:
+        """The variables that give another process exactly these settings, whatever its folder and settings file."""
+        values = self.model_dump(mode="json").items()
+        settings = {variable_of(name): json.dumps(value) if isinstance(value, dict) else str(value) for name, value in values}
+        return {**settings, CONFIG_VARIABLE: os.devnull}
+
+
+def variable_of(setting: str) -> str:
+    """The environment variable of a setting."""
+    return PREFIX + setting.upper()
+
+
+def flag_of(setting: str) -> str:
+    """The flag of a setting."""
+    return "--" + setting.replace("_", "-")
