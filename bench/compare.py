@@ -14,48 +14,49 @@ from bench.meter import Result
 _CHUNK = 200_000
 _READ = {
     "node": "SELECT id, kind, namespace, name FROM node",
-    "event": "SELECT time, event, effective, type, subject, job FROM event",
-    "event_copy": "SELECT time, event, place, arrival FROM event_copy",
-    "quarantine": "SELECT event, place, code, size, arrival FROM quarantine",
+    "event": "SELECT time, event, effective, type, asserted_by, job FROM event",
+    "event_record": 'SELECT time, event, "offset", arrival FROM event_record',
+    "quarantine": 'SELECT event, "offset", code, size, arrival FROM quarantine',
     "run": "SELECT run, job, parent_run, parent_job, parent_time, parent_event, nominal_start, nominal_time, nominal_event FROM run",
     "run_event": 'SELECT run, type, min("first") AS "first", max("last") AS "last" FROM run_event GROUP BY 1, 2',
     "run_io": 'SELECT run, job, dataset, side, min("first") AS "first", max("last") AS "last" FROM run_io GROUP BY 1, 2, 3, 4',
     "io_sample": 'SELECT run, job, dataset, side, time, "rows", bytes, files, event FROM io_sample',
-    "said": 'SELECT subject, job, about, side, content, day, "first", first_event, "last", last_event FROM said',
-    "content": "SELECT content, key, facet FROM content",
+    "assertion": 'SELECT asserted_by, job, node, side, facet_set, day, "first", first_event, "last", last_event FROM assertion',
+    "facet_set": "SELECT facet_set, key, facet FROM facet_set",
     "facet": "SELECT facet, text FROM facet",
-    "present": 'SELECT subject, job, "first", "last" FROM present',
+    "run_shape": 'SELECT asserted_by, job, "first", "last" FROM run_shape',
     "job_shape": 'SELECT job, day, "first", "last" FROM job_shape',
     "job_io": "SELECT job, dataset, side FROM job_io",
     "flow": "SELECT source, target, job, evidence FROM flow",
-    "job_statement": "SELECT job, carrier, target_field, source, source_field FROM job_statement JOIN statement USING (meaning)",
+    "job_lineage_set": "SELECT job, carrier, target_field, source, source_field "
+    "FROM job_lineage_set JOIN column_statement USING (lineage_set)",
     "current_facet": "SELECT node, job, key, facet, rank, time, event FROM current_facet",
 }
 _MAPS = (
     "CREATE TEMP TABLE n AS SELECT o.id AS ours, t.id AS id FROM o_node o JOIN node t USING (kind, namespace, name)",
     "INSERT INTO n VALUES (0, 0)",
     "CREATE TEMP TABLE f AS SELECT facet AS ours, md5_number(text) AS id FROM o_facet",
-    """CREATE TEMP TABLE c AS SELECT content AS ours, bit_xor(hash(key, f.id)) AS id
-    FROM o_content JOIN f ON f.ours = facet GROUP BY content""",
+    """CREATE TEMP TABLE c AS SELECT facet_set AS ours, bit_xor(hash(key, f.id)) AS id
+    FROM o_facet_set JOIN f ON f.ours = facet GROUP BY facet_set""",
     "INSERT INTO c VALUES (unhex(repeat('00', 16)), 0)",
-    """CREATE TEMP TABLE p AS SELECT place AS ours, row_number() OVER (ORDER BY place) AS id
-    FROM (SELECT place FROM o_event_copy UNION ALL SELECT place FROM o_quarantine)""",
+    """CREATE TEMP TABLE p AS SELECT "offset" AS ours, row_number() OVER (ORDER BY "offset") AS id
+    FROM (SELECT "offset" FROM o_event_record UNION ALL SELECT "offset" FROM o_quarantine)""",
 )
 _RUN = "replace({}::VARCHAR, '-', '')"
 _NEVER = -(2**63)
 _SIDES = {
     "node": ("SELECT kind, namespace, name FROM o_node", "SELECT kind, namespace, name FROM node"),
     "event": (
-        "SELECT time, lower(hex(event)), effective, type, lower(hex(subject)), j.id FROM o_event JOIN n j ON j.ours = job",
-        f"SELECT time, event, effective, type, {_RUN.format('subject')}, job FROM event",
+        "SELECT time, lower(hex(event)), effective, type, lower(hex(asserted_by)), j.id FROM o_event JOIN n j ON j.ours = job",
+        f"SELECT time, event, effective, type, {_RUN.format('asserted_by')}, job FROM event",
     ),
-    "event_copy": (
-        "SELECT time, lower(hex(event)), p.id, arrival FROM o_event_copy JOIN p ON p.ours = place",
-        "SELECT time, event, place, arrival FROM event_copy",
+    "event_record": (
+        'SELECT time, lower(hex(event)), p.id, arrival FROM o_event_record JOIN p ON p.ours = "offset"',
+        'SELECT time, event, "offset", arrival FROM event_record',
     ),
     "quarantine": (
-        "SELECT lower(hex(event)), p.id, code, size, arrival FROM o_quarantine JOIN p ON p.ours = place",
-        "SELECT event, place, code, size, arrival FROM quarantine",
+        'SELECT lower(hex(event)), p.id, code, size, arrival FROM o_quarantine JOIN p ON p.ours = "offset"',
+        'SELECT event, "offset", code, size, arrival FROM quarantine',
     ),
     "run": (
         f"""SELECT lower(hex(run)), j.id, lower(hex(parent_run)), a.id, nullif(parent_time, {_NEVER}), nullif(lower(hex(parent_event)), ''),
@@ -77,20 +78,20 @@ _SIDES = {
         FROM o_io_sample JOIN n j ON j.ours = job JOIN n d ON d.ours = dataset""",
         f"SELECT {_RUN.format('run')}, job, dataset, side, time, sample.rows, sample.bytes, sample.files, sample.event FROM io_sample",
     ),
-    "said": (
-        """SELECT lower(hex(subject)), j.id, a.id, side, c.id, day, "first", lower(hex(first_event)), "last", lower(hex(last_event))
-        FROM o_said JOIN n j ON j.ours = job JOIN n a ON a.ours = about JOIN c ON c.ours = content""",
-        f"""SELECT {_RUN.format("subject")}, job, about, side, content, day, "first".time, "first".event, "last".time, "last".event
-        FROM said""",
+    "assertion": (
+        """SELECT lower(hex(asserted_by)), j.id, a.id, side, c.id, day, "first", lower(hex(first_event)), "last", lower(hex(last_event))
+        FROM o_assertion JOIN n j ON j.ours = job JOIN n a ON a.ours = node JOIN c ON c.ours = facet_set""",
+        f"""SELECT {_RUN.format("asserted_by")}, job, node, side, facet_set, day, "first".time, "first".event, "last".time, "last".event
+        FROM assertion""",
     ),
-    "content": (
-        "SELECT c.id, key, f.id FROM o_content JOIN c ON c.ours = content JOIN f ON f.ours = facet",
-        "SELECT content, key, facet FROM content",
+    "facet_set": (
+        "SELECT c.id, key, f.id FROM o_facet_set JOIN c ON c.ours = facet_set JOIN f ON f.ours = facet",
+        "SELECT facet_set, key, facet FROM facet_set",
     ),
     "facet": ("SELECT text FROM o_facet", "SELECT text FROM facet"),
-    "present": (
-        'SELECT lower(hex(subject)), j.id, "first", "last" FROM o_present JOIN n j ON j.ours = job',
-        f'SELECT {_RUN.format("run")}, job, "first", "last" FROM present',
+    "run_shape": (
+        'SELECT lower(hex(asserted_by)), j.id, "first", "last" FROM o_run_shape JOIN n j ON j.ours = job',
+        f'SELECT {_RUN.format("run")}, job, "first", "last" FROM run_shape',
     ),
     "job_shape": (
         'SELECT j.id, day, "first", "last" FROM o_job_shape JOIN n j ON j.ours = job',
@@ -105,10 +106,10 @@ _SIDES = {
         FROM o_flow JOIN n s ON s.ours = source JOIN n t ON t.ours = target JOIN n j ON j.ours = job""",
         "SELECT source, target, job, evidence FROM flow",
     ),
-    "job_statement": (
-        """SELECT j.id, d.id, target_field, s.id, source_field FROM o_job_statement
+    "job_lineage_set": (
+        """SELECT j.id, d.id, target_field, s.id, source_field FROM o_job_lineage_set
         JOIN n j ON j.ours = job JOIN n d ON d.ours = carrier JOIN n s ON s.ours = source""",
-        "SELECT job, carrier, target_field, source, source_field FROM job_statement JOIN statement USING (facet)",
+        "SELECT job, carrier, target_field, source, source_field FROM job_lineage_set JOIN column_statement USING (facet)",
     ),
     "current_facet": (
         """SELECT d.id, j.id, key, f.id, rank, time, lower(hex(event)) FROM o_current_facet

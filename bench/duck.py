@@ -12,10 +12,10 @@ from bench.meter import Clock, Result, calibrate, per_event
 
 SCRIPT = Path(__file__).with_name("duck.sql")
 TABLES = (
-    *("node", "event", "event_copy", "quarantine", "run", "run_event", "run_io", "io_sample", "said", "content", "facet"),
-    *("present", "job_shape", "job_io", "flow", "job_statement", "statement", "current_facet"),
+    *("node", "event", "event_record", "quarantine", "run", "run_event", "run_io", "io_sample", "assertion", "facet_set", "facet"),
+    *("run_shape", "job_shape", "job_io", "flow", "job_lineage_set", "column_statement", "current_facet"),
 )
-_RAW = """CREATE TEMP TABLE raw AS SELECT row_number() OVER () AS place, * FROM read_csv({files}, delim='\\t', quote='', escape='',
+_RAW = """CREATE TEMP TABLE raw AS SELECT row_number() OVER () AS "offset", * FROM read_csv({files}, delim='\\t', quote='', escape='',
 header=false, auto_detect=false, max_line_size=40000000, columns={{'arrival': 'BIGINT', 'event': 'VARCHAR', 'body': 'VARCHAR'}})"""
 
 

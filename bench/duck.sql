@@ -1,10 +1,10 @@
--- The tables of graph/relations.py and those derived from them, built by DuckDB from the table raw (place, arrival, event, body).
--- A block begins with the name of its table. Node ids, facet ids and content ids are hashes of DuckDB's own.
+-- The tables of graph/relations.py and those derived from them, built by DuckDB from the table raw (offset, arrival, event, body).
+-- A block begins with the name of its table. Node ids, facet ids and facet set ids are hashes of DuckDB's own.
 -- from_json gives NULL where a type does not fit, so the members whose type decides validity are read as JSON and looked at.
 
 -- table: judged
 CREATE TEMP TABLE judged AS
-SELECT place, arrival, event, body, e.eventType AS type, epoch_us(try_cast(e.eventTime AS TIMESTAMPTZ)) AS time,
+SELECT "offset", arrival, event, body, e.eventType AS type, epoch_us(try_cast(e.eventTime AS TIMESTAMPTZ)) AS time,
   try_cast(e.run.runId AS UUID) AS run, e.run.facets AS run_facets, e.job.facets AS job_facets, e.inputs AS inputs, e.outputs AS outputs,
   CASE WHEN left(e.job.namespace::VARCHAR, 1) = '"' THEN e.job.namespace->>'$' END AS namespace,
   CASE WHEN left(e.job.name::VARCHAR, 1) = '"' THEN e.job.name->>'$' END AS name,
@@ -25,28 +25,28 @@ FROM (
 
 -- table: quarantine
 CREATE TABLE quarantine AS
-SELECT event, place, code, left(body, 2000) AS sample, strlen(body) AS size, arrival FROM judged WHERE code <> '';
+SELECT event, "offset", code, left(body, 2000) AS sample, strlen(body) AS size, arrival FROM judged WHERE code <> '';
 
 -- table: used
 CREATE TEMP TABLE used AS
-SELECT place, arrival, event, coalesce(type, '') AS type, time, run, run_facets, job_facets, inputs, outputs, namespace, name,
+SELECT "offset", arrival, event, coalesce(type, '') AS type, time, run, run_facets, job_facets, inputs, outputs, namespace, name,
   hash(2, namespace, name) AS job, CASE WHEN time <= arrival + 86400000000 THEN time ELSE arrival END AS effective
 FROM judged WHERE code = '';
 
 -- table: event
 CREATE TABLE event AS
-SELECT time, event, min(effective) AS effective, any_value(type) AS type, any_value(run) AS subject, any_value(job) AS job
+SELECT time, event, min(effective) AS effective, any_value(type) AS type, any_value(run) AS asserted_by, any_value(job) AS job
 FROM used GROUP BY time, event;
 
--- table: event_copy
-CREATE TABLE event_copy AS SELECT time, event, place, arrival FROM used;
+-- table: event_record
+CREATE TABLE event_record AS SELECT time, event, "offset", arrival FROM used;
 
 -- table: run_event
 CREATE TABLE run_event AS
 SELECT run, type, min(effective) AS "first", max(effective) AS "last" FROM used GROUP BY run, type;
 
--- table: spoken
-CREATE TEMP TABLE spoken AS
+-- table: stated_run
+CREATE TEMP TABLE stated_run AS
 SELECT event, effective, run, job, f.parent AS parent, f.nominalTime AS nominal
 FROM (
   SELECT event, effective, run, job, from_json(run_facets, '{
@@ -64,7 +64,7 @@ SELECT run, job,
     FILTER (parent.run.runId IS NOT NULL) AS parent,
   max({'time': effective, 'event': event, 'start': epoch_us(try_cast(nominal.nominalStartTime AS TIMESTAMPTZ)),
     'end': epoch_us(try_cast(nominal.nominalEndTime AS TIMESTAMPTZ))}) FILTER (nominal IS NOT NULL) AS nominal
-FROM spoken GROUP BY run, job;
+FROM stated_run GROUP BY run, job;
 
 -- table: mention
 CREATE TEMP TABLE mention AS
@@ -104,7 +104,7 @@ GROUP BY run, job, dataset, side, effective;
 
 -- table: spelled
 CREATE TEMP TABLE spelled AS
-SELECT event, effective, run, job, job AS about, 2 AS side, md5_number(coalesce(nullif(job_facets, '{}'), '')) AS spelling FROM used
+SELECT event, effective, run, job, job AS node, 2 AS side, md5_number(coalesce(nullif(job_facets, '{}'), '')) AS spelling FROM used
 UNION ALL
 SELECT event, effective, run, job, job, 3, md5_number(run_facets) FROM used WHERE run_facets <> '{}'
 UNION ALL
@@ -122,23 +122,23 @@ SELECT spelling, m.key AS key, md5_number(m.value) AS facet, m.value AS text
 FROM (SELECT spelling, unnest(map_entries(from_json(text, '"MAP(VARCHAR,JSON)"'))) AS m FROM spelling);
 
 -- table: address
-CREATE TEMP TABLE address AS SELECT spelling, bit_xor(hash(key, facet)) AS content FROM entry GROUP BY spelling;
+CREATE TEMP TABLE address AS SELECT spelling, bit_xor(hash(key, facet)) AS facet_set FROM entry GROUP BY spelling;
 
--- table: content
-CREATE TABLE content AS SELECT DISTINCT content, key, facet FROM entry JOIN address USING (spelling);
+-- table: facet_set
+CREATE TABLE facet_set AS SELECT DISTINCT facet_set, key, facet FROM entry JOIN address USING (spelling);
 
 -- table: facet
 CREATE TABLE facet AS SELECT facet, any_value(text) AS text FROM entry GROUP BY facet;
 
--- table: said
-CREATE TABLE said AS
-SELECT run AS subject, job, about, side, coalesce(content, 0) AS content, effective // 86400000000 AS day,
+-- table: assertion
+CREATE TABLE assertion AS
+SELECT run AS asserted_by, job, node, side, coalesce(facet_set, 0) AS facet_set, effective // 86400000000 AS day,
   min({'time': effective, 'event': event}) AS "first", max({'time': effective, 'event': event}) AS "last"
 FROM spelled LEFT JOIN address USING (spelling)
 GROUP BY ALL;
 
--- table: statement
-CREATE TABLE statement AS
+-- table: column_statement
+CREATE TABLE column_statement AS
 SELECT DISTINCT facet, target_field, hash(1, i.namespace, i.name) AS source, i.field AS source_field,
   i.namespace AS namespace, i.name AS name
 FROM (
@@ -146,7 +146,7 @@ FROM (
     unnest(from_json(m.value, '{"inputFields": [{"namespace": "VARCHAR", "name": "VARCHAR", "field": "VARCHAR"}]}').inputFields) AS i
   FROM (
     SELECT facet, unnest(map_entries(from_json(text, '{"fields": "MAP(VARCHAR,JSON)"}').fields)) AS m
-    FROM facet WHERE facet IN (SELECT facet FROM content WHERE key = 'columnLineage')
+    FROM facet WHERE facet IN (SELECT facet FROM facet_set WHERE key = 'columnLineage')
   )
 );
 
@@ -156,17 +156,17 @@ SELECT DISTINCT hash(kind, namespace, name) AS id, kind, namespace, name
 FROM (
   SELECT 2 AS kind, namespace, name FROM used
   UNION ALL SELECT 1, namespace, name FROM mention
-  UNION ALL SELECT 2, parent.job.namespace, parent.job.name FROM spoken WHERE parent.run.runId IS NOT NULL
-  UNION ALL SELECT 2, parent.root.job.namespace, parent.root.job.name FROM spoken WHERE parent.root.run.runId IS NOT NULL
-  UNION ALL SELECT 1, namespace, name FROM statement
+  UNION ALL SELECT 2, parent.job.namespace, parent.job.name FROM stated_run WHERE parent.run.runId IS NOT NULL
+  UNION ALL SELECT 2, parent.root.job.namespace, parent.root.job.name FROM stated_run WHERE parent.root.run.runId IS NOT NULL
+  UNION ALL SELECT 1, namespace, name FROM column_statement
 );
 
 -- table: current_facet
 CREATE TABLE current_facet AS
-SELECT about AS node, CASE WHEN key IN ('columnLineage', 'lineage') THEN job ELSE 0 END AS job, key,
+SELECT node, CASE WHEN key IN ('columnLineage', 'lineage') THEN job ELSE 0 END AS job, key,
   max({'rank': CASE WHEN key <> 'schema' THEN 0 WHEN side = 2 THEN 3 WHEN side = 1 THEN 2 ELSE 1 END,
     'time': "last".time, 'event': "last".event, 'facet': facet}) AS best
-FROM said JOIN content USING (content) WHERE side IN (0, 1, 2)
+FROM assertion JOIN facet_set USING (facet_set) WHERE side IN (0, 1, 2)
 GROUP BY 1, 2, 3;
 
 -- What a run amounts to: its datasets and the column statements of its outputs. Expanded once for each shape of a job.
@@ -177,21 +177,21 @@ SELECT run, job, hash(list(DISTINCT m ORDER BY m)) AS shape
 FROM (
   SELECT run, job, {'side': side, 'dataset': dataset, 'facet': 0::HUGEINT} AS m FROM run_io
   UNION ALL
-  SELECT subject, job, {'side': 9, 'dataset': about, 'facet': facet} FROM said JOIN content USING (content)
-  WHERE side = 1 AND key = 'columnLineage' AND facet IN (SELECT facet FROM statement)
+  SELECT asserted_by, job, {'side': 9, 'dataset': node, 'facet': facet} FROM assertion JOIN facet_set USING (facet_set)
+  WHERE side = 1 AND key = 'columnLineage' AND facet IN (SELECT facet FROM column_statement)
 )
 GROUP BY run, job;
 
--- table: present
-CREATE TABLE present AS
-SELECT s.subject AS run, s.job AS job, any_value(shape) AS shape, min("first".time) AS "first", max("last".time) AS "last"
-FROM said s LEFT JOIN shape_of o ON o.run = s.subject AND o.job = s.job WHERE side = 2
-GROUP BY s.subject, s.job;
+-- table: run_shape
+CREATE TABLE run_shape AS
+SELECT s.asserted_by AS run, s.job AS job, any_value(shape) AS shape, min("first".time) AS "first", max("last".time) AS "last"
+FROM assertion s LEFT JOIN shape_of o ON o.run = s.asserted_by AND o.job = s.job WHERE side = 2
+GROUP BY s.asserted_by, s.job;
 
 -- table: job_shape
 CREATE TABLE job_shape AS
 SELECT s.job AS job, shape, day, min("first".time) AS "first", max("last".time) AS "last"
-FROM said s JOIN shape_of o ON o.run = s.subject AND o.job = s.job WHERE side = 2
+FROM assertion s JOIN shape_of o ON o.run = s.asserted_by AND o.job = s.job WHERE side = 2
 GROUP BY s.job, shape, day;
 
 -- table: example
@@ -203,19 +203,19 @@ SELECT e.job AS job, shape, side, dataset FROM example e JOIN run_io r ON r.run 
 
 -- table: told
 CREATE TEMP TABLE told AS
-SELECT DISTINCT e.job AS job, shape, about AS carrier, facet
-FROM example e JOIN said s ON s.subject = e.run AND s.job = e.job AND s.side = 1 JOIN content USING (content)
-WHERE key = 'columnLineage' AND facet IN (SELECT facet FROM statement);
+SELECT DISTINCT e.job AS job, shape, node AS carrier, facet
+FROM example e JOIN assertion s ON s.asserted_by = e.run AND s.job = e.job AND s.side = 1 JOIN facet_set USING (facet_set)
+WHERE key = 'columnLineage' AND facet IN (SELECT facet FROM column_statement);
 
 -- table: job_io
 CREATE TABLE job_io AS SELECT DISTINCT job, dataset, side FROM member;
 
--- table: job_statement
-CREATE TABLE job_statement AS SELECT DISTINCT job, carrier, facet FROM told;
+-- table: job_lineage_set
+CREATE TABLE job_lineage_set AS SELECT DISTINCT job, carrier, facet FROM told;
 
 -- table: flow
 CREATE TABLE flow AS
-WITH source AS (SELECT DISTINCT job, shape, carrier, s.source FROM told JOIN statement s USING (facet)),
+WITH source AS (SELECT DISTINCT job, shape, carrier, s.source FROM told JOIN column_statement s USING (facet)),
 pair AS (
   SELECT a.job, a.shape, a.dataset AS source, b.dataset AS target
   FROM member a JOIN member b ON a.job = b.job AND a.shape = b.shape WHERE a.side = 0 AND b.side = 1

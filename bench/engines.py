@@ -26,7 +26,7 @@ from lineage_bridge.ports import LOG_SOURCE, Batch, Budget
 from lineage_bridge.store.write.apply import GraphWriter
 
 KEY = b"benchmark key of 32 bytes length"
-DERIVED = ("present", "job_shape", "job_io", "flow", "hub", "job_statement", "statement", "current_facet")
+DERIVED = ("run_shape", "job_shape", "job_io", "flow", "hub", "job_lineage_set", "column_statement", "current_facet")
 WAIT_S = 3600.0
 
 
@@ -62,7 +62,7 @@ class _Gate:
     def done(self, batch: Batch, workers: list[int]) -> None:  # noqa: ARG002 - who folded does not matter here
         """Called after each commit, within the batch."""
         with self.moved:
-            self.events += len(batch.rows.get("event_copy", ())) + len(batch.rows.get("quarantine", ()))
+            self.events += len(batch.rows.get("event_record", ())) + len(batch.rows.get("quarantine", ()))
             self.batches += 1
             if self.opened.is_set():
                 self.samples.append(Sample(self.events - self.warm, *self.clock.read(), self.clock.calibrate()))
@@ -156,7 +156,7 @@ def fold_plainly(folder: Path, warm: Path, corpus: Path, warm_events: int, event
         continue
     cpu, wall = clock.read()
     counts = row_counts(store)
-    assert counts["event_copy"] + counts["quarantine"] == warm_events + events
+    assert counts["event_record"] + counts["quarantine"] == warm_events + events
     figure = per_event(events, cpu, wall, clock.calibration)
     return {**figure, "store_bytes": store_size(store.path), "rows": counts, "slices": _slices(samples)}
 
@@ -165,7 +165,7 @@ def _apply_one(store: GraphWriter, reader: LogReader, names: Names, limits: Limi
     """One batch; how many events it had."""
     tables = fold_frames(carried(reader, start, end), names)
     store.apply(Batch({(LOG_SOURCE, 0): (start, end)}, dict(flat(tables))), Budget(limits.derived_rows))
-    return len(tables["event_copy"]) + len(tables["quarantine"])
+    return len(tables["event_record"]) + len(tables["quarantine"])
 
 
 def carried(reader: LogReader, start: int, end: int) -> Iterator[Carried]:

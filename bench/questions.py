@@ -30,7 +30,7 @@ def _questions(path: Path, areas: int, samples: int) -> Result:
     folder = Folder(path)
     folder.fold(_events(areas))
     execute = folder.store.connection.execute
-    columns = execute("SELECT count(*) FROM job_statement j JOIN statement s ON s.meaning = j.meaning").fetchone()[0]
+    columns = execute("SELECT count(*) FROM job_lineage_set j JOIN column_statement s ON s.lineage_set = j.lineage_set").fetchone()[0]
     flows = execute("SELECT count(*) FROM flow").fetchone()[0]
     folder.close()
     pool, random = ReaderPool(path), Random(3)

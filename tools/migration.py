@@ -14,7 +14,7 @@ from sqlalchemy import create_engine
 from lineage_bridge.store.schema.sqlite import VERSION
 from lineage_bridge.store.schema.tables import METADATA, SQLITE_SEARCH
 
-VERSIONS = Path("src/lineage_bridge/store/migrations/versions")
+VERSIONS = Path("src/lineage_bridge/store/schema/migrations/versions")
 HEAD = '''"""The tables of the graph store, filled by folding the log again."""
 
 import sqlalchemy as sa

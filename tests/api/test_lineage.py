@@ -352,11 +352,11 @@ def test_an_answer_waits_for_the_position_it_is_given(server: Server) -> None:
 def test_an_unsettled_graph_is_not_waited_past(server: Server) -> None:
     wanted = server.send(*CHAIN)
     with closing(sqlite3.connect(server.folder / "graph.db", isolation_level=None)) as store:
-        key = store.execute("SELECT * FROM dirty").description
-        store.execute(f"INSERT INTO dirty VALUES ({', '.join('0' for _ in key)})")
+        key = store.execute("SELECT * FROM derive_queue").description
+        store.execute(f"INSERT INTO derive_queue VALUES ({', '.join('0' for _ in key)})")
         server.ask("/lineage/datasets", 503, min_position=wanted, wait=0.05)
         assert server.ask("/graph/neighbourhood", namespace="ns", name="a")["settling"] is True
-        store.execute("DELETE FROM dirty")
+        store.execute("DELETE FROM derive_queue")
     server.ask("/lineage/datasets", 200, min_position=wanted, wait=0)
 
 

@@ -397,7 +397,8 @@ def audit(settings: Settings, told: Acknowledged) -> dict[int, Frame]:
     try:
         assert store.position(LOG_SOURCE) == {0: LogReader(settings.paths.log).durable_end()}
         audit_events(store.connection, told)
-        kept = "SELECT source, part, place FROM event_copy UNION ALL SELECT source, part, place FROM quarantine ORDER BY place"
+        kept = 'SELECT source, partition, "offset" FROM event_record '
+        kept += 'UNION ALL SELECT source, partition, "offset" FROM quarantine ORDER BY "offset"'
         assert store.connection.execute(kept).fetchall() == [(LOG_SOURCE, 0, place) for place in sorted(frames)]
         for name in sorted(BY_NAME):
             expect_none(sorted(map(repr, _rows(store, name) ^ _rows(plain, name))), f"rows of {name} unlike the plain fold")

@@ -22,7 +22,10 @@ def source(namespace: str, uri: str, name: str = "t") -> set[tuple[str, str, str
 
 def _told(namespace: str, topic: str, key: str, /, **facet: Any) -> set[tuple[str, str, str]]:
     made = claims(namespace, topic, key, json.dumps(facet).encode())
-    return {("space", c.a_space, c.b_space) if c.whole else ("name", f"{c.a_space} {c.a_name}", f"{c.b_space} {c.b_name}") for c in made}
+    return {
+        ("space", c.a_namespace, c.b_namespace) if c.whole else ("name", f"{c.a_namespace} {c.a_name}", f"{c.b_namespace} {c.b_name}")
+        for c in made
+    }
 
 
 def test_a_server_is_of_the_cluster_that_its_topics_lie_in() -> None:

@@ -65,7 +65,7 @@ def columns(*bodies: bytes) -> set[ColumnFlow]:
     tables = fold_frames(frames_of(list(bodies)), NAMES)
     texts = {read.id: read for (_,), (_, text) in tables["facet"].items() if (read := read_meaning("lineage", text.encode(), NAMES))}
     found = set()
-    for own, carrier, meaning, _ in derive(tables, NAMES).get("job_statement", set()):
+    for own, carrier, meaning, _ in derive(tables, NAMES).get("job_lineage_set", set()):
         for s in texts[meaning].statements:
             if s.type != "-" and (s.source_field or s.target_field):
                 source, target = EVERY[s.source or own] + _dotted(s.source_field), EVERY[s.target or carrier] + _dotted(s.target_field)
@@ -199,14 +199,14 @@ def test_absent_inputs_are_not_empty_ones() -> None:
     only_fields = observed({**ds("t"), "fields": {"y": {"inputs": [ds("a", "x")]}}})
     with_empty = observed({**ds("t"), "inputs": [], "fields": {"y": {"inputs": [ds("a", "x")]}}})
     assert flows(derived(only_fields)) == flows(derived(with_empty)) == {("a", "t")}
-    said = {frozenset(row[2] for row in derived(body)["job_statement"]) for body in (only_fields, with_empty)}
+    said = {frozenset(row[2] for row in derived(body)["job_lineage_set"]) for body in (only_fields, with_empty)}
     assert len(said) == 2
 
 
 def test_members_that_the_client_writes_when_unset_count_as_absent() -> None:
     unset = observed({**ds("t"), "inputs": [ds("a", changes=[])], "fields": {}})
     absent = observed({**ds("t"), "inputs": [ds("a")]})
-    assert derived(unset)["job_statement"] == derived(absent)["job_statement"]
+    assert derived(unset)["job_lineage_set"] == derived(absent)["job_lineage_set"]
 
 
 def test_explicit_lineage_leaves_columns_and_co_occurrence_out() -> None:
@@ -309,7 +309,7 @@ def test_a_wrong_pairing_is_refused_and_the_event_used(pairing: str) -> None:
     assert "lineage_carrier" in {repair.code for repair in verdict.repairs}
     tables = derived(REFUSED[pairing])
     assert {row[4] for row in tables.get("flow", set())} <= {int(Evidence.CO_OCCURRENCE)}
-    assert not tables.get("job_statement")
+    assert not tables.get("job_lineage_set")
     assert tables["live"]
 
 
@@ -328,8 +328,8 @@ def test_what_a_text_says_besides_makes_no_other_statement() -> None:
         return run_event(run=run, job="me", job_facets=entries({**ds("t"), "inputs": [source]}))
 
     tables = derived(said("first", RUNS[0]), said("second", RUNS[1]))
-    assert len(tables["job_statement"]) == len({row[3] for row in tables["present"]}) == 1
-    assert {row[-3:] for row in tables["remark"]} == {("first", "", RUNS[0]), ("second", "", RUNS[1])}
+    assert len(tables["job_lineage_set"]) == len({row[3] for row in tables["run_shape"]}) == 1
+    assert {row[-3:] for row in tables["annotation"]} == {("first", "", RUNS[0]), ("second", "", RUNS[1])}
 
 
 def test_ends_that_nothing_else_names_exist() -> None:

@@ -145,7 +145,7 @@ def test_real_events_through_spark_equal_the_plain_fold(pipeline: Pipeline) -> N
             wait(pipeline.caught_up, query)
     assert len(pipeline.batches) >= 3
     assert pipeline.export() == pipeline.expected()
-    assert pipeline.store.connection.execute("SELECT count(*) FROM event_copy").fetchone()[0] == len(events)
+    assert pipeline.store.connection.execute("SELECT count(*) FROM event_record").fetchone()[0] == len(events)
 
 
 @settings(max_examples=4, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
@@ -180,7 +180,7 @@ def test_the_source_caps_its_batches(spark: SparkSession, tmp_path: Path) -> Non
     pipeline = Pipeline(spark, tmp_path, Limits(batch_frames=40, trigger_ms=0))
     pipeline.append(*map(as_frame, sample_events()[:200]))
     pipeline.run()
-    sizes = [len(batch.rows["event_copy"]) for batch, _ in pipeline.batches]
+    sizes = [len(batch.rows["event_record"]) for batch, _ in pipeline.batches]
     assert sum(sizes) == 200
     assert max(sizes) <= 40
     assert pipeline.export() == pipeline.expected()

@@ -54,7 +54,7 @@ def batches(frames: list[Carried], seed: int, most: int = 120) -> Iterator[list[
 def alike(tables: Mapping[str, Mapping[Row, Row]]) -> Mapping[str, Mapping[Row, Row]]:
     """The tables without the rows of copies: which frame an event or a rejected body came in, and when."""
     quarantine = {key[:1]: values[:5] for key, values in tables["quarantine"].items()}
-    return {**tables, "event_copy": {key[:2]: () for key in tables["event_copy"]}, "quarantine": quarantine}
+    return {**tables, "event_record": {key[:2]: () for key in tables["event_record"]}, "quarantine": quarantine}
 
 
 def told_once(told: list[bytes]) -> list[Carried]:

@@ -26,7 +26,7 @@ from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.store.write.asof import folded_again
 
 NAMES = Names(KEY)
-CONTENT_ADDRESSED = {"content", "facet", "declared_io"}
+CONTENT_ADDRESSED = {"facet_set", "facet", "declared_io"}
 
 
 @cache

@@ -58,7 +58,7 @@ def replayed(writer: GraphWriter) -> dict[str, set[tuple[object, ...]]]:
     """What the feed amounts to. An addition must be new, a removal known."""
     rows: dict[str, dict[tuple[object, ...], tuple[object, ...]]] = {fed.kind: {} for fed in FED.values()}
     kinds = {fed.kind: fed for fed in FED.values()}
-    for kind, turn, *values in writer.connection.execute(f"SELECT kind, turn, {', '.join(COLUMNS)} FROM change ORDER BY seq"):
+    for kind, turn, *values in writer.connection.execute(f"SELECT kind, action, {', '.join(COLUMNS)} FROM change ORDER BY seq"):
         fed, all_values = kinds[kind], dict(zip(COLUMNS, values, strict=True))
         row = tuple(all_values[column] for column in fed.columns)
         key = tuple(all_values[column] for column in fed.columns if column not in fed.valued)

@@ -193,7 +193,7 @@ def test_a_resent_event_changes_nothing_but_the_count_of_its_copies() -> None:
         assert len(other.reader.events(EventFilter())) == 2
         which = StatisticsFilter(T0, T0 + DAY_US, datasets=frozenset({NAMES.dataset(NS, "b")}))
         assert one.reader.statistics(which) == other.reader.statistics(which)
-        assert again.connection.execute("SELECT count(*) FROM event_copy").fetchone() == (4,)
+        assert again.connection.execute("SELECT count(*) FROM event_record").fetchone() == (4,)
 
 
 def test_an_agent_that_sent_explicit_lineage_once_is_believed_for_that_run(tell: Tell) -> None:

@@ -22,7 +22,7 @@ from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.write.asof import folded_again
 
 NAMES = Names(KEY)
-STORED = ("alias", "symlink", "symlink_said", "claim", "claim_said", "respelt", "respaced")
+STORED = ("alias", "symlink", "symlink_evidence", "namespace_claim", "namespace_claim_evidence", "name_alias", "namespace_alias")
 
 
 @settings(max_examples=60, deadline=None)

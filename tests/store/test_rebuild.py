@@ -24,7 +24,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from tests.store.test_apply import NAMES
-from lineage_bridge.store import rebuild
+from lineage_bridge.store.write import rebuild
 from lineage_bridge.store.write.apply import GraphWriter
 
 rebuild.PAGES, calls = 3, int(sys.argv[3])
@@ -114,7 +114,7 @@ def test_a_log_that_tells_less_does_not_replace_the_store(tmp_path: Path) -> Non
         assert "--anyway" in refused.value.hint
         apply(fresh, frames_of([run_event(job="b", time_us=T0 + 1, outputs=[dataset("b")])]))
         rebuild.refuse_loss(path, fresh, rebuild.compare(path, fresh))
-        used.connection.execute("UPDATE position SET place = 1000")
+        used.connection.execute('UPDATE position SET "offset" = 1000')
         with pytest.raises(StoreError, match="a part of the log is gone"):
             rebuild.refuse_loss(path, fresh, rebuild.compare(path, fresh))
         rebuild.seal(fresh, path)

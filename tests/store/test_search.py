@@ -38,7 +38,7 @@ def owned(*owners: str) -> dict[str, Any]:
 
 def consistent(writer: GraphWriter) -> bool:
     """The index and the texts it is made of agree, and the texts are what the facets say."""
-    writer.connection.execute("INSERT INTO node_search_told (node_search_told, rank) VALUES ('integrity-check', 1)")
+    writer.connection.execute("INSERT INTO node_search_text (node_search_text, rank) VALUES ('integrity-check', 1)")
     return all(d.surplus == d.missing == 0 for d in verify(writer.connection, NAMES))
 
 

@@ -21,7 +21,7 @@ from lineage_bridge.store.write.asof import folded_again
 NAMES = Names(KEY)
 MINUTE = 60_000_000
 PATTERN = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT"}
-DERIVED = ("present", "job_shape", "job_io", "flow", "job_statement")
+DERIVED = ("run_shape", "job_shape", "job_io", "flow", "job_lineage_set")
 
 
 def said(minute: int, run: str, inputs: str, outputs: str, sources: str, entries: str, declared: bool) -> bytes:

@@ -21,7 +21,7 @@ NAMES = Names(KEY)
 SECOND = 1_000_000
 SAMPLES = Path(__file__).parents[1] / "samples" / "spark"
 PARENTS = ["01a1fb6f-57b2-74a6-895e-b06a98b95e7f", "01a1fb6f-57b2-74a6-895e-b06a98b95e80"]
-DERIVED = ("sibling", "stitch", "present", "job_shape", "job_io", "flow")
+DERIVED = ("sibling", "stitch", "run_shape", "job_shape", "job_io", "flow")
 
 
 def run_id(number: int) -> str:

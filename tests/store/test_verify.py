@@ -74,5 +74,5 @@ def test_a_name_that_search_does_not_know_is_seen() -> None:
 def test_keys_that_wait_are_told() -> None:
     with opened() as writer:
         apply(writer, frames_of(EVENTS))
-        writer.connection.execute("INSERT INTO dirty VALUES (x'00', 1)")
-        assert wrong(writer) == ["dirty"]
+        writer.connection.execute("INSERT INTO derive_queue VALUES (x'00', 1)")
+        assert wrong(writer) == ["derive_queue"]

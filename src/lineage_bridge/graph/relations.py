@@ -159,7 +159,7 @@ EVENT = _relation(
     _key("event", Type.BYTES),
     Column("effective", Type.INT, Law.MIN),
     _same("type", Type.TEXT),
-    _same("subject", Type.BYTES),
+    _same("asserted_by", Type.BYTES),
     _same("job", Type.INT),
     _same("dataset", Type.INT),
     _same("repairs", Type.TEXT),
@@ -167,13 +167,13 @@ EVENT = _relation(
 """One row per event. Its time is a function of its bytes and leads the key, so that events lie in the order of time. `type` is empty when
 absent, `subject` the run or the design-time statement, `job` and `dataset` 0 when it speaks of none."""
 
-EVENT_COPY = _relation(
-    "event_copy",
+EVENT_RECORD = _relation(
+    "event_record",
     _key("time", Type.INT),
     _key("event", Type.BYTES),
     _key("source", Type.TEXT),
-    _key("part", Type.INT),
-    _key("place", Type.INT),
+    _key("partition", Type.INT),
+    _key("offset", Type.INT),
     _same("arrival", Type.INT),
     _same("channel", Type.TEXT),
     _same("principal", Type.TEXT),
@@ -184,8 +184,8 @@ QUARANTINE = _relation(
     "quarantine",
     _key("event", Type.BYTES),
     _key("source", Type.TEXT),
-    _key("part", Type.INT),
-    _key("place", Type.INT),
+    _key("partition", Type.INT),
+    _key("offset", Type.INT),
     _same("code", Type.TEXT),
     _same("path", Type.TEXT),
     _same("message", Type.TEXT),
@@ -245,29 +245,29 @@ IO_SAMPLE = _relation(
 """What a run said at one time of the amount it read or wrote: rows, bytes, files. Of several events at that time each counter is the
 greatest that one of them told, and `event` the greatest id."""
 
-SAID = _relation(
-    "said",
-    _key("subject", Type.BYTES),
+ASSERTION = _relation(
+    "assertion",
+    _key("asserted_by", Type.BYTES),
     _key("job", Type.INT),
-    _key("about", Type.INT),
+    _key("node", Type.INT),
     _key("side", Type.INT),
     _key("origin", Type.INT),
-    _key("content", Type.BYTES),
+    _key("facet_set", Type.BYTES),
     _key("day", Type.INT),
     *_least("first", ("first", Type.INT), ("first_event", Type.BYTES)),
     *_greatest("last", (), ("last", Type.INT), ("last_event", Type.BYTES)),
 )
 """What a run, or a design-time statement, said about a node: the address of the content, and when on that UTC day first and last."""
 
-CONTENT = _relation("content", _key("content", Type.BYTES), _key("key", Type.TEXT), _same("facet", Type.BYTES))
+FACET_SET = _relation("facet_set", _key("facet_set", Type.BYTES), _key("key", Type.TEXT), _same("facet", Type.BYTES))
 """The facets of one content: facet key to facet."""
 
 DECLARED_IO = _relation(
     "declared_io",
-    _key("content", Type.BYTES),
+    _key("facet_set", Type.BYTES),
     _key("side", Type.INT),
     _key("dataset", Type.INT),
-    _key("facets", Type.BYTES),
+    _key("dataset_facet_set", Type.BYTES),
 )
 """The inputs and outputs of one design-time statement, each with the address of its facets."""
 
@@ -279,14 +279,14 @@ ENDING = _relation(
     _key("source", Type.INT),
     _key("target", Type.INT),
     _key("job", Type.INT),
-    *_greatest("ending", (("standing", Type.INT), ("at", Type.INT)), ("ending_time", Type.INT), ("ending_event", Type.BYTES)),
+    *_greatest("ending", (("ended", Type.INT), ("at", Type.INT)), ("ending_time", Type.INT), ("ending_event", Type.BYTES)),
 )
 """What operators said last of a flow: that it has ended `at` a time (`standing` 1), or that it has not (0).
 A source or target of 0 is any."""
 
 LIFECYCLE = _relation(
     "lifecycle",
-    _key("subject", Type.BYTES),
+    _key("asserted_by", Type.BYTES),
     _key("job", Type.INT),
     _key("dataset", Type.INT),
     _key("change", Type.TEXT),
@@ -298,8 +298,8 @@ LIFECYCLE = _relation(
 """What a run, or a design-time statement, said of a dataset's life: ALTER, CREATE, DROP, OVERWRITE, RENAME or TRUNCATE, and when on that
 UTC day first and last. `job` is 0 when none is named, `previous` the dataset's earlier name (0: none stated)."""
 
-CONTROL = _relation(
-    "control",
+JOB_DEPENDENCY = _relation(
+    "job_dependency",
     _key("run", Type.BYTES),
     _key("job", Type.INT),
     _key("direction", Type.INT),
@@ -313,7 +313,7 @@ CONTROL = _relation(
 """What a run said of control flow, which is no data flow: a job, and perhaps a run of it (else empty), that it waits for (`direction` 0,
 upstream) or that waits for it (1, downstream). `dependency`, `sequence` and `status` are words of the jobDependencies facet, or empty."""
 
-ERASED = _relation("erased", _key("subject", Type.BYTES), Column("since", Type.INT, Law.MIN))
+ERASED = _relation("erased", _key("run", Type.BYTES), Column("since", Type.INT, Law.MIN))
 """Runs that an operator has erased: nothing said under them counts, before or after."""
 
 RELEASED = _relation("released", _key("event", Type.BYTES), Column("since", Type.INT, Law.MIN))
@@ -322,9 +322,9 @@ RELEASED = _relation("released", _key("event", Type.BYTES), Column("since", Type
 _ALIAS_KEY = (
     _key("entity", Type.INT),
     _key("whole", Type.INT),
-    _key("a_space", Type.TEXT),
+    _key("a_namespace", Type.TEXT),
     _key("a_name", Type.TEXT),
-    _key("b_space", Type.TEXT),
+    _key("b_namespace", Type.TEXT),
     _key("b_name", Type.TEXT),
     _key("kind", Type.TEXT),
     _key("evidence", Type.TEXT),
@@ -336,15 +336,15 @@ ALIAS = _relation(
     *_greatest("veto", (("vetoed", Type.INT),), ("vetoed_at", Type.INT), ("vetoed_event", Type.BYTES)),
 )
 """What operators said of one alias and its evidence: whether they stated it, and whether it is vetoed. By names: either end may be one that
-nobody has used yet. With `whole`, of two namespaces: a name `n` of `a_space` is `b_name + n` of `b_space`. A veto on a rule everywhere has
-no names; on a rule within a namespace, that namespace twice."""
+nobody has used yet. With `whole`, of two namespaces: a name `n` of `a_namespace` is `b_name + n` of `b_namespace`. A veto on a rule
+everywhere has no names; on a rule within a namespace, that namespace twice."""
 
-ALIAS_WORD = _relation(
-    "alias_word",
+ALIAS_STATEMENT = _relation(
+    "alias_statement",
     *_ALIAS_KEY,
     _key("at", Type.INT),
     _key("event", Type.BYTES),
-    _same("word", Type.TEXT),
+    _same("operation", Type.TEXT),
     _same("stated_by", Type.TEXT),
 )
 """Each thing that operators ever said of an alias (`word`: alias, veto, lift), and when: what `alias` was made of at an earlier time."""
@@ -352,22 +352,22 @@ ALIAS_WORD = _relation(
 RELATIONS: tuple[Relation, ...] = (
     NODE,
     EVENT,
-    EVENT_COPY,
+    EVENT_RECORD,
     QUARANTINE,
     RUN,
     RUN_EVENT,
     RUN_IO,
     IO_SAMPLE,
-    SAID,
-    CONTENT,
+    ASSERTION,
+    FACET_SET,
     DECLARED_IO,
     FACET,
     ERASED,
     RELEASED,
     ALIAS,
-    ALIAS_WORD,
+    ALIAS_STATEMENT,
     LIFECYCLE,
-    CONTROL,
+    JOB_DEPENDENCY,
     ENDING,
 )
 BY_NAME = {relation.name: relation for relation in RELATIONS}

@@ -152,7 +152,7 @@ def _event_facts(frame: Carried, verdict: Clean | Repaired, names: Names, told: 
         (time, event.type or "", statement.subject, *statement.speaks_of, repairs),
     )
     statement.add(
-        "event_copy",
+        "event_record",
         (event.time_us, frame.event, frame.source, frame.part, frame.place),
         (frame.arrival, frame.channel, frame.principal),
     )
@@ -210,7 +210,7 @@ class _Statement:
             self.facts.append(("node", row, (self.time,)))
 
     def said(self, about: int, side: int, content: bytes) -> None:
-        self.add("said", (self.subject, self.job, about, side, self.origin, content, self.day), self.said_at)
+        self.add("assertion", (self.subject, self.job, about, side, self.origin, content, self.day), self.said_at)
 
     def content(self, facets: Facets) -> bytes:
         """The address of what these facets say, once for all that say the same."""
@@ -287,7 +287,7 @@ class _Statement:
                 namespace, name = other.job.namespace, other.job.name
                 id_ = run_uuid(namespace, name, other.run.runId) if other.run else NO_RUN
                 words = other.dependency_type or "", other.sequence_trigger_rule or "", other.status_trigger_rule or ""
-                self.add("control", (run.id, job, direction, self.names.job(namespace, name), id_, *words), self.span)
+                self.add("job_dependency", (run.id, job, direction, self.names.job(namespace, name), id_, *words), self.span)
 
     def lifecycle(self, id_: int, dataset: Dataset) -> None:
         """What became of the dataset, if that is said."""
@@ -337,7 +337,7 @@ def _content(facets: tuple[tuple[str, bytes], ...], declared: tuple[tuple[int, i
     address = text_hash(b"".join(b"%d:%b%b" % (len(k := key.encode()), k, facet) for key, facet, _ in hashed) + repr(declared).encode())
     rows: list[Fact] = []
     for key, facet, text in hashed:
-        rows.append(("content", (address, key), (facet,)))
+        rows.append(("facet_set", (address, key), (facet,)))
         rows.append(("facet", (facet,), (_is_tombstone(text), text.decode("utf-8", "replace"))))
     return address, tuple(rows)
 

@@ -22,7 +22,7 @@ class Texts:
         self.contents: dict[bytes, dict[str, bytes]] = defaultdict(dict)
         self.declared_io: dict[bytes, list[tuple[int, int, bytes]]] = defaultdict(list)
         self._meaning_of: dict[tuple[str, bytes], bytes | None] = {}
-        for (content, key), (facet,) in tables["content"].items():
+        for (content, key), (facet,) in tables["facet_set"].items():
             self.contents[content][key] = facet
         for content, side, dataset, facets in tables["declared_io"]:
             self.declared_io[content].append((side, dataset, facets))

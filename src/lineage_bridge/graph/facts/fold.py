@@ -9,7 +9,7 @@ from lineage_bridge.graph.relations import BY_NAME, RELATIONS, Row
 Tables = dict[str, dict[Row, Row]]
 """Relation to its rows, each as key to values."""
 
-SPOKEN = ("run", "run_event", "run_io", "io_sample", "said", "lifecycle", "control")
+SPOKEN = ("run", "run_event", "run_io", "io_sample", "assertion", "lifecycle", "job_dependency")
 """The relations whose key begins with who spoke."""
 
 
@@ -22,7 +22,7 @@ def fold_frames(frames: Iterable[Carried], names: Names, into: Tables | None = N
     """Merge the facts of `frames` into `into` (changed in place), or into empty tables."""
     tables = empty_tables() if into is None else into
     laws = {relation.name: (tables[relation.name], relation.merge) for relation in RELATIONS}
-    told = Told(tables["node"], tables["content"])
+    told = Told(tables["node"], tables["facet_set"])
     for frame in frames:
         for relation, key, values in facts(frame, names, told):
             table, merge = laws[relation]
@@ -51,7 +51,7 @@ def without_erased(tables: Tables) -> Tables:
     for name in SPOKEN:
         kept[name] = {key: values for key, values in tables[name].items() if key[0] not in erased}
     kept["event"] = {key: values for key, values in tables["event"].items() if values[2] not in erased}
-    kept["event_copy"] = {key: values for key, values in tables["event_copy"].items() if key[:2] in kept["event"]}
+    kept["event_record"] = {key: values for key, values in tables["event_record"].items() if key[:2] in kept["event"]}
     return kept
 
 

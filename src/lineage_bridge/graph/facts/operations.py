@@ -63,7 +63,7 @@ def _facts(said: _Operation, frame: Carried) -> Iterator[tuple[str, Row, Row]]:
         for word in said.aliases:
             key = alias_key(said.operation, word)
             yield "alias", key, alias_values(said.operation, frame.principal, order)
-            yield "alias_word", (*key, *order), (said.operation, frame.principal)
+            yield "alias_statement", (*key, *order), (said.operation, frame.principal)
 
 
 def alias_key(operation: str, word: AliasWord) -> Row:

@@ -105,7 +105,7 @@ class _Derivation:
             self.out["job_shape"].update((job, shape_id, day, *span) for day, span in days.items())
             shape = presents.shapes[shape_id]
             self.out["job_io"].update((job, dataset, side, shape.origin) for side, dataset in shape.members)
-            self.out["job_statement"].update((job, *statement, shape.origin) for statement in shape.statements)
+            self.out["job_lineage_set"].update((job, *statement, shape.origin) for statement in shape.statements)
             self.out["flow"].update(bind(expand(shape, self.texts.meanings), job, shape.origin))
             for hub, hub_id in hubs(shape_id, expand(shape, self.texts.meanings)):
                 self.out["hub"].add((hub_id, job, shape.origin))
@@ -117,14 +117,14 @@ class _Derivation:
         counts = sides.count(Side.INPUT), sides.count(Side.OUTPUT), len(expansion.hubs)
         self.out["shape"].add((shape.id, shape.origin, *counts))
         self.out["shape_io"].update((shape.id, *member) for member in shape.members)
-        self.out["shape_statement"].update((shape.id, *statement) for statement in shape.statements)
+        self.out["shape_lineage_set"].update((shape.id, *statement) for statement in shape.statements)
         self.out["shape_flow"].update((shape.id, *flow) for flow in expansion.flows)
 
     # facets and names
 
     def read_facets(self) -> None:
         best: dict[tuple[int, int, str], tuple[int, int, bytes, bytes]] = {}
-        for (_, job, about, side, _, content, _), (_, _, last, event) in self.tables["said"].items():
+        for (_, job, about, side, _, content, _), (_, _, last, event) in self.tables["assertion"].items():
             if side not in ENTITY_SIDES:
                 continue
             for key, facet in self.texts.facets(content).items():
@@ -150,14 +150,14 @@ class _Derivation:
                 other = self.names.dataset(namespace, name)
                 if other != node:
                     self.out["symlink"].add((node, other, type_))
-        for _, _, about, side, _, content, _ in self.tables["said"]:
+        for _, _, about, side, _, content, _ in self.tables["assertion"]:
             facet = self.texts.facets(content).get("symlinks")
             if side in ENTITY_SIDES and facet:
-                self.out["symlink_said"].add((about, facet))
+                self.out["symlink_evidence"].add((about, facet))
 
     def read_claims(self) -> None:
         said: dict[tuple[int, str, bytes], int] = {}
-        for (_, _, about, side, _, content, _), (first, *_) in self.tables["said"].items():
+        for (_, _, about, side, _, content, _), (first, *_) in self.tables["assertion"].items():
             for key, facet in self.texts.facets(content).items() if side in ENTITY_SIDES else ():
                 if key in CLAIMING and self.texts.there[about].kind == NodeKind.DATASET:
                     said[about, key, facet] = min(said.get((about, key, facet), first), first)
@@ -166,23 +166,23 @@ class _Derivation:
             _, *name = self.texts.there[about]
             made = claims(*name, key, self.texts.text(facet))
             if made:
-                self.out["claim_said"].add((about, key, facet, first))
+                self.out["namespace_claim_evidence"].add((about, key, facet, first))
             firsts.update({claim: min(firsts.get(claim, first), first) for claim in made})
-        self.out["claim"] = {(*claim, first) for claim, first in firsts.items()}
+        self.out["namespace_claim"] = {(*claim, first) for claim, first in firsts.items()}
 
     def read_identity(self) -> None:
         there = {id_: self.texts.there[id_] for id_, _ in self.out["live"]}
         links = ((there[dataset], there[other], type_) for dataset, other, type_ in self.out["symlink"])
-        book = PlainBook(there.values(), links, words(self.tables["alias"]), [Claim(*row[:-1]) for row in self.out["claim"]])
-        self.out["respelt"] = {(owner_id(self.names, s), *here, rule, *to) for s, here, to, rule in book.respelt}
-        self.out["respaced"] = {(space, *link) for space, link in book.respaced}
+        book = PlainBook(there.values(), links, words(self.tables["alias"]), [Claim(*row[:-1]) for row in self.out["namespace_claim"]])
+        self.out["name_alias"] = {(owner_id(self.names, s), *here, rule, *to) for s, here, to, rule in book.respelt}
+        self.out["namespace_alias"] = {(space, *link) for space, link in book.respaced}
         self.out["identity"] = set(identities(there, book))
 
     def read_live(self) -> None:
         live, contents, facets = Firsts(), Firsts(), Firsts()
         for (_, _, dataset, _, _), (first, _) in self.tables["run_io"].items():
             live.meet(dataset, first)
-        for (_, job, about, _, _, content, _), (first, *_) in self.tables["said"].items():
+        for (_, job, about, _, _, content, _), (first, *_) in self.tables["assertion"].items():
             live.meet(job, first)
             live.meet(about, first)
             contents.meet(content, first)
@@ -201,7 +201,7 @@ class _Derivation:
                 for node in nodes:
                     live.meet(node[0], first)
         self.read_meanings(facets)
-        self.out["remark"] = {row for key, facet in facets if key in LINEAGE_KEYS for row in self.texts.remarks(key, facet)}
+        self.out["annotation"] = {row for key, facet in facets if key in LINEAGE_KEYS for row in self.texts.remarks(key, facet)}
         self.out["live"] = {(node, first) for node, first in live.items() if node}
 
     def read_meanings(self, facets: Firsts) -> None:
@@ -209,11 +209,11 @@ class _Derivation:
         for (key, facet), first in facets.items():
             if key in NAMING_KEYS | SHAPING_KEYS:
                 meaning = self.texts.meaning(key, facet) if key in SHAPING_KEYS else None
-                self.out["facet_meaning"].add((facet, key, meaning, first))
+                self.out["facet_lineage_set"].add((facet, key, meaning, first))
                 if meaning in self.texts.meanings:
                     said = self.texts.meanings[meaning]
-                    self.out["meaning"].add((meaning, int(said.explicit)))
-                    self.out["statement"].update((meaning, *statement) for statement in said.statements)
+                    self.out["lineage_set"].add((meaning, int(said.explicit)))
+                    self.out["column_statement"].update((meaning, *statement) for statement in said.statements)
 
 
 def owner_id(names: Names, spelling: Spelling) -> int:

@@ -50,7 +50,7 @@ class Presents:
         said_by: dict[Subject, int] = {}
         for (run, job), naming in named_by(self.tables["run_io"]):
             namings[run, job].append(naming)
-        for (subject, job, about, side, origin, content, day), (first, first_event, last, event) in self.tables["said"].items():
+        for (subject, job, about, side, origin, content, day), (first, first_event, last, event) in self.tables["assertion"].items():
             if own := speaker(job, about, side):
                 origins[subject, own] = origin
                 said_by[subject, own] = job
@@ -61,12 +61,12 @@ class Presents:
                 for statement in self.texts.statements(about, job, side, content):
                     stated[subject, job][statement] = _widened(stated[subject, job].get(statement), first, last)
         spoken = ((*key, *what, span[0]) for key, found in stated.items() for what, span in found.items())
-        self.out["subject_statement"].update(spoken)
+        self.out["run_lineage_set"].update(spoken)
         for (subject, job), origin in origins.items():
             key = subject, job
             self._speak(job, stated[key])
             if any(is_snapshot(meaning) for _, meaning in stated[key]):
-                self.out["spoken"].update((row.dataset, job) for row in namings[key])
+                self.out["mentioned_node"].update((row.dataset, job) for row in namings[key])
             shape, growth = run_shape(job, namings[key], [Stated(*what, *span) for what, span in stated[key].items()])
             if origin == Origin.DECLARED:
                 shape, growth = self._newest_declared(job, said_by[key], sayings[key]), of_declaration(sayings[key])
@@ -100,21 +100,21 @@ class Presents:
     def _speak(self, job: int, statements: Iterable[tuple[int, bytes]]) -> None:
         for meaning in {meaning for _, meaning in statements if not is_mark(meaning)}:
             named = {end for statement in self.texts.meanings[meaning].statements for end in (statement.source, statement.target)}
-            self.out["spoken"].update((node, job) for node in named - {OWN})
+            self.out["mentioned_node"].update((node, job) for node in named - {OWN})
 
     def _newest_declared(self, own: int, job: int, sayings: list[Saying]) -> Shape:
         """What the newest content of a design-time statement says; what all of them named is remembered."""
         for content in {saying.content for saying in sayings}:
             shape = self.texts.declared(own, job, content)
             self._speak(own, shape.statements)
-            self.out["spoken"].update((dataset, own) for _, dataset in shape.members)
+            self.out["mentioned_node"].update((dataset, own) for _, dataset in shape.members)
         return self.texts.declared(own, job, newest_content(sayings) or b"")
 
     def _present(self, key: tuple[bytes, int], shape: Shape, days: dict[int, tuple[int, int]], growth: Growth) -> None:
         first, last = min(d[0] for d in days.values()), max(d[1] for d in days.values())
         self.presents[key] = Present(shape, days, growth)
-        self.out["present"].add((*key, shape.origin, shape.id, first, last, *growth))
-        self.out["present_day"].update((*key, day, shape.id, *span) for day, span in days.items())
+        self.out["run_shape"].add((*key, shape.origin, shape.id, first, last, *growth))
+        self.out["run_shape_day"].update((*key, day, shape.id, *span) for day, span in days.items())
         if shape.id != NO_SHAPE:
             self.shapes.setdefault(shape.id, shape)
             for day, span in days.items():

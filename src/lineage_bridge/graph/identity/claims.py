@@ -36,9 +36,9 @@ class Claim(NamedTuple):
     """Two names of datasets, or with `whole` two namespaces, are one. With `sole`, it stands if `a` is claimed to be nothing else."""
 
     whole: int
-    a_space: str
+    a_namespace: str
     a_name: str
-    b_space: str
+    b_namespace: str
     b_name: str
     evidence: str
     sole: int
@@ -46,13 +46,13 @@ class Claim(NamedTuple):
     @property
     def link(self) -> Link:
         """The link, of a claim about namespaces."""
-        return Link(SpaceLink(self.a_space, self.b_space, "", 0, ""), FACET, self.evidence)
+        return Link(SpaceLink(self.a_namespace, self.b_namespace, "", 0, ""), FACET, self.evidence)
 
     @property
     def step(self) -> Step:
         """The step, of a claim about names."""
         kind = int(NodeKind.DATASET)
-        return Step(Spelling(kind, self.a_space, self.a_name), Spelling(kind, self.b_space, self.b_name), FACET, self.evidence)
+        return Step(Spelling(kind, self.a_namespace, self.a_name), Spelling(kind, self.b_namespace, self.b_name), FACET, self.evidence)
 
 
 class _Cluster(msgspec.Struct):

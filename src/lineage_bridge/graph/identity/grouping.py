@@ -48,7 +48,9 @@ class PlainBook:
         ends = {end for word in stated if not word.whole for end in word.ends}
         datasets = {s for s in (*there, *ends) if s.kind == NodeKind.DATASET}
         spaces = {s.namespace for s in datasets}
-        spaces |= {space for word in stated if word.whole and word.entity == NodeKind.DATASET for space in (word.a_space, word.b_space)}
+        spaces |= {
+            space for word in stated if word.whole and word.entity == NodeKind.DATASET for space in (word.a_namespace, word.b_namespace)
+        }
         self.respelt = {(s, *step) for s in datasets for step in closure(s.namespace, s.name)}
         self.respaced: set[tuple[str, SpaceLink]] = {(space, link) for space in spaces for link in all_space_links(space)}
         self._steps: dict[Spelling, set[Step]] = defaultdict(set)

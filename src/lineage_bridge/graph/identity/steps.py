@@ -149,14 +149,14 @@ def rule_steps(spelling: Spelling) -> Iterator[Step]:
 class Word(NamedTuple):
     """What operators said of one alias: a row of the relation. `stated` and `vetoed` are 0 or 1.
 
-    With `whole`, it is about two namespaces: every name `n` of `a_space` is the name `b_name + n` of `b_space`.
+    With `whole`, it is about two namespaces: every name `n` of `a_namespace` is the name `b_name + n` of `b_namespace`.
     """
 
     entity: int
     whole: int
-    a_space: str
+    a_namespace: str
     a_name: str
-    b_space: str
+    b_namespace: str
     b_name: str
     kind: str
     evidence: str
@@ -166,12 +166,12 @@ class Word(NamedTuple):
     @property
     def ends(self) -> tuple[Spelling, Spelling]:
         """The two spellings, of a word about single names."""
-        return Spelling(self.entity, self.a_space, self.a_name), Spelling(self.entity, self.b_space, self.b_name)
+        return Spelling(self.entity, self.a_namespace, self.a_name), Spelling(self.entity, self.b_namespace, self.b_name)
 
     @property
     def link(self) -> Link:
         """The link, of a word about namespaces."""
-        return Link(SpaceLink(self.a_space, self.b_space, self.b_name, 0, ""), self.kind, self.evidence)
+        return Link(SpaceLink(self.a_namespace, self.b_namespace, self.b_name, 0, ""), self.kind, self.evidence)
 
 
 class Vetoes:

@@ -12,7 +12,7 @@ from lineage_bridge.graph.facts.facet_texts import remarks
 from lineage_bridge.graph.flows.derive import ENTITY_SIDES, facet_owner, facet_rank
 from lineage_bridge.graph.flows.run_shape import SHAPING_KEYS, carriers, is_mark, read_mark, speaker
 from lineage_bridge.graph.identity.claims import CLAIMING
-from lineage_bridge.graph.relations import CONTENT, Origin, Row, upsert_sql
+from lineage_bridge.graph.relations import FACET_SET, Origin, Row, upsert_sql
 from lineage_bridge.graph.statements.lineage_sets import named_nodes, read_meaning
 from lineage_bridge.ports import Budget
 from lineage_bridge.store.chunks import batches
@@ -55,7 +55,7 @@ class Derivation:
         self.stored: set[bytes] = set()
         self.search = SearchTexts(connection)
         connection.execute("CREATE TEMP TABLE in_facet (facet)")
-        connection.execute("CREATE TEMP TABLE in_statement (subject, job, carrier, meaning, first)")
+        connection.execute("CREATE TEMP TABLE in_run_lineage_set (asserted_by, job, carrier, lineage_set, first)")
         connection.execute("CREATE TEMP TABLE in_current (node, job, key, facet, rank, time, event)")
 
     def forget(self) -> None:
@@ -105,7 +105,7 @@ class Derivation:
         if len(self.stored) > _REMEMBERED:
             self.stored.clear()
         new = {row[:2]: row for row in rows if row[0] not in self.stored}
-        self.connection.executemany(upsert_sql(CONTENT, "VALUES (?, ?, ?)"), new.values())
+        self.connection.executemany(upsert_sql(FACET_SET, "VALUES (?, ?, ?)"), new.values())
         self.stored.update(row[0] for row in new.values())
 
     def add_facets(self, rows: list[Row]) -> None:
@@ -135,9 +135,9 @@ class Derivation:
     def keep_up(self, rows: Mapping[str, list[Row]], touched: set[Subject], budget: Budget) -> None:
         """Derive what a merged batch changed: `touched` are the runs with new members."""
         contents: Contents = {}
-        for content, key, facet in rows.get("content", []):
+        for content, key, facet in rows.get("facet_set", []):
             contents.setdefault(content, {})[key] = facet
-        said = rows.get("said", [])
+        said = rows.get("assertion", [])
         touched |= self._new_statements(said, contents)
         touched |= {(row[0], own) for row in said if row[4] == Origin.DECLARED and (own := speaker(*row[1:4]))}
         self.presence.stage(said)
@@ -158,13 +158,13 @@ class Derivation:
 
     def _shapes(self, touched: list[Subject], budget: Budget) -> list[Subject]:
         """Reshape what earlier batches left and what was touched, within the budget; the rest is left. Those that were reshaped."""
-        left = self.connection.execute("SELECT subject, job FROM dirty LIMIT 1000").fetchall()
+        left = self.connection.execute("SELECT asserted_by, job FROM derive_queue LIMIT 1000").fetchall()
         waiting = list(dict.fromkeys([*left, *touched]))
         done = self.presence.reshape(waiting, budget, self.meaning)
         if left:
-            self.connection.executemany("DELETE FROM dirty WHERE subject = ? AND job = ?", waiting[:done])
+            self.connection.executemany("DELETE FROM derive_queue WHERE asserted_by = ? AND job = ?", waiting[:done])
         if done < len(waiting):
-            self.connection.executemany("INSERT OR IGNORE INTO dirty VALUES (?, ?)", waiting[done:])
+            self.connection.executemany("INSERT OR IGNORE INTO derive_queue VALUES (?, ?)", waiting[done:])
         return waiting[:done]
 
     # statements
@@ -185,15 +185,15 @@ class Derivation:
         return self._merge_statements([(*place, first) for place, first in found.items()])
 
     def _merge_statements(self, found: list[Row]) -> set[Subject]:
-        self.connection.execute("DELETE FROM in_statement")
-        self.connection.executemany("INSERT INTO in_statement VALUES (?, ?, ?, ?, ?)", found)
+        self.connection.execute("DELETE FROM in_run_lineage_set")
+        self.connection.executemany("INSERT INTO in_run_lineage_set VALUES (?, ?, ?, ?, ?)", found)
         new = self.connection.execute(
-            "SELECT i.* FROM in_statement i LEFT JOIN subject_statement s ON s.subject = i.subject AND s.job = i.job "
-            "AND s.carrier = i.carrier AND s.meaning = i.meaning WHERE s.subject IS NULL OR i.first < s.first"
+            "SELECT i.* FROM in_run_lineage_set i LEFT JOIN run_lineage_set s ON s.asserted_by = i.asserted_by AND s.job = i.job "
+            "AND s.carrier = i.carrier AND s.lineage_set = i.lineage_set WHERE s.asserted_by IS NULL OR i.first < s.first"
         ).fetchall()
         self.connection.executemany(
-            "INSERT INTO subject_statement VALUES (?, ?, ?, ?, ?) "
-            "ON CONFLICT (subject, job, carrier, meaning) DO UPDATE SET first = excluded.first",
+            "INSERT INTO run_lineage_set VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (asserted_by, job, carrier, lineage_set) DO UPDATE SET first = excluded.first",
             new,
         )
         for job, meaning in sorted({(row[1], row[3]) for row in new if not is_mark(row[3])} - self.spoken):
@@ -212,13 +212,15 @@ class Derivation:
 
     def _know_meaning(self, facet: bytes, key: str, first: int) -> None:
         if (facet, key) not in self.meaning_of:
-            row = self.connection.execute("SELECT meaning, first FROM facet_meaning WHERE facet = ? AND key = ?", (facet, key)).fetchone()
+            row = self.connection.execute(
+                "SELECT lineage_set, first FROM facet_lineage_set WHERE facet = ? AND key = ?", (facet, key)
+            ).fetchone()
             self.meaning_of[facet, key], self.since[facet, key] = row or (self._store_meaning(facet, key, first), first)
 
     def _said_earlier(self, facet: bytes, key: str, first: int) -> None:
         """A facet was said before it was known to be; so were the nodes it names."""
         self.since[facet, key] = first
-        self.connection.execute("UPDATE facet_meaning SET first = ? WHERE facet = ? AND key = ?", (first, facet, key))
+        self.connection.execute("UPDATE facet_lineage_set SET first = ? WHERE facet = ? AND key = ?", (first, facet, key))
         self.add_nodes((*node, first) for node in (named_nodes(key, self.text(facet), self.names) if key in NAMING_KEYS else ()))
 
     def _store_meaning(self, facet: bytes, key: str, first: int) -> bytes | None:
@@ -226,26 +228,26 @@ class Derivation:
         text = self.text(facet)
         if key == "jobType":
             mark = read_mark(text)
-            self.connection.execute("INSERT INTO facet_meaning VALUES (?, ?, ?, ?)", (facet, key, mark, first))
+            self.connection.execute("INSERT INTO facet_lineage_set VALUES (?, ?, ?, ?)", (facet, key, mark, first))
             return mark
         nodes = named_nodes(key, text, self.names)
         self.add_nodes((*node, first) for node in nodes)
         self.connection.executemany("INSERT OR IGNORE INTO facet_node VALUES (?, ?)", [(node[0], facet) for node in nodes])
         meaning = read_meaning(key, text, self.names) if key in LINEAGE_KEYS else None
-        self.connection.execute("INSERT INTO facet_meaning VALUES (?, ?, ?, ?)", (facet, key, meaning.id if meaning else None, first))
+        self.connection.execute("INSERT INTO facet_lineage_set VALUES (?, ?, ?, ?)", (facet, key, meaning.id if meaning else None, first))
         if meaning is None:
             return None
         marks = ", ".join("?" * 12)
-        self.connection.executemany(f"INSERT INTO remark VALUES ({marks})", list(remarks(facet, meaning)))
-        if self.connection.execute("INSERT OR IGNORE INTO meaning VALUES (?, ?)", (meaning.id, int(meaning.explicit))).rowcount:
+        self.connection.executemany(f"INSERT INTO annotation VALUES ({marks})", list(remarks(facet, meaning)))
+        if self.connection.execute("INSERT OR IGNORE INTO lineage_set VALUES (?, ?)", (meaning.id, int(meaning.explicit))).rowcount:
             self.connection.executemany(
-                "INSERT OR IGNORE INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(meaning.id, *s) for s in meaning.statements]
+                "INSERT OR IGNORE INTO column_statement VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(meaning.id, *s) for s in meaning.statements]
             )
         return meaning.id
 
     def meaning(self, content: bytes, key: str) -> bytes | None:
         """The meaning of the lineage facet `key` of a stored content, if it has one that can be read."""
-        row = self.connection.execute("SELECT facet FROM content WHERE content = ? AND key = ?", (content, key)).fetchone()
+        row = self.connection.execute("SELECT facet FROM facet_set WHERE facet_set = ? AND key = ?", (content, key)).fetchone()
         if row is None:
             return None
         self._read_meanings({(row[0], key): _LAST_TIME})

@@ -18,27 +18,29 @@ Subject = tuple[bytes, int]
 
 _CHUNK = 500
 
-_SEE = """INSERT INTO present (subject, job, origin, shape, first, last, sprouted, reached)
-SELECT subject, job, min(origin), 0, min(first), max(last), 0, 0 FROM in_day WHERE true GROUP BY subject, job
-ON CONFLICT (subject, job) DO UPDATE SET first = min(present.first, excluded.first), last = max(present.last, excluded.last)
-WHERE excluded.first < present.first OR excluded.last > present.last"""
-_DAYS = """INSERT INTO present_day (subject, job, day, shape, first, last)
-SELECT i.subject, i.job, i.day, p.shape, i.first, i.last
-FROM in_day i CROSS JOIN present p ON p.subject = i.subject AND p.job = i.job WHERE true
-ON CONFLICT (subject, job, day) DO UPDATE SET first = min(present_day.first, excluded.first), last = max(present_day.last, excluded.last)
-WHERE excluded.first < present_day.first OR excluded.last > present_day.last"""
+_SEE = """INSERT INTO run_shape (asserted_by, job, origin, shape, first, last, first_shape_at, current_since)
+SELECT asserted_by, job, min(origin), 0, min(first), max(last), 0, 0 FROM in_day WHERE true GROUP BY asserted_by, job
+ON CONFLICT (asserted_by, job) DO UPDATE SET first = min(run_shape.first, excluded.first), last = max(run_shape.last, excluded.last)
+WHERE excluded.first < run_shape.first OR excluded.last > run_shape.last"""
+_DAYS = """INSERT INTO run_shape_day (asserted_by, job, day, shape, first, last)
+SELECT i.asserted_by, i.job, i.day, p.shape, i.first, i.last
+FROM in_day i CROSS JOIN run_shape p ON p.asserted_by = i.asserted_by AND p.job = i.job WHERE true
+ON CONFLICT (asserted_by, job, day) DO UPDATE
+SET first = min(run_shape_day.first, excluded.first), last = max(run_shape_day.last, excluded.last)
+WHERE excluded.first < run_shape_day.first OR excluded.last > run_shape_day.last"""
 _JOB_SHAPES = """INSERT INTO job_shape (job, shape, day, first, last)
 SELECT d.job, d.shape, d.day, min(d.first), max(d.last)
-FROM in_day i CROSS JOIN present_day d ON d.subject = i.subject AND d.job = i.job AND d.day = i.day WHERE d.shape <> 0
+FROM in_day i CROSS JOIN run_shape_day d ON d.asserted_by = i.asserted_by AND d.job = i.job AND d.day = i.day WHERE d.shape <> 0
 GROUP BY d.job, d.shape, d.day
 ON CONFLICT (job, shape, day) DO UPDATE SET first = min(job_shape.first, excluded.first), last = max(job_shape.last, excluded.last)
 WHERE excluded.first < job_shape.first OR excluded.last > job_shape.last"""
-_MOVE_DAYS = "UPDATE present_day SET shape = ? WHERE subject = ? AND job = ? RETURNING day, first, last"
+_MOVE_DAYS = "UPDATE run_shape_day SET shape = ? WHERE asserted_by = ? AND job = ? RETURNING day, first, last"
 _JOB_SHAPE = """INSERT INTO job_shape VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (job, shape, day) DO UPDATE SET first = min(job_shape.first, excluded.first), last = max(job_shape.last, excluded.last)"""
 _GAINS = {
     "job_io": "INSERT OR IGNORE INTO job_io SELECT :job, dataset, side, :origin FROM shape_io WHERE shape = :shape",
-    "job_statement": "INSERT OR IGNORE INTO job_statement SELECT :job, carrier, meaning, :origin FROM shape_statement WHERE shape = :shape",
+    "job_lineage_set": "INSERT OR IGNORE INTO job_lineage_set "
+    "SELECT :job, carrier, lineage_set, :origin FROM shape_lineage_set WHERE shape = :shape",
     "flow": """INSERT OR IGNORE INTO flow
     SELECT CASE source WHEN :own THEN :job ELSE source END, CASE target WHEN :own THEN :job ELSE target END,
     :job, :origin, evidence FROM shape_flow WHERE shape = :shape""",
@@ -50,16 +52,16 @@ AND EXISTS (SELECT 1 FROM job_shape j WHERE j.job = ? AND j.shape = f.shape) LIM
 _OTHER_IO = """SELECT 1 FROM job_shape j JOIN shape s ON s.shape = j.shape AND s.origin = ?
 JOIN shape_io i ON i.shape = j.shape AND i.side = ? AND i.dataset = ? WHERE j.job = ? LIMIT 1"""
 _OTHER_STATEMENT = """SELECT 1 FROM job_shape j JOIN shape s ON s.shape = j.shape AND s.origin = ?
-JOIN shape_statement i ON i.shape = j.shape AND i.carrier = ? AND i.meaning = ? WHERE j.job = ? LIMIT 1"""
+JOIN shape_lineage_set i ON i.shape = j.shape AND i.carrier = ? AND i.lineage_set = ? WHERE j.job = ? LIMIT 1"""
 
 
-_SPEAK = """INSERT OR IGNORE INTO spoken SELECT source, :job FROM statement WHERE meaning = :meaning AND source <> 0
-UNION SELECT target, :job FROM statement WHERE meaning = :meaning AND target <> 0"""
+_SPEAK = """INSERT OR IGNORE INTO mentioned_node SELECT source, :job FROM column_statement WHERE lineage_set = :lineage_set AND source <> 0
+UNION SELECT target, :job FROM column_statement WHERE lineage_set = :lineage_set AND target <> 0"""
 
 
-_SNAPSHOTS = """SELECT DISTINCT i.subject, i.job, s.meaning FROM in_day i
-CROSS JOIN subject_statement s ON s.subject = i.subject AND s.job = i.job AND s.carrier = i.job
-WHERE s.meaning < x'000000000000000000000000000001'"""
+_SNAPSHOTS = """SELECT DISTINCT i.asserted_by, i.job, s.lineage_set FROM in_day i
+CROSS JOIN run_lineage_set s ON s.asserted_by = i.asserted_by AND s.job = i.job AND s.carrier = i.job
+WHERE s.lineage_set < x'000000000000000000000000000001'"""
 
 
 class Presence:
@@ -67,8 +69,8 @@ class Presence:
 
     def __init__(self, connection: sqlite3.Connection, changes: Changes) -> None:
         self.connection, self.changes = connection, changes
-        connection.execute("CREATE TEMP TABLE in_day (subject, job, day, origin, first, last)")
-        connection.execute("CREATE TEMP TABLE in_subject (subject, job)")
+        connection.execute("CREATE TEMP TABLE in_day (asserted_by, job, day, origin, first, last)")
+        connection.execute("CREATE TEMP TABLE in_asserter (asserted_by, job)")
 
     def stage(self, said: Iterable[Row]) -> None:
         """Stage when subjects spoke, by the rows of `said` in a batch: a job by its runs and statements, a dataset by its own."""
@@ -105,22 +107,24 @@ class Presence:
 
     def _reshape(self, subjects: list[Subject], meaning_of: MeaningOf) -> int:
         """Reshape some subjects at once; how many rows that took."""
-        self.connection.execute("DELETE FROM in_subject")
-        self.connection.executemany("INSERT INTO in_subject VALUES (?, ?)", subjects)
+        self.connection.execute("DELETE FROM in_asserter")
+        self.connection.executemany("INSERT INTO in_asserter VALUES (?, ?)", subjects)
         olds = self._query(
-            "SELECT p.subject, p.job, p.origin, p.shape, p.sprouted, p.reached FROM in_subject i CROSS JOIN present p USING (subject, job)"
+            "SELECT p.asserted_by, p.job, p.origin, p.shape, p.first_shape_at, p.current_since "
+            "FROM in_asserter i CROSS JOIN run_shape p USING (asserted_by, job)"
         )
         namings: dict[Subject, list[Naming]] = {}
         stated: dict[Subject, list[Stated]] = {}
         cost = len(subjects)
         for run, job, *naming in self.connection.execute(
             "SELECT r.run, r.job, r.side, r.dataset, min(r.first), max(r.last) "
-            "FROM in_subject i CROSS JOIN run_io r ON r.run = i.subject AND r.job = i.job GROUP BY r.run, r.job, r.dataset, r.side"
+            "FROM in_asserter i CROSS JOIN run_io r ON r.run = i.asserted_by AND r.job = i.job GROUP BY r.run, r.job, r.dataset, r.side"
         ):
             namings.setdefault((run, job), []).append(Naming(*naming))
             cost += 1
         for subject, job, carrier, meaning, first in self.connection.execute(
-            "SELECT s.subject, s.job, s.carrier, s.meaning, s.first FROM in_subject i CROSS JOIN subject_statement s USING (subject, job)"
+            "SELECT s.asserted_by, s.job, s.carrier, s.lineage_set, s.first "
+            "FROM in_asserter i CROSS JOIN run_lineage_set s USING (asserted_by, job)"
         ):
             stated.setdefault((subject, job), []).append(Stated(carrier, meaning, first, 0))
             cost += 1
@@ -139,7 +143,9 @@ class Presence:
                 moves.append((key, old, shape))
             if [growth.sprouted, growth.reached] != known:
                 grown.append((*growth, subject, job))
-        self.connection.executemany("UPDATE present SET sprouted = ?, reached = ?, forming = ? WHERE subject = ? AND job = ?", grown)
+        self.connection.executemany(
+            "UPDATE run_shape SET first_shape_at = ?, current_since = ?, pending_until = ? WHERE asserted_by = ? AND job = ?", grown
+        )
         return cost + len(grown) + self.move(moves)
 
     def _query(self, sql: str) -> list[tuple[bytes, int, int, int, int, int]]:
@@ -160,15 +166,15 @@ class Presence:
     def speak(self, job: int, nodes: Iterable[int], meanings: Iterable[bytes]) -> None:
         """Remember the nodes that a job's statements name, now or earlier: where to look for flows it once had."""
         many = self.connection.executemany
-        many("INSERT OR IGNORE INTO spoken VALUES (?, ?)", [(node, job) for node in nodes])
-        many(_SPEAK, [{"job": job, "meaning": meaning} for meaning in meanings])
+        many("INSERT OR IGNORE INTO mentioned_node VALUES (?, ?)", [(node, job) for node in nodes])
+        many(_SPEAK, [{"job": job, "lineage_set": meaning} for meaning in meanings])
 
     def move(self, moves: list[tuple[Subject, int, Shape]]) -> int:
         """Take subjects from an old shape to a new one; their jobs gain and lose flows accordingly. Returns how many rows that took."""
         if not moves:
             return 0
         changed = [(shape.id, *subject) for subject, _, shape in moves]
-        self.connection.executemany("UPDATE present SET shape = ? WHERE subject = ? AND job = ?", changed)
+        self.connection.executemany("UPDATE run_shape SET shape = ? WHERE asserted_by = ? AND job = ?", changed)
         left: set[tuple[int, int, int]] = set()
         joined: dict[tuple[int, int], Shape] = {}
         spans: list[tuple[int, int, int, int, int]] = []
@@ -216,7 +222,7 @@ class Presence:
             (shape.id, shape.origin, sides.count(Side.INPUT), sides.count(Side.OUTPUT), len(expansion.hubs)),
         )
         many("INSERT INTO shape_io VALUES (?, ?, ?)", [(shape.id, side, dataset) for side, dataset in shape.members])
-        many("INSERT INTO shape_statement VALUES (?, ?, ?)", [(shape.id, *statement) for statement in shape.statements])
+        many("INSERT INTO shape_lineage_set VALUES (?, ?, ?)", [(shape.id, *statement) for statement in shape.statements])
         many("INSERT INTO shape_flow VALUES (?, ?, ?, ?)", [(shape.id, *flow) for flow in expansion.flows])
         for place, hub in enumerate(expansion.hubs):
             id_ = hub_id(shape.id, place)
@@ -239,11 +245,11 @@ class Presence:
 
     def _respan(self, job: int, shape: int, day: int) -> None:
         where, key = "WHERE job = ? AND shape = ? AND day = ?", (job, shape, day)
-        first = self.connection.execute(f"SELECT min(first) FROM present_day {where}", key).fetchone()[0]
+        first = self.connection.execute(f"SELECT min(first) FROM run_shape_day {where}", key).fetchone()[0]
         if first is None:
             self.connection.execute(f"DELETE FROM job_shape {where}", key)
             return
-        last = self.connection.execute(f"SELECT max(last) FROM present_day {where}", key).fetchone()[0]
+        last = self.connection.execute(f"SELECT max(last) FROM run_shape_day {where}", key).fetchone()[0]
         self.connection.execute(f"UPDATE job_shape SET first = ?, last = ? {where}", (first, last, *key))
 
     def _lose(self, job: int, shape: int, successors: set[int]) -> int:
@@ -268,13 +274,13 @@ class Presence:
                     "DELETE FROM job_io WHERE job = ? AND dataset = ? AND side = ? AND origin = ?",
                     (job, dataset, side, origin),
                 )
-        for carrier, meaning in self._rows("shape_statement", "carrier, meaning", shape):
+        for carrier, meaning in self._rows("shape_lineage_set", "carrier, lineage_set", shape):
             cost += 1
-            kept = self._in_any("shape_statement", successors, carrier=carrier, meaning=meaning)
+            kept = self._in_any("shape_lineage_set", successors, carrier=carrier, lineage_set=meaning)
             if not kept and not self._one(_OTHER_STATEMENT, origin, carrier, meaning, job):
                 self.changes.run(
-                    "job_statement",
-                    "DELETE FROM job_statement WHERE job = ? AND carrier = ? AND meaning = ? AND origin = ?",
+                    "job_lineage_set",
+                    "DELETE FROM job_lineage_set WHERE job = ? AND carrier = ? AND lineage_set = ? AND origin = ?",
                     (job, carrier, meaning, origin),
                 )
         for hub in self._hubs(shape):
@@ -303,5 +309,5 @@ class Presence:
     def _drop(self, shape: int) -> None:
         for hub in self._hubs(shape):
             self.connection.execute("DELETE FROM hub_io WHERE hub = ?", (hub,))
-        for table in ("shape", "shape_io", "shape_statement", "shape_flow"):
+        for table in ("shape", "shape_io", "shape_lineage_set", "shape_flow"):
             self.connection.execute(f"DELETE FROM {table} WHERE shape = ?", (shape,))

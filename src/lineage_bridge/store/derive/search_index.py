@@ -31,15 +31,15 @@ class SearchTexts:
 
     def keep_up(self, limit: int) -> None:
         """Make the texts of changed nodes what their facets say, of `limit` at most; the others wait for the next transactions."""
-        waiting = [row[0] for row in self.connection.execute("SELECT node FROM unsearched LIMIT ?", (_WAITING,))]
+        waiting = [row[0] for row in self.connection.execute("SELECT node FROM search_queue LIMIT ?", (_WAITING,))]
         if not waiting and not self.changed:
             return
         nodes = list(dict.fromkeys([*waiting, *sorted(self.changed)]))
         for node in nodes[:limit]:
             self.refresh(node)
         done = set(nodes[:limit]) & set(waiting)
-        self.connection.executemany("DELETE FROM unsearched WHERE node = ?", ((node,) for node in sorted(done)))
-        self.connection.executemany("INSERT OR IGNORE INTO unsearched VALUES (?)", ((node,) for node in nodes[limit:]))
+        self.connection.executemany("DELETE FROM search_queue WHERE node = ?", ((node,) for node in sorted(done)))
+        self.connection.executemany("INSERT OR IGNORE INTO search_queue VALUES (?)", ((node,) for node in nodes[limit:]))
         self.changed.clear()
 
     def refresh(self, node: int) -> None:
@@ -52,9 +52,9 @@ class SearchTexts:
             return
         if known:
             self.connection.execute(
-                f"INSERT INTO node_search_told (node_search_told, rowid, {_COLUMNS}) VALUES ('delete', ?, {_MARKS})", (node, *known)
+                f"INSERT INTO node_search_text (node_search_text, rowid, {_COLUMNS}) VALUES ('delete', ?, {_MARKS})", (node, *known)
             )
             self.connection.execute("DELETE FROM search_text WHERE node = ?", (node,))
         if wanted:
             self.connection.execute(f"INSERT INTO search_text (node, {_COLUMNS}) VALUES (?, {_MARKS})", (node, *wanted))
-            self.connection.execute(f"INSERT INTO node_search_told (rowid, {_COLUMNS}) VALUES (?, {_MARKS})", (node, *wanted))
+            self.connection.execute(f"INSERT INTO node_search_text (rowid, {_COLUMNS}) VALUES (?, {_MARKS})", (node, *wanted))

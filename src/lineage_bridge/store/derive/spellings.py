@@ -19,23 +19,23 @@ from lineage_bridge.store.identity.claims import ClaimKeeper
 from lineage_bridge.store.write.changes import Changes
 
 _DATASET = int(NodeKind.DATASET)
-_KEY = "entity, whole, a_space, a_name, b_space, b_name, kind, evidence"
+_KEY = "entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence"
 WORD = f"{_KEY}, stated_at <> {NEVER_US}, coalesce(vetoed, 0)"
 """The columns of a Word."""
 _STATED = f"entity = 1 AND stated_at <> {NEVER_US}"
 _AT_NAME = (
-    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole = 0 AND a_space = ? AND a_name = ?",
-    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole = 0 AND b_space = ? AND b_name = ?",
+    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole = 0 AND a_namespace = ? AND a_name = ?",
+    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole = 0 AND b_namespace = ? AND b_name = ?",
 )
 _AT_SPACE = (
-    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole IN (0, 1) AND a_space = ?",
-    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole IN (0, 1) AND b_space = ?",
+    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole IN (0, 1) AND a_namespace = ?",
+    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole IN (0, 1) AND b_namespace = ?",
 )
 _VETOED = f"SELECT {WORD} FROM alias WHERE vetoed = 1 AND entity = ? AND"
-_BETWEEN = f"{_VETOED} whole = ? AND a_space = ? AND a_name = ? AND b_space = ? AND b_name = ?"
-_BETWEEN_SPACES = f"{_VETOED} whole = 1 AND a_space = ? AND b_space = ?"
-_STATE = f"""SELECT stated_at <> {NEVER_US}, vetoed FROM alias WHERE entity = ? AND whole = ? AND a_space = ? AND a_name = ?
-AND b_space = ? AND b_name = ? AND kind = ? AND evidence = ?"""
+_BETWEEN = f"{_VETOED} whole = ? AND a_namespace = ? AND a_name = ? AND b_namespace = ? AND b_name = ?"
+_BETWEEN_SPACES = f"{_VETOED} whole = 1 AND a_namespace = ? AND b_namespace = ?"
+_STATE = f"""SELECT stated_at <> {NEVER_US}, vetoed FROM alias WHERE entity = ? AND whole = ? AND a_namespace = ? AND a_name = ?
+AND b_namespace = ? AND b_name = ? AND kind = ? AND evidence = ?"""
 _MERGE = upsert_sql(ALIAS, f"VALUES ({', '.join('?' * len(ALIAS.names))})")
 _FACET = "SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet WHERE c.node = ? AND c.job = 0 AND c.key = 'symlinks'"
 
@@ -68,13 +68,15 @@ class Spellings:
         steps = closure(namespace, name)
         if steps:
             self.connection.executemany(
-                "INSERT OR IGNORE INTO respelt VALUES (?, ?, ?, ?, ?, ?)", [(id_, *here, rule, *to) for here, to, rule in steps]
+                "INSERT OR IGNORE INTO name_alias VALUES (?, ?, ?, ?, ?, ?)", [(id_, *here, rule, *to) for here, to, rule in steps]
             )
 
     def _own_space(self, namespace: str) -> None:
         links = all_space_links(namespace)
         if links:
-            self.connection.executemany("INSERT OR IGNORE INTO respaced VALUES (?, ?, ?, ?, ?, ?)", [(namespace, *link) for link in links])
+            self.connection.executemany(
+                "INSERT OR IGNORE INTO namespace_alias VALUES (?, ?, ?, ?, ?, ?)", [(namespace, *link) for link in links]
+            )
 
     def drop(self, node: Row) -> None:
         """A node has gone, but operators may still use its name."""
@@ -112,13 +114,13 @@ class Spellings:
         if self._one("SELECT 1 FROM node WHERE id = ?", id_) or self._used(_AT_NAME, namespace, name):
             self._own(id_, namespace, name)
         else:
-            self.connection.execute("DELETE FROM respelt WHERE owner = ?", (id_,))
+            self.connection.execute("DELETE FROM name_alias WHERE owner = ?", (id_,))
 
     def _settle_space(self, namespace: str) -> None:
         if self._one("SELECT 1 FROM node WHERE namespace = ? AND kind = 1 LIMIT 1", namespace) or self._used(_AT_SPACE, namespace):
             self._own_space(namespace)
         else:
-            self.connection.execute("DELETE FROM respaced WHERE owner = ?", (namespace,))
+            self.connection.execute("DELETE FROM namespace_alias WHERE owner = ?", (namespace,))
             self.spaces.discard(namespace)
 
     def _used(self, queries: Iterable[str], *parameters: str) -> bool:
@@ -151,4 +153,4 @@ class Spellings:
 
     def see_symlinks(self, said: Iterable[tuple[int, bytes]]) -> None:
         """Remember which symlinks facets were ever said of which datasets."""
-        self.connection.executemany("INSERT OR IGNORE INTO symlink_said VALUES (?, ?)", sorted(said))
+        self.connection.executemany("INSERT OR IGNORE INTO symlink_evidence VALUES (?, ?)", sorted(said))

@@ -15,30 +15,30 @@ from lineage_bridge.store.derive.run_shapes import Presence
 
 Subject = tuple[bytes, int]
 
-_CANDIDATES = """SELECT r.parent_run, p.first, p.subject, p.job, p.last, p.shape, p.reached, h.inputs, h.outputs,
-EXISTS (SELECT 1 FROM shape_statement s WHERE s.shape = p.shape),
-EXISTS (SELECT 1 FROM subject_statement s WHERE s.subject = p.subject AND s.job = p.job AND s.carrier = p.job
-AND s.meaning IN (x'00000000000000000000000000000002', x'00000000000000000000000000000003'))
-FROM in_stitch i CROSS JOIN present p ON p.subject = i.subject AND p.job = i.job AND p.origin = 1 AND p.shape <> 0
+_CANDIDATES = """SELECT r.parent_run, p.first, p.asserted_by, p.job, p.last, p.shape, p.current_since, h.inputs, h.outputs,
+EXISTS (SELECT 1 FROM shape_lineage_set s WHERE s.shape = p.shape),
+EXISTS (SELECT 1 FROM run_lineage_set s WHERE s.asserted_by = p.asserted_by AND s.job = p.job AND s.carrier = p.job
+AND s.lineage_set IN (x'00000000000000000000000000000002', x'00000000000000000000000000000003'))
+FROM in_stitch i CROSS JOIN run_shape p ON p.asserted_by = i.asserted_by AND p.job = i.job AND p.origin = 1 AND p.shape <> 0
 CROSS JOIN shape h ON h.shape = p.shape AND (h.inputs = 0) <> (h.outputs = 0)
-CROSS JOIN run r ON r.run = p.subject AND r.job = p.job AND r.parent_run IS NOT NULL"""
-_KNOWN = """SELECT s.parent, s.side, s.first, s.subject, s.job, s.last, s.shape, s.reached
-FROM in_stitch i CROSS JOIN sibling s ON s.subject = i.subject AND s.job = i.job"""
-_STITCHED = "SELECT i.subject, i.job FROM in_stitch i CROSS JOIN stitch s ON s.subject = i.subject AND s.job = i.job"
-_READERS = f"""SELECT parent, side, first, subject, job, last FROM sibling
-WHERE parent = ? AND side = {int(Side.INPUT)} AND first < ? ORDER BY first DESC, subject DESC, job DESC LIMIT {LOOK_BACK}"""
+CROSS JOIN run r ON r.run = p.asserted_by AND r.job = p.job AND r.parent_run IS NOT NULL"""
+_KNOWN = """SELECT s.parent, s.side, s.first, s.asserted_by, s.job, s.last, s.shape, s.current_since
+FROM in_stitch i CROSS JOIN sibling s ON s.asserted_by = i.asserted_by AND s.job = i.job"""
+_STITCHED = "SELECT i.asserted_by, i.job FROM in_stitch i CROSS JOIN stitch s ON s.asserted_by = i.asserted_by AND s.job = i.job"
+_READERS = f"""SELECT parent, side, first, asserted_by, job, last FROM sibling
+WHERE parent = ? AND side = {int(Side.INPUT)} AND first < ? ORDER BY first DESC, asserted_by DESC, job DESC LIMIT {LOOK_BACK}"""
 _AFTER = f"""SELECT first FROM sibling WHERE parent = ? AND side = {int(Side.INPUT)} AND first > ?
-ORDER BY first, subject, job LIMIT 1 OFFSET {LOOK_BACK - 1}"""
-_BEGAN = f"""INSERT OR IGNORE INTO unstitched SELECT subject, job FROM sibling
+ORDER BY first, asserted_by, job LIMIT 1 OFFSET {LOOK_BACK - 1}"""
+_BEGAN = f"""INSERT OR IGNORE INTO stitch_queue SELECT asserted_by, job FROM sibling
 WHERE parent = ? AND side = {int(Side.OUTPUT)} AND first > ? AND first <= ?"""
-_ENDED = f"""INSERT OR IGNORE INTO unstitched SELECT subject, job FROM sibling
+_ENDED = f"""INSERT OR IGNORE INTO stitch_queue SELECT asserted_by, job FROM sibling
 WHERE parent = ? AND side = {int(Side.OUTPUT)} AND last > ? AND last <= ?"""
-_HELD = "INSERT OR IGNORE INTO unstitched SELECT subject, job FROM stitch WHERE reader = ? AND reader_job = ?"
-_DAYS = """INSERT INTO present_day (subject, job, day, shape, first, last)
-SELECT ?, job, day, 0, first, last FROM present_day WHERE subject = ? AND job = ?"""
-_SEEN = f"""INSERT INTO present (subject, job, origin, shape, first, last, sprouted, reached)
-SELECT :id, :job, {int(Origin.INFERRED)}, 0, p.first, p.last, max(p.reached, r.reached), max(p.reached, r.reached)
-FROM present p JOIN present r ON r.subject = :reader AND r.job = :reader_job WHERE p.subject = :subject AND p.job = :job"""
+_HELD = "INSERT OR IGNORE INTO stitch_queue SELECT asserted_by, job FROM stitch WHERE reader = ? AND reader_job = ?"
+_DAYS = """INSERT INTO run_shape_day (asserted_by, job, day, shape, first, last)
+SELECT ?, job, day, 0, first, last FROM run_shape_day WHERE asserted_by = ? AND job = ?"""
+_SEEN = f"""INSERT INTO run_shape (asserted_by, job, origin, shape, first, last, first_shape_at, current_since)
+SELECT :id, :job, {int(Origin.INFERRED)}, 0, p.first, p.last, max(p.current_since, r.current_since), max(p.current_since, r.current_since)
+FROM run_shape p JOIN run_shape r ON r.asserted_by = :reader AND r.job = :reader_job WHERE p.asserted_by = :asserted_by AND p.job = :job"""
 _END_OF_TIME = 2**63 - 1
 _COST = 20
 """What it costs to look at one writer, in rows."""
@@ -59,7 +59,7 @@ class Stitching:
     def __init__(self, connection: sqlite3.Connection, presence: Presence) -> None:
         self.connection, self.presence = connection, presence
         self.on = is_on(connection)
-        connection.execute("CREATE TEMP TABLE in_stitch (subject, job, PRIMARY KEY (subject, job))")
+        connection.execute("CREATE TEMP TABLE in_stitch (asserted_by, job, PRIMARY KEY (asserted_by, job))")
 
     def switch(self, on: bool) -> None:
         """Make the rule hold, or not, for all that is there; what that means is derived in the next batches."""
@@ -68,19 +68,21 @@ class Stitching:
         self.on = on
         self.connection.execute("INSERT OR REPLACE INTO rule VALUES (?, ?)", (RULE, int(on)))
         if on:
-            self.connection.execute("INSERT OR IGNORE INTO unstitched SELECT subject, job FROM present WHERE origin = 1 AND shape <> 0")
+            self.connection.execute(
+                "INSERT OR IGNORE INTO stitch_queue SELECT asserted_by, job FROM run_shape WHERE origin = 1 AND shape <> 0"
+            )
             return
-        for subject, job in self.connection.execute("SELECT subject, job FROM stitch").fetchall():
+        for subject, job in self.connection.execute("SELECT asserted_by, job FROM stitch").fetchall():
             self._part(subject, job)
         self.connection.execute("DELETE FROM sibling")
-        self.connection.execute("DELETE FROM unstitched")
+        self.connection.execute("DELETE FROM stitch_queue")
 
     def keep_up(self, reshaped: Iterable[Subject], budget: Budget) -> None:
         """Look again at the runs of the batch and those that were reshaped, and at what waits."""
         if not self.on:
             return
         self.connection.execute("DELETE FROM in_stitch")
-        self.connection.execute("INSERT OR IGNORE INTO in_stitch SELECT DISTINCT subject, job FROM in_day")
+        self.connection.execute("INSERT OR IGNORE INTO in_stitch SELECT DISTINCT asserted_by, job FROM in_day")
         self.connection.executemany("INSERT OR IGNORE INTO in_stitch VALUES (?, ?)", reshaped)
         self._examine()
         self.work_off(budget)
@@ -89,13 +91,13 @@ class Stitching:
         """Look at what waits, until the budget is spent; at least at some of it."""
         spent = 0
         while spent == 0 or spent < budget.rows:
-            waiting = self.connection.execute("SELECT subject, job FROM unstitched LIMIT ?", (_CHUNK,)).fetchall()
+            waiting = self.connection.execute("SELECT asserted_by, job FROM stitch_queue LIMIT ?", (_CHUNK,)).fetchall()
             if not waiting:
                 return
             self.connection.execute("DELETE FROM in_stitch")
             self.connection.executemany("INSERT OR IGNORE INTO in_stitch VALUES (?, ?)", waiting)
             self._examine()
-            self.connection.executemany("DELETE FROM unstitched WHERE subject = ? AND job = ?", waiting)
+            self.connection.executemany("DELETE FROM stitch_queue WHERE asserted_by = ? AND job = ?", waiting)
             for subject, job in waiting:
                 self._stitch(subject, job)
             spent += _COST * len(waiting)
@@ -120,13 +122,13 @@ class Stitching:
                 now[subject, job] = _Known(Sibling(parent, int(side), first, subject, job, last), shape, reached)
         changed = [key for key in sorted(known.keys() | now.keys()) if known.get(key) != now.get(key)]
         gone, new = [known[key] for key in changed if key in known], [now[key] for key in changed if key in now]
-        self.connection.executemany("DELETE FROM sibling WHERE subject = ? AND job = ?", [row.sibling[3:5] for row in gone])
+        self.connection.executemany("DELETE FROM sibling WHERE asserted_by = ? AND job = ?", [row.sibling[3:5] for row in gone])
         self.connection.executemany(
             "INSERT INTO sibling VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(*row.sibling, row.shape, row.reached) for row in new]
         )
         writing = [row.sibling[3:5] for row in (*gone, *new) if row.sibling.side == Side.OUTPUT]
         writing += self.connection.execute(_STITCHED).fetchall()
-        self.connection.executemany("INSERT OR IGNORE INTO unstitched VALUES (?, ?)", writing)
+        self.connection.executemany("INSERT OR IGNORE INTO stitch_queue VALUES (?, ?)", writing)
         for key in changed:
             self._concern(known.get(key), now.get(key))
 
@@ -147,7 +149,7 @@ class Stitching:
         """Bring one writer to what the rule says of it now."""
         self._part(subject, job)
         row = self.connection.execute(
-            "SELECT parent, side, first, subject, job, last FROM sibling WHERE subject = ? AND job = ?", (subject, job)
+            "SELECT parent, side, first, asserted_by, job, last FROM sibling WHERE asserted_by = ? AND job = ?", (subject, job)
         ).fetchone()
         writer = Sibling(*row) if row else None
         if writer is None or writer.side != Side.OUTPUT:
@@ -157,8 +159,8 @@ class Stitching:
         if reader is None:
             return
         id_ = stitch_id(subject, job)
-        values = {"id": id_, "subject": subject, "job": job, "reader": reader.subject, "reader_job": reader.job}
-        self.connection.execute("INSERT INTO stitch VALUES (:subject, :job, :reader, :reader_job)", values)
+        values = {"id": id_, "asserted_by": subject, "job": job, "reader": reader.subject, "reader_job": reader.job}
+        self.connection.execute("INSERT INTO stitch VALUES (:asserted_by, :job, :reader, :reader_job)", values)
         self.connection.execute(_SEEN, values)
         self.connection.execute(_DAYS, (id_, subject, job))
         shape = stitched_shape(self._shape(reader.subject, reader.job), self._shape(subject, job))
@@ -167,17 +169,18 @@ class Stitching:
     def _part(self, subject: bytes, job: int) -> None:
         """Take back what was inferred of one writer."""
         id_ = stitch_id(subject, job)
-        row = self.connection.execute("SELECT shape FROM present WHERE subject = ? AND job = ?", (id_, job)).fetchone()
+        row = self.connection.execute("SELECT shape FROM run_shape WHERE asserted_by = ? AND job = ?", (id_, job)).fetchone()
         if row is None:
             return
         self.presence.move([((id_, job), row[0], make_shape(Origin.INFERRED, (), ()))])
-        self.connection.execute("DELETE FROM stitch WHERE subject = ? AND job = ?", (subject, job))
-        for table in ("present", "present_day"):
-            self.connection.execute(f"DELETE FROM {table} WHERE subject = ? AND job = ?", (id_, job))
+        self.connection.execute("DELETE FROM stitch WHERE asserted_by = ? AND job = ?", (subject, job))
+        for table in ("run_shape", "run_shape_day"):
+            self.connection.execute(f"DELETE FROM {table} WHERE asserted_by = ? AND job = ?", (id_, job))
 
     def _shape(self, subject: bytes, job: int) -> Shape:
         rows = self.connection.execute(
-            "SELECT i.side, i.dataset FROM present p JOIN shape_io i ON i.shape = p.shape WHERE p.subject = ? AND p.job = ?", (subject, job)
+            "SELECT i.side, i.dataset FROM run_shape p JOIN shape_io i ON i.shape = p.shape WHERE p.asserted_by = ? AND p.job = ?",
+            (subject, job),
         )
         return make_shape(Origin.OBSERVED, rows.fetchall(), ())
 

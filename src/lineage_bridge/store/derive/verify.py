@@ -11,44 +11,44 @@ from lineage_bridge.graph.relations import BY_NAME, Row
 from lineage_bridge.store.derive.stitching import is_on
 from lineage_bridge.store.identity.groups import Identities
 
-_NEEDED = ("node", "run", "run_io", "said", "content", "declared_io", "facet", "alias")
+_NEEDED = ("node", "run", "run_io", "assertion", "facet_set", "declared_io", "facet", "alias")
 STORED = (
-    "present",
-    "present_day",
-    "subject_statement",
-    "spoken",
+    "run_shape",
+    "run_shape_day",
+    "run_lineage_set",
+    "mentioned_node",
     "shape",
     "shape_io",
-    "shape_statement",
+    "shape_lineage_set",
     "shape_flow",
     "hub_io",
     "job_shape",
     "job_io",
     "flow",
     "hub",
-    "job_statement",
-    "facet_meaning",
+    "job_lineage_set",
+    "facet_lineage_set",
     "facet_node",
-    "meaning",
-    "statement",
-    "remark",
+    "lineage_set",
+    "column_statement",
+    "annotation",
     "sibling",
     "stitch",
     "current_facet",
     "search_text",
     "symlink",
-    "symlink_said",
-    "claim",
-    "claim_said",
-    "respelt",
-    "respaced",
+    "symlink_evidence",
+    "namespace_claim",
+    "namespace_claim_evidence",
+    "name_alias",
+    "namespace_alias",
 )
 """Tables that hold exactly what `derive` gives under their name."""
-MAY_HOLD_MORE = frozenset({"spoken"})
+MAY_HOLD_MORE = frozenset({"mentioned_node"})
 """Tables that only tell where to look: a row too many costs a look."""
-WAITING = ("dirty", "unsearched", "unstitched")
+WAITING = ("derive_queue", "search_queue", "stitch_queue")
 """Tables of keys that are still to be derived: until they are empty, the others may differ."""
-SEARCH = {"node_search": "SELECT id FROM node", "node_search_told": "SELECT node FROM search_text"}
+SEARCH = {"node_search": "SELECT id FROM node", "node_search_text": "SELECT node FROM search_text"}
 """Full-text indexes, and the ids of what they must hold."""
 APART = frozenset({"position", "change", "change_epoch", "rule"})
 """What tells how the store came to be, and by which rules it is derived."""

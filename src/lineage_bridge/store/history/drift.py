@@ -9,7 +9,7 @@ from lineage_bridge.model.graph import Node
 from lineage_bridge.store.history.moment import Moment
 from lineage_bridge.store.query.nodes import Nodes
 
-_DECLARED = """SELECT DISTINCT n.id, n.namespace, n.name FROM present p JOIN node n ON n.id = p.job
+_DECLARED = """SELECT DISTINCT n.id, n.namespace, n.name FROM run_shape p JOIN node n ON n.id = p.job
 WHERE p.origin = 2 AND p.shape <> 0 AND n.kind = 2 AND n.namespace GLOB ? AND n.name GLOB ? ORDER BY n.namespace, n.name LIMIT ? OFFSET ?"""
 _FLOWS = """SELECT DISTINCT CASE f.source WHEN 0 THEN :job ELSE f.source END, CASE f.target WHEN 0 THEN :job ELSE f.target END, s.origin
 FROM (SELECT DISTINCT shape FROM job_shape WHERE job = :job) j JOIN shape s ON s.shape = j.shape JOIN shape_flow f ON f.shape = j.shape"""

@@ -13,10 +13,10 @@ _SCAN = 50_000
 _JOBS = 20
 """How many jobs an entry names."""
 _SAID = f"""SELECT c.facet, s.side, s.job, s.first, s.first_event, s.last, s.last_event
-FROM (SELECT * FROM said WHERE about = ? AND side = ? AND first <= ? ORDER BY day DESC LIMIT {_SCAN}) s
-JOIN content c ON c.content = s.content AND c.key = ?"""
+FROM (SELECT * FROM assertion WHERE node = ? AND side = ? AND first <= ? ORDER BY day DESC LIMIT {_SCAN}) s
+JOIN facet_set c ON c.facet_set = s.facet_set AND c.key = ?"""
 _SAME = """FROM lifecycle m
-WHERE m.subject = l.subject AND m.job = l.job AND m.dataset = l.dataset AND m.change = l.change AND m.previous = l.previous"""
+WHERE m.asserted_by = l.asserted_by AND m.job = l.job AND m.dataset = l.dataset AND m.change = l.change AND m.previous = l.previous"""
 _LIFE = f"""SELECT l.first, l.first_event, (SELECT max(m.last) {_SAME}), l.change, l.dataset, l.previous, l.job FROM lifecycle l
 WHERE (l.dataset = :node OR l.previous = :node) AND l.day = (SELECT min(m.day) {_SAME})
 ORDER BY l.first DESC, l.first_event DESC, l.change LIMIT :limit OFFSET :offset"""

@@ -38,7 +38,7 @@ class Feed:
         words = sorted(kinds)
         where = f" AND kind IN ({', '.join('?' * len(words))})" if words else ""
         rows = self.connection.execute(
-            f"SELECT seq, kind, turn, {', '.join(COLUMNS)} FROM change WHERE seq > ?{where} ORDER BY seq LIMIT ?",
+            f"SELECT seq, kind, action, {', '.join(COLUMNS)} FROM change WHERE seq > ?{where} ORDER BY seq LIMIT ?",
             (start, *words, limit + 1),
         ).fetchall()
         more = len(rows) > limit

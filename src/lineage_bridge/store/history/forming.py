@@ -13,15 +13,15 @@ from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.query.assertions import declared_shape, read_meaning, sayings_of, shape_at, stored_meaning
 from lineage_bridge.store.query.flows import RawEdge
 
-_LAST = """SELECT CASE WHEN last <= :at THEN last ELSE first END FROM present_day
-WHERE subject = :subject AND job = :job AND day <= :day AND first <= :at ORDER BY day DESC LIMIT 1"""
+_LAST = """SELECT CASE WHEN last <= :at THEN last ELSE first END FROM run_shape_day
+WHERE asserted_by = :asserted_by AND job = :job AND day <= :day AND first <= :at ORDER BY day DESC LIMIT 1"""
 _LONGEST = " ".join(f"WHEN {stretch} THEN {min(longest(stretch), 2**62)}" for stretch in STRETCHES)
 _SUBJECTS = f"""WITH RECURSIVE class (job, stretch) AS (
-    SELECT id, (SELECT min(forming) FROM present WHERE job = id AND forming IS NOT NULL) FROM node WHERE id IN ({{}})
-    UNION ALL SELECT c.job, (SELECT min(p.forming) FROM present p WHERE p.job = c.job AND p.forming > c.stretch)
+    SELECT id, (SELECT min(pending_until) FROM run_shape WHERE job = id AND pending_until IS NOT NULL) FROM node WHERE id IN ({{}})
+    UNION ALL SELECT c.job, (SELECT min(p.pending_until) FROM run_shape p WHERE p.job = c.job AND p.pending_until > c.stretch)
     FROM class c WHERE c.stretch IS NOT NULL)
-SELECT p.subject, p.job, p.origin FROM class c CROSS JOIN present p ON p.job = c.job AND p.forming = c.stretch
-AND p.reached > ? AND p.reached <= ? + CASE c.stretch {_LONGEST} END AND p.sprouted <= ?"""
+SELECT p.asserted_by, p.job, p.origin FROM class c CROSS JOIN run_shape p ON p.job = c.job AND p.pending_until = c.stretch
+AND p.current_since > ? AND p.current_since <= ? + CASE c.stretch {_LONGEST} END AND p.first_shape_at <= ?"""
 """An index look-up for each class of stretches that a job has, however many runs it has."""
 
 
@@ -83,7 +83,7 @@ class Forming:
 
     def last(self, subject: bytes, job: int) -> int:
         """When a subject had spoken last; to the day."""
-        values = {"subject": subject, "job": job, "at": self.at_us, "day": day_of(self.at_us)}
+        values = {"asserted_by": subject, "job": job, "at": self.at_us, "day": day_of(self.at_us)}
         row = self.connection.execute(_LAST, values).fetchone()
         return int(row[0]) if row else 0
 

@@ -9,7 +9,7 @@ from lineage_bridge.store.history.forming import Forming, side_of
 from lineage_bridge.store.query.flows import Direction, RawEdge, RawPort, RawStatement
 from lineage_bridge.store.query.nodes import Nodes
 
-_REACHED = "present p ON p.job = w.job AND p.shape = f.shape AND p.origin = w.origin AND p.reached <= ?"
+_REACHED = "run_shape p ON p.job = w.job AND p.shape = f.shape AND p.origin = w.origin AND p.current_since <= ?"
 _HELD = f"""CASE WHEN w.source = w.job OR w.target = w.job THEN EXISTS (
     SELECT 1 FROM job_shape j CROSS JOIN shape_flow f ON f.shape = j.shape AND f.evidence = w.evidence
     AND f.source IN (w.source, CASE w.source WHEN w.job THEN 0 ELSE w.source END)
@@ -61,7 +61,8 @@ class FlowsAt:
         hubs = f"""SELECT {ends}, h.job, h.origin, 3, h.hub FROM hub_io a JOIN hub h ON h.hub = a.hub
         JOIN hub_io b ON b.hub = a.hub AND b.side = {int(direction.far)}
         WHERE a.dataset IN ({marks(some)}) AND a.side = {int(direction.near)}
-        AND EXISTS (SELECT 1 FROM present p WHERE p.job = h.job AND p.shape IN (h.hub, h.hub + 1 - 2 * (h.hub & 1)) AND p.reached <= ?)"""
+        AND EXISTS (SELECT 1 FROM run_shape p
+        WHERE p.job = h.job AND p.shape IN (h.hub, h.hub + 1 - 2 * (h.hub & 1)) AND p.current_since <= ?)"""
         yield from self.connection.execute(hubs, (*some, self.at_us))
 
     def _jobs_at(self, some: list[int], direction: Direction) -> set[int]:
@@ -69,7 +70,7 @@ class FlowsAt:
         key = direction, tuple(some)
         if key != self._asked:
             named = f"""SELECT job FROM job_io WHERE dataset IN ({marks(some)}) AND side = {int(direction.near)}
-            UNION SELECT job FROM spoken WHERE node IN ({marks(some)})"""
+            UNION SELECT job FROM mentioned_node WHERE node IN ({marks(some)})"""
             self._asked, self._jobs = key, {row[0] for row in self.connection.execute(named, (*some, *some))}.union(some)
         return self._jobs
 
@@ -114,14 +115,15 @@ class FlowsAt:
         """As Flows."""
         meanings: set[tuple[bytes, int]] = set(
             self.connection.execute(
-                f"""SELECT meaning, origin FROM job_statement w WHERE job = ? AND carrier = ? AND EXISTS (
-                SELECT 1 FROM shape_statement f CROSS JOIN {_REACHED} WHERE f.meaning = w.meaning AND f.carrier = w.carrier)""",
+                f"""SELECT lineage_set, origin FROM job_lineage_set w WHERE job = ? AND carrier = ? AND EXISTS (
+                SELECT 1 FROM shape_lineage_set f CROSS JOIN {_REACHED} WHERE f.lineage_set = w.lineage_set AND f.carrier = w.carrier)""",
                 (job, carrier, self.at_us),
             )
         )
         for formed in self.forming.of_job(job):
             meanings |= {(meaning, formed.shape.origin) for of, meaning in formed.shape.statements if of == carrier}
-        rows = "SELECT target, target_field, source, source_field, type, subtype, masking, ?, ?, meaning FROM statement WHERE meaning = ?"
+        rows = """SELECT target, target_field, source, source_field, type, subtype, masking, ?, ?, lineage_set
+        FROM column_statement WHERE lineage_set = ?"""
         return [row for meaning, origin in sorted(meanings) for row in self.connection.execute(rows, (carrier, origin, meaning))]
 
     def expand(self, ids: Iterable[int]) -> set[int]:

@@ -15,8 +15,8 @@ _SCAN = 50_000
 _RANKS = ((Side.SELF, "dataset"), (Side.OUTPUT, "output"), (Side.INPUT, "input"))
 """Whose word on a schema counts, strongest first, and how answers write it: only the first of these that is there counts."""
 _SAID = f"""SELECT s.job, c.facet, s.first, s.first_event, s.last, s.last_event, s.day
-FROM (SELECT * FROM said WHERE about = ? AND side = ? AND first <= ? ORDER BY day DESC LIMIT {_SCAN}) s
-JOIN content c ON c.content = s.content AND c.key = 'schema'"""
+FROM (SELECT * FROM assertion WHERE node = ? AND side = ? AND first <= ? ORDER BY day DESC LIMIT {_SCAN}) s
+JOIN facet_set c ON c.facet_set = s.facet_set AND c.key = 'schema'"""
 _RENAMED = """SELECT DISTINCT previous FROM lifecycle WHERE dataset = ? AND change = 'RENAME' AND previous <> 0 AND first <= ?"""
 
 

@@ -30,13 +30,15 @@ _HOLD_PORT = """SELECT DISTINCT i.shape FROM shape_io i CROSS JOIN shape s ON s.
 WHERE i.dataset = ? AND i.side = ? AND EXISTS (SELECT 1 FROM job_shape j WHERE j.job = ? AND j.shape = i.shape)"""
 _HOLD_PORT_OF_MANY = """SELECT DISTINCT i.shape FROM job_shape j CROSS JOIN shape s ON s.shape = j.shape AND s.origin = ?
 CROSS JOIN shape_io i ON i.shape = j.shape AND i.dataset = ? AND i.side = ? WHERE j.job = ?"""
-_OF_PRESENT = "FROM present_day d CROSS JOIN present p ON p.subject = d.subject AND p.job = d.job WHERE d.job = h.job AND d.shape = h.shape"
+_OF_PRESENT = """FROM run_shape_day d CROSS JOIN run_shape p ON p.asserted_by = d.asserted_by AND p.job = d.job
+WHERE d.job = h.job AND d.shape = h.shape"""
 _LASTS_AT = f""", asked AS MATERIALIZED (SELECT held.*, ? AS at, ? AS today FROM held),
 known AS MATERIALIZED (SELECT h.*, coalesce(
-    (SELECT d.last {_OF_PRESENT} AND d.day = h.today AND d.last <= h.at AND p.reached <= h.at ORDER BY d.last DESC LIMIT 1),
-    (SELECT d.last {_OF_PRESENT} AND d.day < h.today AND p.reached <= h.at ORDER BY d.day DESC, d.last DESC LIMIT 1)) AS last FROM asked h)
+    (SELECT d.last {_OF_PRESENT} AND d.day = h.today AND d.last <= h.at AND p.current_since <= h.at ORDER BY d.last DESC LIMIT 1),
+    (SELECT d.last {_OF_PRESENT} AND d.day < h.today AND p.current_since <= h.at
+    ORDER BY d.day DESC, d.last DESC LIMIT 1)) AS last FROM asked h)
 SELECT job, shape, origin, coalesce((SELECT d.first {_OF_PRESENT} AND d.day = h.today AND d.first <= h.at AND d.last > h.at
-    AND (h.last IS NULL OR d.first > h.last) AND p.reached <= h.at ORDER BY d.first DESC LIMIT 1), last) FROM known h"""
+    AND (h.last IS NULL OR d.first > h.last) AND p.current_since <= h.at ORDER BY d.first DESC LIMIT 1), last) FROM known h"""
 """As of a time: of those who had spoken their last that day or before, else of those who spoke before and after it."""
 _SpanRow = tuple[int, int, int, int | None]
 

@@ -9,11 +9,10 @@ from lineage_bridge.graph.runs.state import run_state
 from lineage_bridge.store.history.forming import Forming, side_of
 from lineage_bridge.store.runs.runs import Runs
 
-_ENDED = """SELECT subject, shape, last, reached FROM present WHERE job = ? AND origin = 1 AND last <= ?
-ORDER BY last DESC, subject DESC LIMIT ?"""
-_SPANNING = (
-    "SELECT subject, shape, last, reached FROM present WHERE job = ? AND origin = 1 AND last > ? AND first <= ? ORDER BY last LIMIT ?"
-)
+_ENDED = """SELECT asserted_by, shape, last, current_since FROM run_shape WHERE job = ? AND origin = 1 AND last <= ?
+ORDER BY last DESC, asserted_by DESC LIMIT ?"""
+_SPANNING = """SELECT asserted_by, shape, last, current_since FROM run_shape WHERE job = ? AND origin = 1 AND last > ? AND first <= ?
+ORDER BY last LIMIT ?"""
 _EVENTS = """SELECT type, min(first), max(CASE WHEN last <= :at THEN last ELSE first END)
 FROM run_event WHERE run = :run AND first <= :at GROUP BY type"""
 _SCAN = 200

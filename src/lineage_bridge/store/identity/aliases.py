@@ -12,24 +12,25 @@ from lineage_bridge.graph.relations import NEVER_US
 from lineage_bridge.model.history import AliasFilter, AliasRecord
 from lineage_bridge.store.identity.groups import Identities
 
-_COLUMNS = "entity, whole, a_space, a_name, b_space, b_name, kind, evidence, 0"
+_COLUMNS = "entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence, 0"
 _WORDS = f"""SELECT {_COLUMNS}, stated_by, stated_at FROM alias x
 WHERE stated_at <> {NEVER_US} AND (:entity IS NULL OR entity = :entity)
-AND {{}} ORDER BY entity, whole, a_space, a_name, b_space, b_name, kind, evidence"""
+AND {{}} ORDER BY entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence"""
 _VETOES = f"""SELECT {_COLUMNS}, NULL, vetoed_at FROM alias x WHERE vetoed = 1 AND (:entity IS NULL OR entity = :entity)
-AND {{}} ORDER BY entity, whole, a_space, a_name, b_space, b_name, kind, evidence"""
-_SPACES = """SELECT DISTINCT 1, 1, a_space, '', b_space, prefix, 'rule', rule, parts, NULL, NULL
-FROM (SELECT space AS a_space, other AS b_space, '' AS a_name, '' AS b_name, prefix, rule, parts FROM respaced) x
-WHERE :entity IN (1) AND {} ORDER BY a_space, b_space, prefix, parts, rule"""
-_LINKS = """SELECT 1, 0, a_space, a_name, b_space, b_name, 'symlink', type, 0, NULL, NULL FROM (
-SELECT a.namespace AS a_space, a.name AS a_name, b.namespace AS b_space, b.name AS b_name, s.type
+AND {{}} ORDER BY entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence"""
+_SPACES = """SELECT DISTINCT 1, 1, a_namespace, '', b_namespace, prefix, 'rule', rule, parts, NULL, NULL
+FROM (SELECT namespace AS a_namespace, other_namespace AS b_namespace, '' AS a_name, '' AS b_name, prefix, rule, parts
+FROM namespace_alias) x
+WHERE :entity IN (1) AND {} ORDER BY a_namespace, b_namespace, prefix, parts, rule"""
+_LINKS = """SELECT 1, 0, a_namespace, a_name, b_namespace, b_name, 'symlink', type, 0, NULL, NULL FROM (
+SELECT a.namespace AS a_namespace, a.name AS a_name, b.namespace AS b_namespace, b.name AS b_name, s.type
 FROM symlink s JOIN node a ON a.id = s.dataset JOIN node b ON b.id = s.other) x
-WHERE :entity IN (1) AND {} ORDER BY a_space, a_name, b_space, b_name, type"""
-_STEPS = """SELECT DISTINCT 1, 0, a_space, a_name, b_space, b_name, 'rule', rule, 0, NULL, NULL FROM (
-SELECT namespace AS a_space, name AS a_name, to_namespace AS b_space, to_name AS b_name, rule FROM respelt) x
-WHERE :entity IN (1) AND {} ORDER BY a_space, a_name, b_space, b_name, rule"""
-_CLAIMS = """SELECT 1, whole, a_space, a_name, b_space, b_name, 'facet', evidence, 0, NULL, first FROM claim x
-WHERE :entity IN (1) AND {} ORDER BY whole, a_space, a_name, b_space, b_name, evidence"""
+WHERE :entity IN (1) AND {} ORDER BY a_namespace, a_name, b_namespace, b_name, type"""
+_STEPS = """SELECT DISTINCT 1, 0, a_namespace, a_name, b_namespace, b_name, 'rule', rule, 0, NULL, NULL FROM (
+SELECT namespace AS a_namespace, name AS a_name, to_namespace AS b_namespace, to_name AS b_name, rule FROM name_alias) x
+WHERE :entity IN (1) AND {} ORDER BY a_namespace, a_name, b_namespace, b_name, rule"""
+_CLAIMS = """SELECT 1, whole, a_namespace, a_name, b_namespace, b_name, 'facet', evidence, 0, NULL, first FROM namespace_claim x
+WHERE :entity IN (1) AND {} ORDER BY whole, a_namespace, a_name, b_namespace, b_name, evidence"""
 _SOURCES = {OPERATOR: (_WORDS,), SYMLINK: (_LINKS,), FACET: (_CLAIMS,), RULE: (_SPACES, _STEPS), "veto": (_VETOES,)}
 _DATASET = int(NodeKind.DATASET)
 
@@ -55,14 +56,16 @@ class AliasList:
                     yield self._record(row, vetoes=kind == "veto")
 
     def _record(self, row: tuple[int, int, str, str, str, str, str, str, int, str | None, int | None], *, vetoes: bool) -> AliasRecord:
-        entity, whole, a_space, a_name, b_space, b_name, kind, evidence, parts, by, at_us = row
-        a, b = Spelling(entity, a_space, a_name), Spelling(entity, b_space, b_name)
+        entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence, parts, by, at_us = row
+        a, b = Spelling(entity, a_namespace, a_name), Spelling(entity, b_namespace, b_name)
         if vetoes:
             standing = False
         elif kind == FACET:
-            standing = self._claim_stands(Claim(whole, a_space, a_name, b_space, b_name, evidence, 0))
+            standing = self._claim_stands(Claim(whole, a_namespace, a_name, b_namespace, b_name, evidence, 0))
         elif whole:
-            standing = self.identities.link_stands(entity, Link(SpaceLink(a_space, b_space, b_name, parts, evidence), kind, evidence))
+            standing = self.identities.link_stands(
+                entity, Link(SpaceLink(a_namespace, b_namespace, b_name, parts, evidence), kind, evidence)
+            )
         else:
             standing = self.identities.step_stands(Step(a, b, kind, evidence))
         return AliasRecord(entity, bool(whole), a[1:], b[1:], kind, evidence, standing, parts, by, at_us)
@@ -70,7 +73,7 @@ class AliasList:
     def _claim_stands(self, claim: Claim) -> bool:
         """Whether it is neither vetoed nor contradicted."""
         if claim.whole:
-            return claim.link in self.identities.links(_DATASET, claim.a_space)
+            return claim.link in self.identities.links(_DATASET, claim.a_namespace)
         return claim.step in set(self.identities.steps([claim.step.a]))
 
 
@@ -79,5 +82,5 @@ def _where(which: AliasFilter) -> str:
     if which.namespace is None:
         return "1"
     if which.name is None:
-        return "(x.a_space = :namespace OR x.b_space = :namespace)"
-    return "((x.a_space = :namespace AND x.a_name = :name) OR (x.b_space = :namespace AND x.b_name = :name))"
+        return "(x.a_namespace = :namespace OR x.b_namespace = :namespace)"
+    return "((x.a_namespace = :namespace AND x.a_name = :name) OR (x.b_namespace = :namespace AND x.b_name = :name))"

@@ -12,15 +12,16 @@ Said = tuple[int, str, bytes]
 _ALWAYS = 2**63 - 1
 _REMEMBERED = 200_000
 _LEAST = "DO UPDATE SET first = excluded.first WHERE excluded.first < first"
-_MERGE = f"INSERT INTO claim VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (whole, a_space, a_name, b_space, b_name, evidence) {_LEAST}"
-_MERGE_SAID = f"INSERT INTO claim_said VALUES (?, ?, ?, ?) ON CONFLICT (dataset, key, facet) {_LEAST}"
+_MERGE = f"""INSERT INTO namespace_claim VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (whole, a_namespace, a_name, b_namespace, b_name, evidence) {_LEAST}"""
+_MERGE_SAID = f"INSERT INTO namespace_claim_evidence VALUES (?, ?, ?, ?) ON CONFLICT (dataset, key, facet) {_LEAST}"
 _NAME = "SELECT namespace, name FROM node WHERE id = ? AND kind = 1"
 _TEXT = "SELECT text FROM facet WHERE facet = ?"
-_COLUMNS = "whole, a_space, a_name, b_space, b_name, evidence, sole"
-_FORTH = f"""WITH wanted (w, a, b) AS (VALUES {{}}) SELECT {_COLUMNS}, first FROM wanted CROSS JOIN claim
-ON whole = w AND a_space = a AND a_name = b"""
-_BACK = f"""WITH wanted (w, a, b) AS (VALUES {{}}) SELECT {_COLUMNS}, first FROM wanted CROSS JOIN claim INDEXED BY claim_back
-ON whole = w AND b_space = a AND b_name = b"""
+_COLUMNS = "whole, a_namespace, a_name, b_namespace, b_name, evidence, sole"
+_FORTH = f"""WITH wanted (w, a, b) AS (VALUES {{}}) SELECT {_COLUMNS}, first FROM wanted CROSS JOIN namespace_claim
+ON whole = w AND a_namespace = a AND a_name = b"""
+_BACK = f"""WITH wanted (w, a, b) AS (VALUES {{}}) SELECT {_COLUMNS}, first
+FROM wanted CROSS JOIN namespace_claim INDEXED BY namespace_claim_back ON whole = w AND b_namespace = a AND b_name = b"""
 End = tuple[int, str, str]
 """whole, namespace, name (empty for a namespace)"""
 
@@ -74,15 +75,17 @@ class ClaimKeeper:
 
     def unsay(self, datasets: Iterable[int]) -> bool:
         """Forget what was said of these datasets; whether anything was. Then `see` what still is, and `recall`."""
-        gone = self.connection.executemany("DELETE FROM claim_said WHERE dataset = ?", [(dataset,) for dataset in datasets])
+        gone = self.connection.executemany("DELETE FROM namespace_claim_evidence WHERE dataset = ?", [(dataset,) for dataset in datasets])
         self.forget()
         return gone.rowcount > 0
 
     def recall(self) -> None:
         """Make all claims again from what is said."""
-        self.connection.execute("DELETE FROM claim")
+        self.connection.execute("DELETE FROM namespace_claim")
         self.connection.executemany(_MERGE, self._all())
 
     def _all(self) -> Iterator[tuple[object, ...]]:
-        for dataset, key, facet, first in self.connection.execute("SELECT dataset, key, facet, first FROM claim_said").fetchall():
+        for dataset, key, facet, first in self.connection.execute(
+            "SELECT dataset, key, facet, first FROM namespace_claim_evidence"
+        ).fetchall():
             yield from ((*claim, first) for claim in self._made(dataset, key, facet))

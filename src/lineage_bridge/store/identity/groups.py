@@ -20,33 +20,35 @@ from lineage_bridge.store.identity.names_at import NamesAt
 from lineage_bridge.store.identity.symlinks import Symlinks
 
 _DATASET = int(NodeKind.DATASET)
-_HAS = """SELECT EXISTS (SELECT 1 FROM respelt), EXISTS (SELECT 1 FROM respaced),
+_HAS = """SELECT EXISTS (SELECT 1 FROM name_alias), EXISTS (SELECT 1 FROM namespace_alias),
 EXISTS (SELECT 1 FROM alias WHERE entity IN (1, 2) AND whole = 0), EXISTS (SELECT 1 FROM alias WHERE entity IN (1, 2) AND whole = 1),
-EXISTS (SELECT 1 FROM claim)"""
-_LINKS = """SELECT space, other, prefix, parts, rule, owner FROM respaced WHERE space = ?1
-UNION SELECT space, other, prefix, parts, rule, owner FROM respaced WHERE other = ?1"""
+EXISTS (SELECT 1 FROM namespace_claim)"""
+_LINKS = """SELECT namespace, other_namespace, prefix, parts, rule, owner FROM namespace_alias WHERE namespace = ?1
+UNION SELECT namespace, other_namespace, prefix, parts, rule, owner FROM namespace_alias WHERE other_namespace = ?1"""
 _SPACE_WORDS = (
-    f"SELECT {WORD} FROM alias WHERE entity = ?1 AND whole = 1 AND a_space = ?2 "
-    f"UNION SELECT {WORD} FROM alias INDEXED BY alias_back WHERE entity = ?1 AND whole = 1 AND b_space = ?2"
+    f"SELECT {WORD} FROM alias WHERE entity = ?1 AND whole = 1 AND a_namespace = ?2 "
+    f"UNION SELECT {WORD} FROM alias INDEXED BY alias_back WHERE entity = ?1 AND whole = 1 AND b_namespace = ?2"
 )
-_EVERYWHERE = f"SELECT {WORD} FROM alias WHERE entity = 1 AND whole = 0 AND a_space = '' AND a_name = ''"
+_EVERYWHERE = f"SELECT {WORD} FROM alias WHERE entity = 1 AND whole = 0 AND a_namespace = '' AND a_name = ''"
 # A list of keys is joined, in this order: SQLite looks each up in an index.
 _FORTH = """WITH wanted (a, b) AS (VALUES {}) SELECT r.namespace, r.name, r.to_namespace, r.to_name, r.rule, r.owner
-FROM wanted CROSS JOIN respelt r ON r.namespace = a AND r.name = b"""
+FROM wanted CROSS JOIN name_alias r ON r.namespace = a AND r.name = b"""
 _BACK = """WITH wanted (a, b) AS (VALUES {}) SELECT r.namespace, r.name, r.to_namespace, r.to_name, r.rule, r.owner
-FROM wanted CROSS JOIN respelt r ON r.to_namespace = a AND r.to_name = b"""
+FROM wanted CROSS JOIN name_alias r ON r.to_namespace = a AND r.to_name = b"""
 _A_WORDS = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {WORD} FROM wanted CROSS JOIN alias
-ON entity = k AND whole = 0 AND a_space = a AND a_name = b"""
+ON entity = k AND whole = 0 AND a_namespace = a AND a_name = b"""
 _B_WORDS = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {WORD} FROM wanted CROSS JOIN alias INDEXED BY alias_back
-ON entity = k AND whole = 0 AND b_space = a AND b_name = b"""
+ON entity = k AND whole = 0 AND b_namespace = a AND b_name = b"""
 _MET = "SELECT n.id, n.kind, n.namespace, n.name, n.first, {} FROM node n WHERE n.id IN ({})"
-_HAS_STEP = """n.kind = 1 AND (EXISTS (SELECT 1 FROM respelt r WHERE r.namespace = n.namespace AND r.name = n.name)
-OR EXISTS (SELECT 1 FROM respelt r WHERE r.to_namespace = n.namespace AND r.to_name = n.name))"""
-_HAS_WORD = """EXISTS (SELECT 1 FROM alias a WHERE a.entity = n.kind AND a.whole = 0 AND a.a_space = n.namespace AND a.a_name = n.name)
+_HAS_STEP = """n.kind = 1 AND (EXISTS (SELECT 1 FROM name_alias r WHERE r.namespace = n.namespace AND r.name = n.name)
+OR EXISTS (SELECT 1 FROM name_alias r WHERE r.to_namespace = n.namespace AND r.to_name = n.name))"""
+_HAS_WORD = """EXISTS (SELECT 1 FROM alias a WHERE a.entity = n.kind AND a.whole = 0 AND a.a_namespace = n.namespace AND a.a_name = n.name)
 OR EXISTS (SELECT 1 FROM alias a INDEXED BY alias_back
-WHERE a.entity = n.kind AND a.whole = 0 AND a.b_space = n.namespace AND a.b_name = n.name)"""
-_HAS_CLAIM = """n.kind = 1 AND (EXISTS (SELECT 1 FROM claim c WHERE c.whole = 0 AND c.a_space = n.namespace AND c.a_name = n.name)
-OR EXISTS (SELECT 1 FROM claim c INDEXED BY claim_back WHERE c.whole = 0 AND c.b_space = n.namespace AND c.b_name = n.name))"""
+WHERE a.entity = n.kind AND a.whole = 0 AND a.b_namespace = n.namespace AND a.b_name = n.name)"""
+_HAS_CLAIM = """n.kind = 1 AND (EXISTS (SELECT 1 FROM namespace_claim c
+WHERE c.whole = 0 AND c.a_namespace = n.namespace AND c.a_name = n.name)
+OR EXISTS (SELECT 1 FROM namespace_claim c INDEXED BY namespace_claim_back
+WHERE c.whole = 0 AND c.b_namespace = n.namespace AND c.b_name = n.name))"""
 _THERE = """WITH wanted (a, b, k) AS (VALUES {}) SELECT n.id, n.kind, n.namespace, n.name, n.first
 FROM wanted CROSS JOIN node n ON n.namespace = a AND n.name = b AND n.kind = k"""
 _BY_ID = "SELECT id, kind, namespace, name, first FROM node WHERE id IN ({})"
@@ -210,16 +212,16 @@ class Identities:
     def _claimed_space(self, namespace: str) -> list[Link]:
         """The links of a namespace that facets claim and agree on."""
         found = self.claims.around([(1, namespace, "")]) if self._knows()[4] else []
-        for space in {claim.a_space for claim in found} - {namespace}:
+        for space in {claim.a_namespace for claim in found} - {namespace}:
             self._learn_of_space(_DATASET, space)
-        return [claim.link for claim in self._agreed(found) if namespace in (claim.a_space, claim.b_space)]
+        return [claim.link for claim in self._agreed(found) if namespace in (claim.a_namespace, claim.b_namespace)]
 
     def _claimed_names(self, spellings: Collection[Spelling]) -> list[Step]:
         """The steps from or to these spellings that facets claim and agree on."""
         here = [(0, s.namespace, s.name) for s in spellings if s.kind == _DATASET]
         found = self.claims.around(here) if here and self._knows()[4] else []
         self._learn([claim.step.a for claim in found])
-        for space in {claim.a_space for claim in found}:
+        for space in {claim.a_namespace for claim in found}:
             self._learn_of_space(_DATASET, space)
         return [claim.step for claim in self._agreed(found) if claim.step.a in spellings or claim.step.b in spellings]
 

@@ -13,7 +13,8 @@ from lineage_bridge.graph.relations import ALIAS as ALIASES
 from lineage_bridge.graph.relations import Row
 from lineage_bridge.store.derive.spellings import WORD
 
-_SAID = f"""SELECT word FROM alias_word WHERE {" AND ".join(f"{column} = ?" for column in ALIASES.key)} AND at <= ? ORDER BY at, event"""
+_KEY = " AND ".join(f"{column} = ?" for column in ALIASES.key)
+_SAID = f"SELECT operation FROM alias_statement WHERE {_KEY} AND at <= ? ORDER BY at, event"
 _OF_DATASETS = f"SELECT {WORD} FROM alias WHERE entity = {int(NodeKind.DATASET)}"
 _NAMED = "SELECT 1 FROM node WHERE id = ? AND first <= ?"
 _SPACE = f"SELECT 1 FROM node WHERE namespace = ? AND kind = {int(NodeKind.DATASET)} AND first <= ? LIMIT 1"
@@ -63,4 +64,4 @@ class NamesAt:
         stood = list(standing(words, vetoes))
         ends = {end[1:] for word in stood if not word.whole for end in word.ends}
         steps = {(*here, *to, rule) for end in ends for here, to, rule in closure(*end)}
-        return _Used(frozenset(steps), frozenset(space for word in stood for space in (word.a_space, word.b_space)))
+        return _Used(frozenset(steps), frozenset(space for word in stood for space in (word.a_namespace, word.b_namespace)))

@@ -11,14 +11,14 @@ Pair = tuple[int, int, str]
 
 _NOW = "SELECT dataset, other, type FROM symlink WHERE {} IN ({})"
 _TOUCHING_NOW = """EXISTS (SELECT 1 FROM symlink s WHERE s.dataset = n.id) OR EXISTS (SELECT 1 FROM symlink s WHERE s.other = n.id)"""
-_TOUCHING_THEN = """EXISTS (SELECT 1 FROM symlink_said s WHERE s.dataset = n.id)
-OR EXISTS (SELECT 1 FROM facet_node f JOIN symlink_said s ON s.facet = f.facet WHERE f.node = n.id)"""
-_SAID = "SELECT DISTINCT dataset FROM symlink_said WHERE dataset IN ({})"
-_NAMED = "SELECT DISTINCT s.dataset FROM facet_node n JOIN symlink_said s ON s.facet = n.facet WHERE n.node IN ({})"
+_TOUCHING_THEN = """EXISTS (SELECT 1 FROM symlink_evidence s WHERE s.dataset = n.id)
+OR EXISTS (SELECT 1 FROM facet_node f JOIN symlink_evidence s ON s.facet = f.facet WHERE f.node = n.id)"""
+_SAID = "SELECT DISTINCT dataset FROM symlink_evidence WHERE dataset IN ({})"
+_NAMED = "SELECT DISTINCT s.dataset FROM facet_node n JOIN symlink_evidence s ON s.facet = n.facet WHERE n.node IN ({})"
 _THEN = """SELECT c.facet, CASE WHEN s.last <= :at THEN s.last ELSE s.first END AS time,
 CASE WHEN s.last <= :at THEN s.last_event ELSE s.first_event END AS event
-FROM said s JOIN content c ON c.content = s.content AND c.key = 'symlinks'
-WHERE s.about = :dataset AND s.side IN (0, 1, 2) AND s.first <= :at ORDER BY 2 DESC, 3 DESC, 1 DESC LIMIT 1"""
+FROM assertion s JOIN facet_set c ON c.facet_set = s.facet_set AND c.key = 'symlinks'
+WHERE s.node = :dataset AND s.side IN (0, 1, 2) AND s.first <= :at ORDER BY 2 DESC, 3 DESC, 1 DESC LIMIT 1"""
 
 
 class Symlinks:
@@ -33,7 +33,7 @@ class Symlinks:
     def any(self) -> bool:
         """Whether any symlink was ever said."""
         if self._any is None:
-            self._any = self.connection.execute("SELECT EXISTS (SELECT 1 FROM symlink_said)").fetchone()[0] == 1
+            self._any = self.connection.execute("SELECT EXISTS (SELECT 1 FROM symlink_evidence)").fetchone()[0] == 1
         return self._any
 
     @property

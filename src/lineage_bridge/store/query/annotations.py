@@ -7,10 +7,10 @@ from lineage_bridge.store.query.columns import ColumnStep
 
 MOST = 10
 """How many descriptions of one statement are told."""
-_DESCRIPTIONS = f"""SELECT DISTINCT description FROM remark r
-WHERE meaning = :meaning AND target IN (:target, 0) AND target_field = :target_field
+_DESCRIPTIONS = f"""SELECT DISTINCT description FROM annotation r
+WHERE lineage_set = :lineage_set AND target IN (:target, 0) AND target_field = :target_field
 AND source IN (:source, 0) AND source_field = :source_field AND description <> '' AND (:at IS NULL OR EXISTS (
-SELECT 1 FROM facet_meaning m WHERE m.facet = r.facet AND m.key IN ('columnLineage', 'lineage') AND m.first <= :at))
+SELECT 1 FROM facet_lineage_set m WHERE m.facet = r.facet AND m.key IN ('columnLineage', 'lineage') AND m.first <= :at))
 ORDER BY description LIMIT {MOST}"""
 
 

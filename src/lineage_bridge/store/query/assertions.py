@@ -13,31 +13,31 @@ from lineage_bridge.graph.statements.lineage_sets import Meaning, Statement
 MeaningOf = Callable[[bytes, str], bytes | None]
 """The meaning of a content's facet under a key."""
 
-_SPEAKING_OF_FLOW = """(EXISTS (SELECT 1 FROM declared_io d WHERE d.content = s.content) OR EXISTS (
-SELECT 1 FROM content c JOIN facet f ON f.facet = c.facet LEFT JOIN facet_meaning m ON m.facet = c.facet AND m.key = c.key
-WHERE c.content = s.content AND (c.key = 'lineage' OR (c.key = 'columnLineage' AND s.job = 0))
-AND (f.deleted = 1 OR m.meaning IS NOT NULL)))"""
-_SAYINGS = f"""SELECT s.first, s.first_event, s.last, s.last_event, s.content FROM said s
-WHERE s.subject = :subject AND s.job IN (:job, 0) AND s.about = :job AND s.side = {int(Side.SELF)} AND {_SPEAKING_OF_FLOW}"""
+_SPEAKING_OF_FLOW = """(EXISTS (SELECT 1 FROM declared_io d WHERE d.facet_set = s.facet_set) OR EXISTS (
+SELECT 1 FROM facet_set c JOIN facet f ON f.facet = c.facet LEFT JOIN facet_lineage_set m ON m.facet = c.facet AND m.key = c.key
+WHERE c.facet_set = s.facet_set AND (c.key = 'lineage' OR (c.key = 'columnLineage' AND s.job = 0))
+AND (f.deleted = 1 OR m.lineage_set IS NOT NULL)))"""
+_SAYINGS = f"""SELECT s.first, s.first_event, s.last, s.last_event, s.facet_set FROM assertion s
+WHERE s.asserted_by = :asserted_by AND s.job IN (:job, 0) AND s.node = :job AND s.side = {int(Side.SELF)} AND {_SPEAKING_OF_FLOW}"""
 _NOW = 2**63 - 1
 _AT = "CASE WHEN last <= :at THEN last ELSE first END"
-_CONTENTS = f"""SELECT content, max({_AT}) FROM said
-WHERE subject = :subject AND job = :job AND about = :about AND side = :side AND first <= :at GROUP BY content"""
+_CONTENTS = f"""SELECT facet_set, max({_AT}) FROM assertion
+WHERE asserted_by = :asserted_by AND job = :job AND node = :node AND side = :side AND first <= :at GROUP BY facet_set"""
 _NAMINGS = f"""SELECT side, dataset, min(first), max({_AT}) FROM run_io
-WHERE run = :subject AND job = :job AND first <= :at GROUP BY dataset, side"""
-_STATED = "SELECT carrier, meaning, first, 0 FROM subject_statement WHERE subject = :subject AND job = :job AND first <= :at"
+WHERE run = :asserted_by AND job = :job AND first <= :at GROUP BY dataset, side"""
+_STATED = "SELECT carrier, lineage_set, first, 0 FROM run_lineage_set WHERE asserted_by = :asserted_by AND job = :job AND first <= :at"
 
 
 def sayings_of(connection: sqlite3.Connection, subject: bytes, job: int) -> list[Saying]:
     """What a design-time statement said of flow, day by day; `job` is the dataset it is about when it names no job."""
-    return [Saying(*row) for row in connection.execute(_SAYINGS, {"subject": subject, "job": job})]
+    return [Saying(*row) for row in connection.execute(_SAYINGS, {"asserted_by": subject, "job": job})]
 
 
 def declared_shape(connection: sqlite3.Connection, job: int, content: bytes, meaning_of: MeaningOf) -> Shape:
     """The shape of one content of a design-time statement; `job` is the dataset it is about when it names no job."""
     row = connection.execute("SELECT kind FROM node WHERE id = ?", (job,)).fetchone()
     spoken_of = declaring_keys(job if row and row[0] == NodeKind.JOB else 0)
-    declared = connection.execute("SELECT side, dataset, facets FROM declared_io WHERE content = ?", (content,)).fetchall()
+    declared = connection.execute("SELECT side, dataset, dataset_facet_set FROM declared_io WHERE facet_set = ?", (content,)).fetchall()
     said = [(job, content, key) for key in spoken_of]
     said += [(dataset, facets, "columnLineage") for side, dataset, facets in declared if side == Side.OUTPUT]
     statements = [(carrier, meaning) for carrier, facets, key in said if (meaning := meaning_of(facets, key))]
@@ -46,7 +46,7 @@ def declared_shape(connection: sqlite3.Connection, job: int, content: bytes, mea
 
 def shape_at(connection: sqlite3.Connection, subject: bytes, job: int, at_us: int) -> tuple[Shape, Growth]:
     """The shape of a run by what it had said by a time."""
-    values = {"subject": subject, "job": job, "at": at_us}
+    values = {"asserted_by": subject, "job": job, "at": at_us}
     namings = [Naming(*row) for row in connection.execute(_NAMINGS, values)]
     stated = [Stated(*row) for row in connection.execute(_STATED, values)]
 
@@ -66,7 +66,7 @@ def dated(
     lasts: dict[tuple[int, bytes | None], int] = {}
     for carrier in {carrier for carrier in carriers if carriers.count(carrier) > 1}:
         side, key = (Side.SELF, "lineage") if carrier == job else (Side.OUTPUT, "columnLineage")
-        values = {"subject": subject, "job": job, "about": carrier, "side": int(side), "at": at_us}
+        values = {"asserted_by": subject, "job": job, "node": carrier, "side": int(side), "at": at_us}
         for content, last in connection.execute(_CONTENTS, values).fetchall():
             meaning = meaning_of(content, key)
             lasts[carrier, meaning] = max(last, lasts.get((carrier, meaning), last))
@@ -76,7 +76,8 @@ def dated(
 def stored_meaning(connection: sqlite3.Connection, content: bytes, key: str) -> bytes | None:
     """The meaning of a stored content's facet, if it has one that can be read."""
     row = connection.execute(
-        "SELECT m.meaning FROM content c JOIN facet_meaning m ON m.facet = c.facet AND m.key = c.key WHERE c.content = ? AND c.key = ?",
+        "SELECT m.lineage_set FROM facet_set c JOIN facet_lineage_set m ON m.facet = c.facet AND m.key = c.key "
+        "WHERE c.facet_set = ? AND c.key = ?",
         (content, key),
     ).fetchone()
     return row[0] if row else None
@@ -84,9 +85,9 @@ def stored_meaning(connection: sqlite3.Connection, content: bytes, key: str) -> 
 
 def read_meaning(connection: sqlite3.Connection, meaning: bytes) -> Meaning:
     """A stored meaning, without the names of its nodes."""
-    explicit = connection.execute("SELECT explicit FROM meaning WHERE meaning = ?", (meaning,)).fetchone()[0]
+    explicit = connection.execute("SELECT explicit FROM lineage_set WHERE lineage_set = ?", (meaning,)).fetchone()[0]
     rows = connection.execute(
-        "SELECT target, target_field, source, source_field, type, subtype, masking FROM statement WHERE meaning = ?",
+        "SELECT target, target_field, source, source_field, type, subtype, masking FROM column_statement WHERE lineage_set = ?",
         (meaning,),
     )
     return Meaning(meaning, bool(explicit), tuple(Statement(*row) for row in rows), ())

@@ -7,19 +7,19 @@ from typing import NamedTuple, Protocol
 from lineage_bridge.graph.statements.lineage_sets import NO_SOURCE, OWN
 from lineage_bridge.store.query.flows import Direction, Flows
 
-_COLUMNS = "j.job, j.carrier, j.origin, s.meaning, s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking"
+_COLUMNS = "j.job, j.carrier, j.origin, s.lineage_set, s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking"
 _ABOUT_CARRIER = f"""SELECT {_COLUMNS}
-FROM job_statement j INDEXED BY job_statement_by_carrier
-CROSS JOIN statement s ON s.meaning = j.meaning AND s.target = 0 WHERE j.carrier = :node"""
+FROM job_lineage_set j INDEXED BY job_lineage_set_by_carrier
+CROSS JOIN column_statement s ON s.lineage_set = j.lineage_set AND s.target = 0 WHERE j.carrier = :node"""
 _ABOUT_TARGET = f"""SELECT {_COLUMNS}
-FROM statement s INDEXED BY statement_by_target
-CROSS JOIN job_statement j INDEXED BY job_statement_by_meaning ON j.meaning = s.meaning WHERE s.target = :node"""
+FROM column_statement s INDEXED BY column_statement_by_target
+CROSS JOIN job_lineage_set j INDEXED BY job_lineage_set_by_lineage_set ON j.lineage_set = s.lineage_set WHERE s.target = :node"""
 _FROM_SOURCE = f"""SELECT {_COLUMNS}
-FROM statement s INDEXED BY statement_by_source
-CROSS JOIN job_statement j INDEXED BY job_statement_by_meaning ON j.meaning = s.meaning WHERE s.source = :node"""
+FROM column_statement s INDEXED BY column_statement_by_source
+CROSS JOIN job_lineage_set j INDEXED BY job_lineage_set_by_lineage_set ON j.lineage_set = s.lineage_set WHERE s.source = :node"""
 _FROM_CARRIER = f"""SELECT {_COLUMNS}
-FROM job_statement j INDEXED BY job_statement_by_carrier
-CROSS JOIN statement s ON s.meaning = j.meaning AND s.source = 0 AND s.type <> '-' WHERE j.carrier = :node"""
+FROM job_lineage_set j INDEXED BY job_lineage_set_by_carrier
+CROSS JOIN column_statement s ON s.lineage_set = j.lineage_set AND s.source = 0 AND s.type <> '-' WHERE j.carrier = :node"""
 _FIELDS = " AND s.{side}_field IN (:field, '')"
 
 
@@ -39,7 +39,7 @@ class ColumnStep(NamedTuple):
     subtype: str
     masking: bool
     carrier: int
-    meaning: bytes
+    lineage_set: bytes
 
 
 class Columns(Protocol):

@@ -12,8 +12,8 @@ _TIME = 'CASE WHEN "last" <= ? THEN "last" ELSE "first" END'
 _NOW = 2**63 - 1
 _SCAN = 200
 """How many of a job's newest runs are asked when they named a dataset last."""
-_NAMED_LATER = f"""SELECT 1 FROM (SELECT subject FROM present WHERE job = :job AND last > :end AND origin = 1 AND first <= :at
-ORDER BY last DESC LIMIT {_SCAN}) p JOIN run_io i ON i.run = p.subject AND i.job = :job AND i.dataset = :dataset AND i.side = :side
+_NAMED_LATER = f"""SELECT 1 FROM (SELECT asserted_by FROM run_shape WHERE job = :job AND last > :end AND origin = 1 AND first <= :at
+ORDER BY last DESC LIMIT {_SCAN}) p JOIN run_io i ON i.run = p.asserted_by AND i.job = :job AND i.dataset = :dataset AND i.side = :side
 WHERE i.first <= :at AND CASE WHEN i.last <= :at THEN i.last ELSE i.first END > :end LIMIT 1"""
 _NAMED = "SELECT 1 FROM job_io WHERE job = ? AND dataset = ? AND side = ? AND origin = 1"
 
@@ -25,7 +25,7 @@ class Endings:
         self.connection, self.spans = connection, spans
         self.at_us = _NOW if at_us is None else at_us
         self._dropped: dict[int, int | None] = {}
-        self._ordered = self.connection.execute("SELECT 1 FROM ending WHERE standing = 1 LIMIT 1").fetchone() is not None
+        self._ordered = self.connection.execute("SELECT 1 FROM ending WHERE ended = 1 LIMIT 1").fetchone() is not None
         self._drops = self.connection.execute("SELECT 1 FROM lifecycle WHERE change IN ('DROP', 'RENAME') LIMIT 1").fetchone() is not None
 
     @property
@@ -66,7 +66,7 @@ class Endings:
         """The operators' statements that end a flow: of exactly it, of all from its source, or of all to its target."""
         source, target = ends
         rows = self.connection.execute(
-            "SELECT source, target, at FROM ending WHERE job = ? AND standing = 1 AND at <= ? AND source IN (?, 0) AND target IN (?, 0)",
+            "SELECT source, target, at FROM ending WHERE job = ? AND ended = 1 AND at <= ? AND source IN (?, 0) AND target IN (?, 0)",
             (job, self.at_us, source, target),
         ).fetchall()
         return [(source, Side.INPUT, at) if row_source else (target, Side.OUTPUT, at) for row_source, _, at in rows]

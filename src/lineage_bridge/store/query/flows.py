@@ -94,8 +94,8 @@ class CurrentFlows:
         """As Flows."""
         return self.connection.execute(
             """SELECT s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking, j.carrier, j.origin,
-            s.meaning
-            FROM job_statement j JOIN statement s ON s.meaning = j.meaning WHERE j.job = ? AND j.carrier = ?""",
+            s.lineage_set
+            FROM job_lineage_set j JOIN column_statement s ON s.lineage_set = j.lineage_set WHERE j.job = ? AND j.carrier = ?""",
             (job, carrier),
         ).fetchall()
 

@@ -6,13 +6,16 @@ from functools import lru_cache
 from lineage_bridge.model.lineage import Proof
 
 _SHAPES = "SELECT DISTINCT shape FROM job_shape WHERE job = ?"
-_HOLDS = "SELECT 1 FROM shape_statement WHERE shape = ? AND carrier = ? AND meaning = ?"
-_NEWEST_DAY = "SELECT max(day) FROM present_day WHERE job = ? AND shape = ?"
-_SPEAKER = "SELECT subject, last FROM present_day WHERE job = ? AND shape = ? AND day = ? ORDER BY last DESC, subject DESC LIMIT 1"
-_SAID = """SELECT s.last, s.last_event FROM said s JOIN content c ON c.content = s.content AND c.key IN ('columnLineage', 'lineage')
-JOIN facet_meaning m ON m.facet = c.facet AND m.key = c.key AND m.meaning = :meaning
-WHERE s.subject = :subject AND s.job IN (:job, 0) AND s.about = :carrier ORDER BY s.last DESC, s.last_event DESC LIMIT 1"""
-_DECLARED = """SELECT last, last_event FROM said WHERE subject = :subject AND job IN (:job, 0) AND about = :job AND side = 2
+_HOLDS = "SELECT 1 FROM shape_lineage_set WHERE shape = ? AND carrier = ? AND lineage_set = ?"
+_NEWEST_DAY = "SELECT max(day) FROM run_shape_day WHERE job = ? AND shape = ?"
+_SPEAKER = (
+    "SELECT asserted_by, last FROM run_shape_day WHERE job = ? AND shape = ? AND day = ? ORDER BY last DESC, asserted_by DESC LIMIT 1"
+)
+_SAID = """SELECT s.last, s.last_event
+FROM assertion s JOIN facet_set c ON c.facet_set = s.facet_set AND c.key IN ('columnLineage', 'lineage')
+JOIN facet_lineage_set m ON m.facet = c.facet AND m.key = c.key AND m.lineage_set = :lineage_set
+WHERE s.asserted_by = :asserted_by AND s.job IN (:job, 0) AND s.node = :carrier ORDER BY s.last DESC, s.last_event DESC LIMIT 1"""
+_DECLARED = """SELECT last, last_event FROM assertion WHERE asserted_by = :asserted_by AND job IN (:job, 0) AND node = :job AND side = 2
 ORDER BY last DESC, last_event DESC LIMIT 1"""
 
 
@@ -29,7 +32,7 @@ class Proofs:
             speaker for shape in self._shapes(job) if self._one(_HOLDS, shape, carrier, meaning) and (speaker := self._speaker(job, shape))
         ]
         for _, subject in sorted(speakers, reverse=True)[:3]:
-            values = {"subject": subject, "job": job, "carrier": carrier, "meaning": meaning}
+            values = {"asserted_by": subject, "job": job, "carrier": carrier, "lineage_set": meaning}
             row = self.connection.execute(_SAID, values).fetchone() or self.connection.execute(_DECLARED, values).fetchone()
             if row:
                 return Proof(bytes(row[1]), row[0], bytes(subject))

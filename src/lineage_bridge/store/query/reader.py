@@ -44,12 +44,12 @@ from lineage_bridge.store.whole.inventory import Inventory
 
 _FACETS = """SELECT c.key, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
 WHERE c.node = ? AND c.job = ? AND f.deleted = 0 ORDER BY c.key"""
-_EVENT = "SELECT time, event, type, subject, repairs FROM event"
-_COPY = "SELECT source, part, place FROM event_copy WHERE time = ? AND event = ? ORDER BY source, part, place LIMIT 1"
-_QUARANTINE = """SELECT q.event, q.source, q.part, q.place, q.code, q.path, q.message, q.sample, q.size, q.arrival, q.channel
+_EVENT = "SELECT time, event, type, asserted_by, repairs FROM event"
+_COPY = 'SELECT source, partition, "offset" FROM event_record WHERE time = ? AND event = ? ORDER BY source, partition, "offset" LIMIT 1'
+_QUARANTINE = """SELECT q.event, q.source, q.partition, q."offset", q.code, q.path, q.message, q.sample, q.size, q.arrival, q.channel
 FROM quarantine q WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event)
 AND (:code IS NULL OR q.code = :code) AND (:event IS NULL OR q.event = :event)
-ORDER BY q.arrival DESC, q.place DESC LIMIT :limit OFFSET :offset"""
+ORDER BY q.arrival DESC, q."offset" DESC LIMIT :limit OFFSET :offset"""
 _QUARANTINE_COUNTS = """SELECT code, count(*) FROM quarantine q
 WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event) GROUP BY code ORDER BY code"""
 _FEW_JOBS = 500
@@ -67,11 +67,13 @@ class SqliteReader:
 
     def position(self) -> dict[tuple[str, int], int]:
         """(source, part) to place: what the store has applied."""
-        return {(source, part): place for source, part, place in self.connection.execute("SELECT source, part, place FROM position")}
+        return {
+            (source, part): place for source, part, place in self.connection.execute('SELECT source, partition, "offset" FROM position')
+        }
 
     def settling(self) -> bool:
         """Whether keys still wait to be derived."""
-        waiting = "SELECT 1 FROM dirty UNION ALL SELECT 1 FROM unsearched UNION ALL SELECT 1 FROM unstitched LIMIT 1"
+        waiting = "SELECT 1 FROM derive_queue UNION ALL SELECT 1 FROM search_queue UNION ALL SELECT 1 FROM stitch_queue LIMIT 1"
         return self.connection.execute(waiting).fetchone() is not None
 
     def find(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
@@ -316,7 +318,7 @@ class SqliteReader:
             row
             for subject in self._runs.subjects(run_id)
             for row in self.connection.execute(
-                f"{_EVENT} WHERE subject = ? ORDER BY time, event LIMIT ?", (subject, -1 if limit is None else limit)
+                f"{_EVENT} WHERE asserted_by = ? ORDER BY time, event LIMIT ?", (subject, -1 if limit is None else limit)
             )
         ]
         return [self._event(row) for row in sorted(rows)]

@@ -16,7 +16,7 @@ _TRIGRAM = 3
 _TEXT_FIELDS = {"column": "columns", "owner": "owners", "tag": "tags", "description": "description", "sql": "sql"}
 _MATCHING = """SELECT n.id, n.kind, n.namespace, n.name FROM {index} s JOIN node n ON n.id = s.rowid
 WHERE {index} MATCH :query AND (:kind IS NULL OR n.kind = :kind) AND (:namespace IS NULL OR n.namespace = :namespace) LIMIT :limit"""
-_NAMED, _TOLD = (_MATCHING.format(index=index) for index in ("node_search", "node_search_told"))
+_NAMED, _TOLD = (_MATCHING.format(index=index) for index in ("node_search", "node_search_text"))
 _EXACT = """WITH RECURSIVE space (namespace) AS (SELECT min(namespace) FROM node
 UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace) FROM space
 WHERE space.namespace IS NOT NULL LIMIT 1000)

@@ -181,7 +181,7 @@ class Tracer:
                 tuple(sorted({(one.type, one.subtype, one.masking) for one in steps})),
                 masked=all(one.masking for one in steps),
                 indirect=all(one.type == "INDIRECT" or not one.target_field for one in steps),
-                proof=self.proofs.newest(step.job, step.carrier, step.meaning) if proofs else None,
+                proof=self.proofs.newest(step.job, step.carrier, step.lineage_set) if proofs else None,
                 descriptions=descriptions(self.connection, steps, self.at_us),
             )
 

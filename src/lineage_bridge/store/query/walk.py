@@ -149,7 +149,7 @@ class Walker:
                     step = ColumnStep(*key, statement.type, statement.subtype, bool(statement.masking), carrier, meaning)
                     found.setdefault(key, []).append(step)
         connection, by_id = self.nodes.connection, self.nodes.by_id
-        described = connection.execute("SELECT EXISTS (SELECT 1 FROM remark)").fetchone()[0]
+        described = connection.execute("SELECT EXISTS (SELECT 1 FROM annotation)").fetchone()[0]
         for (source, source_field, target, target_field, job, origin), steps in sorted(found.items()):
             yield ColumnEdge(
                 by_id(source),

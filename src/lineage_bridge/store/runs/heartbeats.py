@@ -7,7 +7,7 @@ from lineage_bridge.graph.runs.liveness import MISSED, Liveness, liveness, moves
 from lineage_bridge.graph.runs.statistics import Sample, counting, increments
 from lineage_bridge.store.runs.runs import Runs
 
-_NEWEST = "SELECT subject, last FROM present WHERE job = ? AND origin = 1 ORDER BY last DESC, subject DESC LIMIT 1"
+_NEWEST = "SELECT asserted_by, last FROM run_shape WHERE job = ? AND origin = 1 ORDER BY last DESC, asserted_by DESC LIMIT 1"
 _SAMPLES = """SELECT time, rows, bytes, files FROM io_sample WHERE run = ? AND job = ? AND dataset = ? AND side = ?
 ORDER BY time DESC LIMIT ?"""
 _LOOKED_AT = 32

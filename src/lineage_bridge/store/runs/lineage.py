@@ -17,11 +17,12 @@ _JOBS = 100
 _RUNS = 20
 """How many runs of a job are looked at, on each side of a moment."""
 _NAMING = "SELECT DISTINCT job FROM job_io WHERE dataset = ? AND side = ? AND origin = 1 LIMIT ?"
-_AFTER = f"SELECT subject FROM present WHERE job = ? AND origin = 1 AND last >= ? ORDER BY last LIMIT {_RUNS}"
-_BEFORE = f"SELECT subject FROM present WHERE job = ? AND origin = 1 AND last < ? ORDER BY last DESC LIMIT {_RUNS}"
+_AFTER = f"SELECT asserted_by FROM run_shape WHERE job = ? AND origin = 1 AND last >= ? ORDER BY last LIMIT {_RUNS}"
+_BEFORE = f"SELECT asserted_by FROM run_shape WHERE job = ? AND origin = 1 AND last < ? ORDER BY last DESC LIMIT {_RUNS}"
 _ACCESS = 'SELECT "first", "last" FROM run_io WHERE run = ? AND job = ? AND dataset = ? AND side = ?'
-_VERSION = """SELECT f.text FROM said s JOIN content c ON c.content = s.content AND c.key = 'version' JOIN facet f ON f.facet = c.facet
-WHERE s.subject = ? AND s.job = ? AND s.about = ? AND s.side = ? AND f.deleted = 0 ORDER BY s.last DESC, s.last_event DESC LIMIT 1"""
+_VERSION = """SELECT f.text FROM assertion s JOIN facet_set c ON c.facet_set = s.facet_set AND c.key = 'version'
+JOIN facet f ON f.facet = c.facet
+WHERE s.asserted_by = ? AND s.job = ? AND s.node = ? AND s.side = ? AND f.deleted = 0 ORDER BY s.last DESC, s.last_event DESC LIMIT 1"""
 
 RunKey = tuple[bytes, int]
 

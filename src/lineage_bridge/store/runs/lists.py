@@ -17,18 +17,18 @@ _SPANNING = 5_000
 """How many runs that spoke after `until` are looked at for those that began before it."""
 _ALL_TIME = 2**63 - 1
 
-_LATER = """SELECT subject, job, last FROM (SELECT subject, job, first, last FROM present
+_LATER = """SELECT asserted_by, job, last FROM (SELECT asserted_by, job, first, last FROM run_shape
 WHERE job = :job AND origin = 1 AND last >= :until ORDER BY last LIMIT :spanning) WHERE first < :until AND last >= :since
-ORDER BY last DESC, subject DESC"""
-_EARLIER = """SELECT subject, job, last FROM present WHERE job = :job AND origin = 1 AND last >= :since AND last < :until
-ORDER BY last DESC, subject DESC"""
+ORDER BY last DESC, asserted_by DESC"""
+_EARLIER = """SELECT asserted_by, job, last FROM run_shape WHERE job = :job AND origin = 1 AND last >= :since AND last < :until
+ORDER BY last DESC, asserted_by DESC"""
 _INSIDE = """SELECT r.run, r.job, p.last FROM (SELECT run, job FROM run WHERE parent_run = :parent LIMIT :scan) r
-JOIN present p ON p.subject = r.run AND p.job = r.job
+JOIN run_shape p ON p.asserted_by = r.run AND p.job = r.job
 WHERE p.last >= :since AND p.first < :until AND (:job IS NULL OR r.job = :job) ORDER BY p.last DESC, r.run DESC, r.job"""
 _CHILDREN = """SELECT r.run, r.job FROM (SELECT run, job FROM run WHERE parent_run = ? LIMIT ?) r
-JOIN present p ON p.subject = r.run AND p.job = r.job ORDER BY p.first, r.run, r.job"""
+JOIN run_shape p ON p.asserted_by = r.run AND p.job = r.job ORDER BY p.first, r.run, r.job"""
 
-_CONTROL = "SELECT direction, other_job, other_run, dependency, sequence, status FROM control WHERE run = ? LIMIT ?"
+_CONTROL = "SELECT direction, other_job, other_run, dependency, sequence, status FROM job_dependency WHERE run = ? LIMIT ?"
 
 
 class _Candidates(NamedTuple):
@@ -71,7 +71,7 @@ class RunLists:
         if which.until is None:
             return _Candidates(self.connection.execute(_EARLIER, values), False)
         (later,) = self.connection.execute(
-            "SELECT count(*) FROM (SELECT 1 FROM present WHERE job = :job AND origin = 1 AND last >= :until LIMIT :spanning)", values
+            "SELECT count(*) FROM (SELECT 1 FROM run_shape WHERE job = :job AND origin = 1 AND last >= :until LIMIT :spanning)", values
         ).fetchone()
         rows = chain(self.connection.execute(_LATER, values), self.connection.execute(_EARLIER, values))
         return _Candidates(rows, later == _SPANNING)

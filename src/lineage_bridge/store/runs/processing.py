@@ -10,12 +10,12 @@ from lineage_bridge.store.chunks import chunks
 
 _JOB_TYPE = """SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
 WHERE c.node = w.job AND c.job = 0 AND c.key = 'jobType'"""
-_ENGINE = f"""SELECT f.text FROM said s JOIN content c ON c.content = s.content AND c.key = 'processing_engine'
+_ENGINE = f"""SELECT f.text FROM assertion s JOIN facet_set c ON c.facet_set = s.facet_set AND c.key = 'processing_engine'
 JOIN facet f ON f.facet = c.facet
-WHERE s.subject = (SELECT subject FROM present WHERE job = w.job AND origin = 1 ORDER BY last DESC, subject DESC LIMIT 1)
-AND s.job = w.job AND s.about = w.job AND s.side = {int(Side.RUN)} ORDER BY s.last DESC, s.last_event DESC LIMIT 1"""
+WHERE s.asserted_by = (SELECT asserted_by FROM run_shape WHERE job = w.job AND origin = 1 ORDER BY last DESC, asserted_by DESC LIMIT 1)
+AND s.job = w.job AND s.node = w.job AND s.side = {int(Side.RUN)} ORDER BY s.last DESC, s.last_event DESC LIMIT 1"""
 _TOLD = f"""WITH wanted (job) AS (VALUES {{}}) SELECT DISTINCT job, ({_JOB_TYPE}), ({_ENGINE}) FROM wanted w"""
-_HEARTBEATS = "SELECT effective FROM event WHERE subject = ? AND type = 'RUNNING' ORDER BY time DESC, event DESC LIMIT ?"
+_HEARTBEATS = "SELECT effective FROM event WHERE asserted_by = ? AND type = 'RUNNING' ORDER BY time DESC, event DESC LIMIT ?"
 
 
 class Processings:

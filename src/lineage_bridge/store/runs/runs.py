@@ -22,13 +22,13 @@ WHERE root_run = :run AND root_run <> parent_run LIMIT 1000) GROUP BY root_job""
 """The jobs that others give a run, and when they did last; from a thousand of those who do."""
 _EVENTS = "SELECT type, min(first), max(last) FROM run_event WHERE run = ? GROUP BY type"
 _EVENTS_OF = "SELECT run, type, min(first), max(last) FROM run_event WHERE run IN ({}) GROUP BY run, type"
-_SEEN = "SELECT subject, job, last FROM present WHERE subject IN ({})"
+_SEEN = "SELECT asserted_by, job, last FROM run_shape WHERE asserted_by IN ({})"
 _NAMED_IO = "SELECT DISTINCT run, job, side, dataset FROM run_io WHERE run IN ({})"
-_SHAPED_IO = """SELECT p.subject, p.job, i.side, i.dataset FROM present p JOIN shape_io i ON i.shape = p.shape
-WHERE p.subject IN ({}) AND p.origin <> 1"""
-_LATEST = """WITH wanted (job) AS (VALUES {}) SELECT DISTINCT w.job, p.last, p.subject FROM wanted w CROSS JOIN present p
-ON p.job = w.job AND p.subject = (SELECT subject FROM present n WHERE n.job = w.job AND n.origin = ? {}
-ORDER BY n.last DESC, n.subject DESC LIMIT 1)"""
+_SHAPED_IO = """SELECT p.asserted_by, p.job, i.side, i.dataset FROM run_shape p JOIN shape_io i ON i.shape = p.shape
+WHERE p.asserted_by IN ({}) AND p.origin <> 1"""
+_LATEST = """WITH wanted (job) AS (VALUES {}) SELECT DISTINCT w.job, p.last, p.asserted_by FROM wanted w CROSS JOIN run_shape p
+ON p.job = w.job AND p.asserted_by = (SELECT asserted_by FROM run_shape n WHERE n.job = w.job AND n.origin = ? {}
+ORDER BY n.last DESC, n.asserted_by DESC LIMIT 1)"""
 _NOTHING: tuple[Any, ...] = (None,) * 7
 RunKey = tuple[bytes, int]
 """A run, and a job it was seen under."""
@@ -191,9 +191,9 @@ class Runs:
         """What the newest COMPLETE runs that named a dataset on a side named there, newest first. Looks at `scan` runs at most."""
         column = "inputs" if side == Side.INPUT else "outputs"
         rows = self.connection.execute(
-            "SELECT p.subject, p.shape FROM present p JOIN shape s ON s.shape = p.shape "
+            "SELECT p.asserted_by, p.shape FROM run_shape p JOIN shape s ON s.shape = p.shape "
             f"WHERE p.job = ? AND p.origin = 1 AND s.{column} > 0 "
-            "ORDER BY p.last DESC, p.subject DESC LIMIT ?",
+            "ORDER BY p.last DESC, p.asserted_by DESC LIMIT ?",
             (job, scan),
         )
         found: list[frozenset[int]] = []
@@ -209,8 +209,8 @@ class Runs:
         """What the run that spoke last, of those that named a dataset on a side, named there."""
         column = "inputs" if side == Side.INPUT else "outputs"
         row = self.connection.execute(
-            f"SELECT p.shape FROM present p JOIN shape s ON s.shape = p.shape WHERE p.job = ? AND p.origin = 1 AND s.{column} > 0 "
-            "ORDER BY p.last DESC, p.subject DESC LIMIT 1",
+            f"SELECT p.shape FROM run_shape p JOIN shape s ON s.shape = p.shape WHERE p.job = ? AND p.origin = 1 AND s.{column} > 0 "
+            "ORDER BY p.last DESC, p.asserted_by DESC LIMIT 1",
             (job,),
         ).fetchone()
         return self.shape_side(row[0], side) if row else frozenset()

@@ -19,7 +19,7 @@ _JOBS = 1_000
 """How many jobs that name a dataset are looked at."""
 
 _JOBS_OF = "SELECT job FROM job_io WHERE dataset = ? AND side = ? AND origin = 1 LIMIT ?"
-_RUNS_OF = "SELECT subject FROM present WHERE job = ? AND origin = 1 AND last >= ? AND first < ? ORDER BY last DESC LIMIT ?"
+_RUNS_OF = "SELECT asserted_by FROM run_shape WHERE job = ? AND origin = 1 AND last >= ? AND first < ? ORDER BY last DESC LIMIT ?"
 _SAMPLES_OF = "SELECT dataset, side, time, rows, bytes, files, event FROM io_sample WHERE run = ? AND job = ? AND time < ?"
 _IN_ORDER = "ORDER BY dataset, side, time"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from lineage_bridge.errors import StoreError, StoreMissingError, StoreVersionError
 
 MINIMUM = (3, 35, 0)
-VERSION = "0002"
+VERSION = "0003"
 """The revision of the schema this code reads and writes: the newest under migrations/versions."""
 
 _WRITER = """

@@ -48,7 +48,7 @@ node = Table(
 )
 RELATION_TABLES = {relation.name: node if relation is NODE else _relation_table(relation) for relation in RELATIONS}
 _event = RELATION_TABLES["event"]
-Index("event_by_subject", _event.c.subject, _event.c.time, _event.c.event)
+Index("event_by_asserter", _event.c.asserted_by, _event.c.time, _event.c.event)
 Index("event_by_job", _event.c.job, _event.c.time, _event.c.event)
 _run = RELATION_TABLES["run"]
 Index("run_by_raw_id", _run.c.raw_id, sqlite_where=_run.c.raw_id.is_not(None), postgresql_where=_run.c.raw_id.is_not(None))
@@ -57,65 +57,65 @@ Index("run_by_parent", _run.c.parent_run, _run.c.parent_job, sqlite_where=_has_p
 _has_root = and_(_run.c.root_run.is_not(None), _run.c.root_run != _run.c.parent_run)
 Index("run_by_root", _run.c.root_run, _run.c.root_job, sqlite_where=_has_root, postgresql_where=_has_root)
 _alias = RELATION_TABLES["alias"]
-Index("alias_back", _alias.c.entity, _alias.c.whole, _alias.c.b_space, _alias.c.b_name)
-_said = RELATION_TABLES["said"]
-Index("said_about", _said.c.about, _said.c.side, _said.c.day)
-_lifecycle, _control = RELATION_TABLES["lifecycle"], RELATION_TABLES["control"]
+Index("alias_back", _alias.c.entity, _alias.c.whole, _alias.c.b_namespace, _alias.c.b_name)
+_assertion = RELATION_TABLES["assertion"]
+Index("assertion_by_node", _assertion.c.node, _assertion.c.side, _assertion.c.day)
+_lifecycle, _job_dependency = RELATION_TABLES["lifecycle"], RELATION_TABLES["job_dependency"]
 Index("lifecycle_by_dataset", _lifecycle.c.dataset, _lifecycle.c.first)
 Index("lifecycle_by_previous", _lifecycle.c.previous, _lifecycle.c.dataset)
-Index("control_by_other", _control.c.other_job, _control.c.other_run)
+Index("job_dependency_by_other", _job_dependency.c.other_job, _job_dependency.c.other_run)
 
 # runs and statements as they are now
 _table(
-    "present",
-    {"subject": _BYTES, "job": _INT},
-    {"origin": _INT, "shape": _INT, "first": _INT, "last": _INT, "sprouted": _INT, "reached": _INT, "forming": _INT},
-    Index("present_by_job", "job", "last"),
-    Index("present_reached", "job", "shape", "reached"),
-    optional=("forming",),
+    "run_shape",
+    {"asserted_by": _BYTES, "job": _INT},
+    {"origin": _INT, "shape": _INT, "first": _INT, "last": _INT, "first_shape_at": _INT, "current_since": _INT, "pending_until": _INT},
+    Index("run_shape_by_job", "job", "last"),
+    Index("run_shape_by_current_since", "job", "shape", "current_since"),
+    optional=("pending_until",),
 )
 _table(
-    "present_day",
-    {"subject": _BYTES, "job": _INT, "day": _INT},
+    "run_shape_day",
+    {"asserted_by": _BYTES, "job": _INT, "day": _INT},
     {"shape": _INT, "first": _INT, "last": _INT},
-    Index("present_first", "job", "shape", "day", "first"),
-    Index("present_last", "job", "shape", "day", "last"),
+    Index("run_shape_day_by_first", "job", "shape", "day", "first"),
+    Index("run_shape_day_by_last", "job", "shape", "day", "last"),
 )
-_present = METADATA.tables["present"]
+_run_shape = METADATA.tables["run_shape"]
 Index(
-    "present_forming",
-    _present.c.job,
-    _present.c.forming,
-    _present.c.reached,
-    sqlite_where=_present.c.forming.is_not(None),
-    postgresql_where=_present.c.forming.is_not(None),
+    "run_shape_pending",
+    _run_shape.c.job,
+    _run_shape.c.pending_until,
+    _run_shape.c.current_since,
+    sqlite_where=_run_shape.c.pending_until.is_not(None),
+    postgresql_where=_run_shape.c.pending_until.is_not(None),
 )
-_table("subject_statement", {"subject": _BYTES, "job": _INT, "carrier": _INT, "meaning": _BYTES}, {"first": _INT})
-_table("spoken", {"node": _INT, "job": _INT})
-_table("dirty", {"subject": _BYTES, "job": _INT})
+_table("run_lineage_set", {"asserted_by": _BYTES, "job": _INT, "carrier": _INT, "lineage_set": _BYTES}, {"first": _INT})
+_table("mentioned_node", {"node": _INT, "job": _INT})
+_table("derive_queue", {"asserted_by": _BYTES, "job": _INT})
 _table(
     "sibling",
-    {"parent": _BYTES, "side": _INT, "first": _INT, "subject": _BYTES, "job": _INT},
-    {"last": _INT, "shape": _INT, "reached": _INT},
+    {"parent": _BYTES, "side": _INT, "first": _INT, "asserted_by": _BYTES, "job": _INT},
+    {"last": _INT, "shape": _INT, "current_since": _INT},
     Index("sibling_by_last", "parent", "side", "last"),
-    Index("sibling_by_subject", "subject", "job"),
+    Index("sibling_by_asserter", "asserted_by", "job"),
 )
 _table(
     "stitch",
-    {"subject": _BYTES, "job": _INT},
+    {"asserted_by": _BYTES, "job": _INT},
     {"reader": _BYTES, "reader_job": _INT},
     Index("stitch_by_reader", "reader", "reader_job"),
 )
-_table("unstitched", {"subject": _BYTES, "job": _INT})
+_table("stitch_queue", {"asserted_by": _BYTES, "job": _INT})
 
 # shapes, expanded once
 _table("shape", {"shape": _INT}, {"origin": _INT, "inputs": _INT, "outputs": _INT, "hubs": _INT})
 _table("shape_io", {"shape": _INT, "side": _INT, "dataset": _INT}, None, Index("shape_io_by_dataset", "dataset", "side", "shape"))
 _table(
-    "shape_statement",
-    {"shape": _INT, "carrier": _INT, "meaning": _BYTES},
+    "shape_lineage_set",
+    {"shape": _INT, "carrier": _INT, "lineage_set": _BYTES},
     None,
-    Index("shape_statement_by_meaning", "meaning", "carrier", "shape"),
+    Index("shape_lineage_set_by_lineage_set", "lineage_set", "carrier", "shape"),
 )
 _table(
     "shape_flow",
@@ -146,21 +146,21 @@ _table(
 )
 _table("hub", {"hub": _INT, "job": _INT, "origin": _INT}, None, Index("hub_by_job", "job"))
 _table(
-    "job_statement",
-    {"job": _INT, "carrier": _INT, "meaning": _BYTES, "origin": _INT},
+    "job_lineage_set",
+    {"job": _INT, "carrier": _INT, "lineage_set": _BYTES, "origin": _INT},
     None,
-    Index("job_statement_by_carrier", "carrier", "meaning"),
-    Index("job_statement_by_meaning", "meaning"),
+    Index("job_lineage_set_by_carrier", "carrier", "lineage_set"),
+    Index("job_lineage_set_by_lineage_set", "lineage_set"),
 )
 
 # what lineage-bearing facets say, read once
-_table("facet_meaning", {"facet": _BYTES, "key": _TEXT}, {"meaning": _BYTES, "first": _INT}, optional=("meaning",))
+_table("facet_lineage_set", {"facet": _BYTES, "key": _TEXT}, {"lineage_set": _BYTES, "first": _INT}, optional=("lineage_set",))
 _table("facet_node", {"node": _INT, "facet": _BYTES})
-_table("meaning", {"meaning": _BYTES}, {"explicit": _INT})
+_table("lineage_set", {"lineage_set": _BYTES}, {"explicit": _INT})
 _table(
-    "statement",
+    "column_statement",
     {
-        "meaning": _BYTES,
+        "lineage_set": _BYTES,
         "target": _INT,
         "target_field": _TEXT,
         "source": _INT,
@@ -170,13 +170,13 @@ _table(
         "masking": _INT,
     },
     None,
-    Index("statement_by_source", "source", "source_field", "meaning"),
-    Index("statement_by_target", "target", "target_field", "meaning"),
+    Index("column_statement_by_source", "source", "source_field", "lineage_set"),
+    Index("column_statement_by_target", "target", "target_field", "lineage_set"),
 )
 _table(
-    "remark",
+    "annotation",
     {
-        "meaning": _BYTES,
+        "lineage_set": _BYTES,
         "target": _INT,
         "target_field": _TEXT,
         "source": _INT,
@@ -190,7 +190,7 @@ _table(
         "source_run": _TEXT,
     },
     None,
-    Index("remark_by_facet", "facet"),
+    Index("annotation_by_facet", "facet"),
 )
 
 # nodes
@@ -200,35 +200,35 @@ _table(
     {"facet": _BYTES, "rank": _INT, "time": _INT, "event": _BYTES},
 )
 _table("symlink", {"dataset": _INT, "other": _INT, "type": _TEXT}, None, Index("symlink_back", "other"))
-_table("symlink_said", {"dataset": _INT, "facet": _BYTES}, None, Index("symlink_said_back", "facet"))
+_table("symlink_evidence", {"dataset": _INT, "facet": _BYTES}, None, Index("symlink_evidence_back", "facet"))
 
 _table(
-    "claim",
-    {"whole": _INT, "a_space": _TEXT, "a_name": _TEXT, "b_space": _TEXT, "b_name": _TEXT, "evidence": _TEXT},
+    "namespace_claim",
+    {"whole": _INT, "a_namespace": _TEXT, "a_name": _TEXT, "b_namespace": _TEXT, "b_name": _TEXT, "evidence": _TEXT},
     {"sole": _INT, "first": _INT},
-    Index("claim_back", "whole", "b_space", "b_name", "a_space", "a_name"),
+    Index("namespace_claim_back", "whole", "b_namespace", "b_name", "a_namespace", "a_name"),
 )
-_table("claim_said", {"dataset": _INT, "key": _TEXT, "facet": _BYTES}, {"first": _INT})
+_table("namespace_claim_evidence", {"dataset": _INT, "key": _TEXT, "facet": _BYTES}, {"first": _INT})
 
 # spellings: what the rules of naming make of the names that are there, or that operators use
 _table(
-    "respelt",
+    "name_alias",
     {"owner": _INT, "namespace": _TEXT, "name": _TEXT, "rule": _TEXT, "to_namespace": _TEXT, "to_name": _TEXT},
     None,
-    Index("respelt_forth", "namespace", "name"),
-    Index("respelt_back", "to_namespace", "to_name"),
+    Index("name_alias_forth", "namespace", "name"),
+    Index("name_alias_back", "to_namespace", "to_name"),
 )
 _table(
-    "respaced",
-    {"owner": _TEXT, "space": _TEXT, "other": _TEXT, "prefix": _TEXT, "parts": _INT, "rule": _TEXT},
+    "namespace_alias",
+    {"owner": _TEXT, "namespace": _TEXT, "other_namespace": _TEXT, "prefix": _TEXT, "parts": _INT, "rule": _TEXT},
     None,
-    Index("respaced_forth", "space"),
-    Index("respaced_back", "other"),
+    Index("namespace_alias_forth", "namespace"),
+    Index("namespace_alias_back", "other_namespace"),
 )
 
 # the store itself
 _table("rule", {"name": _TEXT}, {"value": _INT})
-_table("position", {"source": _TEXT, "part": _INT}, {"place": _INT})
+_table("position", {"source": _TEXT, "partition": _INT}, {"offset": _INT})
 
 # what changed of the derived rows (store/write/changes.py)
 _table(
@@ -236,7 +236,7 @@ _table(
     {"seq": _INT},
     {
         "kind": _TEXT,
-        "turn": _INT,
+        "action": _INT,
         "node": _INT,
         "other": _INT,
         "job": _INT,
@@ -256,10 +256,10 @@ Table(
     Column("node", Integer(), primary_key=True, autoincrement=False),
     *(Column(field, Text(), nullable=False) for field in FIELDS),
 )
-_table("unsearched", {"node": _INT})
+_table("search_queue", {"node": _INT})
 
 SQLITE_SEARCH = (
     "CREATE VIRTUAL TABLE node_search USING fts5(namespace, name, content='node', content_rowid='id', tokenize='trigram')",
-    f"CREATE VIRTUAL TABLE node_search_told USING fts5({', '.join(FIELDS)}, content='search_text', content_rowid='node')",
+    f"CREATE VIRTUAL TABLE node_search_text USING fts5({', '.join(FIELDS)}, content='search_text', content_rowid='node')",
 )
 """The indexes that search reads, in SQLite's own words."""

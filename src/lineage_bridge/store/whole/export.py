@@ -28,7 +28,7 @@ TYPES = ("dataset", "job", "run", "input", "output", "flow", "hub", "column_flow
 """The types of lines, in the order they are written."""
 
 _COLUMN_FLOWS = """SELECT j.job, j.carrier, j.origin, s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking
-FROM job_statement j JOIN statement s ON s.meaning = j.meaning WHERE s.type <> ? ORDER BY j.job"""
+FROM job_lineage_set j JOIN column_statement s ON s.lineage_set = j.lineage_set WHERE s.type <> ? ORDER BY j.job"""
 _RUNS = """SELECT run, job FROM run
 UNION SELECT parent_run, parent_job FROM run c WHERE parent_run IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.parent_run)
 UNION SELECT root_run, root_job FROM run c WHERE root_run IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.root_run)"""
@@ -108,7 +108,7 @@ class Export:
                 label = self.labels.flow(source, target, job, origin)[0]
                 self._states.setdefault(source, []).append(label)
                 self._states.setdefault(target, []).append(label)
-        row = self.connection.execute("SELECT max(last) FROM said WHERE about = ? AND side = 2", (dataset,)).fetchone()
+        row = self.connection.execute("SELECT max(last) FROM assertion WHERE node = ? AND side = 2", (dataset,)).fetchone()
         own = [freshness(row[0], self.now_us)] if row[0] is not None else []
         return [*self._states.get(dataset, []), *own]
 
@@ -244,7 +244,7 @@ class Export:
     def control_lines(self) -> Iterator[Line]:
         """What runs wait for, and what waits for them."""
         for run, job, direction, other, other_run, *words in self.connection.execute(
-            "SELECT run, job, direction, other_job, other_run, dependency, sequence, status FROM control"
+            "SELECT run, job, direction, other_job, other_run, dependency, sequence, status FROM job_dependency"
         ).fetchall():
             line: Line = {"run_id": str(UUID(bytes=run)), "job": self.name(job), "direction": ("upstream", "downstream")[direction]}
             line["other"] = self.name(other)

@@ -26,14 +26,14 @@ MOST_SPACES = 5_000
 _NODES = "SELECT id, kind FROM node WHERE kind IN ({}) ORDER BY namespace, name, kind"
 _FACETS = """SELECT c.node, c.key, f.text, c.rank, c.time FROM current_facet c JOIN facet f ON f.facet = c.facet
 WHERE c.node IN ({}) AND c.job IN (0, c.node) AND f.deleted = 0"""
-_SPOKEN = "SELECT id, first, (SELECT last FROM present p WHERE p.job = n.id ORDER BY last DESC LIMIT 1) FROM node n WHERE id IN ({})"
+_SPOKEN = "SELECT id, first, (SELECT last FROM run_shape p WHERE p.job = n.id ORDER BY last DESC LIMIT 1) FROM node n WHERE id IN ({})"
 _NAMED = """SELECT i.dataset, max(j.last) FROM shape_io i CROSS JOIN job_shape j ON j.shape = i.shape WHERE i.dataset IN ({})
 GROUP BY i.dataset"""
 _SPACES = """SELECT namespace FROM (WITH RECURSIVE space (namespace) AS (SELECT min(namespace) FROM node
 UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace) FROM space WHERE space.namespace IS NOT NULL)
 SELECT namespace FROM space WHERE namespace IS NOT NULL
-UNION SELECT a_space FROM alias WHERE whole = 1 UNION SELECT b_space FROM alias WHERE whole = 1
-UNION SELECT a_space FROM claim WHERE whole = 1 UNION SELECT b_space FROM claim WHERE whole = 1)
+UNION SELECT a_namespace FROM alias WHERE whole = 1 UNION SELECT b_namespace FROM alias WHERE whole = 1
+UNION SELECT a_namespace FROM namespace_claim WHERE whole = 1 UNION SELECT b_namespace FROM namespace_claim WHERE whole = 1)
 WHERE namespace GLOB ? ORDER BY namespace LIMIT ?"""
 _DIRECT = """SELECT f.source, f.target, f.job, f.origin, min(f.evidence) FROM flow f
 JOIN node j ON j.id = f.job JOIN node s ON s.id = f.source JOIN node t ON t.id = f.target
@@ -46,10 +46,10 @@ _UNNAMED_PORTS = " UNION ".join(_UNNAMED.format(end=end, side=int(side)) for end
 """What a job's flows come from or lead to although the job never names it as its input or output."""
 _UNSPOKEN = 0, None
 _LOUD = """SELECT id FROM node n WHERE id IN ({}) AND CASE kind
-WHEN 2 THEN EXISTS (SELECT 1 FROM present p WHERE p.job = n.id AND p.origin = 1)
+WHEN 2 THEN EXISTS (SELECT 1 FROM run_shape p WHERE p.job = n.id AND p.origin = 1)
 ELSE EXISTS (SELECT 1 FROM job_io i WHERE i.dataset = n.id) END"""
 _QUIET = """SELECT id FROM node n WHERE CASE kind
-WHEN 2 THEN NOT EXISTS (SELECT 1 FROM present p WHERE p.job = n.id AND p.origin = 1)
+WHEN 2 THEN NOT EXISTS (SELECT 1 FROM run_shape p WHERE p.job = n.id AND p.origin = 1)
 WHEN 1 THEN NOT EXISTS (SELECT 1 FROM job_io i WHERE i.dataset = n.id) OR EXISTS (SELECT 1 FROM current_facet c
     JOIN facet f ON f.facet = c.facet WHERE c.node = n.id AND c.job = 0 AND c.key IN ('columnLineage', 'lineage') AND f.deleted = 0)
 ELSE 0 END ORDER BY namespace, name, kind"""

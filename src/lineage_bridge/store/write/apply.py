@@ -21,12 +21,12 @@ from lineage_bridge.store.write.erasure import Erasure
 
 _EPOCH_BYTES = 6
 _STAGED = ("node", "run_io")
-_DIRECT = tuple(r for r in RELATIONS if r.name not in (*_STAGED, "content", "facet", "erased", "alias"))
+_DIRECT = tuple(r for r in RELATIONS if r.name not in (*_STAGED, "facet_set", "facet", "erased", "alias"))
 
 
-_WAITING = ("dirty", "unsearched", "unstitched")
+_WAITING = ("derive_queue", "search_queue", "stitch_queue")
 """Tables of keys that wait to be derived."""
-_SUBJECT = {"event": 4, "run": 0, "run_event": 0, "run_io": 0, "io_sample": 0, "said": 0, "lifecycle": 0, "control": 0}
+_SUBJECT = {"event": 4, "run": 0, "run_event": 0, "run_io": 0, "io_sample": 0, "assertion": 0, "lifecycle": 0, "job_dependency": 0}
 """Where a row says who spoke."""
 
 
@@ -49,7 +49,7 @@ class GraphWriter:
         self.erasure = Erasure(self.connection, self.derivation)
         _prepare(self.connection)
         self._switch(stitch)
-        self.erased = {bytes(row[0]) for row in self.connection.execute("SELECT subject FROM erased")}
+        self.erased = {bytes(row[0]) for row in self.connection.execute("SELECT run FROM erased")}
 
     def begin_epoch(self) -> None:
         """Begin an epoch of the change feed."""
@@ -69,7 +69,7 @@ class GraphWriter:
 
     def position(self, source: str) -> dict[int, int]:
         """Part to place: where the next batch of `source` starts."""
-        rows = self.connection.execute("SELECT part, place FROM position WHERE source = ?", (source,))
+        rows = self.connection.execute('SELECT partition, "offset" FROM position WHERE source = ?', (source,))
         return dict(rows.fetchall())
 
     def apply(self, batch: Batch, budget: Budget) -> None:
@@ -87,7 +87,7 @@ class GraphWriter:
             self.connection.execute("ROLLBACK")
             self.derivation.forget()
             self.changes.forget()
-            self.erased = {bytes(row[0]) for row in self.connection.execute("SELECT subject FROM erased")}
+            self.erased = {bytes(row[0]) for row in self.connection.execute("SELECT run FROM erased")}
             raise
 
     def settle(self, budget: Budget) -> int:
@@ -113,14 +113,14 @@ class GraphWriter:
 
     def _advance(self, batch: Batch) -> None:
         for (source, part), (start, end) in sorted(batch.spans.items()):
-            row = self.connection.execute("SELECT place FROM position WHERE source = ? AND part = ?", (source, part)).fetchone()
+            row = self.connection.execute('SELECT "offset" FROM position WHERE source = ? AND partition = ?', (source, part)).fetchone()
             if (row[0] if row else 0) != start:
                 raise PositionError(
                     f"the store is at {row[0] if row else 0} of {source}/{part}, the batch starts at {start}",
                     "another pipeline may be writing this store",
                 )
             self.connection.execute(
-                "INSERT INTO position VALUES (?, ?, ?) ON CONFLICT (source, part) DO UPDATE SET place = excluded.place",
+                'INSERT INTO position VALUES (?, ?, ?) ON CONFLICT (source, partition) DO UPDATE SET "offset" = excluded."offset"',
                 (source, part, end),
             )
 
@@ -135,7 +135,7 @@ class GraphWriter:
         for relation in _DIRECT:
             if rows.get(relation.name):
                 _upsert(self.connection, relation, rows[relation.name])
-        self.derivation.add_contents(rows.get("content", []))
+        self.derivation.add_contents(rows.get("facet_set", []))
         self.derivation.add_facets(rows.get("facet", []))
         touched = self.derivation.subjects_with_new_members()
         if rows.get("run_io"):
@@ -160,14 +160,14 @@ class GraphWriter:
         if all(len(kept[name]) == len(rows.get(name, [])) for name in _SUBJECT):
             return rows
         events = {(row[0], row[1]) for row in kept["event"]}
-        kept["event_copy"] = [row for row in rows.get("event_copy", []) if (row[0], row[1]) in events]
+        kept["event_record"] = [row for row in rows.get("event_record", []) if (row[0], row[1]) in events]
         spoken = Firsts()
-        for row in kept["said"]:
+        for row in kept["assertion"]:
             spoken.meet(row[5], row[7])
         kept["declared_io"] = [row for row in rows.get("declared_io", []) if row[0] in spoken]
         for row in kept["declared_io"]:
             spoken.meet(row[3], spoken[row[0]])
-        kept["content"] = [row for row in rows.get("content", []) if row[0] in spoken]
+        kept["facet_set"] = [row for row in rows.get("facet_set", []) if row[0] in spoken]
         named = self._named(kept, spoken)
         kept["node"] = [(*row[:4], named[row[0]]) for row in rows.get("node", []) if row[0] in named]
         return kept
@@ -177,12 +177,12 @@ class GraphWriter:
         named, facets = Firsts(), Firsts()
         for row in rows["run_io"]:
             named.meet(row[2], row[5])
-        for row in rows["said"]:
+        for row in rows["assertion"]:
             named.meet(row[1], row[7])
             named.meet(row[2], row[7])
         for row in rows["declared_io"]:
             named.meet(row[2], spoken[row[0]])
-        for content, key, facet in rows["content"]:
+        for content, key, facet in rows["facet_set"]:
             if key == "parent":
                 facets.meet(facet, spoken[content])
         for facet, _, text in rows.get("facet", []):

@@ -23,25 +23,26 @@ _CUT = {
     "run_event": f'SELECT run, type, day, {_SPAN} FROM run_event WHERE "first" <= :at',
     "run_io": f'SELECT run, job, dataset, side, day, {_SPAN} FROM run_io WHERE "first" <= :at',
     "io_sample": "SELECT * FROM io_sample WHERE time <= :at",
-    "said": 'SELECT subject, job, about, side, origin, content, day, "first", first_event, '
+    "assertion": 'SELECT asserted_by, job, node, side, origin, facet_set, day, "first", first_event, '
     'CASE WHEN "last" <= :at THEN "last" ELSE "first" END, CASE WHEN "last" <= :at THEN last_event ELSE first_event END '
-    'FROM said WHERE "first" <= :at',
-    "lifecycle": 'SELECT subject, job, dataset, change, previous, day, "first", first_event, '
+    'FROM assertion WHERE "first" <= :at',
+    "lifecycle": 'SELECT asserted_by, job, dataset, change, previous, day, "first", first_event, '
     'CASE WHEN "last" <= :at THEN "last" ELSE "first" END, CASE WHEN "last" <= :at THEN last_event ELSE first_event END '
     'FROM lifecycle WHERE "first" <= :at',
-    "control": f'SELECT run, job, direction, other_job, other_run, dependency, sequence, status, {_SPAN} FROM control WHERE "first" <= :at',
+    "job_dependency": f"SELECT run, job, direction, other_job, other_run, dependency, sequence, status, {_SPAN} "
+    'FROM job_dependency WHERE "first" <= :at',
     "run": "SELECT run, job, "
     "CASE WHEN parent_time <= :at THEN parent_run END, CASE WHEN parent_time <= :at THEN parent_job END, "
     "CASE WHEN parent_time <= :at THEN root_run END, CASE WHEN parent_time <= :at THEN root_job END, parent_time, parent_event, "
     "nominal_start, nominal_end, nominal_time, nominal_event, raw_id, raw_event FROM run r "
-    "WHERE EXISTS (SELECT 1 FROM said s WHERE s.subject = r.run AND s.job = r.job AND s.first <= :at)",
-    "content": "SELECT * FROM content",
+    "WHERE EXISTS (SELECT 1 FROM assertion s WHERE s.asserted_by = r.run AND s.job = r.job AND s.first <= :at)",
+    "facet_set": "SELECT * FROM facet_set",
     "ending": "SELECT * FROM ending",
     "declared_io": "SELECT * FROM declared_io",
     "facet": "SELECT * FROM facet",
-    "alias_word": "SELECT * FROM alias_word WHERE at <= :at",
+    "alias_statement": "SELECT * FROM alias_statement WHERE at <= :at",
 }
-_SPEAKER = {"run_event", "run_io", "io_sample", "said", "run", "lifecycle", "control"}
+_SPEAKER = {"run_event", "run_io", "io_sample", "assertion", "run", "lifecycle", "job_dependency"}
 _END_OF_TIME = 2**63 - 1
 
 
@@ -60,12 +61,12 @@ def _rows(source: sqlite3.Connection, names: Names, at_us: int, without: frozens
     for name, sql in _CUT.items():
         found = source.execute(sql, {"at": at_us} if ":at" in sql else {}).fetchall()
         rows[name] = [row for row in found if row[0] not in without] if name in _SPEAKER else found
-    spoken = {row[5] for row in rows["said"]}
+    spoken = {row[5] for row in rows["assertion"]}
     declared = {row[3] for row in rows["declared_io"] if row[0] in spoken}
-    rows["content"] = [row for row in rows["content"] if row[0] in spoken or row[0] in declared]
+    rows["facet_set"] = [row for row in rows["facet_set"] if row[0] in spoken or row[0] in declared]
     rows["declared_io"] = [row for row in rows["declared_io"] if row[0] in spoken]
     rows["node"] = _named(source, names, rows)
-    rows["alias"] = [_alias(row) for row in rows["alias_word"]]
+    rows["alias"] = [_alias(row) for row in rows["alias_statement"]]
     return {name: some for name, some in rows.items() if name in BY_NAME}
 
 
@@ -76,9 +77,9 @@ def _alias(row: Row) -> Row:
 
 
 def _named(source: sqlite3.Connection, names: Names, rows: dict[str, list[Row]]) -> list[Row]:
-    ids = {row[2] for row in rows["run_io"]} | {id_ for row in rows["said"] for id_ in row[1:3]}
+    ids = {row[2] for row in rows["run_io"]} | {id_ for row in rows["assertion"] for id_ in row[1:3]}
     ids |= {row[1] for row in rows["run"]} | {row[2] for row in rows["declared_io"]}
     texts = {row[0]: row[2] for row in rows["facet"]}
-    parents = {texts[facet] for _, key, facet in rows["content"] if key == "parent"}
+    parents = {texts[facet] for _, key, facet in rows["facet_set"] if key == "parent"}
     ids |= {node[0] for text in parents for node in named_nodes("parent", text.encode(), names)}
     return [row for row in source.execute("SELECT id, kind, namespace, name, first FROM node") if row[0] in ids]

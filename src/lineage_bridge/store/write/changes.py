@@ -33,12 +33,12 @@ FED = {
     "job_io": Fed("port", {"node": "dataset", "job": "job", "side": "side", "origin": "origin"}),
     "flow": Fed("flow", {"node": "source", "other": "target", "job": "job", "origin": "origin", "evidence": "evidence"}),
     "hub": Fed("hub", {"node": "hub", "job": "job", "origin": "origin"}),
-    "job_statement": Fed("columns", {"node": "carrier", "job": "job", "origin": "origin", "value": "meaning"}),
+    "job_lineage_set": Fed("columns", {"node": "carrier", "job": "job", "origin": "origin", "value": "lineage_set"}),
     "alias": Fed("alias", {"key": "text", "value": "state"}, ("value",)),
     "symlink": Fed("identity", {"node": "dataset", "other": "other", "key": "type"}),
     "current_facet": Fed("facet", {"node": "node", "job": "job", "key": "key", "value": "facet"}, ("value",)),
 }
-_INSERT = f"INSERT INTO change (seq, kind, turn, {', '.join(COLUMNS)}) VALUES ({', '.join('?' * (3 + len(COLUMNS)))})"
+_INSERT = f"INSERT INTO change (seq, kind, action, {', '.join(COLUMNS)}) VALUES ({', '.join('?' * (3 + len(COLUMNS)))})"
 
 
 class Changes:

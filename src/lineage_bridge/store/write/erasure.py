@@ -14,46 +14,48 @@ _SPOKEN = (
     "DELETE FROM run_event WHERE run = ?",
     "DELETE FROM run WHERE run = ?",
     "DELETE FROM io_sample WHERE run = ?",
-    "DELETE FROM said WHERE subject = ?",
-    "DELETE FROM lifecycle WHERE subject = ?",
-    "DELETE FROM control WHERE run = ?",
-    "DELETE FROM subject_statement WHERE subject = ?",
-    "DELETE FROM present WHERE subject = ?",
-    "DELETE FROM present_day WHERE subject = ?",
-    "DELETE FROM dirty WHERE subject = ?",
+    "DELETE FROM assertion WHERE asserted_by = ?",
+    "DELETE FROM lifecycle WHERE asserted_by = ?",
+    "DELETE FROM job_dependency WHERE run = ?",
+    "DELETE FROM run_lineage_set WHERE asserted_by = ?",
+    "DELETE FROM run_shape WHERE asserted_by = ?",
+    "DELETE FROM run_shape_day WHERE asserted_by = ?",
+    "DELETE FROM derive_queue WHERE asserted_by = ?",
 )
-_FACETS = """SELECT s.about, s.job, s.side, s.origin, s.content, s.first, s.last, s.last_event
-FROM said s WHERE s.about = ? AND s.side IN (0, 1, 2)"""
-_PARENTS = """SELECT DISTINCT f.text FROM said s JOIN content c ON c.content = s.content JOIN facet f ON f.facet = c.facet
-WHERE s.subject = ? AND c.key = 'parent'"""
+_FACETS = """SELECT s.node, s.job, s.side, s.origin, s.facet_set, s.first, s.last, s.last_event
+FROM assertion s WHERE s.node = ? AND s.side IN (0, 1, 2)"""
+_PARENTS = """SELECT DISTINCT f.text FROM assertion s JOIN facet_set c ON c.facet_set = s.facet_set JOIN facet f ON f.facet = c.facet
+WHERE s.asserted_by = ? AND c.key = 'parent'"""
 """Every parent a run ever named: its row has but the newest."""
-_SAID = """CREATE TEMP TABLE still AS SELECT content, min(first) AS first FROM (SELECT content, first FROM said
-UNION ALL SELECT d.facets, s.first FROM said s CROSS JOIN declared_io d ON d.content = s.content) GROUP BY content"""
+_SAID = """CREATE TEMP TABLE still AS SELECT facet_set, min(first) AS first FROM (SELECT facet_set, first FROM assertion
+UNION ALL SELECT d.dataset_facet_set, s.first FROM assertion s CROSS JOIN declared_io d ON d.facet_set = s.facet_set) GROUP BY facet_set"""
 _UNSAID = (
-    "DELETE FROM declared_io WHERE content NOT IN (SELECT content FROM still)",
-    "DELETE FROM content WHERE content NOT IN (SELECT content FROM still)",
-    "DELETE FROM facet WHERE facet NOT IN (SELECT facet FROM content)",
-    "DELETE FROM remark WHERE facet NOT IN (SELECT facet FROM facet)",
-    "DELETE FROM facet_meaning WHERE (facet, key) NOT IN (SELECT facet, key FROM content)",
-    "DELETE FROM meaning WHERE meaning NOT IN (SELECT meaning FROM facet_meaning WHERE meaning IS NOT NULL)",
-    "DELETE FROM statement WHERE meaning NOT IN (SELECT meaning FROM meaning)",
-    """CREATE TEMP TABLE since AS SELECT c.facet, c.key, min(s.first) AS first FROM still s CROSS JOIN content c ON c.content = s.content
+    "DELETE FROM declared_io WHERE facet_set NOT IN (SELECT facet_set FROM still)",
+    "DELETE FROM facet_set WHERE facet_set NOT IN (SELECT facet_set FROM still)",
+    "DELETE FROM facet WHERE facet NOT IN (SELECT facet FROM facet_set)",
+    "DELETE FROM annotation WHERE facet NOT IN (SELECT facet FROM facet)",
+    "DELETE FROM facet_lineage_set WHERE (facet, key) NOT IN (SELECT facet, key FROM facet_set)",
+    "DELETE FROM lineage_set WHERE lineage_set NOT IN (SELECT lineage_set FROM facet_lineage_set WHERE lineage_set IS NOT NULL)",
+    "DELETE FROM column_statement WHERE lineage_set NOT IN (SELECT lineage_set FROM lineage_set)",
+    """CREATE TEMP TABLE since AS SELECT c.facet, c.key, min(s.first) AS first
+    FROM still s CROSS JOIN facet_set c ON c.facet_set = s.facet_set
     GROUP BY c.facet, c.key""",
 )
-_LATER = """UPDATE facet_meaning SET first = since.first FROM since
-WHERE since.facet = facet_meaning.facet AND since.key = facet_meaning.key AND since.first > facet_meaning.first RETURNING facet"""
+_LATER = """UPDATE facet_lineage_set SET first = since.first FROM since
+WHERE since.facet = facet_lineage_set.facet AND since.key = facet_lineage_set.key
+AND since.first > facet_lineage_set.first RETURNING facet"""
 _FIRSTS = (
     "SELECT i.dataset, i.first FROM run_io i WHERE i.dataset IN (SELECT node FROM touched)",
-    "SELECT s.about, s.first FROM touched t CROSS JOIN said s ON s.about = t.node",
-    """SELECT d.dataset, s.first FROM touched t JOIN declared_io d ON d.dataset = t.node JOIN still s ON s.content = d.content""",
-    "SELECT n.node, m.first FROM touched t CROSS JOIN facet_node n ON n.node = t.node JOIN facet_meaning m ON m.facet = n.facet",
+    "SELECT s.node, s.first FROM touched t CROSS JOIN assertion s ON s.node = t.node",
+    """SELECT d.dataset, s.first FROM touched t JOIN declared_io d ON d.dataset = t.node JOIN still s ON s.facet_set = d.facet_set""",
+    "SELECT n.node, m.first FROM touched t CROSS JOIN facet_node n ON n.node = t.node JOIN facet_lineage_set m ON m.facet = n.facet",
 )
 """All mentions of the nodes that lost one, but those of parents."""
 _PARENTS_SINCE = "SELECT f.text, s.first FROM since s JOIN facet f ON f.facet = s.facet WHERE s.key = 'parent'"
 _USES = (
     "SELECT 1 FROM job_io WHERE dataset = :node LIMIT 1",
-    "SELECT 1 FROM said WHERE about = :node LIMIT 1",
-    "SELECT 1 FROM present WHERE job = :node LIMIT 1",
+    "SELECT 1 FROM assertion WHERE node = :node LIMIT 1",
+    "SELECT 1 FROM run_shape WHERE job = :node LIMIT 1",
     "SELECT 1 FROM declared_io WHERE dataset = :node LIMIT 1",
     "SELECT 1 FROM facet_node WHERE node = :node LIMIT 1",
 )
@@ -70,7 +72,9 @@ class Erasure:
         nodes: set[int] = set()
         for subject in subjects:
             nodes |= self._nodes(subject)
-        spoken = [pair for subject in subjects for pair in self._query("SELECT subject, job FROM present WHERE subject = ?", subject)]
+        spoken = [
+            pair for subject in subjects for pair in self._query("SELECT asserted_by, job FROM run_shape WHERE asserted_by = ?", subject)
+        ]
         for subject in subjects:
             self._leave_shapes(subject)
             self._delete(subject)
@@ -90,7 +94,7 @@ class Erasure:
         """Every node the subject had anything to do with."""
         queries = (
             ("SELECT dataset FROM run_io WHERE run = ?", 1),
-            ("SELECT about FROM said WHERE subject = ?", 1),
+            ("SELECT node FROM assertion WHERE asserted_by = ?", 1),
             ("SELECT job FROM run WHERE run = ?", 1),
             ("SELECT parent_job FROM run WHERE run = ? UNION SELECT root_job FROM run WHERE run = ?", 2),
         )
@@ -106,13 +110,13 @@ class Erasure:
         return self.connection.execute(sql, (subject,)).fetchall()
 
     def _leave_shapes(self, subject: bytes) -> None:
-        rows = self.connection.execute("SELECT job, shape FROM present WHERE subject = ?", (subject,)).fetchall()
+        rows = self.connection.execute("SELECT job, shape FROM run_shape WHERE asserted_by = ?", (subject,)).fetchall()
         nothing = make_shape(Origin.OBSERVED, (), ())
         self.derivation.presence.move([((subject, job), shape, nothing) for job, shape in rows if shape != NO_SHAPE])
 
     def _delete(self, subject: bytes) -> None:
-        events = self.connection.execute("SELECT time, event FROM event WHERE subject = ?", (subject,)).fetchall()
-        self.connection.executemany("DELETE FROM event_copy WHERE time = ? AND event = ?", events)
+        events = self.connection.execute("SELECT time, event FROM event WHERE asserted_by = ?", (subject,)).fetchall()
+        self.connection.executemany("DELETE FROM event_record WHERE time = ? AND event = ?", events)
         self.connection.executemany("DELETE FROM event WHERE time = ? AND event = ?", events)
         for sql in _SPOKEN:
             self.connection.execute(sql, (subject,))
@@ -123,7 +127,7 @@ class Erasure:
             self.connection.execute(sql)
         self.derivation.forget()
         later = [row[0] for row in self.connection.execute(_LATER).fetchall()]
-        gone = "FROM facet_node WHERE facet NOT IN (SELECT facet FROM facet_meaning)"
+        gone = "FROM facet_node WHERE facet NOT IN (SELECT facet FROM facet_lineage_set)"
         nodes = {row[0] for row in self.connection.execute(f"SELECT node {gone}")}
         for some in batches(later):
             nodes |= {row[0] for row in self.connection.execute(f"SELECT node FROM facet_node WHERE facet IN ({marks(some)})", some)}
@@ -134,13 +138,15 @@ class Erasure:
         """Current facets from what others still say."""
         for node in nodes:
             self.derivation.changes.run("current_facet", "DELETE FROM current_facet WHERE node = ?", (node,))
-            self.connection.execute("DELETE FROM symlink_said WHERE dataset = ?", (node,))
+            self.connection.execute("DELETE FROM symlink_evidence WHERE dataset = ?", (node,))
         claimed = self.derivation.spellings.claims.unsay(nodes)
         for node in nodes:
             said = self.connection.execute(_FACETS, (node,)).fetchall()
             contents: dict[bytes, dict[str, bytes]] = {}
             for content in {row[4] for row in said}:
-                contents[content] = dict(self.connection.execute("SELECT key, facet FROM content WHERE content = ?", (content,)).fetchall())
+                contents[content] = dict(
+                    self.connection.execute("SELECT key, facet FROM facet_set WHERE facet_set = ?", (content,)).fetchall()
+                )
             self.derivation.current_facets(
                 [(b"", job, about, side, o, content, 0, first, b"", last, e) for about, job, side, o, content, first, last, e in said],
                 contents,
@@ -160,7 +166,7 @@ class Erasure:
                     "INSERT INTO node_search (node_search, rowid, namespace, name) VALUES ('delete', ?, ?, ?)",
                     (node, *row[1:]),
                 )
-                self.connection.execute("DELETE FROM spoken WHERE node = ?", (node,))
+                self.connection.execute("DELETE FROM mentioned_node WHERE node = ?", (node,))
                 self.derivation.changes.run("node", "DELETE FROM node WHERE id = ?", (node,))
                 self.derivation.spellings.drop((node, *row))
 

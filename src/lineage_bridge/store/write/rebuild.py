@@ -20,7 +20,7 @@ from lineage_bridge.store.write.apply import GraphWriter
 PAGES = 4096
 """Pages copied between two calls of `told`."""
 _SUFFIXES = ("", "-wal", "-shm", "-journal")
-_FRAMES = ("event_copy", "quarantine")
+_FRAMES = ("event_record", "quarantine")
 """The relations with a row for each frame of the log."""
 
 
@@ -61,7 +61,8 @@ def seal(fresh: GraphWriter, keep: Path | None = None) -> None:
     """Make a fresh store whole: it begins an epoch of the change feed, and stands in the log no earlier than the store at `keep`."""
     for (source, part), place in (_position_of(keep) if keep else {}).items():
         fresh.connection.execute(
-            "INSERT INTO position VALUES (?, ?, ?) ON CONFLICT (source, part) DO UPDATE SET place = max(place, excluded.place)",
+            "INSERT INTO position VALUES (?, ?, ?) "
+            'ON CONFLICT (source, partition) DO UPDATE SET "offset" = max("offset", excluded."offset")',
             (source, part, place),
         )
     fresh.begin_epoch()
@@ -102,6 +103,6 @@ def _counts_of(path: Path) -> dict[str, int]:
 def _position_of(path: Path) -> dict[tuple[str, int], int]:
     try:
         with closing(connect_reader(path)) as connection:
-            return {(source, part): place for source, part, place in connection.execute("SELECT source, part, place FROM position")}
+            return {(source, part): place for source, part, place in connection.execute('SELECT source, partition, "offset" FROM position')}
     except (StoreMissingError, StoreVersionError):
         return {}

@@ -78,8 +78,8 @@ def _item(record: ChangeRecord) -> ChangeItem:
 
 
 def _alias(record: ChangeRecord) -> ChangedAlias:
-    entity, whole, a_space, a_name, b_space, b_name, kind, evidence = msgspec.json.decode(record.key)
-    ends = (AliasEnd(a_space), AliasEnd(b_space)) if whole else (AliasEnd(a_space, a_name), AliasEnd(b_space, b_name))
+    entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence = msgspec.json.decode(record.key)
+    ends = (AliasEnd(a_namespace), AliasEnd(b_namespace)) if whole else (AliasEnd(a_namespace, a_name), AliasEnd(b_namespace, b_name))
     prefix = b_name or UNSET if whole else UNSET
     return ChangedAlias(NodeKind(entity).name.lower(), *ends, kind, evidence, record.value == b"vetoed", prefix)
 
