@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -13,6 +13,7 @@ import pytest
 from tests.confluent import changes
 from tests.confluent.installation import TASKS, Installation, installed
 from tests.confluent.places import DEV, STAGING
+from tests.servers.faulty import Faulty
 
 SPACE = f"confluent://{STAGING}/{DEV}"
 END_TO_END = """
@@ -133,15 +134,19 @@ def test_an_extraction_that_can_read_nothing_fails(call, healthy: Installation) 
         httpx.delete(f"{healthy.server.url}/api/v1/sources/wrong").raise_for_status()
 
 
-def test_an_interrupt_cancels_the_task_which_can_be_resumed(call, healthy: Installation) -> None:
-    healthy.cloud.fail("connect", "slow", 4)
-    command = healthy.command("extract")
+def test_an_interrupt_cancels_the_task_which_can_be_resumed(call, healthy: Installation, faulty: Callable[[str], Faulty]) -> None:
+    healthy.cloud.fail("connect", "held")
+    proxy = faulty(healthy.server.url)
+    command = healthy.command("extract", url=proxy.url)
     task = healthy.running_task()
+    follows = proxy.wait_for(f"GET {TASKS}/{task}")
     command.send_signal(signal.SIGINT)
-    result = command.communicate(timeout=40)[1]
-    assert command.returncode == 130
-    assert f"--resume {task}" in result
+    cancels = proxy.wait_for(f"POST {TASKS}/{task}/cancel", after=follows)
+    proxy.wait_for(f"GET {TASKS}/{task}", after=cancels)
     healthy.cloud.heal()
+    said = command.communicate(timeout=40)[1]
+    assert command.returncode == 130
+    assert f"--resume {task}" in said
     shown = call("task", "show", task, "--url", healthy.server.url).out
     assert "failed: cancelled" in shown
     assert task in call("task", "list", "--status", "failed", "--url", healthy.server.url).out
@@ -155,14 +160,14 @@ def test_an_interrupt_cancels_the_task_which_can_be_resumed(call, healthy: Insta
 
 
 def test_a_task_is_cancelled_and_resumed_by_its_id(call, healthy: Installation) -> None:
-    healthy.cloud.fail("connect", "slow", 4)
+    healthy.cloud.fail("connect", "held")
     command = healthy.command("extract")
     task = healthy.running_task()
     assert "is cancelled" in call("task", "cancel", task, "--url", healthy.server.url).out
-    result = command.communicate(timeout=40)[0]
-    assert command.returncode == 1
-    assert f"lineage-bridge extract --resume {task}" in result
     healthy.cloud.heal()
+    said = command.communicate(timeout=40)[0]
+    assert command.returncode == 1
+    assert f"lineage-bridge extract --resume {task}" in said
     assert call("task", "resume", task, "--url", healthy.server.url).code in (0, 3)
     assert json.loads(call("task", "show", task, "--json", "--url", healthy.server.url).out)["status"] == "completed"
 
@@ -196,7 +201,7 @@ def test_no_secret_of_the_organization_is_stored_or_answered(healthy: Installati
 def test_a_task_interrupted_by_a_kill_resumes_to_the_same_graph(call, installation: Installation, tmp_path: Path) -> None:
     whole = _graph(installation)
     with installed(tmp_path, off=["metrics", "groups"]) as killed:
-        killed.cloud.fail("connect", "slow", 4)
+        killed.cloud.fail("connect", "held")
         task = httpx.post(f"{killed.server.url}{TASKS}/extract").json()["task_id"]
         assert killed.running_task() == task
         api = killed.processes.pop(0)

@@ -63,6 +63,7 @@ class Failure(NamedTuple):
     where: str
     how: str
     slow_s: float
+    healed: threading.Event
 
 
 class Asked(NamedTuple):
@@ -93,14 +94,17 @@ class Cloud:
         self.keys = {one["key"]: one for one in held}
 
     def fail(self, where: str, how: str, slow_s: float = 5.0) -> None:
-        """From now on calls fail: broken (500), slow, refused (403), half (the first page is whole, the next is a 500), circle (a page
-        leads to itself; both make pages short), truncated, html (200), limited (429 for ever), gone (404)."""
-        assert how in FAILURES, how
-        self._failures.append(Failure(where, how, slow_s))
+        """From now on calls fail: broken (500), slow, held (answered once healed), refused (403), half (the first page is whole, the next
+        is a 500), circle (a page leads to itself; both make pages short), truncated, html (200), limited (429 for ever), gone (404)."""
+        assert how in (*FAILURES, "held"), how
+        self._failures.append(Failure(where, how, slow_s, threading.Event()))
 
     def heal(self, where: str = "") -> None:
         """Calls there fail no more; no place: nowhere."""
-        self._failures = [one for one in self._failures if where and one.where != where]
+        healed = [one for one in self._failures if where in ("", one.where)]
+        self._failures = [one for one in self._failures if one not in healed]
+        for one in healed:
+            one.healed.set()
 
     def later(self, seconds: float, change: Callable[[Json], None]) -> None:
         """Changes the estate with the first call after so many seconds."""
@@ -195,6 +199,8 @@ class Cloud:
             return None
         if failure.how == "slow":
             time.sleep(failure.slow_s)
+        if failure.how == "held":
+            failure.healed.wait()
         if failure.how == "broken" or (failure.how == "half" and (request.one("page_token") or request.one("offset", "0") != "0")):
             return error(500, "Internal Server Error")
         if failure.how in ("refused", "gone"):
@@ -281,5 +287,6 @@ def running(estate: Json | None = None, brokers: dict[str, str] | None = None, r
     try:
         yield cloud
     finally:
+        cloud.heal()
         server.shutdown()
         server.server_close()

@@ -56,9 +56,9 @@ class Installation:
     def get(self, path: str) -> Any:
         return httpx.get(f"{self.server.url}/api/v1{path}", timeout=30).raise_for_status().json()
 
-    def command(self, *words: str) -> "subprocess.Popen[str]":
+    def command(self, *words: str, url: str = "") -> "subprocess.Popen[str]":
         return subprocess.Popen(
-            [*COMMAND, *words, "--url", self.server.url],
+            [*COMMAND, *words, "--url", url or self.server.url],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

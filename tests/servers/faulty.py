@@ -1,6 +1,7 @@
 """A proxy before an HTTP server that fails on command: refuses, hangs, answers with errors, breaks off answers."""
 
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -76,6 +77,14 @@ class Faulty:
             self._mended = threading.Event()
         if self._server.socket.fileno() < 0:
             self._server = self._listen(self._port)
+
+    def wait_for(self, request: str, after: int = 0, seconds: float = 60.0) -> int:
+        """How many requests there are up to the first such one that came after so many; fails when none comes in time."""
+        deadline = time.monotonic() + seconds
+        while request not in self.requests[after:]:
+            assert time.monotonic() < deadline, f"no {request} in {self.requests[after:]}"
+            time.sleep(0.02)
+        return self.requests.index(request, after) + 1
 
     def close(self) -> None:
         """Ends the proxy."""
