@@ -2,9 +2,10 @@
 
 import json
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -26,6 +27,7 @@ from lineage_bridge.model.tasks import GraphSize
 from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Frame
 from lineage_bridge.sources.common.settings import Secrets
 from lineage_bridge.sources.runtime.extraction import ExtractionContext
+from lineage_bridge.sources.runtime.kinds import KINDS, Kinds
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache
 from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.sources.runtime.source_locks import SourceLocks
@@ -55,14 +57,15 @@ class Parts:
 class Server:
     """A client of the API, and a hand on the parts behind it."""
 
-    def __init__(self, folder: Path, log: LogWriter, pool: ReaderPool, empty_store: Path) -> None:
-        self.folder, self.log, self.pool, self.empty_store = folder, log, pool, empty_store
+    def __init__(self, folder: Path, log: LogWriter, pool: ReaderPool, empty_store: Path, kinds: Kinds) -> None:
+        self.folder, self.log, self.pool, self.empty_store, self.kinds = folder, log, pool, empty_store, kinds
         self.frames = LogReader(folder / "log")
         self.names = Names(KEY)
         self.parts = Parts()
         self.book = SourceRepository(Control(folder / "control.db"))
-        self.sources = SourceService({}, self.book)
-        self.tasks = task_desk(folder, self.sources, self.book, pool, log)
+        self.sources = SourceService({}, self.book, kinds=kinds)
+        self.looks: Counter[str] = Counter()
+        self.tasks = task_desk(self)
         self.services = Services(
             log=log,
             frames=self.frames,
@@ -136,40 +139,57 @@ class FailingLog:
         return 0
 
 
-def task_desk(
-    folder: Path, sources: SourceService, book: SourceRepository, pool: ReaderPool, log: LogWriter, first: int = 1
-) -> TaskService:
-    """Tasks whose parcels the test delivers, and whose log it folds."""
+class LookingBook(TaskRepository):
+    """A book of tasks that counts how often it is asked whether a task's events were delivered."""
+
+    def __init__(self, control: Control, looks: Counter[str]) -> None:
+        super().__init__(control)
+        self.looks = looks
+
+    def count_pending(self, source: str, newest: int) -> int:
+        self.looks["delivered"] += 1
+        return super().count_pending(source, newest)
+
+
+def task_desk(server: Server, first: int = 1) -> TaskService:
+    """Tasks whose messages the test delivers, and whose log it folds. `server.looks` counts how often they look for what they wait for."""
+    looks, locks = server.looks, SourceLocks(server.folder / "observing")
 
     def folded(place: int) -> bool:
+        looks["folded"] += 1
         try:
-            with pool.reader() as reader:
+            with server.pool.reader() as reader:
                 return reader.position().get((LOG_SOURCE, 0), 0) >= place
         except StoreMissingError:
             return False
 
+    def take(source: str) -> AbstractContextManager[bool]:
+        looks["turn"] += 1
+        return locks.hold(source)
+
     secrets = Secrets()
     ids = (f"task-{number}" for number in count(first))
     world = ExtractionContext(
-        TaskRepository(Control(folder / "control.db")),
-        book,
-        MetadataCache(sources.records, book, secrets),
+        LookingBook(Control(server.folder / "control.db"), looks),
+        server.book,
+        MetadataCache(server.sources.records, server.book, secrets, server.kinds),
         secrets,
-        SourceLocks(folder / "observing").hold,
+        take,
         lambda: NOW,
-        log.end,
+        server.log.end,
         folded,
         lambda: GraphSize("g", 3, 2),
+        server.kinds,
     )
-    return TaskService(sources, world, lambda: next(ids))
+    return TaskService(server.sources, world, lambda: next(ids))
 
 
 @contextmanager
-def running(folder: Path, empty_store: Path) -> Iterator[Server]:
+def running(folder: Path, empty_store: Path, kinds: Kinds = KINDS) -> Iterator[Server]:
     """A server in `folder`, without a store until something is folded."""
     pool = ReaderPool(folder / "graph.db")
     with LogWriter(folder / "log") as log:
-        server = Server(folder, log, pool, empty_store)
+        server = Server(folder, log, pool, empty_store, kinds)
         try:
             yield server
         finally:

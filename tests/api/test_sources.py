@@ -1,12 +1,14 @@
 """Sources over HTTP."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
-from tests.api.support import NOW, Server
+from tests.api.support import NOW, Server, running
 from tests.sources import scripted
 
 from lineage_bridge.errors import UnreachableError
 from lineage_bridge.sources.common.observer import Unseen
-from lineage_bridge.sources.runtime import kinds
 from lineage_bridge.sources.runtime.poller import Poller
 from lineage_bridge.store.state.database import Control
 from lineage_bridge.store.state.sources import SourceRepository
@@ -15,12 +17,17 @@ SOURCES = "/api/v1/sources"
 
 
 @pytest.fixture
-def poll(server: Server, monkeypatch: pytest.MonkeyPatch):
+def server(tmp_path: Path, empty_store: Path) -> Iterator[Server]:
+    with running(tmp_path, empty_store, scripted.KINDS) as started:
+        yield started
+
+
+@pytest.fixture
+def poll(server: Server):
     """Adds the source `one`; polls it."""
-    monkeypatch.setitem(kinds.MODULES, "scripted", scripted.__name__)
     scripted.SEEN.clear()
     book = SourceRepository(Control(server.folder / "control.db"))
-    poller = Poller(server.services.sources.records, book, lambda _: None, lambda: NOW)
+    poller = Poller(server.services.sources.records, book, lambda _: None, lambda: NOW, kinds=scripted.KINDS)
     added = server.client.post(SOURCES, json={"name": "one", "kind": "scripted", "settings": {"system": "a", "password": "${env:PW}"}})
     assert added.status_code == 201
     return lambda: poller.poll(server.services.sources.record("one"))

@@ -5,16 +5,16 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.api.support import NOW, Server, task_desk
+from tests.api.support import NOW, Server, running, task_desk
 from tests.sources import stepwise
 from tests.sources.stepwise import Plane
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.times import SECOND_US, format_time
-from lineage_bridge.sources.runtime import kinds
 from lineage_bridge.sources.runtime.poller import Poller
 
 TASKS = "/api/v1/tasks"
@@ -64,10 +64,22 @@ class Hand:
             assert time.monotonic() < until, self.get(task)
             time.sleep(0.02)
 
+    def looks_again(self, what: str) -> None:
+        """Returns when tasks have looked for what they wait for some more times, and have not found it."""
+        looks, until, seen = self.server.looks, time.monotonic() + 20, self.server.looks[what]
+        while looks[what] < seen + 3:
+            assert time.monotonic() < until, f"nobody looks whether it is {what}"
+            time.sleep(0.02)
+
+
+@pytest.fixture
+def server(tmp_path: Path, empty_store: Path) -> Iterator[Server]:
+    with running(tmp_path, empty_store, stepwise.KINDS) as started:
+        yield started
+
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Iterator[stepwise.Script]:
-    monkeypatch.setitem(kinds.MODULES, "confluent", stepwise.__name__)
     monkeypatch.setenv("CLOUD_SECRET", "cloud-hush")
     made = stepwise.Script([Plane(TOPICS, ("t",)), Plane(CONNECT, ("a", "b"))])
     monkeypatch.setattr(stepwise, "SCRIPT", made)
@@ -105,12 +117,12 @@ def test_an_extraction_without_a_body_is_followed_to_its_end(hand: Hand) -> None
 def test_the_answer_comes_only_when_the_graph_holds_all(hand: Hand) -> None:
     task = hand.post()["task_id"]
     hand.waits("delivering", task)
-    time.sleep(0.3)
+    hand.looks_again("delivered")
     told = hand.get(task)
     assert (told["status"], "waiting for the graph" in told["progress"]) == ("running", False)
     hand.deliver()
     hand.waits("waiting for the graph", task)
-    time.sleep(0.3)
+    hand.looks_again("folded")
     assert hand.get(task)["status"] == "running"
     hand.server.fold()
     assert hand.ended(task, bring=False)["status"] == "completed"
@@ -292,14 +304,13 @@ def test_one_task_at_a_time_for_a_source_and_the_next_waits(hand: Hand, script: 
     script.planes[1].gate = threading.Event()
     first, second, third, *more = (hand.post(params={"source": "cloud"})["task_id"] for _ in range(6))
     assert script.reached.wait(10)
-    time.sleep(0.3)
-    assert [hand.get(task)["status"] for task in (first, second, third)] == ["running", "pending", "pending"]
-    assert hand.server.client.delete(f"{TASKS}/{second}").json()["error"] == "cancelled"
     other = hand.post(params={"source": "other"})["task_id"]
     until = time.monotonic() + 10
     while len(script.looks) < 2 and time.monotonic() < until:
         time.sleep(0.02)
-    assert hand.get(other)["status"] == "running"
+    assert [hand.get(task)["status"] for task in (first, second, third, other)] == ["running", "pending", "pending", "running"]
+    assert hand.server.looks["turn"] == 2, "those that wait have not begun"
+    assert hand.server.client.delete(f"{TASKS}/{second}").json()["error"] == "cancelled"
     for task in more:
         hand.server.client.delete(f"{TASKS}/{task}")
     script.planes[1].gate.set()
@@ -329,7 +340,7 @@ def test_a_task_whose_process_ended_says_so_and_goes_on(hand: Hand, script: step
     running = hand.post()["task_id"]
     waiting = hand.post()["task_id"]
     assert script.reached.wait(10)
-    fresh = task_desk(server.folder, server.sources, server.book, server.pool, server.log, first=10)
+    fresh = task_desk(server, first=10)
     again = Hand(server)
     server.client = server.client_of(tasks=fresh)
     for task in (running, waiting):
@@ -360,7 +371,7 @@ def test_a_poll_and_a_task_take_turns(hand: Hand, script: stepwise.Script) -> No
     task = hand.post()["task_id"]
     assert script.reached.wait(10)
     take = server.tasks._world.hold_source
-    poller = Poller(server.sources.records, server.book, lambda _: None, lambda: NOW + 3600 * SECOND_US, take=take)
+    poller = Poller(server.sources.records, server.book, lambda _: None, lambda: NOW + 3600 * SECOND_US, take=take, kinds=stepwise.KINDS)
     record = server.sources.record("cloud")
     poller._in_turn(record)
     assert len(script.looks) == 1, "the poll waits for its turn"
@@ -373,7 +384,7 @@ def test_a_poll_and_a_task_take_turns(hand: Hand, script: stepwise.Script) -> No
     with take("cloud") as mine:
         assert mine
         waits = hand.post()["task_id"]
-        time.sleep(0.3)
+        hand.looks_again("turn")
         assert hand.get(waits)["status"] == "pending"
         assert len(script.looks) == 2
     assert hand.ended(waits)["status"] == "completed"
@@ -383,7 +394,7 @@ def test_a_look_that_another_outran_keeps_nothing_more(hand: Hand, script: stepw
     script.planes[1].gate = gate = threading.Event()
     task = hand.post()["task_id"]
     assert script.reached.wait(10)
-    poller = Poller(hand.server.sources.records, hand.server.book, lambda _: None, lambda: NOW)
+    poller = Poller(hand.server.sources.records, hand.server.book, lambda _: None, lambda: NOW, kinds=stepwise.KINDS)
     script.planes = []
     poller.poll(hand.server.sources.record("cloud"))
     gate.set()

@@ -7,14 +7,12 @@ from tests.events import KEY
 from tests.sources import scripted
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.sources.runtime import kinds
 from lineage_bridge.store.write.apply import GraphWriter
 
 
 @pytest.fixture
-def scripts(monkeypatch: pytest.MonkeyPatch) -> dict:
+def scripts() -> dict:
     """What scripted sources see, by system."""
-    monkeypatch.setitem(kinds.MODULES, "scripted", scripted.__name__)
     scripted.SCRIPTS.clear()
     scripted.SEEN.clear()
     scripted.NOTICED.clear()

@@ -13,6 +13,7 @@ from lineage_bridge.sources.common.settings import reveal
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata
 from lineage_bridge.sources.confluent.observer import FAILED, NOT_OBSERVED, OBSERVED, PARTLY, Outcome, Step
 from lineage_bridge.sources.confluent.settings import ALL, ConfluentSettings, Only
+from lineage_bridge.sources.runtime.kinds import MODULES, Kinds
 
 OUT = EventBuilder("https://lineagebridge.dev/sources/stepwise")
 SPACE = "confluent://env-1/lkc-1"
@@ -113,3 +114,5 @@ def _unseen() -> tuple[Unseen, ...]:
 
 
 KIND = SourceKind(ConfluentSettings, Stepwise, "a script of steps")
+KINDS = Kinds({**MODULES, "confluent": __name__})
+"""All kinds, with this one in the place of Confluent Cloud."""

@@ -4,14 +4,15 @@ import json
 import threading
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.sources import scripted
 from tests.sources.scripted import SameJob, SameNamespace, Unseen
 
 from lineage_bridge.errors import ConfigError, NotFoundError, RequestError, UnavailableError, UnreachableError
+from lineage_bridge.model.sources import SourceRecord
 from lineage_bridge.ports import OutboxMessage
-from lineage_bridge.sources.runtime import poller
 from lineage_bridge.sources.runtime.poller import Poller
 from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.store.state.database import Control
@@ -26,13 +27,17 @@ class World:
     def __init__(self, folder: Path, in_file: dict) -> None:
         self.now = 1_795_000_000 * SECOND
         self.book = SourceRepository(Control(folder / "control.db"))
-        self.desk = SourceService(in_file, self.book)
+        self.desk = SourceService(in_file, self.book, kinds=scripted.KINDS)
         self.arrived: list[OutboxMessage] = []
-        self.away = False
+        self.away, self.looks = False, 0
         self.poller = self.fresh()
 
-    def fresh(self) -> Poller:
-        return Poller(self.desk.records, self.book, self.take, lambda: self.now)
+    def fresh(self, **more: Any) -> Poller:
+        return Poller(self.records, self.book, self.take, lambda: self.now, kinds=scripted.KINDS, **more)
+
+    def records(self) -> list[SourceRecord]:
+        self.looks += 1
+        return self.desk.records()
 
     def take(self, parcel: OutboxMessage) -> None:
         if self.away:
@@ -81,21 +86,22 @@ def test_a_parcel_that_did_not_arrive_is_sent_again_with_the_same_bytes(world: W
     assert world.book.pending_messages(10) == first
 
 
-def test_nothing_is_polled_while_too_much_waits(world: World, scripts: dict, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(poller, "MOST_WAITING", 2)
+def test_nothing_is_polled_while_too_much_waits(world: World, scripts: dict):
     scripts["a"] = [(["x"], (), ())]
     world.away = True
     stop = threading.Event()
-    running = threading.Thread(target=world.poller.run, args=(stop,))
+    running = threading.Thread(target=world.fresh(tick_s=0.01, most_waiting=2).run, args=(stop,))
     running.start()
     while world.book.count_pending() < 2 and running.is_alive():
         world.now += 60 * SECOND
         stop.wait(0.05)
     world.now += 3600 * SECOND
-    stop.wait(1.5)
+    looks = world.looks
+    while world.looks < looks + 20 and running.is_alive():
+        stop.wait(0.01)
     stop.set()
     running.join(20)
-    assert world.book.count_pending() == 2
+    assert (world.book.count_pending(), world.looks >= looks + 20) == (2, True)
 
 
 def test_many_events_travel_in_order_some_at_a_time(world: World, scripts: dict):
@@ -240,7 +246,7 @@ def test_it_runs_by_itself_and_finishes_what_it_began(world: World, scripts: dic
     world.desk.pause("two", paused=True)
     scripts["b"] = [(["never"], (), ())]
     stop = threading.Event()
-    running = threading.Thread(target=world.poller.run, args=(stop,))
+    running = threading.Thread(target=world.fresh(tick_s=0.01).run, args=(stop,))
     running.start()
     while not polled.wait(0.05) and running.is_alive():
         if world.desk.record("one").state.polls and world.desk.record("filed").state.polls:
@@ -271,7 +277,7 @@ def test_what_cannot_be_is_refused_with_its_setting(world: World):
     with pytest.raises(NotFoundError):
         world.desk.poll("nobody")
     with pytest.raises(ConfigError, match="system"):
-        SourceService({"bad": {"kind": "scripted"}}, world.book).check_file()
+        SourceService({"bad": {"kind": "scripted"}}, world.book, kinds=scripted.KINDS).check_file()
 
 
 def test_a_test_tells_each_step_and_what_failed(world: World):
@@ -306,7 +312,7 @@ def test_a_source_that_notices_changes_is_polled_early_unless_it_fails(world: Wo
 def test_a_change_noticed_while_another_looks_is_not_forgotten(world: World, scripts: dict):
     scripts["a"] = [(["x"], (), ())]
     mine = [True]
-    world.poller = Poller(world.desk.records, world.book, world.take, lambda: world.now, take=lambda _: nullcontext(mine[0]))
+    world.poller = world.fresh(take=lambda _: nullcontext(mine[0]))
     for name in ("one", "filed"):
         world.poll(name)
     scripted.NOTICED["a"] = 1

@@ -139,10 +139,13 @@ def test_a_source_refers_to_a_sealed_secret_and_none_can_be_kept_that_was_given(
     scripts["a"] = []
     secrets = Secrets(sealed.secret, {"t1": "given s3cret"})
     settings = {"system": "a", "password": "${sealed:cloud}"}
-    assert reveal(make_observer("s", "scripted", settings, secrets).settings.password) == "s3cr€t"
-    assert reveal(make_observer("s", "scripted", {**settings, "password": "${given:t1}"}, secrets).settings.password) == "given s3cret"
+    assert reveal(make_observer("s", "scripted", settings, secrets, scripted.KINDS).settings.password) == "s3cr€t"
+    assert (
+        reveal(make_observer("s", "scripted", {**settings, "password": "${given:t1}"}, secrets, scripted.KINDS).settings.password)
+        == "given s3cret"
+    )
     assert "s3cr" not in repr(secrets)
-    desk = SourceService({}, SourceRepository(Control(tmp_path / "control.db")), secrets=Secrets(sealed.secret))
+    desk = SourceService({}, SourceRepository(Control(tmp_path / "control.db")), secrets=Secrets(sealed.secret), kinds=scripted.KINDS)
     desk.add("s", "scripted", settings, replace=False)
     assert "s3cr" not in repr(desk.record("s"))
     for password in ("${given:t1}", "${given:t2}", "s3cr€t"):
@@ -155,7 +158,7 @@ def test_a_source_refers_to_a_sealed_secret_and_none_can_be_kept_that_was_given(
 def test_a_given_secret_that_was_forgotten_is_not_had(scripts: dict):
     scripts["a"] = []
     given = {"t1": "given s3cret"}
-    observer = make_observer("s", "scripted", {"system": "a", "password": "${given:t1}"}, Secrets(given=given))
+    observer = make_observer("s", "scripted", {"system": "a", "password": "${given:t1}"}, Secrets(given=given), scripted.KINDS)
     given.clear()
     with pytest.raises(ConfigError, match="forgotten"):
         reveal(observer.settings.password)

@@ -13,7 +13,6 @@ from tests.sources.stepwise import Plane
 
 from lineage_bridge.model.tasks import FAILED, PENDING, Credential, ExtractOrder, GraphSize, TaskFilter, TaskRecord
 from lineage_bridge.sources.common.settings import Secrets
-from lineage_bridge.sources.runtime import kinds
 from lineage_bridge.sources.runtime.extraction import ExtractionContext
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache
 from lineage_bridge.sources.runtime.orders import prepare_source
@@ -57,18 +56,19 @@ class Mortal(TaskRepository):
 
 def desk_of(folder: Path, book: TaskRepository) -> TaskService:
     states = SourceRepository(Control(folder / "control.db"))
-    sources = SourceService({"cloud": {"kind": "confluent", "cloud": {"key": "k", "secret": "${env:HOME}"}}}, states)
+    sources = SourceService({"cloud": {"kind": "confluent", "cloud": {"key": "k", "secret": "${env:HOME}"}}}, states, kinds=stepwise.KINDS)
     secrets, ids = Secrets(), count(len(book.records(TaskFilter())))
     world = ExtractionContext(
         book,
         states,
-        MetadataCache(sources.records, states, secrets),
+        MetadataCache(sources.records, states, secrets, stepwise.KINDS),
         secrets,
         SourceLocks(folder / "observing").hold,
         lambda: 1_795_000_000_000_000,
         lambda: 0,
         lambda _: True,
         lambda: GraphSize("g", 0, 0),
+        stepwise.KINDS,
     )
     return TaskService(sources, world, lambda: str(next(ids)))
 
@@ -87,7 +87,6 @@ def ended(desk: TaskService, folder: Path, task: str, told: Counter[str], mortal
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> stepwise.Script:
-    monkeypatch.setitem(kinds.MODULES, "confluent", stepwise.__name__)
     made = stepwise.Script([Plane(key, (f"job {key}",)) for key in PLANES])
     monkeypatch.setattr(stepwise, "SCRIPT", made)
     return made

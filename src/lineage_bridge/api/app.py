@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from starlette.routing import Route
 
 from lineage_bridge.api import openapi, responses
@@ -43,7 +43,6 @@ def create_app(services: Services) -> FastAPI:
     """The API over running parts. It holds no state but the log's last failure."""
     app = _App(title="LineageBridge", version=services.version, description=_DESCRIPTION, docs_url=None, redoc_url=None)
     intake = Intake(services)
-    router = APIRouter(prefix=PREFIX)
     for part in (
         intake_routes(intake),
         lineage.routes(services),
@@ -66,8 +65,7 @@ def create_app(services: Services) -> FastAPI:
         time.routes(services, intake),
         health.routes(services, intake),
     ):
-        router.include_router(part)
-    app.include_router(router)
+        app.include_router(part, prefix=PREFIX)
     # Most requests bring one event. This route skips FastAPI's dependencies, which cost more than judging; the guard lies before both.
     app.router.routes.insert(0, Route(f"{PREFIX}/lineage", intake.post_lineage, methods=["POST"], include_in_schema=False))
     pages.install(app)

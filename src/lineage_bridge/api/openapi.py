@@ -3,6 +3,7 @@
 import inspect
 import sys
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -81,7 +82,9 @@ def _content(shape: object) -> dict[str, Any]:
     return {"application/json": {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas}}}
 
 
+@cache
 def _schema(shape: object) -> dict[str, Any]:
+    """The description of one shape, which nobody changes."""
     (schema,), _ = msgspec.json.schema_components([shape], ref_template=_REFERENCE)
     return schema
 

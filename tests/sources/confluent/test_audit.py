@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,14 @@ from tests.published import faults
 from tests.servers.broker import Kafka
 from tests.sources.http import Reply, Request, Standin, standing
 
+from lineage_bridge.model.sources import SourceRecord
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, VALUE, ClusterMetadata, SharedMetadata, TopicSchema
 from lineage_bridge.sources.confluent.audit.events import ACCESS, CHANGES, Resource, read
 from lineage_bridge.sources.confluent.audit.plane import AuditPlane, Changes, Heard, planes
 from lineage_bridge.sources.confluent.clients import Clients
+from lineage_bridge.sources.confluent.observer import ConfluentObserver
 from lineage_bridge.sources.confluent.organization import Estate, KafkaCluster, Registry
 from lineage_bridge.sources.confluent.plane import Around
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
@@ -317,7 +320,7 @@ def cloud(request: Request) -> Reply:
 
 
 class World:
-    """A poller of one source, with an interval of an hour, and when it was polled."""
+    """A poller of one source, with an interval of an hour. Its time stands still until the test lets it pass."""
 
     def __init__(self, folder: Path, url: str, told: Json) -> None:
         self.book = SourceRepository(Control(folder / "control.db"))
@@ -339,23 +342,50 @@ class World:
         here = {"url": url, "cloud": {"key": "K", "secret": "${env:CLOUD_SECRET}"}, "interval_s": 3600, "timeout_s": 3, "off": quiet}
         self.desk.add("cloud", "confluent", {**here, **told}, replace=False)
         self.stop = threading.Event()
+        self.now, self.looks = time.time_ns() // 1000, 0
 
     def start(self) -> threading.Thread:
         self.stop.clear()
-        poller = Poller(self.desk.records, self.book, lambda _: None, lambda: time.time_ns() // 1000)
-        thread = threading.Thread(target=poller.run, args=(self.stop,))
+        self.poller = Poller(self.records, self.book, lambda _: None, lambda: self.now, tick_s=0.05)
+        thread = threading.Thread(target=self.poller.run, args=(self.stop,))
         thread.start()
         return thread
+
+    def records(self) -> list[SourceRecord]:
+        self.looks += 1
+        return self.desk.records()
+
+    def passes(self, seconds: float) -> None:
+        """Lets so much time pass, after the poller has taken in all that it was told; returns when it has looked again."""
+        for passing in (seconds, 0):
+            self.wait_until(partial(self.has_looked, self.looks + 4))
+            self.now += round(passing * 1_000_000)
+
+    def has_looked(self, times: int) -> bool:
+        return self.looks >= times
+
+    def hears(self, events: int) -> None:
+        """Returns when the poller has read so many events of the log, all that there are."""
+
+        def heard() -> int:
+            _, observer = self.poller._made.get("cloud", (None, None))
+            watch = observer._watch if isinstance(observer, ConfluentObserver) else None
+            return sum(watch._offsets.values()) if watch else 0
+
+        self.wait_until(lambda: heard() == events)
 
     @property
     def state(self) -> Any:
         return self.desk.record("cloud").state
 
-    def until(self, polls: int, seconds: float = 40) -> None:
+    def until(self, polls: int) -> None:
+        self.wait_until(lambda: self.state.polls >= polls)
+
+    def wait_until(self, holds: Callable[[], bool], seconds: float = 40) -> None:
         deadline = time.monotonic() + seconds
-        while self.state.polls < polls:
+        while not holds():
             assert time.monotonic() < deadline, self.state
-            time.sleep(0.1)
+            time.sleep(0.02)
 
 
 @pytest.fixture
@@ -377,13 +407,17 @@ def test_a_change_that_the_log_tells_is_polled_for_soon_and_a_burst_once(
             event("CreateConnector", f"{ROOT.replace('env-1', 'env-2')}/cloud-cluster=lkc-7/connector=lcc-7"),
             event("GetConnector", CONNECTOR),
         )
-        time.sleep(7)
+        world.hears(2)
+        world.passes(7)
         assert world.state.polls == 1
         for at in range(4):
             log(event("PauseConnector", CONNECTOR, at), event("ResumeConnector", CONNECTOR, at))
-            time.sleep(0.5)
+            world.hears(4 + 2 * at)
+            world.passes(4)
+            assert world.state.polls == 1
+        world.passes(1)
         world.until(2)
-        time.sleep(7)
+        world.passes(7)
         assert (world.state.polls, world.state.failures) == (2, 0)
     finally:
         world.stop.set()
@@ -391,6 +425,8 @@ def test_a_change_that_the_log_tells_is_polled_for_soon_and_a_burst_once(
     log(event("DeleteConnector", CONNECTOR, 9))
     thread = world.start()
     try:
+        world.hears(11)
+        world.passes(5)
         world.until(3)
         snapshot = json.loads(world.book.snapshot("cloud") or b"")
         assert sum(snapshot["planes"]["audit-log organization"]["offsets"].values()) == 11
@@ -406,7 +442,7 @@ def test_a_log_that_cannot_be_read_is_unseen_and_changes_nothing_else(
     thread = world.start()
     try:
         world.until(1)
-        time.sleep(2)
+        world.passes(7)
         assert (world.state.polls, world.state.failures) == (1, 0)
         assert [(unseen.what, "127.0.0.1:9" in unseen.why) for unseen in world.state.unseen] == [("audit-log organization", True)]
     finally:

@@ -17,7 +17,7 @@ from lineage_bridge.sources.common.shared_metadata import NO_METADATA, ClusterMe
 from lineage_bridge.sources.msk_connect import service as msk_service
 from lineage_bridge.sources.msk_connect.observer import MskObserver
 from lineage_bridge.sources.msk_connect.settings import MskSettings
-from lineage_bridge.sources.runtime import kinds
+from lineage_bridge.sources.runtime.kinds import KINDS
 from lineage_bridge.sources.runtime.poller import outbox_messages
 
 T0, MINUTE_US = 1_795_000_000_000_000, 60_000_000
@@ -373,7 +373,7 @@ def test_without_keys_region_or_the_library_an_error_tells_what_to_do(monkeypatc
 )
 def test_settings_that_cannot_be(settings):
     with pytest.raises(ValueError, match="1 validation error"):
-        kinds.load_kind("msk-connect").settings(**settings)
+        KINDS.load("msk-connect").settings(**settings)
 
 
 def test_a_table_is_followed_through_a_topic_to_the_lake(graph: Server):

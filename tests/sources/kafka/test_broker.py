@@ -488,6 +488,6 @@ def test_whichever_answer_is_missing_nothing_is_told_as_gone_or_ended(kafka, obs
 
 
 def test_the_kind_is_registered():
-    from lineage_bridge.sources.runtime.kinds import load_kind
+    from lineage_bridge.sources.runtime.kinds import KINDS
 
-    assert load_kind("kafka") is KIND
+    assert KINDS.load("kafka") is KIND

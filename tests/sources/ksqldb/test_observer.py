@@ -16,7 +16,7 @@ from lineage_bridge.sources.common.ksqldb.settings import KsqldbSettings
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.ksqldb.observer import KsqldbObserver
-from lineage_bridge.sources.runtime.kinds import load_kind
+from lineage_bridge.sources.runtime.kinds import KINDS
 
 AROUND = SharedMetadata((ClusterMetadata("c1", "kafka://b1:9092"),))
 MINUTE = 60_000_000
@@ -48,7 +48,7 @@ def test_two_requests_tell_everything(server: Standin, observer: KsqldbObserver)
     again = observer.observe(json.loads(json.dumps(first.snapshot)), AROUND, T0 + MINUTE)
     assert [event["eventType"] for event in again.events] == ["RUNNING"]
     assert observer.observe(None, AROUND, T0) == first
-    assert load_kind("ksqldb").observer is KsqldbObserver
+    assert KINDS.load("ksqldb").observer is KsqldbObserver
 
 
 def test_what_a_test_of_the_source_tells(server: Standin, observer: KsqldbObserver) -> None:

@@ -14,7 +14,7 @@ from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.registry.settings import RegistrySettings
 from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.registry.observer import RegistryObserver
-from lineage_bridge.sources.runtime.kinds import load_kind
+from lineage_bridge.sources.runtime.kinds import KINDS
 
 MINUTE = 60_000_000
 AROUND = SharedMetadata((ClusterMetadata("c1", "kafka://b1:9092", topics=frozenset(f"t{n}" for n in range(30)) | {"orders"}),))
@@ -234,7 +234,7 @@ def test_an_address_that_is_none_of_a_registry(server: Standin, polling: Polling
     server.failing["/"] = Reply(200, {"version": "4.3.1"})
     with pytest.raises(SourceError, match="no list"):
         polling.poll()
-    assert load_kind("registry").observer is RegistryObserver
+    assert KINDS.load("registry").observer is RegistryObserver
 
 
 def test_a_version_waits_for_what_it_refers_to(registry: Confluent, server: Standin, polling: Polling) -> None:

@@ -18,6 +18,7 @@ from lineage_bridge.ports import SourceRepository, TaskRepository
 from lineage_bridge.sources.common.observer import Observation, Observer
 from lineage_bridge.sources.common.settings import Secrets
 from lineage_bridge.sources.confluent.settings import Only
+from lineage_bridge.sources.runtime.kinds import KINDS, Kinds
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache, make_observer, system_id
 from lineage_bridge.sources.runtime.orders import PreparedSource
 from lineage_bridge.sources.runtime.poller import outbox_messages, unseen_since
@@ -46,6 +47,7 @@ class ExtractionContext(NamedTuple):
     log_end: Callable[[], int]
     is_folded: Callable[[int], bool]
     graph_size: Callable[[], GraphSize]
+    kinds: Kinds = KINDS
 
 
 class Extraction:
@@ -87,7 +89,7 @@ class Extraction:
         began = world.clock_us()
         self._say("started", status=RUNNING, started_us=self.task.started_us or began)
         secrets = Secrets(world.secrets.sealed, self.filled.given)
-        observer = make_observer(record.name, record.kind, record.settings, secrets)
+        observer = make_observer(record.name, record.kind, record.settings, secrets, world.kinds)
         try:
             state = msgspec.structs.replace(record.state, tried_us=began, address=system_id(record, observer))
             for steps in self._kept_apart(self._steps(record, observer, began)):

@@ -13,7 +13,7 @@ from lineage_bridge.ports import SourceRepository
 from lineage_bridge.sources.common.observer import Observer
 from lineage_bridge.sources.common.settings import NO_SECRETS, Secrets
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata, merge_metadata
-from lineage_bridge.sources.runtime import kinds
+from lineage_bridge.sources.runtime.kinds import KINDS, Kinds
 
 log = logging.getLogger(__name__)
 
@@ -21,8 +21,10 @@ log = logging.getLogger(__name__)
 class MetadataCache:
     """What is known of the sources that `sources` lists, made anew of a snapshot when there is a newer one."""
 
-    def __init__(self, sources: Callable[[], Iterable[SourceRecord]], book: SourceRepository, secrets: Secrets = NO_SECRETS) -> None:
-        self._sources, self._book, self._secrets = sources, book, secrets
+    def __init__(
+        self, sources: Callable[[], Iterable[SourceRecord]], book: SourceRepository, secrets: Secrets = NO_SECRETS, kinds: Kinds = KINDS
+    ) -> None:
+        self._sources, self._book, self._secrets, self._kinds = sources, book, secrets, kinds
         self._known: dict[str, tuple[object, SharedMetadata]] = {}
 
     def previous_snapshot(self, record: SourceRecord, observer: Observer[Any]) -> dict[str, Any] | None:
@@ -43,7 +45,7 @@ class MetadataCache:
             return known[1]
         found = NO_METADATA
         try:
-            observer = make_observer(record.name, record.kind, record.settings, self._secrets)
+            observer = make_observer(record.name, record.kind, record.settings, self._secrets, self._kinds)
             if snapshot := self.previous_snapshot(record, observer):
                 found = observer.shared_metadata(snapshot)
         except ConfigError:
@@ -54,12 +56,12 @@ class MetadataCache:
         return found
 
 
-def make_observer(name: str, kind: str, settings: Mapping[str, Any], secrets: Secrets = NO_SECRETS) -> Observer[Any]:
+def make_observer(name: str, kind: str, settings: Mapping[str, Any], secrets: Secrets = NO_SECRETS, kinds: Kinds = KINDS) -> Observer[Any]:
     """The observer of a source, which looks up its secrets in `secrets`.
 
     Raises ConfigError that names a setting which is unknown, missing or wrong.
     """
-    found = kinds.load_kind(kind)
+    found = kinds.load(kind)
     try:
         return found.observer(name, found.settings.model_validate(dict(settings), context=secrets))
     except ValidationError as error:

@@ -20,8 +20,8 @@ from lineage_bridge.openlineage.times import SECOND_US
 from lineage_bridge.ports import OutboxMessage, SourceRepository
 from lineage_bridge.sources.common.observer import Observation, Observer, SameJob, SameNamespace, Unseen
 from lineage_bridge.sources.common.settings import NO_SECRETS, Secrets, SourceSettings
-from lineage_bridge.sources.runtime import kinds
 from lineage_bridge.sources.runtime.debouncer import Debouncer
+from lineage_bridge.sources.runtime.kinds import KINDS, Kinds
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache, make_observer, system_id
 
 EVENTS, ALIASES = "/api/v1/lineage", "/api/v1/operations/alias"
@@ -37,7 +37,8 @@ log = logging.getLogger(__name__)
 class Poller:
     """Polls the sources that `sources` lists, and sends parcels through `deliver`, which raises UnavailableError to be called again.
 
-    `take` takes the turn to look at a source, or tells that another has it: then the source stays due.
+    `take` takes the turn to look at a source, or tells that another has it: then the source stays due. What is due is looked for every
+    `tick_s`; nothing is, while `most_waiting` parcels wait for delivery.
     """
 
     def __init__(
@@ -48,11 +49,14 @@ class Poller:
         clock_us: Callable[[], int],
         secrets: Secrets = NO_SECRETS,
         take: Callable[[str], AbstractContextManager[bool]] = lambda _: nullcontext(True),
+        kinds: Kinds = KINDS,
+        tick_s: float = TICK_S,
+        most_waiting: int = MOST_WAITING,
     ) -> None:
         self._sources, self._book, self._deliver, self._clock_us, self._secrets = sources, book, deliver, clock_us, secrets
-        self._take = take
+        self._take, self._kinds, self._tick_s, self._most_waiting = take, kinds, tick_s, most_waiting
         self._made: dict[str, tuple[object, Observer[Any]]] = {}
-        self._known = MetadataCache(sources, book, secrets)
+        self._known = MetadataCache(sources, book, secrets, kinds)
         self._stirs: dict[str, Debouncer] = {}
 
     def run(self, stop: threading.Event) -> None:
@@ -60,7 +64,7 @@ class Poller:
         running: dict[str, Future[None]] = {}
         with ThreadPoolExecutor(AT_ONCE + 1, thread_name_prefix="poll") as pool:
             delivering = pool.submit(self._delivering, stop)
-            while not stop.wait(TICK_S):
+            while not stop.wait(self._tick_s):
                 if delivering.done():
                     break
                 running = {name: poll for name, poll in running.items() if not _ended(poll)}
@@ -106,11 +110,11 @@ class Poller:
         """The sources to be polled now. What others build upon is polled first, the first time."""
         now, every = self._clock_us(), [record for record in self._sources() if not record.state.paused]
         self._let_go({record.name for record in every} | running.keys())
-        waiting = self._book.count_pending() >= MOST_WAITING
+        waiting = self._book.count_pending() >= self._most_waiting
         idle = [record for record in every if not waiting and record.name not in running]
         due = [record for record in idle if record.state.due_us is None or record.state.due_us <= now or self._is_stirred(record, now)]
-        first = min((_rank(record) for record in every if not record.state.polls), default=len(kinds.MODULES))
-        return [record for record in due if _rank(record) <= first]
+        firsts = [self._kinds.rank(record.kind) for record in every if not record.state.polls]
+        return [record for record in due if not firsts or self._kinds.rank(record.kind) <= min(firsts)]
 
     def _let_go(self, needed: Collection[str]) -> None:
         """Close the observers of sources that are polled no more: some watch their systems all the time."""
@@ -135,7 +139,7 @@ class Poller:
         if made is None or made[0] != wanted:
             if made is not None:
                 made[1].close()
-            self._made[record.name] = made = (wanted, make_observer(record.name, record.kind, record.settings, self._secrets))
+            self._made[record.name] = made = (wanted, make_observer(record.name, record.kind, record.settings, self._secrets, self._kinds))
         return made[1]
 
     def _saw(self, record: SourceRecord, began: int, observer: Observer[Any], seen: Observation) -> None:
@@ -177,7 +181,7 @@ class Poller:
 
     def _delivering(self, stop: threading.Event) -> None:
         failing = False
-        while not stop.wait(RETRY_S if failing else TICK_S):
+        while not stop.wait(RETRY_S if failing else self._tick_s):
             failing = not self._delivered(quiet=failing)
 
     def _delivered(self, *, quiet: bool) -> bool:
@@ -240,7 +244,3 @@ def _interval_s(settings: Mapping[str, Any]) -> float:
         return float(settings.get("interval_s", usual))
     except (TypeError, ValueError):
         return usual
-
-
-def _rank(record: SourceRecord) -> int:
-    return list(kinds.MODULES).index(record.kind) if record.kind in kinds.MODULES else 0

@@ -8,8 +8,9 @@ from typing import Any
 from lineage_bridge.errors import ConfigError, LineageBridgeError, NotFoundError, RequestError
 from lineage_bridge.model.sources import KindRecord, SettingRecord, SourceCheck, SourceRecord, SourceState
 from lineage_bridge.ports import SourceRepository
+from lineage_bridge.sources.common.observer import SourceKind
 from lineage_bridge.sources.common.settings import NO_SECRETS, Secrets
-from lineage_bridge.sources.runtime import kinds
+from lineage_bridge.sources.runtime.kinds import KINDS, Kinds
 from lineage_bridge.sources.runtime.metadata_cache import make_observer
 
 _ORIGINS = {"file": "settings file", "environment": "environment"}
@@ -30,17 +31,18 @@ class SourceService:
         book: SourceRepository,
         secrets: Secrets = NO_SECRETS,
         around: Mapping[str, Mapping[str, Any]] = NOTHING_AROUND,
+        kinds: Kinds = KINDS,
     ) -> None:
-        self._in_file, self._book, self._secrets, self._around = in_file, book, secrets, around
+        self._in_file, self._book, self._secrets, self._around, self._kinds = in_file, book, secrets, around, kinds
 
     def check_file(self) -> None:
         """Raise ConfigError for a source of the settings file that cannot be."""
         for name in sorted(self._in_file):
-            _check(name, *_of_table(self._in_file[name]))
+            self._check(name, *_of_table(self._in_file[name]))
 
     def kinds(self) -> list[KindRecord]:
         """What can be observed."""
-        return [_kind(name) for name in sorted(kinds.MODULES)]
+        return [_described(name, self._kinds.load(name)) for name in self._kinds.names]
 
     def records(self) -> list[SourceRecord]:
         """All sources, by name. One of the settings file stands for an added one of the same name."""
@@ -69,7 +71,7 @@ class SourceService:
             raise RequestError(f"source {name} is in the settings file", "change it there")
         if not replace and name in self._book.added():
             raise RequestError(f"there is a source {name} already", "replace it, or take another name")
-        _check(name, kind, settings)
+        self._check(name, kind, settings)
         self._book.save(name, kind, settings)
         self._book.make_due(name)
         return self.record(name)
@@ -99,7 +101,7 @@ class SourceService:
         record = self.record(name)
         done: list[SourceCheck] = []
         try:
-            observer = make_observer(record.name, record.kind, record.settings, self._secrets)
+            observer = make_observer(record.name, record.kind, record.settings, self._secrets, self._kinds)
             try:
                 done += observer.test()
             finally:
@@ -110,6 +112,13 @@ class SourceService:
             )
         return done
 
+    def _check(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
+        if not _NAME.fullmatch(name):
+            raise ConfigError(
+                f"{name!r} cannot be the name of a source", "letters, digits, . _ -; at most 100, and a letter or digit first"
+            )
+        make_observer(name, kind, settings, kinds=self._kinds).close()
+
 
 def _of_table(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Kind and settings."""
@@ -117,14 +126,7 @@ def _of_table(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     return str(told.pop("kind", "")), told
 
 
-def _check(name: str, kind: str, settings: Mapping[str, Any]) -> None:
-    if not _NAME.fullmatch(name):
-        raise ConfigError(f"{name!r} cannot be the name of a source", "letters, digits, . _ -; at most 100, and a letter or digit first")
-    make_observer(name, kind, settings).close()
-
-
-def _kind(name: str) -> KindRecord:
-    kind = kinds.load_kind(name)
+def _described(name: str, kind: SourceKind) -> KindRecord:
     fields = kind.settings.model_fields
     described = kind.settings.model_json_schema()["properties"]
     return KindRecord(

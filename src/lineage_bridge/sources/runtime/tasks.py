@@ -108,7 +108,7 @@ class TaskService:
         filled = prepare_source(choose_source(self._sources.records(), order, self._world.sources.states()), order)
         record = filled.record
         settings = {**record.settings, "off": [*record.settings.get("off", ()), *order.off]} if order.off else record.settings
-        observer = make_observer(record.name, record.kind, settings, Secrets(self._world.secrets.sealed, filled.given))
+        observer = make_observer(record.name, record.kind, settings, Secrets(self._world.secrets.sealed, filled.given), self._world.kinds)
         try:
             steps_of(observer)
         finally:
