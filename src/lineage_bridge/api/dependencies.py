@@ -10,9 +10,10 @@ from fastapi import Header, Path, Query, Request
 from pydantic import AfterValidator
 
 from lineage_bridge.api import position_tokens
+from lineage_bridge.api.readiness import is_reached
 from lineage_bridge.api.responses import POSITION_HEADER
 from lineage_bridge.api.services import Services
-from lineage_bridge.errors import NotFoundError, RequestError, StoreMissingError, UnavailableError
+from lineage_bridge.errors import NotFoundError, RequestError, UnavailableError
 from lineage_bridge.graph.identity.naming.spelling import bridge_rank
 from lineage_bridge.graph.identity.steps import BRIDGE, STANDARD
 from lineage_bridge.graph.ids import NodeKind
@@ -52,13 +53,6 @@ _LOST_PLUS = re.compile(r" (?=\d\d:?\d\d$)")
 def waiting(services: Services) -> Callable[..., Coroutine[Any, Any, None]]:
     """What a question depends on: the graph has applied the position that was asked for, and settled."""
 
-    def reached(wanted: position_tokens.Position) -> bool:
-        try:
-            with services.graph() as reader:
-                return position_tokens.covers(reader.position(), wanted) and not reader.settling()
-        except StoreMissingError:
-            return False
-
     async def wait_for_position(
         request: Request,
         min_position: Annotated[str | None, Query(description="Wait until the graph reflects this position and has settled")] = None,
@@ -70,11 +64,11 @@ def waiting(services: Services) -> Callable[..., Coroutine[Any, Any, None]]:
             return
         wanted = position_tokens.decode(text)
         until = anyio.current_time() + wait
-        while not await to_thread.run_sync(reached, wanted):
+        while not await to_thread.run_sync(is_reached, services, wanted):
             if anyio.current_time() >= until:
                 raise UnavailableError(
                     f"the graph has not reached the position within {wait:g} s",
-                    "Ask again; GET /api/v1/ready tells how far behind it is.",
+                    "ask again; GET /api/v1/ready tells how far behind it is",
                 )
             await anyio.sleep(POLL_S)
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Semaphore
 from typing import Any
 
 from lineage_bridge.errors import NotFoundError
@@ -36,6 +37,7 @@ class Services:
     pipeline last told of itself, None if nothing; `is_alive` says whether a process id runs. `log_state` is "ok" or what
     is wrong with the log. `graph_id` is the UUID of the installation's one graph. `findings` raises NotFoundError before
     there was an analysis. `allowed_hosts` are the names, without port, that a request may be addressed to.
+    A question for what is not in the graph yet waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`.
     """
 
     log: EventLog
@@ -56,3 +58,5 @@ class Services:
     max_events: int = MAX_EVENTS
     min_free_bytes: int = 16 << 20
     thread_bytes: int = 256 << 10
+    not_found_wait_s: float = 2.0
+    waiting_slots: Semaphore = field(default_factory=lambda: Semaphore(8))

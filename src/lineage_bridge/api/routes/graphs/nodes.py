@@ -5,13 +5,14 @@ from itertools import islice
 from typing import Annotated, TypeVar
 
 import msgspec
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from msgspec import Struct
 from pydantic import AfterValidator
 
 from lineage_bridge.api import position_tokens
-from lineage_bridge.api.dependencies import Mended, Offset, page, reflecting, waiting
+from lineage_bridge.api.dependencies import Mended, Offset, page, reflecting
 from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import answer
 from lineage_bridge.api.routes.graphs.graph_nodes import EdgeTeller, lineage_node
 from lineage_bridge.api.routes.graphs.hops import hops_of, is_direct
@@ -27,7 +28,7 @@ from lineage_bridge.api.schemas.graphs import (
     WholeGraph,
 )
 from lineage_bridge.api.services import Services
-from lineage_bridge.errors import NotFoundError
+from lineage_bridge.errors import RefusedError
 from lineage_bridge.graph.identity.node_ids import CATALOG_TYPES, DATASET_TYPES, JOB_TYPES, SYSTEMS
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.events import EventFilter
@@ -62,7 +63,7 @@ System = Annotated[str | None, Query(description=f"Only nodes of this system: {'
 
 def routes(services: Services) -> APIRouter:
     """The calls on the graph as nodes and edges."""
-    router = APIRouter(prefix="/graphs", tags=["graphs"], dependencies=[Depends(waiting(services))])
+    router = question_router(services, "graphs", "/graphs")
     _graph_routes(router, services)
     _node_routes(router, services)
     _edge_route(router, services)
@@ -72,9 +73,9 @@ def routes(services: Services) -> APIRouter:
 
 
 def check(services: Services, graph_id: str) -> None:
-    """Raise NotFoundError for another graph than the one there is."""
+    """Raise RefusedError, not found, for another graph than the one there is."""
     if graph_id.lower() != services.graph_id:
-        raise NotFoundError(f"there is no graph {graph_id!r}", f"This installation has one graph: {services.graph_id}.")
+        raise RefusedError(404, "not_found", f"there is no graph {graph_id!r}", f"this installation has one graph: {services.graph_id}")
 
 
 # the graph

@@ -5,12 +5,13 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Query, Response
 from msgspec import UNSET, Raw
 
 from lineage_bridge.api import serialization
-from lineage_bridge.api.dependencies import KINDS, Mended, Style, waiting
+from lineage_bridge.api.dependencies import KINDS, Mended, Style
 from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.routes.graphs.graph_nodes import columns_of
 from lineage_bridge.api.routes.graphs.whole_graph import array, stream
 from lineage_bridge.api.schemas.answers import RunRef
@@ -41,7 +42,7 @@ Systems = Annotated[
 
 def routes(services: Services) -> APIRouter:
     """The calls for views."""
-    router = APIRouter(prefix="/graphs", tags=["graphs"], dependencies=[Depends(waiting(services))])
+    router = question_router(services, "graphs", "/graphs")
 
     @router.get("/confluent/view", response_model=None, responses=answers({200: View}, writes=False))
     def get_confluent_view(names: Style = "lineagebridge") -> Response:

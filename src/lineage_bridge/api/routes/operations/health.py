@@ -6,29 +6,15 @@ import msgspec
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 
-from lineage_bridge.api import position_tokens
 from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.openapi import answers, body_of
+from lineage_bridge.api.readiness import disk_use, readiness
 from lineage_bridge.api.responses import POSITION_HEADER, answer
-from lineage_bridge.api.schemas.answers import (
-    DiskUse,
-    Erased,
-    Erasure,
-    ErrorAnswer,
-    Health,
-    Lag,
-    Part,
-    Parts,
-    Readiness,
-    Version,
-)
-from lineage_bridge.api.services import HEALTHY, Services
-from lineage_bridge.errors import LogError, RequestError, StoreError, StoreMissingError
-from lineage_bridge.ports import LOG_SOURCE
+from lineage_bridge.api.schemas.answers import Erased, Erasure, ErrorAnswer, Health, Readiness, Version
+from lineage_bridge.api.services import Services
+from lineage_bridge.errors import RequestError
 
-BEAT_US = 10_000_000
-"""A pipeline that has not told of itself for this long counts as silent."""
 MAX_RUNS = 10_000
 _ERASURE = msgspec.json.Decoder(Erasure)
 
@@ -40,7 +26,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     @router.get("/health", response_model=None, responses=answers({200: Health}, writes=False))
     def get_health() -> Response:
         """The process is alive."""
-        return answer(Health(_disk(services)))
+        return answer(Health(disk_use(services)))
 
     @router.get("/ready", response_model=None, responses=answers({200: Readiness, 503: Readiness}, writes=False))
     def get_ready() -> Response:
@@ -67,70 +53,6 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         return answer(Erased(len(erasure.runs), position), 202, {POSITION_HEADER: position})
 
     return router
-
-
-def readiness(services: Services) -> Readiness:
-    """How each part stands now."""
-    disk = _disk(services)
-    store, applied, settling = _store(services)
-    parts = Parts(_intake(services, disk), store, _pipeline(services))
-    lag, gap = _lag(services, applied, settling)
-    if gap is not None:
-        parts = Parts(parts.intake, gap, parts.pipeline)
-    ready = all(part.state == HEALTHY for part in (parts.intake, parts.store, parts.pipeline))
-    return Readiness(ready, parts, lag, settling, disk)
-
-
-def _intake(services: Services, disk: DiskUse) -> Part:
-    state = services.log_state()
-    if state != HEALTHY:
-        return Part("failed", state)
-    if disk.free_bytes < services.min_free_bytes:
-        return Part("full", f"{disk.free_bytes} bytes are free; {services.min_free_bytes} are needed")
-    return Part(HEALTHY, "events become durable")
-
-
-def _store(services: Services) -> tuple[Part, position_tokens.Position, bool]:
-    """How the store stands, the position it has applied, and whether it settles."""
-    try:
-        with services.graph() as reader:
-            return Part(HEALTHY, "questions are answered"), reader.position(), reader.settling()
-    except StoreMissingError as error:
-        return Part("missing", str(error)), {}, False
-    except StoreError as error:
-        return Part("failed", str(error)), {}, False
-
-
-def _pipeline(services: Services) -> Part:
-    status = services.pipeline()
-    if status is None:
-        return Part("absent", "the pipeline has not told of itself")
-    state, pid = str(status.get("state", "unknown")), int(status.get("pid") or 0)
-    silent_us = services.clock_us() - int(status.get("beat_us") or 0)
-    if state == "failed":
-        return Part("failed", str(status.get("error") or "the pipeline gave no reason"))
-    if not services.is_alive(pid):
-        return Part("dead", f"process {pid} does not run any more")
-    if silent_us > BEAT_US:
-        return Part("silent", f"process {pid} has not told of itself for {silent_us / 1e6:.0f} s")
-    return Part(HEALTHY, f"process {pid} runs") if state == "running" else Part(state, f"process {pid} is {state}")
-
-
-def _lag(services: Services, applied: position_tokens.Position, settling: bool) -> tuple[Lag, Part | None]:
-    """How far the store is behind; and the store's state if its position is none of this log."""
-    here = applied.get((LOG_SOURCE, 0), 0)
-    texts = [position_tokens.log_end(services.log.end()), position_tokens.encode(applied)]
-    try:
-        end = services.frames.durable_end()
-        behind = services.frames.span(here, end) if here < end else 0
-    except LogError as error:
-        return Lag(-1, False, *texts), Part("failed", str(error))
-    return Lag(behind, behind == 0 and not settling, *texts), None
-
-
-def _disk(services: Services) -> DiskUse:
-    disk = services.disk()
-    return DiskUse(disk.used_bytes, disk.free_bytes)
 
 
 def _erasure(body: bytes) -> Erasure:

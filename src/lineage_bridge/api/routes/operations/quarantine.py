@@ -8,6 +8,7 @@ from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.dependencies import Offset, page, reflecting, waiting
 from lineage_bridge.api.intake import Intake, one_answer, sender
 from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.question_route import question_route
 from lineage_bridge.api.responses import answer
 from lineage_bridge.api.schemas.answers import Accepted, ErrorAnswer, Quarantine, RejectedAnswer
 from lineage_bridge.api.services import Services
@@ -23,7 +24,7 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 
 def routes(services: Services, intake: Intake) -> APIRouter:
     """The calls on the quarantine."""
-    router = APIRouter(prefix="/quarantine", tags=["quarantine"])
+    router = APIRouter(prefix="/quarantine", tags=["quarantine"], route_class=question_route(services))
 
     @router.get(
         "",

@@ -12,6 +12,7 @@ from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.dependencies import KINDS, Mended, Offset, page, reflecting, waiting
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.openapi import answers, body_of
+from lineage_bridge.api.question_route import question_route
 from lineage_bridge.api.responses import POSITION_HEADER, answer
 from lineage_bridge.api.schemas.aliases import AliasEnd, Aliases, AliasesAccepted, AliasItem, AliasOrder
 from lineage_bridge.api.schemas.answers import ErrorAnswer
@@ -32,7 +33,7 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 
 def routes(services: Services, intake: Intake) -> APIRouter:
     """The calls on aliases."""
-    router = APIRouter(tags=["aliases"])
+    router = APIRouter(tags=["aliases"], route_class=question_route(services))
     _list_route(router, services)
     for operation in ("alias", "veto", "lift"):
         _order_route(router, intake, operation)

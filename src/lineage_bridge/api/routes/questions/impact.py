@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Annotated, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
@@ -19,10 +19,10 @@ from lineage_bridge.api.dependencies import (
     page,
     reflecting,
     time_argument,
-    waiting,
 )
 from lineage_bridge.api.name_styles import spelt
 from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import answer
 from lineage_bridge.api.schemas.answers import ErrorAnswer, GraphNode, Transformation
 from lineage_bridge.api.schemas.lineage import (
@@ -54,7 +54,7 @@ _NOT_FOUND = {404: ErrorAnswer}
 
 def routes(services: Services) -> APIRouter:
     """The calls that weigh the graph."""
-    router = APIRouter(prefix="/graph", tags=["graph"], dependencies=[Depends(waiting(services))])
+    router = question_router(services, "graph", "/graph")
     _impact_route(router, services)
     _paths_route(router, services)
     _trace_route(router, services)

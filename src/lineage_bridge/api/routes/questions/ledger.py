@@ -2,13 +2,14 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Query, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
-from lineage_bridge.api.dependencies import KINDS, Mended, Style, demand, reflecting, time_argument, waiting
+from lineage_bridge.api.dependencies import KINDS, Mended, Style, demand, reflecting, time_argument
 from lineage_bridge.api.name_styles import spelt
 from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import answer
 from lineage_bridge.api.schemas.answers import ErrorAnswer
 from lineage_bridge.api.schemas.ledger import LedgerAmount, LedgerAnswer, LedgerHopAnswer, LedgerSide, Stretch
@@ -28,7 +29,7 @@ _MOST_PATHS = 100
 
 def routes(services: Services) -> APIRouter:
     """The call for a ledger."""
-    router = APIRouter(prefix="/graph", tags=["graph"], dependencies=[Depends(waiting(services))])
+    router = question_router(services, "graph", "/graph")
 
     @router.get("/ledger", response_model=None, responses=answers({200: LedgerAnswer, 404: ErrorAnswer}, writes=False))
     def get_ledger(

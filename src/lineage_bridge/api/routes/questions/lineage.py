@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
@@ -22,11 +22,11 @@ from lineage_bridge.api.dependencies import (
     reflecting,
     style_of,
     time_argument,
-    waiting,
 )
 from lineage_bridge.api.dependencies import Moment as AsOf
 from lineage_bridge.api.name_styles import spelt
 from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import answer, verbatim_list
 from lineage_bridge.api.schemas.answers import DatasetDetail, DatasetLineage, Described, ErrorAnswer, JobDetail, RunEvent
 from lineage_bridge.api.services import Services
@@ -52,7 +52,7 @@ _NOT_FOUND = {404: ErrorAnswer}
 
 def routes(services: Services) -> APIRouter:
     """The calls on events, datasets and jobs."""
-    router = APIRouter(prefix="/lineage", tags=["lineage"], dependencies=[Depends(waiting(services))])
+    router = question_router(services, "lineage", "/lineage")
     _event_routes(router, services)
     _dataset_routes(router, services)
     _job_routes(router, services)

@@ -2,12 +2,13 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from lineage_bridge.api import position_tokens, serialization
-from lineage_bridge.api.dependencies import KINDS, Ended, Moment, Namespace, NodeName, Style, demand, reflecting, time_argument, waiting
+from lineage_bridge.api.dependencies import KINDS, Ended, Moment, Namespace, NodeName, Style, demand, reflecting, time_argument
 from lineage_bridge.api.name_styles import spelt
 from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import answer
 from lineage_bridge.api.schemas.answers import ErrorAnswer, Neighbourhood
 from lineage_bridge.api.services import Services
@@ -21,7 +22,7 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 
 def routes(services: Services) -> APIRouter:
     """The calls on the graph."""
-    router = APIRouter(tags=["graph"], dependencies=[Depends(waiting(services))])
+    router = question_router(services, "graph")
     _walk_routes(router, services)
     return router
 

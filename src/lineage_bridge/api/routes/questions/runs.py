@@ -4,13 +4,14 @@ from typing import Annotated, Literal
 from uuid import UUID
 
 import msgspec
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
-from lineage_bridge.api.dependencies import Mended, Offset, RunId, Style, demand, page, reflecting, time_argument, waiting
+from lineage_bridge.api.dependencies import Mended, Offset, RunId, Style, demand, page, reflecting, time_argument
 from lineage_bridge.api.name_styles import spelt
 from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import answer
 from lineage_bridge.api.schemas.answers import ErrorAnswer, RunDependency, Runs
 from lineage_bridge.api.schemas.runs import DepthRun, Link, RunLineageAnswer, Tree
@@ -29,7 +30,7 @@ _NOT_FOUND = {404: ErrorAnswer}
 
 def routes(services: Services) -> APIRouter:
     """The calls on runs."""
-    router = APIRouter(prefix="/graph/runs", tags=["runs"], dependencies=[Depends(waiting(services))])
+    router = question_router(services, "runs", "/graph/runs")
     _list_route(router, services)
     _tree_route(router, services)
     _lineage_route(router, services)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from msgspec import UNSET, Raw
 
 from lineage_bridge.api import position_tokens, serialization
@@ -18,10 +18,10 @@ from lineage_bridge.api.dependencies import (
     page,
     reflecting,
     time_argument,
-    waiting,
 )
 from lineage_bridge.api.name_styles import spelt
 from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import answer
 from lineage_bridge.api.routes.questions.neighbourhood import Kind
 from lineage_bridge.api.schemas.answers import ErrorAnswer, Text
@@ -57,7 +57,7 @@ _NOT_FOUND = {404: ErrorAnswer}
 
 def routes(services: Services) -> APIRouter:
     """The calls on what was said of nodes over time."""
-    router = APIRouter(prefix="/graph", tags=["history"], dependencies=[Depends(waiting(services))])
+    router = question_router(services, "history", "/graph")
     _schema_routes(router, services)
     _diff_route(router, services)
     _facet_route(router, services)

@@ -2,13 +2,14 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
-from lineage_bridge.api.dependencies import KINDS, Mended, Offset, Style, page, reflecting, waiting
+from lineage_bridge.api.dependencies import KINDS, Mended, Offset, Style, page, reflecting
 from lineage_bridge.api.name_styles import spelt
 from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import answer
 from lineage_bridge.api.routes.questions.neighbourhood import Kind
 from lineage_bridge.api.schemas.answers import Found, FoundNode, Matched
@@ -24,7 +25,7 @@ EVERYWHERE: tuple[In, ...] = ("name", "column", "owner", "tag", "description", "
 
 def routes(services: Services) -> APIRouter:
     """The call to search."""
-    router = APIRouter(tags=["graph"], dependencies=[Depends(waiting(services))])
+    router = question_router(services, "graph")
 
     @router.get("/search", response_model=None, responses=answers({200: Found}, writes=False))
     def get_search(

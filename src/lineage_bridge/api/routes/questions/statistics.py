@@ -3,13 +3,14 @@
 from typing import Annotated, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from msgspec import UNSET, UnsetType
 
 from lineage_bridge.api import position_tokens, serialization
-from lineage_bridge.api.dependencies import Mended, Offset, Style, demand, page, reflecting, time_argument, waiting
+from lineage_bridge.api.dependencies import Mended, Offset, Style, demand, page, reflecting, time_argument
 from lineage_bridge.api.name_styles import spelt
 from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import answer
 from lineage_bridge.api.routes.questions.runs import known
 from lineage_bridge.api.schemas.answers import ErrorAnswer
@@ -32,7 +33,7 @@ Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zon
 
 def routes(services: Services) -> APIRouter:
     """The call on amounts."""
-    router = APIRouter(tags=["statistics"], dependencies=[Depends(waiting(services))])
+    router = question_router(services, "statistics")
 
     @router.get("/graph/statistics", response_model=None, responses=answers({200: Statistics, 404: ErrorAnswer}, writes=False))
     def get_statistics(

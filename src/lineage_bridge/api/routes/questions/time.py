@@ -13,6 +13,7 @@ from lineage_bridge.api.dependencies import KINDS, Mended, Offset, Style, demand
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.name_styles import spelt
 from lineage_bridge.api.openapi import answers, body_of
+from lineage_bridge.api.question_route import question_route
 from lineage_bridge.api.responses import POSITION_HEADER, answer
 from lineage_bridge.api.schemas.answers import ErrorAnswer
 from lineage_bridge.api.schemas.time import ChangeItem, DiffAnswer, DriftAnswer, DriftItem, EndOrder, Ordered
@@ -34,7 +35,7 @@ _HINT = 'Send {"job": {"namespace", "name"}, "source": {"namespace", "name"}, "t
 
 def routes(services: Services, intake: Intake) -> APIRouter:
     """The calls on time."""
-    router = APIRouter(tags=["graph"])
+    router = APIRouter(tags=["graph"], route_class=question_route(services))
     _diff_route(router, services)
     _drift_route(router, services)
     _end_routes(router, intake)

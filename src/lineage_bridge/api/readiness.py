@@ -1,0 +1,112 @@
+"""How each part of the server stands, and how far answers lag behind the log."""
+
+from dataclasses import dataclass
+
+from lineage_bridge.api import position_tokens
+from lineage_bridge.api.schemas.answers import DiskUse, Lag, Part, Parts, Readiness
+from lineage_bridge.api.services import HEALTHY, Services
+from lineage_bridge.errors import LogError, StoreError, StoreMissingError
+from lineage_bridge.ports import LOG_SOURCE
+
+SILENT_US = 10_000_000
+"""A pipeline that has not reported for this long counts as silent."""
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """What answers do not contain yet: `bytes` of records that the graph has not applied; `settling`: lineage still to be derived."""
+
+    bytes: int
+    settling: bool
+
+    def __bool__(self) -> bool:
+        return self.bytes > 0 or self.settling
+
+    def __str__(self) -> str:
+        if self.bytes > 0:
+            return f"{self.bytes:,} bytes of events are not in the graph yet"
+        return "lineage is still being derived from the latest events" if self.settling else "the graph is complete"
+
+
+def measure_backlog(services: Services) -> Backlog:
+    """What answers do not contain yet. Raises LogError, StoreError."""
+    try:
+        with services.graph() as reader:
+            applied, settling = reader.position(), reader.settling()
+    except StoreMissingError:
+        applied, settling = {}, False
+    return Backlog(_bytes_behind(services, applied), settling)
+
+
+def is_reached(services: Services, position: position_tokens.Position) -> bool:
+    """Whether the graph has applied everything before a position, and derived all lineage."""
+    try:
+        with services.graph() as reader:
+            return position_tokens.covers(reader.position(), position) and not reader.settling()
+    except StoreMissingError:
+        return False
+
+
+def readiness(services: Services) -> Readiness:
+    """How each part stands now."""
+    disk = disk_use(services)
+    store, applied, settling = _store(services)
+    texts = position_tokens.log_end(services.log.end()), position_tokens.encode(applied)
+    try:
+        backlog = Backlog(_bytes_behind(services, applied), settling)
+        lag = Lag(backlog.bytes, not backlog, *texts)
+        if backlog and store.state == HEALTHY:
+            store = Part(HEALTHY, f"answers lag: {backlog}")
+    except LogError as error:
+        lag, store = Lag(-1, False, *texts), Part("failed", str(error))
+    parts = Parts(_intake(services, disk), store, pipeline_part(services))
+    ready = all(part.state == HEALTHY for part in (parts.intake, parts.store, parts.pipeline))
+    return Readiness(ready, parts, lag, settling, disk)
+
+
+def disk_use(services: Services) -> DiskUse:
+    """How much the log uses of its disk."""
+    disk = services.disk()
+    return DiskUse(disk.used_bytes, disk.free_bytes)
+
+
+def pipeline_part(services: Services) -> Part:
+    """How the pipeline stands, by what it last reported."""
+    status = services.pipeline()
+    if status is None:
+        return Part("absent", "the pipeline has not reported yet")
+    state, pid = str(status.get("state", "unknown")), int(status.get("pid") or 0)
+    silent_us = services.clock_us() - int(status.get("beat_us") or 0)
+    if state == "failed":
+        return Part("failed", str(status.get("error") or "the pipeline gave no reason"))
+    if not services.is_alive(pid):
+        return Part("dead", f"process {pid} is not running")
+    if silent_us > SILENT_US:
+        return Part("silent", f"process {pid} has not reported for {silent_us / 1e6:.0f} s")
+    return Part(HEALTHY, f"process {pid} is running") if state == "running" else Part(state, f"process {pid} is {state}")
+
+
+def _intake(services: Services, disk: DiskUse) -> Part:
+    state = services.log_state()
+    if state != HEALTHY:
+        return Part("failed", state)
+    if disk.free_bytes < services.min_free_bytes:
+        return Part("full", f"{disk.free_bytes} bytes are free; {services.min_free_bytes} are needed")
+    return Part(HEALTHY, "events become durable")
+
+
+def _store(services: Services) -> tuple[Part, position_tokens.Position, bool]:
+    """How the store stands, the position it has applied, and whether lineage is still to be derived."""
+    try:
+        with services.graph() as reader:
+            return Part(HEALTHY, "questions are answered"), reader.position(), reader.settling()
+    except StoreMissingError as error:
+        return Part("missing", str(error)), {}, False
+    except StoreError as error:
+        return Part("failed", str(error)), {}, False
+
+
+def _bytes_behind(services: Services, applied: position_tokens.Position) -> int:
+    """The bytes of the log behind a position. Raises LogError if the position is not one of this log."""
+    start, end = applied.get((LOG_SOURCE, 0), 0), services.frames.durable_end()
+    return services.frames.span(start, end) if start < end else 0
