@@ -64,6 +64,14 @@ class Hand:
             assert time.monotonic() < until, self.get(task)
             time.sleep(0.02)
 
+    def stops_at_gate(self, task: str) -> None:
+        """Returns when a task waits at the gate of its second plane, and its first one is kept."""
+        assert stepwise.SCRIPT.reached.wait(20)
+        until = time.monotonic() + 20
+        while ("topics", "observed") not in [(plane["plane"], plane["state"]) for plane in self.get(task)["planes"]]:
+            assert time.monotonic() < until, self.get(task)
+            time.sleep(0.02)
+
     def looks_again(self, what: str) -> None:
         """Returns when tasks have looked for what they wait for some more times, and have not found it."""
         looks, until, seen = self.server.looks, time.monotonic() + 20, self.server.looks[what]
@@ -279,7 +287,7 @@ def test_which_source_is_meant(server: Server, script: stepwise.Script) -> None:
 def test_a_running_task_is_cancelled_and_goes_on_where_it_was(hand: Hand, script: stepwise.Script) -> None:
     script.planes[1].gate = gate = threading.Event()
     task = hand.post()["task_id"]
-    assert script.reached.wait(10)
+    hand.stops_at_gate(task)
     assert {plane["plane"]: plane["state"] for plane in hand.get(task)["planes"]} == {
         "discovery": "observed",
         "topics": "observed",
@@ -303,7 +311,7 @@ def test_one_task_at_a_time_for_a_source_and_the_next_waits(hand: Hand, script: 
     hand.server.sources.add("other", "confluent", {"cloud": CLOUD}, replace=False)
     script.planes[1].gate = threading.Event()
     first, second, third, *more = (hand.post(params={"source": "cloud"})["task_id"] for _ in range(6))
-    assert script.reached.wait(10)
+    hand.stops_at_gate(first)
     other = hand.post(params={"source": "other"})["task_id"]
     until = time.monotonic() + 10
     while len(script.looks) < 2 and time.monotonic() < until:
@@ -322,7 +330,7 @@ def test_one_task_at_a_time_for_a_source_and_the_next_waits(hand: Hand, script: 
 def test_credentials_are_given_anew_to_go_on(hand: Hand, script: stepwise.Script) -> None:
     script.planes[1].gate = threading.Event()
     task = hand.post(json=SECRETS)["task_id"]
-    assert script.reached.wait(10)
+    hand.stops_at_gate(task)
     hand.server.client.delete(f"{TASKS}/{task}")
     hand.ended(task)
     script.planes[1].gate.set()
@@ -339,7 +347,7 @@ def test_a_task_whose_process_ended_says_so_and_goes_on(hand: Hand, script: step
     script.planes[1].gate = gate = threading.Event()
     running = hand.post()["task_id"]
     waiting = hand.post()["task_id"]
-    assert script.reached.wait(10)
+    hand.stops_at_gate(running)
     fresh = task_desk(server, first=10)
     again = Hand(server)
     server.client = server.client_of(tasks=fresh)
@@ -360,7 +368,7 @@ def test_a_task_whose_process_ended_says_so_and_goes_on(hand: Hand, script: step
 def test_closing_interrupts_what_runs_and_what_waits(hand: Hand, script: stepwise.Script) -> None:
     script.planes[1].gate = threading.Event()
     tasks = [hand.post()["task_id"] for _ in range(2)]
-    assert script.reached.wait(10)
+    hand.stops_at_gate(tasks[0])
     hand.server.tasks.close()
     assert [hand.get(task)["error"] for task in tasks] == ["interrupted", "interrupted"]
 
@@ -369,7 +377,7 @@ def test_a_poll_and_a_task_take_turns(hand: Hand, script: stepwise.Script) -> No
     server = hand.server
     script.planes[1].gate = threading.Event()
     task = hand.post()["task_id"]
-    assert script.reached.wait(10)
+    hand.stops_at_gate(task)
     take = server.tasks._world.hold_source
     poller = Poller(server.sources.records, server.book, lambda _: None, lambda: NOW + 3600 * SECOND_US, take=take, kinds=stepwise.KINDS)
     record = server.sources.record("cloud")
@@ -393,7 +401,7 @@ def test_a_poll_and_a_task_take_turns(hand: Hand, script: stepwise.Script) -> No
 def test_a_look_that_another_outran_keeps_nothing_more(hand: Hand, script: stepwise.Script) -> None:
     script.planes[1].gate = gate = threading.Event()
     task = hand.post()["task_id"]
-    assert script.reached.wait(10)
+    hand.stops_at_gate(task)
     poller = Poller(hand.server.sources.records, hand.server.book, lambda _: None, lambda: NOW, kinds=stepwise.KINDS)
     script.planes = []
     poller.poll(hand.server.sources.record("cloud"))
@@ -409,7 +417,7 @@ def test_a_look_that_another_outran_keeps_nothing_more(hand: Hand, script: stepw
 def test_a_source_removed_meanwhile_is_not_brought_back(hand: Hand, script: stepwise.Script) -> None:
     script.planes[1].gate = threading.Event()
     task = hand.post()["task_id"]
-    assert script.reached.wait(10)
+    hand.stops_at_gate(task)
     hand.server.sources.remove("cloud")
     script.planes[1].gate.set()
     assert "removed" in hand.ended(task)["error"]
