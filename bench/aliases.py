@@ -12,8 +12,9 @@ from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.ids import NodeKind, event_id
 from lineage_bridge.graph.log_record import Carried, FrameKind
 from lineage_bridge.model.graph import Node, WalkLimits
-from lineage_bridge.ports import LOG_SOURCE, Batch, Budget
-from lineage_bridge.store.query.reader import ReaderPool
+from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.ports.log import LOG_SOURCE
+from lineage_bridge.store.reader import ReaderPool
 
 DATASETS = 20_000
 OTHER = "bench://other"
@@ -74,9 +75,9 @@ def _walks(pool: ReaderPool, datasets: int) -> Result:
     cpu, nodes = [], []
     for number in range(0, datasets, datasets // 20):
         with pool.reader() as reader:
-            node = reader.find(NodeKind.DATASET, NAMESPACE, f"t{number}") or Node(0, NodeKind.DATASET, NAMESPACE, "")
+            node = reader.nodes.find(NodeKind.DATASET, NAMESPACE, f"t{number}") or Node(0, NodeKind.DATASET, NAMESPACE, "")
             began = time.process_time()
-            walk = reader.walk(node, "downstream", 5, WalkLimits(), now_us=BASE_US)
+            walk = reader.lineage.walk(node, "downstream", 5, WalkLimits(), now_us=BASE_US)
             cpu.append(time.process_time() - began)
         nodes.append(len(walk.nodes))
     return {"cpu": quantiles(cpu), "nodes_p50": sorted(nodes)[len(nodes) // 2]}

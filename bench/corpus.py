@@ -11,7 +11,7 @@ from bench.generator import Corpus, generate
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import FrameKind
-from lineage_bridge.ports import Frame
+from lineage_bridge.ports.log import Frame
 
 SUBMIT_FRAMES = 1000
 

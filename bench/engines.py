@@ -22,7 +22,8 @@ from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.graph.relations import RELATIONS
 from lineage_bridge.pipeline.serve import Limits, Serve, warm_up
 from lineage_bridge.pipeline.session import start_session
-from lineage_bridge.ports import LOG_SOURCE, Batch, Budget
+from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.write.apply import GraphWriter
 
 KEY = b"benchmark key of 32 bytes length"

@@ -15,7 +15,7 @@ from bench.tell import tell
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.store.query.reader import ReaderPool
+from lineage_bridge.store.reader import ReaderPool
 
 COMPONENT = 50
 DAYS = 3
@@ -65,11 +65,11 @@ def _walks(pool: ReaderPool, jobs: int, at_us: int | None) -> Result:
     cpu, nodes, found = [], [], []
     for turn in range(_WALKS):
         with pool.reader() as reader:
-            node = reader.find(NodeKind.DATASET, NAMESPACE, f"c{turn % (jobs // COMPONENT)}.t{COMPONENT // 2}")
+            node = reader.nodes.find(NodeKind.DATASET, NAMESPACE, f"c{turn % (jobs // COMPONENT)}.t{COMPONENT // 2}")
             if node is None:
                 raise AssertionError("the estate lacks a table")
             began = time.process_time()
-            walk = reader.walk(node, "both", 20, WalkLimits(), now_us=_FIRST_US + DAYS * DAY_US, at_us=at_us)
+            walk = reader.lineage.walk(node, "both", 20, WalkLimits(), now_us=_FIRST_US + DAYS * DAY_US, at_us=at_us)
             cpu.append(time.process_time() - began)
         nodes.append(len(walk.nodes))
         found.append(len(walk.edges))

@@ -11,7 +11,7 @@ from bench.tell import tell
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import TraceOptions
-from lineage_bridge.store.query.reader import ReaderPool, SqliteReader
+from lineage_bridge.store.reader import ReaderPool, StoreReader
 
 COLUMNS = 30
 LAYERS = 13
@@ -34,11 +34,13 @@ def _questions(path: Path, areas: int, samples: int) -> Result:
     flows = execute("SELECT count(*) FROM flow").fetchone()[0]
     folder.close()
     pool, random = ReaderPool(path), Random(3)
-    asked: dict[str, Callable[[SqliteReader, int], int]] = {
+    asked: dict[str, Callable[[StoreReader, int], int]] = {
         "trace_column_up": lambda reader, area: _trace(reader, _name(area, LAYERS - 1, 0), "c7", "upstream"),
         "trace_column_down": lambda reader, area: _trace(reader, _name(area, 0, 0), "c7", "downstream"),
         "trace_every_column_up": lambda reader, area: _trace(reader, _name(area, LAYERS - 1, 0), "", "upstream"),
-        "impact": lambda reader, area: len(reader.impact(_node(reader, _name(area, 0, 0)), "downstream", 50, WalkLimits()).affected),
+        "impact": lambda reader, area: len(
+            reader.lineage.impact(_node(reader, _name(area, 0, 0)), "downstream", 50, WalkLimits()).affected
+        ),
         "paths": _paths,
     }
     out: Result = {"column_flows": columns, "flows": flows, "calibration": calibrate()}
@@ -73,20 +75,20 @@ def _columns(sources: list[str]) -> str:
     return f'"columnLineage":{{"fields":{{{fields}}}}}'
 
 
-def _node(reader: SqliteReader, name: str) -> Node:
-    return reader.find(NodeKind.DATASET, NAMESPACE, name) or Node(0, NodeKind.DATASET, NAMESPACE, name)
+def _node(reader: StoreReader, name: str) -> Node:
+    return reader.nodes.find(NodeKind.DATASET, NAMESPACE, name) or Node(0, NodeKind.DATASET, NAMESPACE, name)
 
 
-def _trace(reader: SqliteReader, name: str, field: str, direction: str) -> int:
-    return len(reader.trace(_node(reader, name), TraceOptions(field, direction), WalkLimits()).flows)
+def _trace(reader: StoreReader, name: str, field: str, direction: str) -> int:
+    return len(reader.lineage.trace(_node(reader, name), TraceOptions(field, direction), WalkLimits()).flows)
 
 
-def _paths(reader: SqliteReader, area: int) -> int:
+def _paths(reader: StoreReader, area: int) -> int:
     ends = _node(reader, _name(area, 0, 0)), _node(reader, _name(area, LAYERS - 1, 0))
-    return len(reader.paths(*ends, 20, 20, WalkLimits()).paths)
+    return len(reader.lineage.paths(*ends, 20, 20, WalkLimits()).paths)
 
 
-def _figure(pool: ReaderPool, areas: list[int], ask: Callable[[SqliteReader, int], int]) -> Result:
+def _figure(pool: ReaderPool, areas: list[int], ask: Callable[[StoreReader, int], int]) -> Result:
     cpu, found = [], []
     for area in areas:
         with pool.reader() as reader:

@@ -11,7 +11,7 @@ from bench.synthetic import Folder, complete
 from bench.tell import tell
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.search import SearchFilter
-from lineage_bridge.store.query.reader import ReaderPool
+from lineage_bridge.store.reader import ReaderPool
 
 _WORDS = ("order", "customer", "payment", "invoice", "session", "click", "stock", "price", "shipment", "refund", "account", "ledger")
 _PER_JOB = 40
@@ -73,7 +73,7 @@ def _figure(pool: ReaderPool, texts: list[str]) -> Result:
     for text in texts:
         with pool.reader() as reader:
             began = time.process_time(), time.perf_counter()
-            page = reader.search_all(SearchFilter(text, kind=NodeKind.DATASET, limit=50))
+            page = reader.search.page(SearchFilter(text, kind=NodeKind.DATASET, limit=50))
             cpu.append(time.process_time() - began[0])
             wall.append(time.perf_counter() - began[1])
         found.append(len(page.matches))

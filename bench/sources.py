@@ -16,7 +16,7 @@ from tests.servers import broker
 from bench import worker
 from bench.meter import Clock, Result, alone
 from bench.tell import tell
-from lineage_bridge.ports import OutboxMessage
+from lineage_bridge.ports.sources import OutboxMessage
 from lineage_bridge.sources.common.kafka.protocol.wire import KafkaProtocol
 from lineage_bridge.sources.runtime.poller import Poller
 from lineage_bridge.sources.runtime.service import SourceService

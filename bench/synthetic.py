@@ -11,7 +11,8 @@ from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import Carried, FrameKind
-from lineage_bridge.ports import LOG_SOURCE, Batch, Budget
+from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.write.apply import GraphWriter
 
 NAMESPACE = "bench://made"

@@ -11,7 +11,7 @@ from bench.synthetic import NAMESPACE, Folder, complete
 from bench.tell import tell
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node, WalkLimits
-from lineage_bridge.store.query.reader import ReaderPool
+from lineage_bridge.store.reader import ReaderPool
 
 DEPTHS = (1, 2, 3, 5, 10, 20)
 FLOWS_PER_JOB = 20
@@ -61,9 +61,9 @@ def _figure(pool: ReaderPool, names: list[str], direction: str, depth: int) -> R
     cpu, wall, nodes, edges, truncated = [], [], [], [], 0
     for name in names:
         with pool.reader() as reader:
-            node = reader.find(NodeKind.DATASET, NAMESPACE, name) or Node(0, NodeKind.DATASET, NAMESPACE, name)
+            node = reader.nodes.find(NodeKind.DATASET, NAMESPACE, name) or Node(0, NodeKind.DATASET, NAMESPACE, name)
             began = time.process_time(), time.perf_counter()
-            walk = reader.walk(node, direction, depth, WalkLimits(), now_us=BASE_US)
+            walk = reader.lineage.walk(node, direction, depth, WalkLimits(), now_us=BASE_US)
             cpu.append(time.process_time() - began[0])
             wall.append(time.perf_counter() - began[1])
         nodes.append(len(walk.nodes))

@@ -16,7 +16,7 @@ from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.openlineage.times import parse_time
-from lineage_bridge.ports import Batch, Budget
+from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.verify import verify
 from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter

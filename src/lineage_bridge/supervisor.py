@@ -21,7 +21,8 @@ from filelock import FileLock, Timeout
 from lineage_bridge.config import Paths, Settings
 from lineage_bridge.errors import UnavailableError
 from lineage_bridge.pipeline.status import replace_file
-from lineage_bridge.wiring import listen, log_reader
+from lineage_bridge.wiring.api import listen
+from lineage_bridge.wiring.shared import log_reader
 
 TICK_S = 0.1
 FIRST_PAUSE_S, LONGEST_PAUSE_S, HEALTHY_S = 1.0, 30.0, 60.0

@@ -24,7 +24,8 @@ from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.ids import DAY_US, graph_id
 from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.model.tasks import GraphSize
-from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Frame
+from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.ports.log import LOG_SOURCE, Frame
 from lineage_bridge.sources.common.settings import Secrets
 from lineage_bridge.sources.runtime.extraction import ExtractionContext
 from lineage_bridge.sources.runtime.kinds import KINDS, Kinds
@@ -32,7 +33,7 @@ from lineage_bridge.sources.runtime.metadata_cache import MetadataCache
 from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.sources.runtime.source_locks import SourceLocks
 from lineage_bridge.sources.runtime.tasks import TaskService
-from lineage_bridge.store.query.reader import ReaderPool
+from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.state.database import Control
 from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.store.state.tasks import TaskRepository
@@ -159,7 +160,7 @@ def task_desk(server: Server, first: int = 1) -> TaskService:
         looks["folded"] += 1
         try:
             with server.pool.reader() as reader:
-                return reader.position().get((LOG_SOURCE, 0), 0) >= place
+                return reader.progress.position().get((LOG_SOURCE, 0), 0) >= place
         except StoreMissingError:
             return False
 

@@ -274,7 +274,7 @@ def test_a_position_covers_what_was_sent(server: Server) -> None:
     sent = position_tokens.decode(server.client.post(LINEAGE, content=EVENT).json()["position"])
     server.fold()
     with server.pool.reader() as reader:
-        assert position_tokens.covers(reader.position(), sent)
+        assert position_tokens.covers(reader.progress.position(), sent)
     *_, (place, _) = server.frames.read(0, server.frames.durable_end())
     assert not position_tokens.covers({("log", 0): place}, sent)
     assert not position_tokens.covers({}, sent)

@@ -12,7 +12,7 @@ from lineage_bridge.graph.ids import DAY_US, event_id
 from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.openlineage.verdict import Clean, judge
-from lineage_bridge.ports import Frame
+from lineage_bridge.ports.log import Frame
 
 HOUR_US = DAY_US // 24
 

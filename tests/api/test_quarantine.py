@@ -5,7 +5,7 @@ from tests.events import run_event
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports import Frame
+from lineage_bridge.ports.log import Frame
 
 EVENT = run_event()
 RETRY = "/api/v1/quarantine/{}/retry"

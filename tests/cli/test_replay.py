@@ -19,7 +19,8 @@ from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import Carried, FrameKind
-from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Frame
+from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.ports.log import LOG_SOURCE, Frame
 from lineage_bridge.store.state.database import Control
 from lineage_bridge.store.write.apply import GraphWriter
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lineage_bridge.cli.options import settings_from
-from lineage_bridge.wiring import secrets
+from lineage_bridge.wiring.shared import secrets
 
 
 @pytest.fixture

@@ -20,9 +20,11 @@ from pathlib import Path
 from lineage_bridge.config import load_settings
 from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, GraphStore
+from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
+from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.write.apply import GraphWriter
-from lineage_bridge.wiring import listen, run_pipeline, serve_api
+from lineage_bridge.wiring.api import listen, serve_api
+from lineage_bridge.wiring.pipeline import run_pipeline
 
 MARK = "durable"
 CACHE_PAGES = 16

@@ -31,10 +31,13 @@ from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.graph.relations import BY_NAME
-from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Frame
+from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.ports.log import LOG_SOURCE, Frame
 from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
-from lineage_bridge.wiring import control, differences, now_us
+from lineage_bridge.wiring.graph import differences
+from lineage_bridge.wiring.processes import now_us
+from lineage_bridge.wiring.shared import state_database
 
 PROCESSES = Path(__file__).with_name("processes.py")
 LINEAGE = "/api/v1/lineage"
@@ -386,7 +389,7 @@ def expect_none(found: Sequence[object], what: str) -> None:
 def audit(settings: Settings, told: Acknowledged) -> dict[int, Frame]:
     """What was acknowledged is in log and store, once; the store is the plain fold of the log. Returns its frames. No process may run."""
     frames = audit_log(settings, told)
-    names = Names(control(settings).key())
+    names = Names(state_database(settings).key())
     store = GraphWriter(settings.paths.graph, names)
     plain = GraphWriter(settings.data_dir / "plain.db", names)
     carried = (

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import time
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from tests.serving import START_S, Served
 
 from lineage_bridge.api.position_tokens import decode
 from lineage_bridge.errors import NotFoundError
-from lineage_bridge.wiring import readers
+from lineage_bridge.store.schema.sqlite import connect_reader
 
 pytestmark = pytest.mark.spark
 
@@ -72,8 +73,8 @@ def test_killing_spark_stops_new_answers_while_intake_goes_on(served: Served, sa
     served.client.wait_for(newest)
     assert is_known(served, "meanwhile")
     served.client.wait_for("")
-    with readers(served.paths) as pool, pool.reader() as graph:
-        audit_events(graph.connection, told)
+    with closing(connect_reader(served.paths.graph)) as connection:
+        audit_events(connection, told)
     after = pipeline_of(served)
     assert after["pid"] != before["pid"]
     assert after["spark_pid"] != before["spark_pid"]

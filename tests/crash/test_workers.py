@@ -14,7 +14,8 @@ from tests.pipeline.test_serve import Pipeline, as_frame, wait
 
 from lineage_bridge.errors import CollisionError
 from lineage_bridge.graph.ids import event_id
-from lineage_bridge.ports import LOG_SOURCE, Batch, Budget
+from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.write.apply import GraphWriter
 
 pytestmark = pytest.mark.spark

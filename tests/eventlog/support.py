@@ -12,7 +12,7 @@ import lineage_bridge
 from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.eventlog.segment import list_segments, segment_path
 from lineage_bridge.graph.log_record import FrameKind
-from lineage_bridge.ports import Frame
+from lineage_bridge.ports.log import Frame
 
 
 def frame_of(number: int, body: bytes = b'{"a": 1}') -> Frame:

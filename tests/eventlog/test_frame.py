@@ -9,7 +9,7 @@ from tests.eventlog.support import frame_of, frames
 from lineage_bridge.errors import RecordError
 from lineage_bridge.eventlog.frame import MAX_BODY_BYTES, MAX_NOTE_BYTES, decode, encode, erased_like
 from lineage_bridge.graph.log_record import FrameKind
-from lineage_bridge.ports import Frame
+from lineage_bridge.ports.log import Frame
 
 
 @settings(deadline=None)

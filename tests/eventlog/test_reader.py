@@ -13,7 +13,7 @@ from lineage_bridge.eventlog.frame import HEAD, MAX_BODY_BYTES, encode, erased_l
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.segment import CHUNK_BYTES, HEADER_BYTES, byte_of, make_offset, segment_of, segment_path
 from lineage_bridge.eventlog.writer import LogWriter
-from lineage_bridge.ports import Frame
+from lineage_bridge.ports.log import Frame
 
 SIZE = len(encode(frame_of(0)))
 

@@ -12,7 +12,7 @@ from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.segment import HEADER_BYTES, list_segments, make_offset, segment_of, segment_path
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.log_record import FrameKind
-from lineage_bridge.ports import Frame
+from lineage_bridge.ports.log import Frame
 
 SIZE = len(encode(frame_of(0)))
 

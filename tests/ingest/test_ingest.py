@@ -15,7 +15,7 @@ from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.ingest.ingest import Ingested, Sender, ingest, ingest_operation
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Events, Payload
 from lineage_bridge.openlineage.verdict import Clean, Rejected
-from lineage_bridge.ports import Frame
+from lineage_bridge.ports.log import Frame
 
 OTHER = run_event(job="other")
 SENDER = Sender("kafka", "alice")

@@ -17,7 +17,8 @@ from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.pipeline.replay import Chunk
 from lineage_bridge.pipeline.serve import Limits
-from lineage_bridge.ports import Batch, Budget, Frame
+from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.ports.log import Frame
 from lineage_bridge.store.derive.verify import verify
 from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter

@@ -28,7 +28,8 @@ from lineage_bridge.graph.log_record import Carried, FrameKind
 from lineage_bridge.pipeline.fold import collect, fold
 from lineage_bridge.pipeline.schemas import FRAMES
 from lineage_bridge.pipeline.serve import Limits, Serve
-from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, Frame, GraphStore
+from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
+from lineage_bridge.ports.log import LOG_SOURCE, Frame
 from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
 

@@ -12,7 +12,7 @@ from tests.sources.scripted import SameJob, SameNamespace, Unseen
 
 from lineage_bridge.errors import ConfigError, NotFoundError, RequestError, UnavailableError, UnreachableError
 from lineage_bridge.model.sources import SourceRecord
-from lineage_bridge.ports import OutboxMessage
+from lineage_bridge.ports.sources import OutboxMessage
 from lineage_bridge.sources.runtime.poller import Poller
 from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.store.state.database import Control

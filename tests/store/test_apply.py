@@ -18,7 +18,7 @@ from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import Carried, FrameKind
 from lineage_bridge.graph.relations import BY_NAME
-from lineage_bridge.ports import Batch, Budget
+from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.verify import MAY_HOLD_MORE, verify
 from lineage_bridge.store.schema.sqlite import migrate
 from lineage_bridge.store.whole.export import Export

@@ -19,7 +19,7 @@ from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.graph.relations import NEVER_US
 from lineage_bridge.model.differences import ChangePage, ChangeRecord, Turn
-from lineage_bridge.ports import Batch, Budget
+from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.history.feed import Feed
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.write.apply import GraphWriter

@@ -16,7 +16,7 @@ from lineage_bridge.graph.facts.fold import flat, fold_frames, without_erased
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.graph.relations import BY_NAME
-from lineage_bridge.ports import Batch, Budget
+from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.verify import MAY_HOLD_MORE, verify
 from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter

@@ -12,7 +12,7 @@ from tests.store.test_past import around, as_read_now, edges, labels, nodes, por
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import TraceOptions
-from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.store.write.asof import folded_again
 
@@ -34,10 +34,10 @@ def moments(writer: GraphWriter) -> list[int]:
     return [time if place % 2 else time - time % DAY_US + DAY_US for place, time in enumerate(chosen)]
 
 
-def sampled(then: SqliteReader, now: SqliteReader, at_us: int) -> list[Node]:
+def sampled(then: StoreReader, now: StoreReader, at_us: int) -> list[Node]:
     """Some nodes of a moment, and some of those that are known by several names now."""
     every, choice = list(nodes(then)), random.Random(at_us)
-    of_many = [node for node in every if len(now.group(node)[1]) > 1]
+    of_many = [node for node in every if len(now.nodes.group(node)[1]) > 1]
     return [node for some in (every, of_many) for node in choice.sample(some, min(len(some), SAMPLED))]
 
 
@@ -45,8 +45,8 @@ def sampled(then: SqliteReader, now: SqliteReader, at_us: int) -> list[Node]:
 def test_answers_as_of_a_moment_are_those_of_what_had_been_said(corpus: GraphWriter, number: int) -> None:
     at_us = moments(corpus)[number]
     with folded_again(corpus.connection, NAMES, at_us, frozenset()) as again:
-        reader = SqliteReader(corpus.connection)
-        then = as_read_now(reader, SqliteReader(again))
+        reader = StoreReader(corpus.connection)
+        then = as_read_now(reader, StoreReader(again))
         for node in sampled(then, reader, at_us):
             past, oracle = (around(r, node, "both", at, at_us, 3) for r, at in ((reader, at_us), (then, None)))
             assert (edges(past), ports(past), set(past.columns)) == (edges(oracle), ports(oracle), set(oracle.columns))
@@ -55,7 +55,7 @@ def test_answers_as_of_a_moment_are_those_of_what_had_been_said(corpus: GraphWri
                 assert labels(past) == labels(oracle)
             for direction in ("upstream", "downstream"):
                 options = TraceOptions("", direction, indirect=True, proofs=False)
-                traced, wanted = (r.trace(node, options, LIMITS, at) for r, at in ((reader, at_us), (then, None)))
+                traced, wanted = (r.lineage.trace(node, options, LIMITS, at) for r, at in ((reader, at_us), (then, None)))
                 assert (traced.flows, traced.columns, traced.coverage) == (wanted.flows, wanted.columns, wanted.coverage)
-                reached, expected = (r.impact(node, direction, 5, LIMITS, at) for r, at in ((reader, at_us), (then, None)))
+                reached, expected = (r.lineage.impact(node, direction, 5, LIMITS, at) for r, at in ((reader, at_us), (then, None)))
                 assert reached.affected == expected.affected

@@ -13,8 +13,8 @@ from lineage_bridge.graph.flows.labels import Label
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.model.graph import WalkLimits
-from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -41,10 +41,10 @@ def order(operation: str, at: str = "", **ends: str) -> bytes:
 
 
 def flows(writer: GraphWriter, name: str, direction: str = "both", **how: Any) -> dict[tuple[str, str], Label]:
-    reader = SqliteReader(writer.connection)
-    node = reader.find(NodeKind.DATASET, "ns", name)
+    reader = StoreReader(writer.connection)
+    node = reader.nodes.find(NodeKind.DATASET, "ns", name)
     assert node is not None
-    walk = reader.walk(node, direction, 20, WalkLimits(), now_us=how.pop("now_us", T0 + DAY_US), **how)
+    walk = reader.lineage.walk(node, direction, 20, WalkLimits(), now_us=how.pop("now_us", T0 + DAY_US), **how)
     return {(edge.source.name, edge.target.name): edge.label for edge in walk.edges}
 
 
@@ -95,10 +95,10 @@ def test_an_operator_ends_all_that_a_job_takes_from_a_dataset_until_it_names_it_
     add(writer, moved("a", "b", T0), moved("x", "b", T0, run=RUNS[1]))
     add(writer, order("end", source="a"), kind=FrameKind.OPERATOR, arrival=T0 + HOUR)
     assert flows(writer, "b") == {("x", "b"): Label.CURRENT}
-    reader = SqliteReader(writer.connection)
-    job = reader.find(NodeKind.JOB, "jobs", "job")
+    reader = StoreReader(writer.connection)
+    job = reader.nodes.find(NodeKind.JOB, "jobs", "job")
     assert job is not None
-    assert {port.dataset.name for port in reader.job_ports(job, now_us=T0 + DAY_US)} == {"b", "x"}
+    assert {port.dataset.name for port in reader.lineage.job_ports(job, now_us=T0 + DAY_US)} == {"b", "x"}
     add(writer, moved("a", "b", T0 + 2 * HOUR, run=RUNS[2]))
     assert flows(writer, "b") == {("a", "b"): Label.CURRENT, ("x", "b"): Label.CURRENT}
 

@@ -20,9 +20,9 @@ from lineage_bridge.model.history import SchemaHistory, SchemaVersion
 from lineage_bridge.model.runs import RunFilter, RunRecord
 from lineage_bridge.model.statistics import StatisticsFilter
 from lineage_bridge.openlineage.times import format_time, parse_time
-from lineage_bridge.ports import Batch, Budget
+from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.verify import verify
-from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -38,7 +38,7 @@ class Graph:
     """A store, and what these tests ask of it, by names."""
 
     def __init__(self, writer: GraphWriter) -> None:
-        self.writer, self.reader = writer, SqliteReader(writer.connection)
+        self.writer, self.reader = writer, StoreReader(writer.connection)
 
     def put(self, frames: list[Carried]) -> None:
         self.writer.apply(Batch({}, dict(flat(fold_frames(frames, NAMES)))), Budget(40))
@@ -46,17 +46,17 @@ class Graph:
             pass
 
     def node(self, name: str, kind: NodeKind = NodeKind.DATASET, namespace: str | None = None) -> Node:
-        found = self.reader.find(kind, namespace or (NS if kind == NodeKind.DATASET else "jobs"), name)
+        found = self.reader.nodes.find(kind, namespace or (NS if kind == NodeKind.DATASET else "jobs"), name)
         assert found is not None
         return found
 
     def walk(self, name: str, direction: str = "downstream", now: int = T0, depth: int = 20) -> dict[tuple[str, str, str], Label]:
         """Edge by names to its label."""
-        walk = self.reader.walk(self.node(name), direction, depth, WalkLimits(), now_us=now)
+        walk = self.reader.lineage.walk(self.node(name), direction, depth, WalkLimits(), now_us=now)
         return {(edge.source.name, edge.job.name, edge.target.name): edge.label for edge in walk.edges}
 
     def run(self, id_: str = RUNS[0]) -> RunRecord:
-        (record,) = self.reader.find_runs(id_)
+        (record,) = self.reader.runs.find(id_)
         return record
 
     def lines(self, type_: str, now: int = T0) -> list[dict[str, Any]]:
@@ -112,7 +112,7 @@ def test_a_heartbeat_without_datasets_takes_nothing_back(tell: Tell) -> None:
     graph = tell(run_event("START", **IN_OUT, job_facets=STREAM), *beats, run_event("RUNNING", time_us=T0 + 5 * MINUTE_US))
     assert graph.walk("a") == {EDGE: Label.CURRENT}
     assert graph.walk("b", "upstream") == {EDGE: Label.CURRENT}
-    ports = graph.reader.job_ports(graph.node("job", NodeKind.JOB), now_us=T0)
+    ports = graph.reader.lineage.job_ports(graph.node("job", NodeKind.JOB), now_us=T0)
     assert [(port.side, port.dataset.name) for port in ports] == [(Side.INPUT, "a"), (Side.OUTPUT, "b")]
 
 
@@ -173,7 +173,7 @@ def test_one_loader_copying_a_thousand_tables_has_a_thousand_flows(tell: Tell) -
     flows = {(line["source"]["dataset"]["name"], line["target"]["dataset"]["name"]) for line in graph.lines("flow")}
     assert flows == {(f"source{number}", f"copy{number}") for number in range(1000)}
     assert set(graph.walk("source7")) == {("source7", "loader", "copy7")}
-    assert graph.reader.walk(graph.node("loader", NodeKind.JOB), "both", 2, WalkLimits(), now_us=T0).truncated == ""
+    assert graph.reader.lineage.walk(graph.node("loader", NodeKind.JOB), "both", 2, WalkLimits(), now_us=T0).truncated == ""
 
 
 # once told, or told again
@@ -190,9 +190,9 @@ def test_a_resent_event_changes_nothing_but_the_count_of_its_copies() -> None:
         for place, body in enumerate((start, beat, start, start), 1):
             other.put([carried(body, place, "http" if place < 4 else "kafka")])
         assert one.all_lines() == other.all_lines()
-        assert len(other.reader.events(EventFilter())) == 2
+        assert len(other.reader.events.page(EventFilter())) == 2
         which = StatisticsFilter(T0, T0 + DAY_US, datasets=frozenset({NAMES.dataset(NS, "b")}))
-        assert one.reader.statistics(which) == other.reader.statistics(which)
+        assert one.reader.runs.statistics(which) == other.reader.runs.statistics(which)
         assert again.connection.execute("SELECT count(*) FROM event_record").fetchone() == (4,)
 
 
@@ -232,7 +232,7 @@ def test_statistics_that_only_a_running_event_has_are_kept(tell: Tell) -> None:
 
     graph = tell(wrote("START", 0), wrote("RUNNING", 1, rowCount=500, size=4000), wrote("RUNNING", 2, rowCount=0), wrote("COMPLETE", 3))
     which = StatisticsFilter(T0, T0 + DAY_US, datasets=frozenset({NAMES.dataset(NS, "b")}))
-    (series,) = graph.reader.statistics(which).series
+    (series,) = graph.reader.runs.statistics(which).series
     assert (series.amount.rows, series.amount.bytes) == (500, 4000)
 
 
@@ -294,7 +294,7 @@ def test_flinks_straggling_running_behind_an_abort_does_not_reopen_it(tell: Tell
     run = graph.run()
     assert (run.state, run.ended) == ("ABORT", T0 + 5 * MINUTE_US + 20_000_000)
     assert graph.walk("a") == {EDGE: Label.CURRENT}
-    assert [record.state for record in graph.reader.runs(RunFilter(job=graph.node("job", NodeKind.JOB).id, limit=5)).runs] == ["ABORT"]
+    assert [record.state for record in graph.reader.runs.page(RunFilter(job=graph.node("job", NodeKind.JOB).id, limit=5)).runs] == ["ABORT"]
 
 
 # schemas
@@ -304,7 +304,7 @@ BEFORE = ["id", "customer_id", "amount", "placed_at"]
 
 
 def of_orders(graph: Graph) -> SchemaHistory:
-    return graph.reader.schemas(graph.node("shop.public.orders", namespace="postgres://127.0.0.1:5433"), ARRIVAL)
+    return graph.reader.history.schemas(graph.node("shop.public.orders", namespace="postgres://127.0.0.1:5433"), ARRIVAL)
 
 
 def columns_of(version: SchemaVersion) -> list[str]:

@@ -13,7 +13,7 @@ from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.model.graph import Node, Walk, WalkLimits
 from lineage_bridge.openlineage.times import parse_time
-from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.write.asof import folded_again
 
 _MIDNIGHT = T0 - T0 % DAY_US
@@ -23,9 +23,9 @@ _midnights = st.sampled_from([_MIDNIGHT + day * DAY_US for day in (0, 1, 2, 3, 3
 plain = carried(min_size=4)
 
 
-def nodes(reader: SqliteReader) -> Iterator[Node]:
+def nodes(reader: StoreReader) -> Iterator[Node]:
     for kind in NodeKind.DATASET, NodeKind.JOB:
-        yield from reader.nodes(kind, None, None, None, 0)
+        yield from reader.nodes.matching(kind, None, None, None, 0)
 
 
 def edges(walk: Walk) -> set[tuple[Any, ...]]:
@@ -41,13 +41,13 @@ def labels(walk: Walk) -> set[tuple[Any, ...]]:
     return found | {(p.job.id, p.dataset.id, p.side, p.origin, p.label, p.last) for p in walk.ports}
 
 
-def around(reader: SqliteReader, node: Node, direction: str, at_us: int | None, now_us: int, depth: int = 1) -> Walk:
-    return reader.walk(node, direction, depth, WalkLimits(), now_us=now_us, at_us=at_us, columns=True)
+def around(reader: StoreReader, node: Node, direction: str, at_us: int | None, now_us: int, depth: int = 1) -> Walk:
+    return reader.lineage.walk(node, direction, depth, WalkLimits(), now_us=now_us, at_us=at_us, columns=True)
 
 
-def as_read_now(reader: SqliteReader, then: SqliteReader) -> SqliteReader:
+def as_read_now(reader: StoreReader, then: StoreReader) -> StoreReader:
     """That a job streams is a trait of it, whenever it was learnt: both readers know it."""
-    then._runs.is_streaming = reader._runs.is_streaming  # type: ignore[method-assign]  # the one thing known across time
+    then.lineage.runs.is_streaming = reader.lineage.runs.is_streaming  # type: ignore[method-assign]  # the one thing known across time
     return then
 
 
@@ -59,7 +59,7 @@ def test_flows_as_of_a_time_are_those_of_what_had_been_said(frames: list[Carried
             apply(writer, [frame], budget=10_000)
         settle(writer)
         with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
-            reader, then = SqliteReader(writer.connection), SqliteReader(again)
+            reader, then = StoreReader(writer.connection), StoreReader(again)
             for node in nodes(reader):
                 for direction in ("upstream", "downstream"):
                     past, oracle = (around(r, node, direction, at, at_us, depth) for r, at in ((reader, at_us), (then, None)))
@@ -75,8 +75,8 @@ def test_labels_as_of_midnight_are_those_of_what_had_been_said(frames: list[Carr
         apply(writer, frames)
         settle(writer)
         with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
-            reader = SqliteReader(writer.connection)
-            then = as_read_now(reader, SqliteReader(again))
+            reader = StoreReader(writer.connection)
+            then = as_read_now(reader, StoreReader(again))
             for node in nodes(reader):
                 past, oracle = (around(r, node, "both", at, at_us) for r, at in ((reader, at_us), (then, None)))
                 assert labels(past) == labels(oracle)
@@ -88,8 +88,8 @@ def test_b_is_downstream_of_a_exactly_when_a_is_upstream_of_b(frames: list[Carri
     with opened() as writer:
         apply(writer, frames)
         settle(writer)
-        reader = SqliteReader(writer.connection)
-        datasets = reader.nodes(NodeKind.DATASET, None, None, None, 0)
+        reader = StoreReader(writer.connection)
+        datasets = reader.nodes.matching(NodeKind.DATASET, None, None, None, 0)
         down = {a.id: around(reader, a, "downstream", at_us, T0, depth).distances for a in datasets}
         up = {b.id: around(reader, b, "upstream", at_us, T0, depth).distances for b in datasets}
         for a in datasets:
@@ -106,11 +106,11 @@ def test_an_answer_as_of_midnight_stays_whatever_comes_later(earlier: list[Carri
     with opened() as writer:
         apply(writer, earlier)
         settle(writer)
-        reader = SqliteReader(writer.connection)
+        reader = StoreReader(writer.connection)
         before = {node: around(reader, node, "both", at_us, at_us) for node in nodes(reader)}
         apply(writer, [frame for frame in later if not _speaks_of_before(frame, at_us)])
         settle(writer)
-        reader = SqliteReader(writer.connection)
+        reader = StoreReader(writer.connection)
         for node, walk in before.items():
             again = around(reader, node, "both", at_us, at_us)
             assert (labels(again), edges(again), set(again.columns)) == (labels(walk), edges(walk), set(walk.columns))
@@ -135,7 +135,7 @@ def test_as_of_midnight_a_drop_and_an_end_are_those_said_last_by_then() -> None:
         apply(writer, frames_of(events, arrival=T0 + 20 * DAY_US))
         settle(writer)
         at_us = _MIDNIGHT + 2 * DAY_US
-        reader = SqliteReader(writer.connection)
+        reader = StoreReader(writer.connection)
         found = {node.name: node for node in nodes(reader)}
         then = {p.dataset.name: p.label.value for p in around(reader, found["w"], "both", at_us, at_us).ports}
         assert then == {}
@@ -149,8 +149,8 @@ def test_as_of_a_time_after_a_drop_what_names_the_dataset_on_a_later_day_does_no
     with opened() as writer:
         apply(writer, frames_of([*writes, drop], arrival=T0 + 20 * DAY_US))
         settle(writer)
-        reader = SqliteReader(writer.connection)
-        (job,) = reader.nodes(NodeKind.JOB, None, None, None, 0)
+        reader = StoreReader(writer.connection)
+        (job,) = reader.nodes.matching(NodeKind.JOB, None, None, None, 0)
         for at_us, named in ((T0, 1), (T0 + 2, 0), (T0 + DAY_US, 1)):
             assert len(around(reader, job, "both", at_us, at_us).ports) == named, at_us
 

@@ -14,16 +14,16 @@ from lineage_bridge.graph.ids import DAY_US, NodeKind, event_id
 from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import Impact, Trace, TraceOptions
-from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.store.write.asof import folded_again
 
 
-def add(writer: GraphWriter, *bodies: bytes) -> SqliteReader:
+def add(writer: GraphWriter, *bodies: bytes) -> StoreReader:
     frames = frames_of(list(bodies), arrival=T0 + 400 * DAY_US)
     writer.apply(Batch({}, dict(flat(fold_frames(frames, Names(KEY))))), Budget(10**6))
-    return SqliteReader(writer.connection)
+    return StoreReader(writer.connection)
 
 
 def moves(*pairs: tuple[str, str, str], **facets: Any) -> list[bytes]:
@@ -31,8 +31,8 @@ def moves(*pairs: tuple[str, str, str], **facets: Any) -> list[bytes]:
     return [run_event(run=f"{a} {job} {b}", job=job, inputs=[dataset(a)], outputs=[dataset(b, **facets)]) for a, job, b in pairs]
 
 
-def node(reader: SqliteReader, name: str, kind: NodeKind = NodeKind.DATASET) -> Node:
-    found = reader.find(kind, "ns" if kind == NodeKind.DATASET else "jobs", name)
+def node(reader: StoreReader, name: str, kind: NodeKind = NodeKind.DATASET) -> Node:
+    found = reader.nodes.find(kind, "ns" if kind == NodeKind.DATASET else "jobs", name)
     assert found is not None
     return found
 
@@ -46,7 +46,7 @@ DIAMOND = moves(("a", "j1", "b"), ("a", "j2", "c"), ("b", "j3", "d"), ("c", "j4"
 
 def test_impact_tells_distance_paths_and_whether_all_or_some_is_affected(writer: GraphWriter) -> None:
     reader = add(writer, *DIAMOND)
-    assert affected(reader.impact(node(reader, "a"), "downstream", 50, WalkLimits())) == {
+    assert affected(reader.lineage.impact(node(reader, "a"), "downstream", 50, WalkLimits())) == {
         "b": (1, 1, True),
         "c": (1, 1, False),
         "d": (2, 2, False),
@@ -61,7 +61,7 @@ def test_impact_tells_distance_paths_and_whether_all_or_some_is_affected(writer:
 
 def test_impact_upstream_is_what_a_node_depends_on(writer: GraphWriter) -> None:
     reader = add(writer, *DIAMOND)
-    found = affected(reader.impact(node(reader, "d"), "upstream", 50, WalkLimits()))
+    found = affected(reader.lineage.impact(node(reader, "d"), "upstream", 50, WalkLimits()))
     assert {name: found[name] for name in ("a", "b", "c", "other")} == {
         "a": (2, 2, True),
         "b": (1, 1, True),
@@ -72,7 +72,7 @@ def test_impact_upstream_is_what_a_node_depends_on(writer: GraphWriter) -> None:
 
 def test_impact_of_a_job_begins_at_what_it_writes_and_met_again_is_not_affected_by_itself(writer: GraphWriter) -> None:
     reader = add(writer, *moves(("a", "j", "b"), ("b", "k", "a")))
-    assert affected(reader.impact(node(reader, "j", NodeKind.JOB), "downstream", 50, WalkLimits())) == {
+    assert affected(reader.lineage.impact(node(reader, "j", NodeKind.JOB), "downstream", 50, WalkLimits())) == {
         "b": (1, 1, True),
         "a": (2, 1, True),
         "k": (2, None, True),
@@ -81,7 +81,7 @@ def test_impact_of_a_job_begins_at_what_it_writes_and_met_again_is_not_affected_
 
 def test_a_job_that_only_reads_is_affected(writer: GraphWriter) -> None:
     reader = add(writer, run_event(job="dashboard", inputs=[dataset("a")]))
-    assert affected(reader.impact(node(reader, "a"), "downstream", 50, WalkLimits())) == {"dashboard": (1, None, True)}
+    assert affected(reader.lineage.impact(node(reader, "a"), "downstream", 50, WalkLimits())) == {"dashboard": (1, None, True)}
 
 
 def test_impact_counts_the_names_of_one_dataset_once(writer: GraphWriter) -> None:
@@ -91,7 +91,7 @@ def test_impact_counts_the_names_of_one_dataset_once(writer: GraphWriter) -> Non
         run_event(run=RUNS[0], job="w", inputs=[dataset("a")], outputs=[linked]),
         run_event(run=RUNS[1], job="r", inputs=[dataset("t", namespace="hive://h:1")], outputs=[dataset("z")]),
     )
-    assert affected(reader.impact(node(reader, "a"), "downstream", 50, WalkLimits())) == {
+    assert affected(reader.lineage.impact(node(reader, "a"), "downstream", 50, WalkLimits())) == {
         "t": (1, 1, True),
         "z": (2, 1, True),
         "w": (1, None, True),
@@ -101,7 +101,7 @@ def test_impact_counts_the_names_of_one_dataset_once(writer: GraphWriter) -> Non
 
 def test_impact_says_when_it_stopped_early(writer: GraphWriter) -> None:
     reader = add(writer, run_event(inputs=[dataset("a")], outputs=[dataset(f"o{n}") for n in range(20)]))
-    found = reader.impact(node(reader, "a"), "downstream", 5, WalkLimits(nodes=10))
+    found = reader.lineage.impact(node(reader, "a"), "downstream", 5, WalkLimits(nodes=10))
     assert found.truncated == "nodes"
     assert found.hidden > 0
 
@@ -115,12 +115,12 @@ def test_impact_lists_what_the_walk_meets(frames: list[Carried], name: str) -> N
     with opened() as writer:
         apply(writer, frames)
         settle(writer)
-        reader = SqliteReader(writer.connection)
-        origin = reader.find(NodeKind.DATASET, "ns", name)
+        reader = StoreReader(writer.connection)
+        origin = reader.nodes.find(NodeKind.DATASET, "ns", name)
         for direction in ("upstream", "downstream") if origin else ():
             assert origin is not None
-            walk = reader.walk(origin, direction, 50, WalkLimits(), now_us=T0)
-            impact = reader.impact(origin, direction, 50, WalkLimits())
+            walk = reader.lineage.walk(origin, direction, 50, WalkLimits(), now_us=T0)
+            impact = reader.lineage.impact(origin, direction, 50, WalkLimits())
             own = {member.id for member in walk.members}
             met = {walk.canonical.get(id_, id_): hops for id_, hops in walk.distances.items() if id_ not in own}
             assert {a.node.id: a.distance for a in impact.affected if a.paths is not None} == met
@@ -133,13 +133,15 @@ def test_answers_as_of_a_time_are_those_of_what_had_been_said(frames: list[Carri
         apply(writer, frames)
         settle(writer)
         with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
-            reader, then = SqliteReader(writer.connection), SqliteReader(again)
+            reader, then = StoreReader(writer.connection), StoreReader(again)
             for direction in ("upstream", "downstream"):
                 options = TraceOptions("", direction, indirect=True, proofs=False)
                 for origin in nodes(then):
-                    past, oracle = (r.trace(origin, options, WalkLimits(), at) for r, at in ((reader, at_us), (then, None)))
+                    past, oracle = (r.lineage.trace(origin, options, WalkLimits(), at) for r, at in ((reader, at_us), (then, None)))
                     assert (past.flows, past.columns, past.coverage) == (oracle.flows, oracle.columns, oracle.coverage)
-                    reached, expected = (r.impact(origin, direction, 9, WalkLimits(), at) for r, at in ((reader, at_us), (then, None)))
+                    reached, expected = (
+                        r.lineage.impact(origin, direction, 9, WalkLimits(), at) for r, at in ((reader, at_us), (then, None))
+                    )
                     assert reached.affected == expected.affected
 
 
@@ -149,19 +151,19 @@ def test_a_trace_long_after_all_was_said_is_that_of_now(frames: list[Carried]) -
     with opened() as writer:
         apply(writer, frames)
         settle(writer)
-        reader = SqliteReader(writer.connection)
+        reader = StoreReader(writer.connection)
         for origin in nodes(reader):
             for field in ("", "id"):
                 options = TraceOptions(field, "downstream", indirect=True, proofs=False)
-                past, now = (reader.trace(origin, options, WalkLimits(), at) for at in (FAR, None))
+                past, now = (reader.lineage.trace(origin, options, WalkLimits(), at) for at in (FAR, None))
                 assert (past.flows, past.columns) == (now.flows, now.columns)
 
 
 # paths
 
 
-def ways(reader: SqliteReader, source: str, target: str, most: int = 20, depth: int = 20) -> tuple[list[tuple[str, ...]], bool]:
-    found = reader.paths(node(reader, source), node(reader, target), depth, most, WalkLimits())
+def ways(reader: StoreReader, source: str, target: str, most: int = 20, depth: int = 20) -> tuple[list[tuple[str, ...]], bool]:
+    found = reader.lineage.paths(node(reader, source), node(reader, target), depth, most, WalkLimits())
     return [tuple(n.name for n in path.nodes) for path in found.paths], found.more
 
 
@@ -177,7 +179,7 @@ def test_paths_are_all_ways_the_shortest_first(writer: GraphWriter) -> None:
 
 def test_a_path_names_every_job_of_each_hop(writer: GraphWriter) -> None:
     reader = add(writer, *moves(("a", "j", "b"), ("a", "k", "b")))
-    (path,) = reader.paths(node(reader, "a"), node(reader, "b"), 5, 5, WalkLimits()).paths
+    (path,) = reader.lineage.paths(node(reader, "a"), node(reader, "b"), 5, 5, WalkLimits()).paths
     assert [[job.name for job in jobs] for jobs in path.jobs] == [["j", "k"]]
 
 
@@ -188,8 +190,8 @@ def told(trace: Trace) -> set[tuple[str, str, str, str]]:
     return {(f.source.name, f.source_field, f.target.name, f.target_field) for f in trace.flows}
 
 
-def traced(reader: SqliteReader, name: str, field: str, direction: str = "upstream", **options: Any) -> Trace:
-    return reader.trace(node(reader, name), TraceOptions(field, direction, **options), WalkLimits())
+def traced(reader: StoreReader, name: str, field: str, direction: str = "upstream", **options: Any) -> Trace:
+    return reader.lineage.trace(node(reader, name), TraceOptions(field, direction, **options), WalkLimits())
 
 
 def lineage(**fields: list[dict[str, Any]]) -> dict[str, Any]:
@@ -322,5 +324,5 @@ def test_a_column_of_a_generator_ends_at_its_job(writer: GraphWriter) -> None:
 def test_a_trace_says_when_it_stopped_early(writer: GraphWriter) -> None:
     wide = columns(**{f"c{n}": [("ns", "a", "id")] for n in range(50)})
     reader = add(writer, run_event(inputs=[dataset("a")], outputs=[dataset("b", columnLineage=wide)]))
-    found = reader.trace(node(reader, "a"), TraceOptions("id", "downstream"), WalkLimits(edges=10))
+    found = reader.lineage.trace(node(reader, "a"), TraceOptions("id", "downstream"), WalkLimits(edges=10))
     assert (found.truncated, len(found.flows), found.hidden) == ("edges", 10, 40)

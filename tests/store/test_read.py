@@ -15,8 +15,8 @@ from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.events import EventFilter
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.runs import RunFilter
-from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.query.reader import ReaderPool, SqliteReader
+from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.store.reader import ReaderPool, StoreReader
 from lineage_bridge.store.schema.sqlite import connect_reader
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -27,12 +27,12 @@ def add(writer: GraphWriter, *bodies: bytes, arrival: int = T0 + 400 * DAY_US) -
     writer.apply(Batch({}, dict(flat(fold_frames(frames_of(list(bodies), arrival=arrival), NAMES)))), Budget(10**6))
 
 
-def reader(writer: GraphWriter) -> SqliteReader:
-    return SqliteReader(writer.connection)
+def reader(writer: GraphWriter) -> StoreReader:
+    return StoreReader(writer.connection)
 
 
-def found(reader_: SqliteReader, name: str, kind: NodeKind = NodeKind.DATASET) -> Node:
-    node = reader_.find(kind, "ns" if kind == NodeKind.DATASET else "jobs", name)
+def found(reader_: StoreReader, name: str, kind: NodeKind = NodeKind.DATASET) -> Node:
+    node = reader_.nodes.find(kind, "ns" if kind == NodeKind.DATASET else "jobs", name)
     assert node is not None
     return node
 
@@ -50,7 +50,7 @@ def names(nodes: tuple[Node, ...]) -> set[str]:
 
 def walked(writer: GraphWriter, name: str, direction: str, depth: int, **limits: int) -> tuple[set[str], set[tuple[str, str, str]]]:
     r = reader(writer)
-    walk = r.walk(found(r, name), direction, depth, WalkLimits(**limits), now_us=T0)
+    walk = r.lineage.walk(found(r, name), direction, depth, WalkLimits(**limits), now_us=T0)
     return names(walk.nodes), {(e.source.name, e.job.name, e.target.name) for e in walk.edges}
 
 
@@ -85,11 +85,11 @@ def test_a_cycle_ends(writer: GraphWriter) -> None:
 def test_a_walk_that_stops_early_says_so(writer: GraphWriter) -> None:
     add(writer, run_event(inputs=[dataset("a")], outputs=[dataset(f"o{number}") for number in range(20)]))
     r = reader(writer)
-    walk = r.walk(found(r, "a"), "downstream", 5, WalkLimits(nodes=10), now_us=T0)
+    walk = r.lineage.walk(found(r, "a"), "downstream", 5, WalkLimits(nodes=10), now_us=T0)
     assert walk.truncated == "nodes"
     assert len(walk.nodes) == 10
     assert walk.hidden == 20 - len(walk.edges)
-    assert reader(writer).walk(found(r, "a"), "downstream", 5, WalkLimits(edges=5), now_us=T0).truncated == "edges"
+    assert reader(writer).lineage.walk(found(r, "a"), "downstream", 5, WalkLimits(edges=5), now_us=T0).truncated == "edges"
 
 
 def test_inputs_do_not_lead_to_outputs_but_flows_do(writer: GraphWriter) -> None:
@@ -105,7 +105,7 @@ def test_inputs_do_not_lead_to_outputs_but_flows_do(writer: GraphWriter) -> None
 def test_a_job_that_only_reads_is_met_as_a_port(writer: GraphWriter) -> None:
     add(writer, run_event(job="sink", inputs=[dataset("a")]))
     r = reader(writer)
-    walk = r.walk(found(r, "a"), "downstream", 3, WalkLimits(), now_us=T0)
+    walk = r.lineage.walk(found(r, "a"), "downstream", 3, WalkLimits(), now_us=T0)
     assert [(port.job.name, port.side) for port in walk.ports] == [("sink", Side.INPUT)]
     assert walk.edges == ()
 
@@ -113,8 +113,8 @@ def test_a_job_that_only_reads_is_met_as_a_port(writer: GraphWriter) -> None:
 def test_a_walk_may_begin_at_a_job(writer: GraphWriter) -> None:
     add(writer, *chain(3))
     r = reader(writer)
-    assert names(r.walk(found(r, "j1", NodeKind.JOB), "downstream", 1, WalkLimits(), now_us=T0).nodes) == {"j1", "d2"}
-    assert names(r.walk(found(r, "j1", NodeKind.JOB), "upstream", 2, WalkLimits(), now_us=T0).nodes) == {"j1", "d1", "d0"}
+    assert names(r.lineage.walk(found(r, "j1", NodeKind.JOB), "downstream", 1, WalkLimits(), now_us=T0).nodes) == {"j1", "d2"}
+    assert names(r.lineage.walk(found(r, "j1", NodeKind.JOB), "upstream", 2, WalkLimits(), now_us=T0).nodes) == {"j1", "d1", "d0"}
 
 
 def test_a_walk_crosses_the_names_of_one_dataset(writer: GraphWriter) -> None:
@@ -127,7 +127,7 @@ def test_a_walk_crosses_the_names_of_one_dataset(writer: GraphWriter) -> None:
     assert walked(writer, "a", "downstream", 5)[0] == {"a", "path", "t", "z"}
     assert walked(writer, "z", "upstream", 5)[0] == {"a", "path", "t", "z"}
     r = reader(writer)
-    walk = r.walk(found(r, "a"), "downstream", 5, WalkLimits(), now_us=T0)
+    walk = r.lineage.walk(found(r, "a"), "downstream", 5, WalkLimits(), now_us=T0)
     by_name = {node.name: node.id for node in walk.nodes}
     assert walk.canonical == {by_name["path"]: by_name["t"], by_name["t"]: by_name["t"]}
 
@@ -136,7 +136,7 @@ def test_columns_of_a_walk(writer: GraphWriter) -> None:
     target = dataset("b", columnLineage=columns(total=[("ns", "a", "amount"), ("ns", "a", "tax")]))
     add(writer, run_event(inputs=[dataset("a")], outputs=[target]))
     r = reader(writer)
-    walk = r.walk(found(r, "b"), "upstream", 1, WalkLimits(), now_us=T0, columns=True)
+    walk = r.lineage.walk(found(r, "b"), "upstream", 1, WalkLimits(), now_us=T0, columns=True)
     assert {(c.source_field, c.target_field, c.transformations) for c in walk.columns} == {
         ("amount", "total", (("DIRECT", "IDENTITY", False),)),
         ("tax", "total", (("DIRECT", "IDENTITY", False),)),
@@ -165,15 +165,15 @@ def test_an_edge_that_three_newer_runs_lack_is_superseded(writer: GraphWriter) -
     ]
     add(writer, *bodies[:3])
     r = reader(writer)
-    assert {e.source.name: e.label for e in r.walk(found(r, "z"), "upstream", 1, WalkLimits(), now_us=T0).edges} == {
+    assert {e.source.name: e.label for e in r.lineage.walk(found(r, "z"), "upstream", 1, WalkLimits(), now_us=T0).edges} == {
         "old": Label.CURRENT,
         "new": Label.CURRENT,
     }
     add(writer, bodies[3])
     r = reader(writer)
-    walk = r.walk(found(r, "z"), "upstream", 1, WalkLimits(), now_us=T0)
+    walk = r.lineage.walk(found(r, "z"), "upstream", 1, WalkLimits(), now_us=T0)
     assert {e.source.name: e.label for e in walk.edges} == {"old": Label.SUPERSEDED, "new": Label.CURRENT}
-    stale = r.walk(found(r, "z"), "upstream", 1, WalkLimits(), now_us=T0 + 31 * DAY_US)
+    stale = r.lineage.walk(found(r, "z"), "upstream", 1, WalkLimits(), now_us=T0 + 31 * DAY_US)
     assert {e.source.name: e.label for e in stale.edges} == {"old": Label.SUPERSEDED, "new": Label.STALE}
 
 
@@ -185,7 +185,7 @@ def test_a_heartbeat_keeps_an_edge_fresh(writer: GraphWriter) -> None:
         run_event("RUNNING", time_us=T0 + 300 * DAY_US),
     )
     r = reader(writer)
-    (edge,) = r.walk(found(r, "a"), "downstream", 1, WalkLimits(), now_us=T0 + 301 * DAY_US).edges
+    (edge,) = r.lineage.walk(found(r, "a"), "downstream", 1, WalkLimits(), now_us=T0 + 301 * DAY_US).edges
     assert (edge.label, edge.last) == (Label.CURRENT, T0 + 300 * DAY_US)
 
 
@@ -197,21 +197,21 @@ def test_the_newest_run_with_datasets(writer: GraphWriter) -> None:
     )
     r = reader(writer)
     job = found(r, "job", NodeKind.JOB)
-    newest, named = r.latest_run(job, with_datasets=False), r.latest_run(job, with_datasets=True)
+    newest, named = r.runs.latest(job, with_datasets=False), r.runs.latest(job, with_datasets=True)
     assert newest is not None
     assert named is not None
     assert (newest.run_id, named.run_id) == (RUNS[1], RUNS[0])
     assert (names(named.inputs), names(named.outputs)) == ({"a"}, {"b"})
-    assert [run.run_id for run in r.runs(RunFilter(job.id)).runs] == [RUNS[1], RUNS[0]]
+    assert [run.run_id for run in r.runs.page(RunFilter(job.id)).runs] == [RUNS[1], RUNS[0]]
 
 
 def test_a_run_is_found_by_the_id_that_was_sent(writer: GraphWriter) -> None:
     add(writer, run_event(run="external-run-1"), run_event(run=RUNS[2].upper()))
-    (record,) = reader(writer).find_runs("external-run-1")
+    (record,) = reader(writer).runs.find("external-run-1")
     assert record.raw_id == "external-run-1"
-    assert [run.run_id for run in reader(writer).find_runs(record.run_id)] == [record.run_id]
-    assert [run.raw_id for run in reader(writer).find_runs(RUNS[2])] == [None]
-    assert reader(writer).find_runs("never seen") == []
+    assert [run.run_id for run in reader(writer).runs.find(record.run_id)] == [record.run_id]
+    assert [run.raw_id for run in reader(writer).runs.find(RUNS[2])] == [None]
+    assert reader(writer).runs.find("never seen") == []
 
 
 def test_a_declared_job_has_its_edges(writer: GraphWriter) -> None:
@@ -223,45 +223,49 @@ def test_a_declared_job_has_its_edges(writer: GraphWriter) -> None:
 def test_events_are_listed_by_time_and_job(writer: GraphWriter) -> None:
     add(writer, *(run_event(run=f"r{number}", job=f"j{number % 3}", time_us=T0 + number) for number in range(9)))
     r = reader(writer)
-    assert [event.time - T0 for event in r.events(EventFilter())] == [8, 7, 6, 5, 4, 3, 2, 1, 0]
-    assert [event.time - T0 for event in r.events(EventFilter(job="j[01]", ascending=True, limit=3, offset=1))] == [1, 3, 4]
-    assert [event.time - T0 for event in r.events(EventFilter(since=T0 + 2, until=T0 + 5))] == [4, 3, 2]
-    assert r.events(EventFilter(namespace="nowhere*")) == []
-    (only,) = r.run_events("r4")
+    assert [event.time - T0 for event in r.events.page(EventFilter())] == [8, 7, 6, 5, 4, 3, 2, 1, 0]
+    assert [event.time - T0 for event in r.events.page(EventFilter(job="j[01]", ascending=True, limit=3, offset=1))] == [1, 3, 4]
+    assert [event.time - T0 for event in r.events.page(EventFilter(since=T0 + 2, until=T0 + 5))] == [4, 3, 2]
+    assert r.events.page(EventFilter(namespace="nowhere*")) == []
+    (only,) = r.events.of_run("r4")
     assert only.time == T0 + 4
 
 
 def test_current_facets_leave_out_deleted_ones(writer: GraphWriter) -> None:
     add(writer, run_event(job_facets={"documentation": facet(description="x"), "sql": facet(query="select 1")}))
     r = reader(writer)
-    assert set(r.facets(found(r, "job", NodeKind.JOB))) == {"documentation", "sql"}
+    assert set(r.nodes.facets(found(r, "job", NodeKind.JOB))) == {"documentation", "sql"}
     add(writer, run_event(time_us=T0 + 1, job_facets={"sql": facet(_deleted=True)}))
-    assert set(reader(writer).facets(found(r, "job", NodeKind.JOB))) == {"documentation"}
+    assert set(reader(writer).nodes.facets(found(r, "job", NodeKind.JOB))) == {"documentation"}
 
 
 @pytest.mark.parametrize("text", ["orders", "ord", "or", 'a"b', "100%", "a\x00b", "*", "NEAR(", "😀"])
 def test_search_bears_any_text(writer: GraphWriter, text: str) -> None:
     add(writer, run_event(inputs=[dataset("public.orders"), dataset('x a"b y'), dataset("100% 😀 *")]))
-    assert isinstance(reader(writer).search(text, None, 10, 0), list)
+    assert isinstance(reader(writer).search.by_name(text, None, 10, 0), list)
 
 
 def test_search_finds_parts_of_names_exact_ones_first(writer: GraphWriter) -> None:
     add(writer, run_event(inputs=[dataset("public.orders"), dataset("orders"), dataset("orders_2")]))
-    assert reader(writer).search("orders", None, 10, 0)[0].name == "orders"
-    assert {node.name for node in reader(writer).search("orders", NodeKind.DATASET, 10, 0)} == {"public.orders", "orders", "orders_2"}
-    assert reader(writer).search("orders", NodeKind.JOB, 10, 0) == []
-    assert reader(writer).near(NodeKind.DATASET, "ns", "publik.orders")[0].name == "public.orders"
+    assert reader(writer).search.by_name("orders", None, 10, 0)[0].name == "orders"
+    assert {node.name for node in reader(writer).search.by_name("orders", NodeKind.DATASET, 10, 0)} == {
+        "public.orders",
+        "orders",
+        "orders_2",
+    }
+    assert reader(writer).search.by_name("orders", NodeKind.JOB, 10, 0) == []
+    assert reader(writer).nodes.near(NodeKind.DATASET, "ns", "publik.orders")[0].name == "public.orders"
 
 
 def test_a_reader_sees_one_moment(writer: GraphWriter, tmp_path: Path) -> None:
     add(writer, run_event(inputs=[dataset("a")]))
     pool = ReaderPool(tmp_path / "graph.db")
     with pool.reader() as before:
-        assert before.count(NodeKind.DATASET) == 1
+        assert before.nodes.count(NodeKind.DATASET) == 1
         add(writer, run_event(inputs=[dataset("b")]))
-        assert before.count(NodeKind.DATASET) == 1
+        assert before.nodes.count(NodeKind.DATASET) == 1
     with pool.reader() as after:
-        assert after.count(NodeKind.DATASET) == 2
+        assert after.nodes.count(NodeKind.DATASET) == 2
     pool.close()
 
 

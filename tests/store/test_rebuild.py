@@ -15,7 +15,7 @@ from tests.store.test_apply import NAMES, apply, empty_store
 
 from lineage_bridge.errors import GoneError, StoreError
 from lineage_bridge.graph.relations import BY_NAME
-from lineage_bridge.store.query.reader import ReaderPool
+from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.schema.sqlite import migrate
 from lineage_bridge.store.write import rebuild
 from lineage_bridge.store.write.apply import GraphWriter
@@ -59,18 +59,18 @@ def test_readers_go_on_and_then_see_the_new_store_whole(tmp_path: Path) -> None:
     store(path, ["old", "both"]).close()
     pool = ReaderPool(path)
     with pool.reader() as reader:
-        early = reader.changes("now", (), 1).following
+        early = reader.history.changes("now", (), 1).following
     with pool.reader() as during, closing(fresh_store(tmp_path / "fresh.db", ["both", "new"])) as fresh:
-        known = [node.name for node in during.search("old", None, 9, 0)]
+        known = [node.name for node in during.search.by_name("old", None, 9, 0)]
         rebuild.seal(fresh, path)
         rebuild.put_in_place(fresh, path, lambda *_: None)
-        assert [node.name for node in during.search("old", None, 9, 0)] == known != []
+        assert [node.name for node in during.search.by_name("old", None, 9, 0)] == known != []
         with pool.reader() as later:
-            assert later.search("old", None, 9, 0) == []
-            assert later.search("new", None, 9, 0)
+            assert later.search.by_name("old", None, 9, 0) == []
+            assert later.search.by_name("new", None, 9, 0)
             with pytest.raises(GoneError):
-                later.changes(early, (), 1)
-            assert later.changes(later.changes("now", (), 1).following, (), 1).changes == ()
+                later.history.changes(early, (), 1)
+            assert later.history.changes(later.history.changes("now", (), 1).following, (), 1).changes == ()
     pool.close()
     with closing(GraphWriter(path, NAMES)) as writer, closing(fresh_store(tmp_path / "again.db", ["both", "new"])) as again:
         assert tables_of(writer.connection) == tables_of(again.connection)
@@ -143,5 +143,5 @@ def test_what_an_earlier_attempt_left_is_removed(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["copy.db"]
     pool = ReaderPool(tmp_path / "copy.db")
     with pool.reader() as reader:
-        assert reader.search("a", None, 9, 0)
+        assert reader.search.by_name("a", None, 9, 0)
     pool.close()

@@ -14,8 +14,8 @@ from lineage_bridge.graph.flows.labels import Label
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.model.runs import RunFilter, RunRecord
-from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
@@ -25,7 +25,7 @@ DEBEZIUM = {"jobType": facet(processingType="STREAMING", integration="DEBEZIUM",
 SAMPLES = Path(__file__).parents[1] / "samples"
 
 
-def add(writer: GraphWriter, *bodies: bytes, seed: int | None = 3) -> SqliteReader:
+def add(writer: GraphWriter, *bodies: bytes, seed: int | None = 3) -> StoreReader:
     """Fold events in two batches, in another order than they are written here."""
     order = list(bodies)
     if seed is not None:
@@ -33,18 +33,18 @@ def add(writer: GraphWriter, *bodies: bytes, seed: int | None = 3) -> SqliteRead
     for part in (order[::2], order[1::2]):
         frames = frames_of(part, arrival=T0 + 400 * DAY_US)
         writer.apply(Batch({}, dict(flat(fold_frames(frames, NAMES)))), Budget(10**6))
-    return SqliteReader(writer.connection)
+    return StoreReader(writer.connection)
 
 
-def only(reader: SqliteReader, run: str = RUNS[0]) -> RunRecord:
-    (record,) = reader.find_runs(run)
+def only(reader: StoreReader, run: str = RUNS[0]) -> RunRecord:
+    (record,) = reader.runs.find(run)
     return record
 
 
-def flows(reader: SqliteReader, name: str = "b") -> set[tuple[str, str, str]]:
-    node = reader.find(NodeKind.DATASET, "ns", name)
+def flows(reader: StoreReader, name: str = "b") -> set[tuple[str, str, str]]:
+    node = reader.nodes.find(NodeKind.DATASET, "ns", name)
     assert node is not None
-    walk = reader.walk(node, "both", 1, WalkLimits(), now_us=T0 + DAY_US)
+    walk = reader.lineage.walk(node, "both", 1, WalkLimits(), now_us=T0 + DAY_US)
     assert {edge.label for edge in walk.edges} <= {Label.CURRENT}
     return {(edge.source.name, edge.job.name, edge.target.name) for edge in walk.edges}
 
@@ -205,8 +205,8 @@ def test_a_parent_that_never_spoke_is_unobserved_until_it_does(writer: GraphWrit
 def test_a_root_that_is_nobodys_parent_is_unobserved_too(writer: GraphWriter) -> None:
     root = {"run": {"runId": RUNS[3]}, "job": {"namespace": "jobs", "name": "top"}}
     reader = add(writer, run_event(run_facets=parent(RUNS[4], "dag", root=root)))
-    assert [(r.job.name, r.observed) for r in reader.find_runs(RUNS[3])] == [("top", False)]
-    assert (only(reader).root_run_id, only(reader).root_job) == (RUNS[3], reader.find(NodeKind.JOB, "jobs", "top"))
+    assert [(r.job.name, r.observed) for r in reader.runs.find(RUNS[3])] == [("top", False)]
+    assert (only(reader).root_run_id, only(reader).root_job) == (RUNS[3], reader.nodes.find(NodeKind.JOB, "jobs", "top"))
 
 
 def test_the_observed_name_of_a_parents_job_is_kept_and_another_is_told(writer: GraphWriter) -> None:
@@ -217,16 +217,16 @@ def test_the_observed_name_of_a_parents_job_is_kept_and_another_is_told(writer: 
         run_event(run=RUNS[1], run_facets=parent(RUNS[4], "spark_app")),
     )
     differing, same = only(reader, RUNS[0]), only(reader, RUNS[1])
-    assert (differing.parent_job, differing.named_parent_job) == (same.parent_job, reader.find(NodeKind.JOB, "jobs", "SparkApp"))
+    assert (differing.parent_job, differing.named_parent_job) == (same.parent_job, reader.nodes.find(NodeKind.JOB, "jobs", "SparkApp"))
     assert same.named_parent_job is None
-    assert [r.job.name for r in reader.find_runs(RUNS[4])] == ["spark_app"]
+    assert [r.job.name for r in reader.runs.find(RUNS[4])] == ["spark_app"]
 
 
 # lists
 
 
-def listed(reader: SqliteReader, **which: Any) -> list[int]:
-    return [RUNS.index(run.run_id) for run in reader.runs(RunFilter(**which)).runs]
+def listed(reader: StoreReader, **which: Any) -> list[int]:
+    return [RUNS.index(run.run_id) for run in reader.runs.page(RunFilter(**which)).runs]
 
 
 def test_runs_by_state_and_time(writer: GraphWriter) -> None:
@@ -235,7 +235,7 @@ def test_runs_by_state_and_time(writer: GraphWriter) -> None:
         *(run_event("START", run=RUNS[n], time_us=T0 + n * MINUTE) for n in range(4)),
         *(run_event("COMPLETE" if n % 2 else "FAIL", run=RUNS[n], time_us=T0 + n * MINUTE + 30 * S) for n in range(4)),
     )
-    job = reader.find(NodeKind.JOB, "jobs", "job")
+    job = reader.nodes.find(NodeKind.JOB, "jobs", "job")
     assert job is not None
     assert listed(reader, job=job.id) == [3, 2, 1, 0]
     assert listed(reader, job=job.id, state="FAIL") == [2, 0]
@@ -260,17 +260,17 @@ def test_children_and_trees(writer: GraphWriter) -> None:
     key = bytes.fromhex(RUNS[0].replace("-", ""))
     assert listed(reader, parent=key) == [2, 1]
     assert listed(reader, parent=key, since=T0 + 2 * S) == [2]
-    tree = reader.run_tree(key, 10)
+    tree = reader.runs.tree(key, 10)
     assert [(depth, RUNS.index(run.run_id)) for depth, run in tree.runs] == [(0, 0), (1, 1), (2, 3), (1, 2)]
     assert not tree.truncated
-    assert reader.run_tree(key, 4).truncated is False
-    cut = reader.run_tree(key, 3)
+    assert reader.runs.tree(key, 4).truncated is False
+    cut = reader.runs.tree(key, 3)
     assert (len(cut.runs), cut.truncated) == (3, True)
 
 
 def test_runs_inside_each_other_end(writer: GraphWriter) -> None:
     reader = add(writer, run_event(run=RUNS[0], run_facets=parent(RUNS[1], "b")), run_event(run=RUNS[1], run_facets=parent(RUNS[0], "a")))
-    assert len(reader.run_tree(bytes.fromhex(RUNS[0].replace("-", "")), 10).runs) == 2
+    assert len(reader.runs.tree(bytes.fromhex(RUNS[0].replace("-", "")), 10).runs) == 2
 
 
 @pytest.mark.parametrize(
@@ -280,6 +280,6 @@ def test_recorded_runs_end_as_they_did(writer: GraphWriter, folder: str, state: 
     lines = [line for line in (SAMPLES / folder).read_bytes().splitlines() if line]
     bodies = [json.dumps(json.loads(line).get("body", json.loads(line))).encode() for line in lines]
     reader = add(writer, *bodies)
-    states = {run.state for run_id in {json.loads(body)["run"]["runId"] for body in bodies} for run in reader.find_runs(run_id)}
+    states = {run.state for run_id in {json.loads(body)["run"]["runId"] for body in bodies} for run in reader.runs.find(run_id)}
     assert state in states
     assert states <= {"COMPLETE", "FAIL", "START"}

@@ -13,8 +13,8 @@ from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import SchemaHistory
-from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -32,13 +32,13 @@ def add(writer: GraphWriter, *bodies: bytes) -> None:
 
 
 def node(writer: GraphWriter, name: str = "b", namespace: str = "ns", kind: NodeKind = NodeKind.DATASET) -> Node:
-    found = SqliteReader(writer.connection).find(kind, namespace, name)
+    found = StoreReader(writer.connection).nodes.find(kind, namespace, name)
     assert found is not None
     return found
 
 
 def told(writer: GraphWriter, at_us: int = NEVER, **named: Any) -> SchemaHistory:
-    return SqliteReader(writer.connection).schemas(node(writer, **named), at_us)
+    return StoreReader(writer.connection).history.schemas(node(writer, **named), at_us)
 
 
 def columns(history: SchemaHistory) -> list[list[str]]:
@@ -121,14 +121,14 @@ def renamed(at: int) -> bytes:
 def test_the_life_of_a_dataset(writer: GraphWriter) -> None:
     born = run_event("COMPLETE", run=RUNS[1], time_us=T0, outputs=[dataset("b", lifecycleStateChange=facet(lifecycleStateChange="CREATE"))])
     add(writer, born, renamed(HOUR))
-    reader = SqliteReader(writer.connection)
-    life = reader.life(node(writer), 10, 0)
+    reader = StoreReader(writer.connection)
+    life = reader.history.lifecycle(node(writer), 10, 0)
     assert [(entry.change, entry.first - T0, entry.previous and entry.previous.name) for entry in life] == [
         ("RENAME", HOUR, "old"),
         ("CREATE", 0, None),
     ]
-    assert [entry.dataset.name for entry in reader.life(node(writer, "old"), 10, 0)] == ["b"]
-    assert [entry.change for entry in reader.life(node(writer), 1, 1)] == ["CREATE"]
+    assert [entry.dataset.name for entry in reader.history.lifecycle(node(writer, "old"), 10, 0)] == ["b"]
+    assert [entry.change for entry in reader.history.lifecycle(node(writer), 1, 1)] == ["CREATE"]
     assert [before.name for before in told(writer).renamed_from] == ["old"]
 
 
@@ -138,11 +138,11 @@ def test_all_that_was_said_under_a_key(writer: GraphWriter) -> None:
         return run_event("RUNNING", run=run, time_us=T0 + at, inputs=[dataset("b", ownership=said)])
 
     add(writer, owned(0, "one"), owned(HOUR, "two"), owned(2 * HOUR, "one", run=RUNS[1]), dataset_event(dataset("b", ownership=facet())))
-    history = SqliteReader(writer.connection).facet_history(node(writer), "ownership", NEVER)
+    history = StoreReader(writer.connection).history.facet(node(writer), "ownership", NEVER)
     found = [(e.side, [o["name"] for o in json.loads(e.text).get("owners", [])], e.first[0] - T0, e.last[0] - T0) for e in history.entries]
     assert found == [(Side.INPUT, ["one"], 0, 2 * HOUR), (Side.INPUT, ["two"], HOUR, HOUR), (Side.SELF, [], 0, 0)]
     assert [[job.name for job in entry.jobs] for entry in history.entries] == [["job"], ["job"], []]
-    early = SqliteReader(writer.connection).facet_history(node(writer), "ownership", T0 + HOUR - 1)
+    early = StoreReader(writer.connection).history.facet(node(writer), "ownership", T0 + HOUR - 1)
     assert sorted((e.side, e.last[0] - T0) for e in early.entries) == [(Side.INPUT, 0), (Side.SELF, 0)]
 
 
@@ -152,10 +152,10 @@ def test_the_facets_of_jobs_and_their_runs(writer: GraphWriter) -> None:
         run_event(job_facets={"sql": facet(query="SELECT 1")}, run_facets={"errorMessage": facet(message="x", programmingLanguage="p")}),
         run_event(time_us=T0 + 1, job_facets={"sql": facet(_deleted=True)}),
     )
-    reader, job = SqliteReader(writer.connection), node(writer, "job", "jobs", NodeKind.JOB)
-    assert [entry.deleted for entry in reader.facet_history(job, "sql", NEVER).entries] == [True, False]
-    assert [entry.side for entry in reader.facet_history(job, "errorMessage", NEVER).entries] == [Side.RUN]
-    assert reader.facet_history(job, "nothing", NEVER).entries == ()
+    reader, job = StoreReader(writer.connection), node(writer, "job", "jobs", NodeKind.JOB)
+    assert [entry.deleted for entry in reader.history.facet(job, "sql", NEVER).entries] == [True, False]
+    assert [entry.side for entry in reader.history.facet(job, "errorMessage", NEVER).entries] == [Side.RUN]
+    assert reader.history.facet(job, "nothing", NEVER).entries == ()
 
 
 def test_the_schemas_of_an_earlier_time_are_of_the_names_that_were_one_then(writer: GraphWriter) -> None:
@@ -164,10 +164,10 @@ def test_the_schemas_of_an_earlier_time_are_of_the_names_that_were_one_then(writ
 
     late = DAY_US + HOUR
     add(writer, wrote_as("x/dt=1", 0, 0, "early"), wrote_as("x", 1, late, "late"))
-    reader, partition = SqliteReader(writer.connection), node(writer, "x/dt=1", "s3://b")
-    assert columns(reader.schemas(partition)) == [["early"], ["late"]]
-    assert columns(reader.schemas(partition, T0 + HOUR)) == [["early"]]
+    reader, partition = StoreReader(writer.connection), node(writer, "x/dt=1", "s3://b")
+    assert columns(reader.history.schemas(partition)) == [["early"], ["late"]]
+    assert columns(reader.history.schemas(partition, T0 + HOUR)) == [["early"]]
     table = node(writer, "x", "s3://b")
-    assert columns(reader.schemas(table, T0 + HOUR)) == []
-    assert reader.facet_history(table, "schema", T0 + HOUR).entries == ()
-    assert len(reader.facet_history(table, "schema").entries) == 2
+    assert columns(reader.history.schemas(table, T0 + HOUR)) == []
+    assert reader.history.facet(table, "schema", T0 + HOUR).entries == ()
+    assert len(reader.history.facet(table, "schema").entries) == 2

@@ -10,11 +10,11 @@ from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.model.search import SearchFilter, SearchPage
-from lineage_bridge.ports import Batch, Budget
+from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.verify import verify
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.query.reader import SqliteReader
 from lineage_bridge.store.query.search import Search
+from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
@@ -25,7 +25,7 @@ def add(writer: GraphWriter, *bodies: bytes, budget: int = 10**6) -> None:
 
 
 def page(writer: GraphWriter, text: str, **more: Any) -> SearchPage:
-    return SqliteReader(writer.connection).search_all(SearchFilter(text, **more))
+    return StoreReader(writer.connection).search.page(SearchFilter(text, **more))
 
 
 def found(writer: GraphWriter, text: str, **more: Any) -> list[str]:
@@ -121,12 +121,12 @@ def test_what_an_erased_run_said_is_found_no_more(estate: GraphWriter) -> None:
 
 def test_texts_may_wait_for_later_transactions(writer: GraphWriter) -> None:
     add(writer, run_event(inputs=[dataset(f"d{n}", schema=schema("word")) for n in range(40)]), budget=1)
-    reader = SqliteReader(writer.connection)
-    assert reader.settling()
+    reader = StoreReader(writer.connection)
+    assert reader.progress.settling()
     assert 0 < len(found(writer, "word")) < 40
     while writer.settle(Budget(1)):
         pass
-    assert not reader.settling()
+    assert not reader.progress.settling()
     assert len(found(writer, "word")) == 40
     assert consistent(writer)
 

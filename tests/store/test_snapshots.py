@@ -15,7 +15,7 @@ from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.store.derive.verify import verify
-from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.write.asof import folded_again
 
 NAMES = Names(KEY)
@@ -68,15 +68,15 @@ def test_as_of_a_time_a_side_is_what_the_newest_snapshot_by_then_named() -> None
     with opened() as writer:
         apply(writer, frames_of(told, arrival=T0 + 9 * DAY_US))
         settle(writer)
-        reader = SqliteReader(writer.connection)
-        job, target = reader.find(NodeKind.JOB, "jobs", "job"), reader.find(NodeKind.DATASET, "ns", "t")
+        reader = StoreReader(writer.connection)
+        job, target = reader.nodes.find(NodeKind.JOB, "jobs", "job"), reader.nodes.find(NodeKind.DATASET, "ns", "t")
         assert job is not None
         assert target is not None
         for at_us, names in expected.items():
             now_us = T0 + 5 * DAY_US if at_us is None else at_us
-            ports = reader.job_ports(job, now_us=now_us, at_us=at_us)
+            ports = reader.lineage.job_ports(job, now_us=now_us, at_us=at_us)
             assert "".join(port.dataset.name for port in ports if port.side == Side.INPUT) == names, at_us
-            walk = reader.walk(target, "upstream", 1, WalkLimits(), now_us=now_us, at_us=at_us)
+            walk = reader.lineage.walk(target, "upstream", 1, WalkLimits(), now_us=now_us, at_us=at_us)
             assert "".join(sorted(edge.source.name for edge in walk.edges)) == names, at_us
             if at_us is not None:
                 with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:

@@ -12,8 +12,8 @@ from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.model.analysis import EstateTable
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.model.runs import RunFilter
-from lineage_bridge.ports import Batch, Budget
-from lineage_bridge.store.query.reader import SqliteReader
+from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.whole.tables import Estate
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -40,8 +40,8 @@ def say(writer: GraphWriter, operation: str, arrival: int = NOW) -> None:
     writer.apply(Batch({}, rows), Budget(10**6))
 
 
-def edges(reader: SqliteReader, name: str, direction: str, at_us: int | None = None) -> set[tuple[str, str]]:
-    walk = reader.walk(node(reader, name), direction, 1, WalkLimits(), now_us=NOW, at_us=at_us)
+def edges(reader: StoreReader, name: str, direction: str, at_us: int | None = None) -> set[tuple[str, str]]:
+    walk = reader.lineage.walk(node(reader, name), direction, 1, WalkLimits(), now_us=NOW, at_us=at_us)
     return {(edge.source.name, edge.target.name) for edge in walk.edges}
 
 
@@ -58,33 +58,33 @@ def test_what_is_stated_under_one_name_hides_what_is_guessed_of_another_in_every
     reader = add(writer, GUESSED, stating())
     assert edges(reader, "a", "downstream") | edges(reader, "b", "downstream") == estate(writer) == ALL
     say(writer, "alias")
-    reader = SqliteReader(writer.connection)
+    reader = StoreReader(writer.connection)
     assert edges(reader, "a", "downstream") | edges(reader, "b", "downstream") == STATED
     assert {pair for name in ("ta", "tb", "other") for pair in edges(reader, name, "upstream")} == STATED
-    assert set(affected(reader.impact(node(reader, "a"), "downstream", 5, WalkLimits()))) == {"ta", "other", "seen", "own"}
+    assert set(affected(reader.lineage.impact(node(reader, "a"), "downstream", 5, WalkLimits()))) == {"ta", "other", "seen", "own"}
     assert estate(writer) == STATED
 
 
 def test_a_veto_brings_back_what_was_hidden_and_the_past_is_as_it_was(writer: GraphWriter) -> None:
     add(writer, GUESSED, stating())
     say(writer, "alias")
-    assert edges(SqliteReader(writer.connection), "a", "downstream", at_us=NOW - 1) == {pair for pair in ALL if pair[0] == "a"}
+    assert edges(StoreReader(writer.connection), "a", "downstream", at_us=NOW - 1) == {pair for pair in ALL if pair[0] == "a"}
     say(writer, "veto", NOW + 1)
-    assert edges(SqliteReader(writer.connection), "a", "downstream") == {pair for pair in ALL if pair[0] == "a"}
+    assert edges(StoreReader(writer.connection), "a", "downstream") == {pair for pair in ALL if pair[0] == "a"}
 
 
 def test_the_name_that_promises_heartbeats_tells_how_the_job_stands(writer: GraphWriter) -> None:
     late = run_event("COMPLETE", job="own", time_us=T0 + DAY_US)
     reader = add(writer, GUESSED, late, stating(), stating("FAIL", T0 + 1))
     own, seen = (node(reader, name, NodeKind.JOB) for name in ("own", "seen"))
-    newest = reader.latest_run(own, with_datasets=False)
+    newest = reader.runs.latest(own, with_datasets=False)
     assert newest is not None
     assert newest.state == "COMPLETE"
     say(writer, "alias")
-    reader = SqliteReader(writer.connection)
+    reader = StoreReader(writer.connection)
     for job in (own, seen):
-        newest = reader.latest_run(job, with_datasets=True)
+        newest = reader.runs.latest(job, with_datasets=True)
         assert newest is not None
         assert (newest.job.name, newest.state) == ("seen", "FAIL")
-        runs = reader.runs(RunFilter(job.id, None, None, None, None, 10, 0)).runs
+        runs = reader.runs.page(RunFilter(job.id, None, None, None, None, 10, 0)).runs
         assert [(run.job.name, run.state) for run in runs] == [("own", "COMPLETE"), ("seen", "FAIL")]

@@ -19,7 +19,7 @@ from lineage_bridge.graph.identity.steps import BRIDGE, STANDARD
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
 from lineage_bridge.openlineage.times import parse_time
-from lineage_bridge.ports import GraphReader
+from lineage_bridge.ports.graph_reader import GraphReader
 
 POLL_S: Final = 0.025
 MAX_OFFSET: Final = 1_000_000_000
@@ -77,7 +77,7 @@ def waiting(services: Services) -> Callable[..., Coroutine[Any, Any, None]]:
 
 def reflecting(reader: GraphReader) -> dict[str, str]:
     """The header that names the position an answer reflects."""
-    return {POSITION_HEADER: position_tokens.encode(reader.position())}
+    return {POSITION_HEADER: position_tokens.encode(reader.progress.position())}
 
 
 def page(request: Request, found: Sequence[Item], limit: int, offset: int) -> tuple[Sequence[Item], dict[str, str]]:
@@ -90,10 +90,10 @@ def page(request: Request, found: Sequence[Item], limit: int, offset: int) -> tu
 
 def demand(reader: GraphReader, kind: NodeKind, namespace: str, name: str) -> Node:
     """The node that a name means, in any spelling of it. Raises NotFoundError with names that come close."""
-    node = reader.by_spelling(kind, namespace, name)
+    node = reader.nodes.by_spelling(kind, namespace, name)
     if node is not None:
         return node
-    near = [(close.namespace, close.name) for close in reader.near(kind, namespace, name)]
+    near = [(close.namespace, close.name) for close in reader.nodes.near(kind, namespace, name)]
     word = kind.name.lower()
     hint = f"GET /api/v1/search?q=... finds names; GET /api/v1/lineage/{word}s lists them."
     raise NotFoundError(f"there is no {word} {name!r} in the namespace {namespace!r}", hint, near)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from lineage_bridge.api.dependencies import KINDS
 from lineage_bridge.api.schemas.answers import GraphNode, Name, Named
 from lineage_bridge.model.graph import Node
-from lineage_bridge.ports import GraphReader
+from lineage_bridge.ports.graph_reader import GraphReader
 
 Said = TypeVar("Said")
 _Key = tuple[str, str, str]
@@ -18,7 +18,7 @@ _Key = tuple[str, str, str]
 def spelt(reader: GraphReader, said: Said, style: str) -> Said:
     """An answer, or a part of one, with `goes_by` at each node whose name in this style is another than producers wrote."""
     nodes = {key: node for key, item in dict(_named(said)).items() if (node := _node(reader, key, item))}
-    names = reader.spelt(nodes.values(), style)
+    names = reader.nodes.spelt(nodes.values(), style)
     return _renamed(said, {key: Name(to.namespace, to.name) for key, node in nodes.items() if (to := names[node.id]) != node})
 
 
@@ -30,7 +30,7 @@ def _node(reader: GraphReader, key: _Key, item: GraphNode | Named) -> Node | Non
     kind, *name = key
     if isinstance(item, GraphNode):
         return Node(int.from_bytes(bytes.fromhex(item.id), "big", signed=True), KINDS[kind], *name)
-    return reader.find(KINDS[kind], *name)
+    return reader.nodes.find(KINDS[kind], *name)
 
 
 def _named(value: object) -> Iterator[tuple[_Key, GraphNode | Named]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import msgspec
 
 from lineage_bridge.errors import RequestError
-from lineage_bridge.ports import LOG_SOURCE
+from lineage_bridge.ports.log import LOG_SOURCE
 
 Position = Mapping[tuple[str, int], int]
 """(source, part) to the place behind the last frame that counts."""

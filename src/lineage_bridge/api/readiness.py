@@ -6,7 +6,7 @@ from lineage_bridge.api import position_tokens
 from lineage_bridge.api.schemas.answers import DiskUse, Lag, Part, Parts, Readiness
 from lineage_bridge.api.services import HEALTHY, Services
 from lineage_bridge.errors import LogError, StoreError, StoreMissingError
-from lineage_bridge.ports import LOG_SOURCE
+from lineage_bridge.ports.log import LOG_SOURCE
 
 SILENT_US = 10_000_000
 """A pipeline that has not reported for this long counts as silent."""
@@ -32,7 +32,7 @@ def measure_backlog(services: Services) -> Backlog:
     """What answers do not contain yet. Raises LogError, StoreError."""
     try:
         with services.graph() as reader:
-            applied, settling = reader.position(), reader.settling()
+            applied, settling = reader.progress.position(), reader.progress.settling()
     except StoreMissingError:
         applied, settling = {}, False
     return Backlog(_bytes_behind(services, applied), settling)
@@ -42,7 +42,7 @@ def is_reached(services: Services, position: position_tokens.Position) -> bool:
     """Whether the graph has applied everything before a position, and derived all lineage."""
     try:
         with services.graph() as reader:
-            return position_tokens.covers(reader.position(), position) and not reader.settling()
+            return position_tokens.covers(reader.progress.position(), position) and not reader.progress.settling()
     except StoreMissingError:
         return False
 
@@ -99,7 +99,7 @@ def _store(services: Services) -> tuple[Part, position_tokens.Position, bool]:
     """How the store stands, the position it has applied, and whether lineage is still to be derived."""
     try:
         with services.graph() as reader:
-            return Part(HEALTHY, "questions are answered"), reader.position(), reader.settling()
+            return Part(HEALTHY, "questions are answered"), reader.progress.position(), reader.progress.settling()
     except StoreMissingError as error:
         return Part("missing", str(error)), {}, False
     except StoreError as error:

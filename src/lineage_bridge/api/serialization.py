@@ -26,7 +26,7 @@ from lineage_bridge.model.graph import ColumnEdge, Edge, Node, Port, Walk
 from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.openlineage.verdict import EVENT_TYPES
-from lineage_bridge.ports import GraphReader
+from lineage_bridge.ports.graph_reader import GraphReader
 
 PRODUCER = "https://lineagebridge.dev/api"
 _SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
@@ -69,7 +69,7 @@ def graph_node(node: Node) -> GraphNode:
 
 def described(reader: GraphReader, node: Node) -> Described:
     """A node with its current facets."""
-    return Described(node.namespace, node.name, {key: Raw(text.encode()) for key, text in reader.facets(node).items()})
+    return Described(node.namespace, node.name, {key: Raw(text.encode()) for key, text in reader.nodes.facets(node).items()})
 
 
 def moment(us: int | None) -> str | UnsetType:

@@ -9,7 +9,11 @@ from typing import Any
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.ingest.payload import MAX_EVENTS
 from lineage_bridge.openlineage.verdict import MAX_BYTES
-from lineage_bridge.ports import EventLog, FindingsReader, FrameReader, GraphReader, SourceService, TaskService
+from lineage_bridge.ports.analysis import FindingsReader
+from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.ports.log import EventLog, FrameReader
+from lineage_bridge.ports.sources import SourceService
+from lineage_bridge.ports.tasks import TaskService
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
 """The names under which a machine speaks to itself."""

@@ -15,7 +15,8 @@ from lineage_bridge.cli.send import Tally, post_batch
 from lineage_bridge.config import Settings
 from lineage_bridge.demo.events import events, run_ids
 from lineage_bridge.errors import LineageBridgeError
-from lineage_bridge.wiring import control, now_us
+from lineage_bridge.wiring.processes import now_us
+from lineage_bridge.wiring.shared import state_database
 
 DASHBOARD = ("looker://acme.cloud.looker.com", "Executive Revenue Dashboard")
 """The dataset at the end of the demo pipeline."""
@@ -48,7 +49,7 @@ def load(settings: Settings, as_json: bool) -> None:
 @with_settings("url", "data_dir")
 def remove(settings: Settings, as_json: bool) -> None:
     """Remove the demo's runs from the graph. All other events stay."""
-    kept = control(settings)
+    kept = state_database(settings)
     editions = kept.editions()
     runs = [str(UUID(bytes=run)) for edition in editions for run in run_ids(edition)]
     if runs:
@@ -66,7 +67,7 @@ def load_edition(settings: Settings, client: Client) -> tuple[int, str]:
     """Send a new edition of the demo. Returns the number of its events and the position that contains them."""
     edition = secrets.token_hex(8)
     # Recorded before anything is sent, so that whatever arrives can be removed again.
-    control(settings).add_edition(edition)
+    state_database(settings).add_edition(edition)
     tally = Tally()
     found = (FoundEvent("demo", index, raw, line=False) for index, raw in enumerate(events(now_us(), edition)))
     for batch in batches(found):

@@ -12,7 +12,7 @@ from lineage_bridge.config import Settings
 from lineage_bridge.errors import RequestError
 from lineage_bridge.openlineage.times import parse_time
 from lineage_bridge.store.whole.export import TYPES
-from lineage_bridge.wiring import differences, export_lines
+from lineage_bridge.wiring.graph import differences, export_lines
 
 
 @click.command(

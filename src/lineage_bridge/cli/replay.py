@@ -12,8 +12,8 @@ from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_line, print_message, print_table
 from lineage_bridge.cli.options import FOLDER, with_output, with_settings
 from lineage_bridge.config import Settings
-from lineage_bridge.wiring import replay as replay_log
-from lineage_bridge.wiring import tell_logs
+from lineage_bridge.wiring.pipeline import replay as replay_log
+from lineage_bridge.wiring.processes import configure_logging
 
 
 @click.command(cls=Command, examples=("replay", "replay --to ./graph-again.db"))
@@ -30,7 +30,7 @@ def replay(settings: Settings, to: Path | None, anyway: bool, as_json: bool) -> 
 
     If the replay is interrupted, the old graph stays in use. Cursors of the change feed become invalid.
     """
-    tell_logs(settings, "replay")
+    configure_logging(settings, "replay")
     tables = replay_log(settings, to, anyway=anyway, told=_progress())
     if as_json:
         print_json([row._asdict() for row in tables])

@@ -5,13 +5,13 @@ import sys
 
 import click
 
-from lineage_bridge import wiring
 from lineage_bridge.cli.command import Group
 from lineage_bridge.cli.console import print_json, print_line, print_message
 from lineage_bridge.cli.options import with_output, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import RequestError
 from lineage_bridge.sources.runtime.sealed_secrets import new_key
+from lineage_bridge.wiring import shared
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 _name = click.argument("name")
@@ -33,7 +33,7 @@ def key(settings: Settings, printed: bool) -> None:
     if printed:
         print_line(new_key())
         return
-    file = wiring.sealed(settings)
+    file = shared.sealed_secrets(settings)
     file.make_key()
     print_line(f"the key is in {file.key_file}; without it the secrets are lost, so keep a copy outside the data folder")
 
@@ -49,7 +49,7 @@ def set_(settings: Settings, name: str) -> None:
     value = value.removesuffix("\n").removesuffix("\r")
     if not value:
         raise RequestError("the secret is empty", "pass it on standard input")
-    wiring.sealed(settings).set(name, value)
+    shared.sealed_secrets(settings).set(name, value)
     print_line(f"encrypted; refer to it in sources as ${{sealed:{name}}}")
 
 
@@ -58,7 +58,7 @@ def set_(settings: Settings, name: str) -> None:
 @with_settings("data_dir")
 def list_(settings: Settings, as_json: bool) -> None:
     """List the names of the secrets."""
-    names = wiring.sealed(settings).names()
+    names = shared.sealed_secrets(settings).names()
     if as_json:
         print_json(list(names))
         return
@@ -73,7 +73,7 @@ def list_(settings: Settings, as_json: bool) -> None:
 @with_settings("data_dir")
 def remove(settings: Settings, name: str) -> None:
     """Remove the secret NAME from the file."""
-    wiring.sealed(settings).remove(name)
+    shared.sealed_secrets(settings).remove(name)
     print_line(f"{name} is removed")
 
 
@@ -84,6 +84,6 @@ def rotate(settings: Settings) -> None:
 
     If the key is in an environment variable, first put a new key in front of the old one, separated by a comma.
     """
-    file = wiring.sealed(settings)
+    file = shared.sealed_secrets(settings)
     file.rotate()
     print_line(f"{file.path} is encrypted with the new key")

@@ -12,7 +12,10 @@ from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.options import CLIENT, FOLDER, LOG, SERVER, SPARK, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.supervisor import serve as supervise
-from lineage_bridge.wiring import end_with_parent, listen, run_pipeline, run_sources, serve_api, sources, tell_logs
+from lineage_bridge.wiring.api import listen, serve_api
+from lineage_bridge.wiring.pipeline import run_pipeline
+from lineage_bridge.wiring.processes import configure_logging, end_with_parent
+from lineage_bridge.wiring.sources import run_sources, source_service
 
 _attached = click.option("--attached", is_flag=True, hidden=True, help="stop when standard input is closed")
 
@@ -27,8 +30,8 @@ def serve(settings: Settings, demo: bool) -> None:
 
     Events are accepted at once; answers contain them as soon as Spark has started.
     """
-    tell_logs(settings, "serve")
-    sources(settings)
+    configure_logging(settings, "serve")
+    source_service(settings)
     program = program_name(sys.argv[0], Path.cwd())
 
     def greet(settings: Settings, stop: threading.Event, empty: bool) -> None:  # the supervisor's signature
@@ -46,7 +49,7 @@ def api(settings: Settings, fd: int | None, attached: bool) -> None:
 
     Answers contain new events once `pipeline` has processed them.
     """
-    tell_logs(settings, "api")
+    configure_logging(settings, "api")
     if attached:
         end_with_parent()
     with listen(settings) if fd is None else socket.socket(fileno=fd) as listener:
@@ -61,7 +64,7 @@ def pipeline(settings: Settings, attached: bool) -> None:
 
     It folds the events of the log into the graph.
     """
-    tell_logs(settings, "pipeline")
+    configure_logging(settings, "pipeline")
     if attached:
         end_with_parent()
     run_pipeline(settings)
@@ -75,7 +78,7 @@ def observe(settings: Settings, attached: bool) -> None:
 
     Sends the events of the sources to the server.
     """
-    tell_logs(settings, "observe")
+    configure_logging(settings, "observe")
     if attached:
         end_with_parent()
     run_sources(settings)

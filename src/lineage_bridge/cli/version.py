@@ -5,7 +5,7 @@ import click
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_line
 from lineage_bridge.cli.options import with_output
-from lineage_bridge.wiring import version as this_version
+from lineage_bridge.wiring.processes import version as this_version
 
 
 @click.command(cls=Command, examples=("version",))

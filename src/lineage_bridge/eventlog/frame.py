@@ -12,7 +12,7 @@ from zlib import crc32
 
 from lineage_bridge.errors import RecordError
 from lineage_bridge.graph.log_record import FrameKind
-from lineage_bridge.ports import Frame
+from lineage_bridge.ports.log import Frame
 
 MAGIC: Final = b"LBF"
 VERSION: Final = 1

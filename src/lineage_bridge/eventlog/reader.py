@@ -17,7 +17,7 @@ from lineage_bridge.eventlog.segment import (
     walk_frames,
     walk_sizes,
 )
-from lineage_bridge.ports import Frame
+from lineage_bridge.ports.log import Frame
 
 
 class Extent(NamedTuple):

@@ -15,7 +15,7 @@ from zlib import crc32
 
 from lineage_bridge.errors import RecordError
 from lineage_bridge.eventlog.frame import HEAD, TOTAL, read_head, read_parts
-from lineage_bridge.ports import Frame
+from lineage_bridge.ports.log import Frame
 
 MAGIC: Final = b"LBLOGSEG"
 VERSION: Final = 1

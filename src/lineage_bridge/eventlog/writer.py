@@ -20,7 +20,7 @@ from lineage_bridge.eventlog.pending import Pending, Submission
 from lineage_bridge.eventlog.recovery import recover
 from lineage_bridge.eventlog.segment import HEADER_BYTES
 from lineage_bridge.eventlog.tail import Tail
-from lineage_bridge.ports import Frame
+from lineage_bridge.ports.log import Frame
 
 SEGMENT_BYTES: Final = 64 << 20
 MAX_SEGMENT_BYTES: Final = 1 << 30

@@ -11,7 +11,7 @@ from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Events, Payload, split_payload
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.verdict import Rejected, Verdict, judge
-from lineage_bridge.ports import EventLog, Frame
+from lineage_bridge.ports.log import EventLog, Frame
 
 _WHOLE_PAYLOAD = frozenset({"not_json", "too_large", "too_many"})
 _NOTE_CHARACTERS = 2000

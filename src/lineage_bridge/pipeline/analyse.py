@@ -21,7 +21,7 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Row, Side
 from lineage_bridge.model.analysis import Analysis, EstateTable, NodeMeasure, Touched
 from lineage_bridge.model.graph import Node
-from lineage_bridge.ports import EstateReader
+from lineage_bridge.ports.analysis import GraphTables
 
 _ROWS = 50_000
 _INT, _TEXT = pa.int64(), pa.string()
@@ -44,7 +44,7 @@ class Collected:
     touched: pa.Table
 
 
-def write_estate(estate: EstateReader, folder: Path) -> None:
+def write_estate(estate: GraphTables, folder: Path) -> None:
     """Write the whole graph to Parquet files in a folder."""
     for table, columns in _SCHEMAS.items():
         _write_rows(estate.rows(table), pa.schema(list(columns.items())), folder / f"{table.value}.parquet")

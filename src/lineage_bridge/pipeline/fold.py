@@ -16,7 +16,8 @@ from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.graph.relations import Row
 from lineage_bridge.pipeline.schemas import FACTS, FACTS_ARROW, SPAN
-from lineage_bridge.ports import Batch, CarriedFrames
+from lineage_bridge.ports.graph_store import Batch
+from lineage_bridge.ports.log import CarriedFrames
 
 Refused = frozenset[tuple[int, str, str]]
 Span = tuple[str, int, int, int]

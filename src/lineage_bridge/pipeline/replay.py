@@ -20,7 +20,8 @@ from lineage_bridge.pipeline.fold import Refused, collect, fold_stretches
 from lineage_bridge.pipeline.law import merge_rows, rows_of, unpack
 from lineage_bridge.pipeline.schemas import SPAN
 from lineage_bridge.pipeline.source import FORMAT, LogFrames, LogSource
-from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, CarriedFrames, GraphStore
+from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
+from lineage_bridge.ports.log import LOG_SOURCE, CarriedFrames
 
 ALL = Budget(2**62)
 """A fresh store settles as it goes."""

@@ -12,7 +12,7 @@ from lineage_bridge.errors import LineageBridgeError, UnavailableError
 from lineage_bridge.pipeline.process import SparkProcess
 from lineage_bridge.pipeline.replay import Chunk, Progress, replay
 from lineage_bridge.pipeline.runner import exclusive, gist
-from lineage_bridge.ports import GraphStore
+from lineage_bridge.ports.graph_store import GraphStore
 
 SPARK_LOG = "spark-replay.log"
 

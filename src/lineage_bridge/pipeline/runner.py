@@ -20,7 +20,8 @@ from lineage_bridge.errors import LineageBridgeError, StoreLockedError, Unavaila
 from lineage_bridge.pipeline.process import SPARK_ERRORS, STOP_S, SparkProcess
 from lineage_bridge.pipeline.serve import Limits, Serve, warm_up
 from lineage_bridge.pipeline.status import StatusFile
-from lineage_bridge.ports import LOG_SOURCE, Batch, GraphStore
+from lineage_bridge.ports.graph_store import Batch, GraphStore
+from lineage_bridge.ports.log import LOG_SOURCE
 
 TICK_S, BEAT_S = 0.2, 1.0
 SPARK_LOG = "spark.log"

@@ -16,7 +16,8 @@ from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.pipeline.fold import Refused, collect, fold, fold_stretches
 from lineage_bridge.pipeline.schemas import FRAMES
 from lineage_bridge.pipeline.source import FORMAT, LogFrames, LogSource
-from lineage_bridge.ports import LOG_SOURCE, Batch, Budget, GraphStore
+from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
+from lineage_bridge.ports.log import LOG_SOURCE
 
 
 @dataclass(frozen=True)

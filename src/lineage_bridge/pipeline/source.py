@@ -16,7 +16,7 @@ from pyspark.sql.types import StructType
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.pipeline.schemas import STRETCHES
-from lineage_bridge.ports import LOG_SOURCE
+from lineage_bridge.ports.log import LOG_SOURCE
 
 FORMAT = "lineage_bridge_log"
 

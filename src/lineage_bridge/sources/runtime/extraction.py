@@ -14,7 +14,8 @@ from lineage_bridge.model.sources import SourceRecord, SourceState
 from lineage_bridge.model.tasks import ASKED, COMPLETED, FAILED, RUNNING, SEEN, GraphSize, PlaneRecord, TaskRecord
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.openlineage.times import SECOND_US
-from lineage_bridge.ports import SourceRepository, TaskRepository
+from lineage_bridge.ports.sources import SourceRepository
+from lineage_bridge.ports.tasks import TaskRepository
 from lineage_bridge.sources.common.observer import Observation, Observer
 from lineage_bridge.sources.common.settings import Secrets
 from lineage_bridge.sources.confluent.settings import Only

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.model.sources import SourceRecord
-from lineage_bridge.ports import SourceRepository
+from lineage_bridge.ports.sources import SourceRepository
 from lineage_bridge.sources.common.observer import Observer
 from lineage_bridge.sources.common.settings import NO_SECRETS, Secrets
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata, merge_metadata

@@ -7,7 +7,7 @@ import httpx
 from typing_extensions import Self
 
 from lineage_bridge.errors import UnavailableError
-from lineage_bridge.ports import OutboxMessage
+from lineage_bridge.ports.sources import OutboxMessage
 
 TIMEOUT_S = 60.0
 log = logging.getLogger(__name__)

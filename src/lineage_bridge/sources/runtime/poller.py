@@ -17,7 +17,7 @@ from lineage_bridge.errors import ConfigError, LineageBridgeError, UnavailableEr
 from lineage_bridge.model.sources import SourceRecord, UnseenRecord
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.openlineage.times import SECOND_US
-from lineage_bridge.ports import OutboxMessage, SourceRepository
+from lineage_bridge.ports.sources import OutboxMessage, SourceRepository
 from lineage_bridge.sources.common.observer import Observation, Observer, SameJob, SameNamespace, Unseen
 from lineage_bridge.sources.common.settings import NO_SECRETS, Secrets, SourceSettings
 from lineage_bridge.sources.runtime.debouncer import Debouncer

@@ -7,7 +7,7 @@ from typing import Any
 
 from lineage_bridge.errors import ConfigError, LineageBridgeError, NotFoundError, RequestError
 from lineage_bridge.model.sources import KindRecord, SettingRecord, SourceCheck, SourceRecord, SourceState
-from lineage_bridge.ports import SourceRepository
+from lineage_bridge.ports.sources import SourceRepository
 from lineage_bridge.sources.common.observer import SourceKind
 from lineage_bridge.sources.common.settings import NO_SECRETS, Secrets
 from lineage_bridge.sources.runtime.kinds import KINDS, Kinds

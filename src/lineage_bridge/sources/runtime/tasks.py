@@ -9,7 +9,7 @@ import msgspec
 
 from lineage_bridge.errors import LineageBridgeError, NotFoundError, RequestError, StoppedError
 from lineage_bridge.model.tasks import EXTRACT, FAILED, PENDING, ExtractOrder, TaskFilter, TaskRecord
-from lineage_bridge.ports import SourceService
+from lineage_bridge.ports.sources import SourceService
 from lineage_bridge.sources.common.settings import Secrets
 from lineage_bridge.sources.runtime.extraction import Extraction, ExtractionContext, steps_of
 from lineage_bridge.sources.runtime.metadata_cache import make_observer

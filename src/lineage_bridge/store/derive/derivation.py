@@ -14,7 +14,7 @@ from lineage_bridge.graph.flows.run_shape import SHAPING_KEYS, carriers, is_mark
 from lineage_bridge.graph.identity.claims import CLAIMING
 from lineage_bridge.graph.relations import FACET_SET, Origin, Row, upsert_sql
 from lineage_bridge.graph.statements.lineage_sets import named_nodes, read_meaning
-from lineage_bridge.ports import Budget
+from lineage_bridge.ports.graph_store import Budget
 from lineage_bridge.store.chunks import batches
 from lineage_bridge.store.derive.run_shapes import Presence
 from lineage_bridge.store.derive.search_index import SearchTexts

@@ -10,7 +10,7 @@ from lineage_bridge.graph.flows.shape_history import NO_GROWTH, Growth, newest_c
 from lineage_bridge.graph.flows.shapes import NO_SHAPE, Shape, expand, make_shape
 from lineage_bridge.graph.relations import Origin, Row, Side
 from lineage_bridge.graph.statements.lineage_sets import OWN
-from lineage_bridge.ports import Budget
+from lineage_bridge.ports.graph_store import Budget
 from lineage_bridge.store.query.assertions import MeaningOf, dated, declared_shape, read_meaning, sayings_of
 from lineage_bridge.store.write.changes import Changes
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from lineage_bridge.graph.flows.shapes import NO_SHAPE, Shape, make_shape
 from lineage_bridge.graph.flows.stitching import LOOK_BACK, RULE, Sibling, holder, one_side, stitch_id, stitched_shape
 from lineage_bridge.graph.relations import Origin, Side
-from lineage_bridge.ports import Budget
+from lineage_bridge.ports.graph_store import Budget
 from lineage_bridge.store.derive.run_shapes import Presence
 
 Subject = tuple[bytes, int]

@@ -2,12 +2,12 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import Tables
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.relations import BY_NAME, Row
+from lineage_bridge.model.verification import Difference
 from lineage_bridge.store.derive.stitching import is_on
 from lineage_bridge.store.identity.groups import Identities
 
@@ -52,15 +52,6 @@ SEARCH = {"node_search": "SELECT id FROM node", "node_search_text": "SELECT node
 """Full-text indexes, and the ids of what they must hold."""
 APART = frozenset({"position", "change", "change_epoch", "rule"})
 """What tells how the store came to be, and by which rules it is derived."""
-
-
-class Difference(NamedTuple):
-    """One derived table: rows in the store, rows it should not have, rows it lacks."""
-
-    table: str
-    rows: int
-    surplus: int
-    missing: int
 
 
 def verify(connection: sqlite3.Connection, names: Names, told: Callable[[str], None] = lambda _: None) -> Iterator[Difference]:

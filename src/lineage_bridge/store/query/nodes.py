@@ -8,16 +8,20 @@ from dataclasses import replace
 from lineage_bridge.graph.identity.steps import STANDARD, Spelling, spelt
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
+from lineage_bridge.model.history import AliasFilter, AliasRecord
 from lineage_bridge.store.chunks import chunks, marks
+from lineage_bridge.store.identity.aliases import AliasList
 from lineage_bridge.store.identity.groups import Identities
 
 _BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id IN ({})"
+_FACETS = """SELECT c.key, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
+WHERE c.node = ? AND c.job = ? AND f.deleted = 0 ORDER BY c.key"""
 _KINDS = {int(kind): kind for kind in NodeKind}
 _TRIGRAM = 3
 
 
 class Nodes:
-    """Look-ups over one connection; remembers the nodes it met."""
+    """Implements ports.NodeReader over one connection; caches the nodes it has loaded."""
 
     def __init__(self, connection: sqlite3.Connection, at_us: int | None = None) -> None:
         """With `at_us`, which names stand for one dataset is as of that time."""
@@ -25,6 +29,10 @@ class Nodes:
         self.identities = Identities(connection, at_us)
         self.known: dict[int, Node] = {}
         self._heads: dict[int, int] = {}
+
+    def at(self, at_us: int | None) -> "Nodes":
+        """Nodes with the names joined as of an earlier time; these, if none is given."""
+        return self if at_us is None else Nodes(self.connection, at_us)
 
     def by_id(self, id_: int) -> Node:
         """The node of an id that an edge or a fact holds."""
@@ -50,7 +58,7 @@ class Nodes:
         ).fetchone()
         return _node(row) if row else None
 
-    def near(self, kind: NodeKind, namespace: str, name: str, limit: int) -> list[Node]:
+    def near(self, kind: NodeKind, namespace: str, name: str, limit: int = 5) -> list[Node]:
         """Nodes whose names come close to a name that is not there, closest first."""
         grams = sorted({name[i : i + _TRIGRAM] for i in range(max(len(name) - 2, 0))})[:60]
         rows = self._match(" OR ".join(map(_quoted, grams)), kind, 200, 0) if grams else []
@@ -67,7 +75,7 @@ class Nodes:
         )
         return [_node(row) for row in rows]
 
-    def listed(self, kind: NodeKind, namespace: str | None, name: str | None, limit: int | None, offset: int) -> list[Node]:
+    def matching(self, kind: NodeKind, namespace: str | None, name: str | None, limit: int | None, offset: int) -> list[Node]:
         """Nodes by globs, in the order of their names."""
         rows = self.connection.execute(
             "SELECT id, kind, namespace, name FROM node WHERE kind = ? AND namespace GLOB ? AND name GLOB ? "
@@ -75,6 +83,18 @@ class Nodes:
             (int(kind), namespace or "*", name or "*", -1 if limit is None else limit, offset),
         )
         return [_node(row) for row in rows]
+
+    def count(self, kind: NodeKind) -> int:
+        """How many nodes of a kind there are."""
+        return int(self.connection.execute("SELECT count(*) FROM node WHERE kind = ?", (int(kind),)).fetchone()[0])
+
+    def facets(self, node: Node, job: Node | None = None) -> dict[str, str]:
+        """The current facets of a node, key to JSON text; with `job`, those that belong to the job and the node together."""
+        return dict(self.connection.execute(_FACETS, (node.id, job.id if job else 0)).fetchall())
+
+    def aliases(self, which: AliasFilter) -> list[AliasRecord]:
+        """Aliases with their evidence."""
+        return AliasList(self.connection).page(which)
 
     def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
         """The node that stands for a group, and its members in the order of their names."""

@@ -29,10 +29,15 @@ _Row = tuple[int, int, str, str]
 
 
 class Search:
-    """Search over one connection; looks at so many `candidates` of each way to match."""
+    """Implements ports.SearchReader over one connection; reads at most `candidates` nodes for each way to match."""
 
     def __init__(self, connection: sqlite3.Connection, nodes: Nodes, candidates: int = CANDIDATES) -> None:
         self.connection, self.nodes, self.candidates = connection, nodes, candidates
+
+    def by_name(self, text: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
+        """Nodes whose name or namespace contains every word of the text, best match first."""
+        page = self.page(SearchFilter(text, kind=kind, fields=("name",), limit=limit, offset=offset))
+        return [match.node for match in page.matches]
 
     def page(self, which: SearchFilter) -> SearchPage:
         """One page: names first (exactly so named, beginning so, shorter ones), then what matches by what is said of it."""

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from lineage_bridge.model.sources import SourceState
-from lineage_bridge.ports import OutboxMessage
+from lineage_bridge.ports.sources import OutboxMessage
 from lineage_bridge.store.state.database import Control
 
 _ENCODER = msgspec.json.Encoder()

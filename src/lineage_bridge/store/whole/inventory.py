@@ -5,7 +5,7 @@ What is read in portions keeps nothing of the portions before: the cost in memor
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from lineage_bridge.graph.flows.labels import Label
@@ -15,10 +15,12 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.model.graph import Edge, Node, Port
 from lineage_bridge.model.inventory import Entry
+from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.store.chunks import chunks, marks
-from lineage_bridge.store.history.moment import Moment
+from lineage_bridge.store.history.moment import Moment, moment
 from lineage_bridge.store.query.flows import Direction, RawPort
 from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.runs.runs import Runs
 
 PORTION = 256
 MOST_SPACES = 5_000
@@ -59,22 +61,22 @@ _RENAMES = "SELECT DISTINCT previous FROM lifecycle WHERE change = 'RENAME'"
 
 
 class Inventory:
-    """Reads over one connection, of one moment of the store."""
+    """Implements ports.InventoryReader over one connection. `open_reader` makes a reader of the same moment with a given cache of nodes."""
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Nodes) -> None:
-        self.connection, self.nodes = connection, nodes
+    def __init__(self, connection: sqlite3.Connection, nodes: Nodes, runs: Runs, open_reader: Callable[[Nodes], GraphReader]) -> None:
+        self.connection, self.nodes, self.runs, self.open_reader = connection, nodes, runs, open_reader
 
-    def heads(self, kinds: Sequence[NodeKind]) -> Iterator[tuple[Nodes, list[Node]]]:
-        """Every dataset and job of these kinds once, as the node that stands for all its names: portions, in the order of names.
+    def heads(self, kinds: Sequence[NodeKind]) -> Iterator[tuple[GraphReader, list[Node]]]:
+        """Every dataset and job of these kinds once, as the canonical node of its group, in portions sorted by name.
 
-        Each portion comes with look-ups that know it and remember nothing of the others.
+        Each portion comes with a reader that caches nothing of the other portions.
         """
         rows = self.connection.execute(_NODES.format(marks(kinds)), list(map(int, kinds)))
         while some := [row[0] for row in rows.fetchmany(PORTION)]:
             nodes = Nodes(self.connection)
             nodes.load(some)
             found = nodes.canonical(some)
-            yield nodes, [nodes.by_id(id_) for id_ in some if found.get(id_, id_) == id_]
+            yield self.open_reader(nodes), [nodes.by_id(id_) for id_ in some if found.get(id_, id_) == id_]
 
     def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
         """Node id to the node that stands for its group."""
@@ -112,11 +114,12 @@ class Inventory:
             for node in heads
         ]
 
-    def quiet(self) -> Iterator[tuple[Nodes, list[Node]]]:
+    def quiet(self) -> Iterator[tuple[GraphReader, list[Node]]]:
         """As heads: the jobs of which no run was seen, and the datasets that no job names or that tell their own lineage."""
         rows = self.connection.execute(_QUIET)
         while some := [row[0] for row in rows.fetchmany(PORTION)]:
-            known = Inventory(self.connection, Nodes(self.connection))
+            nodes = Nodes(self.connection)
+            known = Inventory(self.connection, nodes, Runs(self.connection, nodes), self.open_reader)
             heads = known.standing(known.nodes.by_id(id_) for id_ in some)
             members = known._members(sorted(set(heads.values()), key=lambda node: node.id))
             every = [member.id for names in members.values() for member in names]
@@ -127,7 +130,7 @@ class Inventory:
                 first = next(name for name in names if name not in loud or name in telling)
                 if id_ == first and (loud.isdisjoint(names) or not telling.isdisjoint(names)):
                     found.append(head)
-            yield known.nodes, found
+            yield self.open_reader(nodes), found
 
     def ran(self, jobs: Sequence[Node]) -> list[Node]:
         """Those of these jobs of which a run was seen."""
@@ -144,7 +147,7 @@ class Inventory:
     def _called(self, named: Node, said: dict[str, tuple[int, int, str]], head: int) -> Called:
         facet = said.get("jobType")
         short = called(named.kind, named.namespace, named.name, facet[2] if facet else None)
-        if short.sure or [node.id for node in self.of_id(short.id)] == [head]:
+        if short.sure or [node.id for node in self.by_node_id(short.id)] == [head]:
             return short
         return spelt_out(short, named.namespace, named.name)
 
@@ -160,7 +163,7 @@ class Inventory:
 
     # node ids
 
-    def of_id(self, text: str) -> list[Node]:
+    def by_node_id(self, text: str) -> list[Node]:
         """The nodes that a node id may mean, each standing for its group: one if it is found, several if it leaves open which."""
         wanted = parse(text)
         if wanted is None:
@@ -181,14 +184,15 @@ class Inventory:
 
     # edges
 
-    def ports(self, jobs: Iterable[Node], when: Moment) -> list[Port]:
-        """The inputs and outputs of these jobs, under all their names, without what has ended."""
+    def ports(self, jobs: Iterable[Node], *, now_us: int) -> list[Port]:
+        """The inputs and outputs of these jobs, under all their names, without those that have ended."""
+        when = self._now(now_us)
         every = sorted(self.nodes.expand(job.id for job in jobs))
         return self._ports([row for job in every for side in (Side.INPUT, Side.OUTPUT) for row in when.flows.job_ports(job, side)], when)
 
-    def unnamed_ports(self, when: Moment) -> list[Port]:
-        """What flows of jobs come from or lead to although the job never named it as its input or output."""
-        rows = []
+    def unnamed_ports(self, *, now_us: int) -> list[Port]:
+        """The ends of jobs' flows that the jobs never named as their inputs or outputs."""
+        when, rows = self._now(now_us), []
         for row in self.connection.execute(_UNNAMED_PORTS):
             job, dataset, side, _ = row
             known = {port[1] for member in self.nodes.members(job) for port in when.flows.job_ports(member, Side(side))}
@@ -206,8 +210,12 @@ class Inventory:
                 found.append(Port(self.nodes.by_id(job), self.nodes.by_id(dataset), Side(side), Origin(origin), label, last))
         return found
 
-    def direct(self, when: Moment) -> Iterator[Edge]:
-        """The flows between two nodes that are no job's reading or writing: what datasets declare, what lies between jobs, renames."""
+    def _now(self, now_us: int) -> Moment:
+        return moment(self.connection, self.nodes, self.runs, now_us)
+
+    def direct(self, *, now_us: int) -> Iterator[Edge]:
+        """The flows between two nodes that are not a job's input or output: declared by datasets, between jobs, or renames."""
+        when = self._now(now_us)
         for source, target, job, origin, evidence, *_ in self._direct(when):
             is_rename = evidence == Evidence.RENAMED
             label, last = when.labels.renamed(source, target) if is_rename else when.labels.flow(source, target, job, origin)

@@ -13,7 +13,7 @@ from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.flows.derive import Firsts
 from lineage_bridge.graph.relations import BY_NAME, RELATIONS, Relation, Row, upsert_sql
 from lineage_bridge.graph.statements.lineage_sets import named_nodes
-from lineage_bridge.ports import Batch, Budget
+from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.derivation import Derivation
 from lineage_bridge.store.schema.sqlite import connect_writer
 from lineage_bridge.store.write.changes import Changes

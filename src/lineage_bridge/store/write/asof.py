@@ -14,7 +14,7 @@ from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.operations import alias_values
 from lineage_bridge.graph.relations import ALIAS, BY_NAME, Row
 from lineage_bridge.graph.statements.lineage_sets import named_nodes
-from lineage_bridge.ports import Batch, Budget
+from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.stitching import is_on
 from lineage_bridge.store.write.apply import GraphWriter
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from lineage_bridge.errors import StoreError, StoreMissingError, StoreVersionError
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.relations import RELATIONS
-from lineage_bridge.ports import Counted
+from lineage_bridge.ports.graph_store import Counted
 from lineage_bridge.store.schema.sqlite import connect_reader, connect_writer
 from lineage_bridge.store.write.apply import GraphWriter
 

@@ -15,7 +15,7 @@ from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.model.graph import Edge, Node, Port
 from lineage_bridge.model.inventory import Entry
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports import GraphReader
+from lineage_bridge.ports.graph_reader import GraphReader
 
 Json = dict[str, Any]
 TRANSFORMING: Final = frozenset(("ksqldb_query", "flink_job", "streams_application", "spark_job", "dbt_job", "notebook", "catalog_query"))
@@ -185,7 +185,7 @@ def with_columns(reader: GraphReader, tell: EdgeTeller, link: Link, edge: Lineag
 def columns_of(reader: GraphReader, dataset: Entry, job: Entry) -> str | None:
     """The text of what a job says of the columns of what it writes, under any name of the two."""
     pairs = ((member, name) for member in dataset.members for name in job.members)
-    found = [text for pair in pairs if (text := reader.facets(*pair).get("columnLineage"))]
+    found = [text for pair in pairs if (text := reader.nodes.facets(*pair).get("columnLineage"))]
     return found[-1] if found else None
 
 

@@ -9,7 +9,7 @@ from lineage_bridge.api.routes.graphs.graph_nodes import Link, merged, port_link
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Evidence, Side
 from lineage_bridge.model.graph import Edge, Node, Walk
-from lineage_bridge.ports import GraphReader
+from lineage_bridge.ports.graph_reader import GraphReader
 
 Heads = Mapping[int, Node]
 
@@ -26,7 +26,7 @@ class Hops:
 def hops_of(reader: GraphReader, walk: Walk, hops: int) -> Hops:
     """What a walk met, as far as it is at most `hops` edges away."""
     met = {node for edge in walk.edges for node in edge[:3]} | {node for port in walk.ports for node in (port.job, port.dataset)}
-    heads = reader.standing({walk.origin, *met})
+    heads = reader.inventory.standing({walk.origin, *met})
     up = walk.direction == "upstream"
     links = merged([*port_links(walk.ports, heads), *(link for edge in walk.edges for link in _links(edge, heads))])
     distances = _distances(heads[walk.origin.id], _steps(walk, heads, up=up), hops)

@@ -34,7 +34,7 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.events import EventFilter
 from lineage_bridge.model.graph import Node, Walk, WalkLimits
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports import GraphReader
+from lineage_bridge.ports.graph_reader import GraphReader
 
 Item = TypeVar("Item", bound=Struct)
 _ENCODER = msgspec.json.Encoder()
@@ -124,7 +124,7 @@ def _graph_routes(router: APIRouter, services: Services) -> None:
 
 def _span(reader: GraphReader) -> tuple[str | None, str | None]:
     """The times of the oldest and the newest event."""
-    ends = [reader.events(EventFilter(ascending=ascending, limit=1)) for ascending in (True, False)]
+    ends = [reader.events.page(EventFilter(ascending=ascending, limit=1)) for ascending in (True, False)]
     first, last = (format_time(found[0].time) if found else None for found in ends)
     return first, last
 
@@ -154,7 +154,7 @@ def _node_routes(router: APIRouter, services: Services) -> None:
         """One node, with all that is said of it."""
         check(services, graph_id)
         with services.graph() as reader:
-            (entry,) = reader.entries([demand(reader, node_id)])
+            (entry,) = reader.inventory.entries([demand(reader, node_id)])
             return answer(lineage_node(entry, facets=True), headers=reflecting(reader))
 
 
@@ -232,17 +232,17 @@ def _query_route(router: APIRouter, services: Services, direction: str) -> None:
 def _walk(reader: GraphReader, origin: Node, direction: str, hops: int, now_us: int) -> Walk:
     """A walk that meets all that is so many edges away: half as many flows, unless some of them are single edges."""
     flows = (hops + 1 + (origin.kind == NodeKind.JOB)) // 2
-    walk = reader.walk(origin, direction, flows, WalkLimits(), now_us=now_us)
+    walk = reader.lineage.walk(origin, direction, flows, WalkLimits(), now_us=now_us)
     if not any(map(is_direct, walk.edges)):
         return walk
-    return reader.walk(origin, direction, hops, WalkLimits(), now_us=now_us)
+    return reader.lineage.walk(origin, direction, hops, WalkLimits(), now_us=now_us)
 
 
 def _hops(services: Services, reader: GraphReader, walk: Walk, hops: int) -> HopsAnswer:
     found = hops_of(reader, walk, hops)
-    entries = {entry.node.id: entry for entry in reader.entries(found.nodes)}
+    entries = {entry.node.id: entry for entry in reader.inventory.entries(found.nodes)}
     tell = EdgeTeller(entries)
-    origin = reader.standing([walk.origin])[walk.origin.id]
+    origin = reader.inventory.standing([walk.origin])[walk.origin.id]
     around = [lineage_node(entry) for id_, entry in entries.items() if id_ != origin.id]
     told = list(map(tell, found.links))
     return HopsAnswer(
@@ -256,6 +256,6 @@ def _hops(services: Services, reader: GraphReader, walk: Walk, hops: int) -> Hop
         edge_count=len(told),
         distances={entries[id_].called.id: distance for id_, distance in found.distances.items()},
         truncated=walk.truncated,
-        settling=reader.settling(),
-        position=position_tokens.encode(reader.position()),
+        settling=reader.progress.settling(),
+        position=position_tokens.encode(reader.progress.position()),
     )

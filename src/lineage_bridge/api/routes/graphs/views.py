@@ -29,7 +29,7 @@ from lineage_bridge.openlineage.event_builder import SPECIFICATION
 from lineage_bridge.openlineage.facets import Where, inspect
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.openlineage.verdict import EVENT_TYPES
-from lineage_bridge.ports import GraphReader
+from lineage_bridge.ports.graph_reader import GraphReader
 
 _LINEAGE = ("columnLineage", "lineage")
 _ENCODER = msgspec.json.Encoder()
@@ -85,10 +85,10 @@ Meant = Callable[[str, Iterable[str]], bool]
 
 def run_events(reader: GraphReader, now_us: int, style: str, meant: Meant) -> Iterator[ViewEvent]:
     """One RunEvent for each job that ran, by its newest run that named a dataset, in the order of the jobs' names."""
-    for known, jobs in reader.heads((NodeKind.JOB,)):
-        ran = known.ran(jobs)
+    for known, jobs in reader.inventory.heads((NodeKind.JOB,)):
+        ran = known.inventory.ran(jobs)
         records = _newest_runs(known, ran, now_us)
-        entries = [entry for entry in known.entries(ran) if entry.node.id in records]
+        entries = [entry for entry in known.inventory.entries(ran) if entry.node.id in records]
         teller = _Teller(known, style, entries, (node for record in records.values() for node in (*record.inputs, *record.outputs)))
         for entry in entries:
             record = records[entry.node.id]
@@ -98,10 +98,10 @@ def run_events(reader: GraphReader, now_us: int, style: str, meant: Meant) -> It
 
 def _newest_runs(reader: GraphReader, jobs: Sequence[Node], now_us: int) -> dict[int, RunRecord]:
     """Node id to the newest run that named a dataset; where none did, to the newest, with what is known of the job."""
-    found = reader.latest_runs(jobs, with_datasets=True)
+    found = reader.runs.latest_of(jobs, with_datasets=True)
     # A statement, which has no events of a run, stands in for a run that named datasets.
-    rest = [job for job in jobs if job.id not in found or (found[job.id].state == UNKNOWN and not reader.find_runs(found[job.id].run_id))]
-    for job_id, newest in reader.latest_runs(rest, with_datasets=False).items():
+    rest = [job for job in jobs if job.id not in found or (found[job.id].state == UNKNOWN and not reader.runs.find(found[job.id].run_id))]
+    for job_id, newest in reader.runs.latest_of(rest, with_datasets=False).items():
         inputs, outputs = _declared(reader, next(job for job in rest if job.id == job_id), now_us)
         found[job_id] = replace(newest, inputs=inputs, outputs=outputs)
     return found
@@ -109,15 +109,15 @@ def _newest_runs(reader: GraphReader, jobs: Sequence[Node], now_us: int) -> dict
 
 def _declared(reader: GraphReader, job: Node, now_us: int) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
     """What is known of a job's inputs and outputs."""
-    ports = reader.ports([job], now_us=now_us)
+    ports = reader.inventory.ports([job], now_us=now_us)
     inputs, outputs = (tuple(port.dataset for port in ports if port.side == side) for side in (Side.INPUT, Side.OUTPUT))
     return inputs, outputs
 
 
 def statements(reader: GraphReader, now_us: int, style: str, meant: Meant) -> Iterator[ViewEvent]:
     """JobEvents of jobs that were declared and never ran; DatasetEvents of datasets that no job names, or that tell their own lineage."""
-    for known, nodes in reader.quiet():
-        entries = known.entries(nodes)
+    for known, nodes in reader.inventory.quiet():
+        entries = known.inventory.entries(nodes)
         jobs = {entry.node.id: _declared(known, entry.node, now_us) for entry in entries if entry.node.kind == NodeKind.JOB}
         teller = _Teller(known, style, entries, (node for sides in jobs.values() for side in sides for node in side))
         for entry in entries:
@@ -133,12 +133,14 @@ class _Teller:
     def __init__(self, reader: GraphReader, style: str, entries: Iterable[Entry], datasets: Iterable[Node]) -> None:
         self.reader, self.style = reader, style
         met = {node.id: node for node in datasets}
-        self.heads = reader.standing(met.values())
+        self.heads = reader.inventory.standing(met.values())
         every = {head.id: head for head in self.heads.values()}
         known = {entry.node.id: entry for entry in entries}
-        self.entries = known | {entry.node.id: entry for entry in reader.entries([n for n in every.values() if n.id not in known])}
+        self.entries = known | {
+            entry.node.id: entry for entry in reader.inventory.entries([n for n in every.values() if n.id not in known])
+        }
         here = {entry.node.id: entry.named for entry in self.entries.values()}
-        self.names = here if style == BRIDGE else reader.spelt((entry.node for entry in self.entries.values()), style)
+        self.names = here if style == BRIDGE else reader.nodes.spelt((entry.node for entry in self.entries.values()), style)
 
     def spaces(self, datasets: Iterable[Node]) -> Iterator[str]:
         """The namespaces of datasets, as LineageBridge writes them."""
@@ -235,7 +237,7 @@ class _Teller:
         told = {key: self._renamed(member) for key, member in value.items()}
         namespace, name = told.get("namespace"), told.get("name")
         if isinstance(namespace, str) and isinstance(name, str):
-            node = self.reader.by_spelling(KINDS.get(str(told.get("type", "")).lower(), NodeKind.DATASET), namespace, name)
-            spelt = self.reader.spelt([node], self.style)[node.id] if node else None
+            node = self.reader.nodes.by_spelling(KINDS.get(str(told.get("type", "")).lower(), NodeKind.DATASET), namespace, name)
+            spelt = self.reader.nodes.spelt([node], self.style)[node.id] if node else None
             told |= {"namespace": spelt.namespace, "name": spelt.name} if spelt else {}
         return told

@@ -19,7 +19,7 @@ from lineage_bridge.graph.identity.node_ids import JOB_TYPES, parse
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.graph import Node, Port
-from lineage_bridge.ports import GraphReader
+from lineage_bridge.ports.graph_reader import GraphReader
 
 EVERY = (NodeKind.DATASET, NodeKind.JOB)
 _ENCODER = msgspec.json.Encoder()
@@ -82,8 +82,8 @@ class NodeFilter:
 
 def nodes(reader: GraphReader, which: NodeFilter, *, facets: bool = False) -> Iterator[LineageNode]:
     """All nodes that are meant, in the order of their names."""
-    for known, some in reader.heads(which.kinds):
-        for entry in known.entries(some):
+    for known, some in reader.inventory.heads(which.kinds):
+        for entry in known.inventory.entries(some):
             node = lineage_node(entry, facets=facets)
             if which.fits(node):
                 yield node
@@ -91,12 +91,12 @@ def nodes(reader: GraphReader, which: NodeFilter, *, facets: bool = False) -> It
 
 def demand(reader: GraphReader, node_id: str) -> Node:
     """The node that a node id means. Raises NotFoundError, AmbiguousError."""
-    found = reader.by_node_id(node_id)
+    found = reader.inventory.by_node_id(node_id)
     if len(found) == 1:
         return found[0]
     if not found:
         raise _not_found(reader, node_id)
-    ids = sorted(entry.called.id for entry in reader.described(found[:20]).values())
+    ids = sorted(entry.called.id for entry in reader.inventory.described(found[:20]).values())
     names = [(node.namespace, node.name) for node in found[:20]]
     raise AmbiguousError(f"{node_id!r} may be {len(found)} nodes", f"Say which: {', '.join(ids)}.", names)
 
@@ -106,8 +106,8 @@ def _not_found(reader: GraphReader, node_id: str) -> NotFoundError:
     if wanted is None:
         hint = "A node id is system:type:scope:name, such as confluent:kafka_topic:env-abc:lkc-123/orders."
         return NotFoundError(f"{node_id!r} is no node id", hint)
-    near = reader.near(wanted.kind, *wanted.exact[0]) if wanted.exact else reader.near(wanted.kind, "", wanted.tiers[0][0][1])
-    ids = sorted(entry.called.id for entry in reader.described(near).values())
+    near = reader.nodes.near(wanted.kind, *wanted.exact[0]) if wanted.exact else reader.nodes.near(wanted.kind, "", wanted.tiers[0][0][1])
+    ids = sorted(entry.called.id for entry in reader.inventory.described(near).values())
     return NotFoundError(
         f"there is no node {node_id!r}",
         f"Close to it: {', '.join(ids)}." if ids else "GET .../nodes?search= finds nodes.",
@@ -120,22 +120,22 @@ def _not_found(reader: GraphReader, node_id: str) -> NotFoundError:
 
 def all_links(reader: GraphReader, now_us: int) -> Iterator[tuple[GraphReader, list[Link]]]:
     """All edges, each once, in portions, each with a reader that knows its nodes."""
-    for known, jobs in reader.heads((NodeKind.JOB,)):
-        yield known, _of_ports(known, known.ports(jobs, now_us=now_us))
-    yield reader, _of_ports(reader, reader.unnamed_ports(now_us=now_us))
-    direct = list(reader.direct(now_us=now_us))
-    heads = reader.standing(end for edge in direct for end in edge[:2])
+    for known, jobs in reader.inventory.heads((NodeKind.JOB,)):
+        yield known, _of_ports(known, known.inventory.ports(jobs, now_us=now_us))
+    yield reader, _of_ports(reader, reader.inventory.unnamed_ports(now_us=now_us))
+    direct = list(reader.inventory.direct(now_us=now_us))
+    heads = reader.inventory.standing(end for edge in direct for end in edge[:2])
     yield reader, merged(Link(heads[edge.source.id], heads[edge.target.id], None, edge) for edge in direct)
 
 
 def _of_ports(reader: GraphReader, ports: Sequence[Port]) -> list[Link]:
-    return merged(port_links(ports, reader.standing(end for port in ports for end in (port.job, port.dataset))))
+    return merged(port_links(ports, reader.inventory.standing(end for port in ports for end in (port.job, port.dataset))))
 
 
 def edges(reader: GraphReader, now_us: int, *, facets: bool = False) -> Iterator[LineageEdge]:
     """All edges: those of jobs, portion by portion, then those that lie directly between two nodes."""
     for known, links in all_links(reader, now_us):
-        tell = EdgeTeller(known.described(ends(links)))
+        tell = EdgeTeller(known.inventory.described(ends(links)))
         for link in links:
             edge = tell(link)
             yield with_columns(known, tell, link, edge) if facets and link.side == Side.OUTPUT else edge
@@ -182,7 +182,7 @@ class Counter:
 def stats(reader: GraphReader, now_us: int) -> GraphStats:
     """How much the graph holds."""
     counter = Counter()
-    for _, some in reader.heads(EVERY):
+    for _, some in reader.inventory.heads(EVERY):
         counter.above.update((str(node.id), str(node.id)) for node in some)
     for _, links in all_links(reader, now_us):
         counter.edge_count += len(links)

@@ -17,7 +17,7 @@ from lineage_bridge.graph.log_record import RETRY, FrameKind
 from lineage_bridge.ingest.ingest import Ingested, ingest
 from lineage_bridge.ingest.payload import Events
 from lineage_bridge.openlineage.verdict import Rejected
-from lineage_bridge.ports import Frame
+from lineage_bridge.ports.log import Frame
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
@@ -40,9 +40,9 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     ) -> Response:
         """What is kept and not used, newest first, and how much of it for which reason."""
         with services.graph() as reader:
-            records, link = page(request, reader.quarantine(code, limit + 1, offset), limit, offset)
+            records, link = page(request, reader.events.quarantine(code, limit + 1, offset), limit, offset)
             items = [serialization.quarantine_item(record) for record in records]
-            said = Quarantine(items, reader.quarantine_counts(), position_tokens.encode(reader.position()))
+            said = Quarantine(items, reader.events.quarantine_counts(), position_tokens.encode(reader.progress.position()))
             return answer(said, headers={**link, **reflecting(reader)})
 
     @router.get(
@@ -86,7 +86,7 @@ def _kept(services: Services, event_id: str) -> Frame:
     except ValueError:
         raise missing from None
     with services.graph() as reader:
-        records = reader.quarantine(None, 1, 0, event)
+        records = reader.events.quarantine(None, 1, 0, event)
     frame = services.frames.read_one(records[0].place) if records else None
     if frame is None or frame.kind not in (FrameKind.EVENT, FrameKind.REJECTED):
         raise missing

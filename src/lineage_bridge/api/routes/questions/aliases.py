@@ -56,8 +56,8 @@ def _list_route(router: APIRouter, services: Services) -> None:
             raise RequestError("a name without its namespace", "Send namespace too.")
         which = AliasFilter(kind, KINDS[entity] if entity else None, namespace, name, limit + 1, offset)
         with services.graph() as reader:
-            shown, link = page(request, reader.aliases(which), limit, offset)
-            found = Aliases([_item(record) for record in shown], VERSION, position_tokens.encode(reader.position()))
+            shown, link = page(request, reader.nodes.aliases(which), limit, offset)
+            found = Aliases([_item(record) for record in shown], VERSION, position_tokens.encode(reader.progress.position()))
             return answer(found, headers={**link, **reflecting(reader)})
 
 

@@ -30,9 +30,16 @@ def routes(services: Services) -> APIRouter:
 
     def read(after: str | None, kinds: list[Kind], limit: int) -> tuple[ChangeFeed, dict[str, str]]:
         with services.graph() as reader:
-            page = reader.changes(after, kinds, limit)
+            page = reader.history.changes(after, kinds, limit)
             items = [_item(record) for record in page.changes]
-            feed = ChangeFeed(items, page.following, page.oldest, page.more, reader.settling(), position_tokens.encode(reader.position()))
+            feed = ChangeFeed(
+                items,
+                page.following,
+                page.oldest,
+                page.more,
+                reader.progress.settling(),
+                position_tokens.encode(reader.progress.position()),
+            )
             return feed, reflecting(reader)
 
     @router.get("/changes", response_model=None, responses=answers({200: ChangeFeed, 410: ErrorAnswer}, writes=False))

@@ -43,7 +43,7 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import Affected, Gap, Impact, Paths, Trace, TracedFlow, TraceOptions
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports import GraphReader
+from lineage_bridge.ports.graph_reader import GraphReader
 
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream"]
@@ -78,7 +78,7 @@ def _impact_route(router: APIRouter, services: Services) -> None:
         """What a change of a dataset or a job reaches: how far, over how many ways, and whether all or some of the data."""
         with services.graph() as reader:
             node = demand(reader, KINDS[kind], namespace, name)
-            impact = reader.impact(node, direction, depth, WalkLimits(), time_argument("at", at))
+            impact = reader.lineage.impact(node, direction, depth, WalkLimits(), time_argument("at", at))
             shown, link = page(request, impact.affected[offset : offset + limit + 1], limit, offset)
             said = _impact(reader, impact, [_affected(one) for one in shown])
             return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
@@ -96,8 +96,8 @@ def _impact(reader: GraphReader, impact: Impact, shown: list[AffectedNode]) -> I
         truncated=impact.truncated,
         hidden=impact.hidden,
         resolution=impact.resolution,
-        settling=reader.settling(),
-        position=position_tokens.encode(reader.position()),
+        settling=reader.progress.settling(),
+        position=position_tokens.encode(reader.progress.position()),
     )
 
 
@@ -125,7 +125,7 @@ def _paths_route(router: APIRouter, services: Services) -> None:
         with services.graph() as reader:
             source = demand(reader, KINDS[source_kind], source_namespace, source_name)
             target = demand(reader, KINDS[target_kind], target_namespace, target_name)
-            found = reader.paths(source, target, depth, limit, WalkLimits(), time_argument("at", at))
+            found = reader.lineage.paths(source, target, depth, limit, WalkLimits(), time_argument("at", at))
             return answer(spelt(reader, _paths(reader, found), names), headers=reflecting(reader))
 
 
@@ -138,8 +138,8 @@ def _paths(reader: GraphReader, found: Paths) -> PathsAnswer:
         truncated=found.truncated,
         hidden=found.hidden,
         resolution=found.resolution,
-        settling=reader.settling(),
-        position=position_tokens.encode(reader.position()),
+        settling=reader.progress.settling(),
+        position=position_tokens.encode(reader.progress.position()),
     )
 
 
@@ -167,7 +167,7 @@ def _trace_route(router: APIRouter, services: Services) -> None:
         options = TraceOptions(field, direction, depth, indirect, through_masking, proofs, gaps)
         with services.graph() as reader:
             node = demand(reader, KINDS[kind], namespace, name)
-            trace = reader.trace(node, options, WalkLimits(), time_argument("at", at))
+            trace = reader.lineage.trace(node, options, WalkLimits(), time_argument("at", at))
             return answer(_trace(reader, trace, names), headers=reflecting(reader))
 
 
@@ -190,8 +190,8 @@ def _trace(reader: GraphReader, trace: Trace, style: str) -> TraceAnswer:
         truncated=trace.truncated,
         hidden=trace.hidden,
         resolution=trace.resolution,
-        settling=reader.settling(),
-        position=position_tokens.encode(reader.position()),
+        settling=reader.progress.settling(),
+        position=position_tokens.encode(reader.progress.position()),
     )
 
 

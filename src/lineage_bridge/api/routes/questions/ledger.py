@@ -20,7 +20,7 @@ from lineage_bridge.graph.runs.ledger import FACTOR, Change, Passed, Window
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.model.lineage import Ledger, LedgerHop
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports import GraphReader
+from lineage_bridge.ports.graph_reader import GraphReader
 
 Kind = Literal["dataset", "job"]
 Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]
@@ -54,10 +54,10 @@ def routes(services: Services) -> APIRouter:
         with services.graph() as reader:
             source = demand(reader, KINDS[source_kind], source_namespace, source_name)
             target = demand(reader, KINDS[target_kind], target_namespace, target_name)
-            found = reader.paths(source, target, depth, way, WalkLimits())
+            found = reader.lineage.paths(source, target, depth, way, WalkLimits())
             if found.paths and len(found.paths) < way:
                 raise NotFoundError(f"there are only {len(found.paths)} ways", "GET /api/v1/graph/paths lists them.")
-            said = _ledger(reader, reader.ledger(found, way - 1, window, baseline, factor))
+            said = _ledger(reader, reader.lineage.ledger(found, way - 1, window, baseline, factor))
             return answer(spelt(reader, said, names), headers=reflecting(reader))
 
     return router
@@ -86,8 +86,8 @@ def _ledger(reader: GraphReader, ledger: Ledger) -> LedgerAnswer:
         hops=[_hop(hop) for hop in ledger.hops],
         paths=ledger.found,
         more=ledger.more,
-        settling=reader.settling(),
-        position=position_tokens.encode(reader.position()),
+        settling=reader.progress.settling(),
+        position=position_tokens.encode(reader.progress.position()),
     )
 
 

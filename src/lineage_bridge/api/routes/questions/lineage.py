@@ -37,7 +37,8 @@ from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.events import EventFilter, EventRecord
 from lineage_bridge.model.graph import Node, Port, Walk, WalkLimits
 from lineage_bridge.model.runs import RunRecord
-from lineage_bridge.ports import FrameReader, GraphReader
+from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.ports.log import FrameReader
 
 Text = Annotated[str, Mended]
 Glob = Annotated[Text | None, Query(description="Glob: * any text, ? any character, [...] one of these")]
@@ -75,14 +76,14 @@ def _event_routes(router: APIRouter, services: Services) -> None:
         times = time_argument("since", since), time_argument("until", until)
         which = EventFilter(namespace, job, *times, order == "asc", limit + 1, offset)
         with services.graph() as reader:
-            records, link = page(request, reader.events(which), limit, offset)
+            records, link = page(request, reader.events.page(which), limit, offset)
             return verbatim_list(_bodies(services.frames, records), {**link, **reflecting(reader)})
 
     @router.get("/events/{run_id:path}", response_model=None, responses=answers({200: list[RunEvent], **_NOT_FOUND}, writes=False))
     def get_run_events(request: Request, run_id: RunId, limit: Limit = 1000, offset: Offset = 0) -> Response:
         """The events of a run, oldest first, as they were sent. The id as sent, or as a UUID."""
         with services.graph() as reader:
-            records = reader.run_events(run_id, offset + limit + 1)
+            records = reader.events.of_run(run_id, offset + limit + 1)
             if not records:
                 raise NotFoundError(f"there is no event of a run {run_id!r}")
             shown, link = page(request, records[offset:], limit, offset)
@@ -108,15 +109,15 @@ def _dataset_routes(router: APIRouter, services: Services) -> None:
         """One dataset, with its other names."""
         with services.graph() as reader:
             node = demand(reader, NodeKind.DATASET, namespace, name)
-            members = reader.group(node)[1]
+            members = reader.nodes.group(node)[1]
             known = serialization.described(reader, node)
             detail = DatasetDetail(
                 known.namespace,
                 known.name,
                 known.facets,
-                canonical=serialization.name(reader.spelt([node], names)[node.id]),
+                canonical=serialization.name(reader.nodes.spelt([node], names)[node.id]),
                 aliases=[*serialization.names(member for member in members if member.id != node.id)],
-                position=position_tokens.encode(reader.position()),
+                position=position_tokens.encode(reader.progress.position()),
             )
             return answer(detail, headers=reflecting(reader))
 
@@ -135,7 +136,7 @@ def _dataset_routes(router: APIRouter, services: Services) -> None:
         now_us, at_us = services.clock_us(), time_argument("at", at)
         with services.graph() as reader:
             node = demand(reader, NodeKind.DATASET, namespace, name)
-            walk = reader.walk(node, direction, depth, WalkLimits(), now_us=now_us, at_us=at_us, ended=ended)
+            walk = reader.lineage.walk(node, direction, depth, WalkLimits(), now_us=now_us, at_us=at_us, ended=ended)
             told = _told_by_datasets(reader, walk, now_us, style, ended=ended)
             return answer(_dataset_lineage(reader, walk, now_us, style, told), headers=reflecting(reader))
 
@@ -146,9 +147,9 @@ def _told_by_datasets(reader: GraphReader, walk: Walk, now_us: int, style: str, 
     for told in sorted(
         {edge.job for edge in walk.edges if edge.job.kind == NodeKind.DATASET}, key=lambda node: (node.namespace, node.name)
     ):
-        around = reader.walk(told, "upstream", 1, WalkLimits(), now_us=now_us, at_us=walk.at, ended=ended)
+        around = reader.lineage.walk(told, "upstream", 1, WalkLimits(), now_us=now_us, at_us=walk.at, ended=ended)
         edges = [edge for edge in around.edges if edge.job == told]
-        names = reader.spelt((told, *(edge.source for edge in edges)), style)
+        names = reader.nodes.spelt((told, *(edge.source for edge in edges)), style)
         seen = [edge.last for edge in edges if edge.last is not None]
         sources = (names[edge.source.id] for edge in edges)
         events.append(serialization.dataset_event(names[told.id], sources, max(seen, default=now_us if walk.at is None else walk.at)))
@@ -157,19 +158,19 @@ def _told_by_datasets(reader: GraphReader, walk: Walk, now_us: int, style: str, 
 
 def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str, told: list[RunEvent]) -> DatasetLineage:
     named = {job for job in (*(edge.job for edge in walk.edges), *(port.job for port in walk.ports)) if job.kind == NodeKind.JOB}
-    jobs = {reader.group(job)[0] for job in named}
+    jobs = {reader.nodes.group(job)[0] for job in named}
     ordered = sorted(jobs, key=lambda job: (job.namespace, job.name))
-    datasets = {reader.group(node)[0].id for node in walk.nodes if node.kind == NodeKind.DATASET}
+    datasets = {reader.nodes.group(node)[0].id for node in walk.nodes if node.kind == NodeKind.DATASET}
     return DatasetLineage(
-        origin=serialization.name(reader.spelt([walk.origin], style)[walk.origin.id]),
+        origin=serialization.name(reader.nodes.spelt([walk.origin], style)[walk.origin.id]),
         direction=walk.direction,
         depth=walk.depth,
         events=[*(_summary(reader, job, now_us, style, walk.at) for job in ordered), *told],
         datasets_visited=len(datasets),
         jobs_visited=len(ordered),
         truncated=walk.truncated,
-        settling=reader.settling(),
-        position=position_tokens.encode(reader.position()),
+        settling=reader.progress.settling(),
+        position=position_tokens.encode(reader.progress.position()),
         at=serialization.moment(walk.at),
         resolution=walk.resolution if walk.at is not None else UNSET,
     )
@@ -177,13 +178,13 @@ def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str, t
 
 def _summary(reader: GraphReader, job: Node, now_us: int, style: str, at_us: int | None) -> RunEvent:
     """A job's newest run with what it named; where that named nothing, or of an earlier time, with what is known of the job."""
-    record = reader.latest_run(job, with_datasets=True) if at_us is None else None
+    record = reader.runs.latest(job, with_datasets=True) if at_us is None else None
     if record:
         return serialization.run_event(_spelt_run(reader, record, style))
-    ports = reader.job_ports(job, now_us=now_us, at_us=at_us)
-    newest = reader.latest_run(job, with_datasets=False) if at_us is None else None
+    ports = reader.lineage.job_ports(job, now_us=now_us, at_us=at_us)
+    newest = reader.runs.latest(job, with_datasets=False) if at_us is None else None
     if newest is None:
-        names = reader.spelt((node for port in ports for node in (port.job, port.dataset)), style)
+        names = reader.nodes.spelt((node for port in ports for node in (port.job, port.dataset)), style)
         return serialization.job_event(
             names.get(job.id, job), [replace(port, dataset=names[port.dataset.id]) for port in ports], now_us if at_us is None else at_us
         )
@@ -193,7 +194,7 @@ def _summary(reader: GraphReader, job: Node, now_us: int, style: str, at_us: int
 
 def _spelt_run(reader: GraphReader, record: RunRecord, style: str) -> RunRecord:
     """A run whose job and datasets have the names they go by."""
-    names = reader.spelt((record.job, *record.inputs, *record.outputs), style)
+    names = reader.nodes.spelt((record.job, *record.inputs, *record.outputs), style)
     inputs, outputs = (tuple(names[node.id] for node in nodes) for nodes in (record.inputs, record.outputs))
     return replace(record, job=names[record.job.id], inputs=inputs, outputs=outputs)
 
@@ -218,15 +219,15 @@ def _job_routes(router: APIRouter, services: Services) -> None:
 
 
 def _job_detail(reader: GraphReader, job: Node, now_us: int) -> JobDetail:
-    record = reader.latest_run(job, with_datasets=True)
-    ports = [] if record else reader.job_ports(job, now_us=now_us)
-    newest = record or reader.latest_run(job, with_datasets=False)
-    is_run = newest is not None and bool(reader.find_runs(newest.run_id))
+    record = reader.runs.latest(job, with_datasets=True)
+    ports = [] if record else reader.lineage.job_ports(job, now_us=now_us)
+    newest = record or reader.runs.latest(job, with_datasets=False)
+    is_run = newest is not None and bool(reader.runs.find(newest.run_id))
     return JobDetail(
         job=serialization.described(reader, job),
         latest_inputs=_all_described(reader, record.inputs if record else _named(ports, Side.INPUT)),
         latest_outputs=_all_described(reader, record.outputs if record else _named(ports, Side.OUTPUT)),
-        position=position_tokens.encode(reader.position()),
+        position=position_tokens.encode(reader.progress.position()),
         latest_run=serialization.run(newest) if newest is not None and is_run else UNSET,
     )
 
@@ -245,5 +246,5 @@ def _listed(
 ) -> Response:
     limit, offset = span
     with services.graph() as reader:
-        nodes, link = page(request, reader.nodes(kind, *globs, limit + 1, offset), limit, offset)
+        nodes, link = page(request, reader.nodes.matching(kind, *globs, limit + 1, offset), limit, offset)
         return answer([serialization.described(reader, node) for node in nodes], headers={**link, **reflecting(reader)})

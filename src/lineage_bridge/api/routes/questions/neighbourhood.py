@@ -13,7 +13,7 @@ from lineage_bridge.api.responses import answer
 from lineage_bridge.api.schemas.answers import ErrorAnswer, Neighbourhood
 from lineage_bridge.api.services import Services
 from lineage_bridge.model.graph import Walk, WalkLimits
-from lineage_bridge.ports import GraphReader
+from lineage_bridge.ports.graph_reader import GraphReader
 
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream", "both"]
@@ -48,7 +48,9 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
         at_us = time_argument("at", at)
         with services.graph() as reader:
             node = demand(reader, KINDS[kind], namespace, name)
-            walk = reader.walk(node, direction, depth, WalkLimits(), now_us=services.clock_us(), columns=columns, at_us=at_us, ended=ended)
+            walk = reader.lineage.walk(
+                node, direction, depth, WalkLimits(), now_us=services.clock_us(), columns=columns, at_us=at_us, ended=ended
+            )
             return answer(_neighbourhood(reader, walk, names), headers=reflecting(reader))
 
 
@@ -66,6 +68,6 @@ def _neighbourhood(reader: GraphReader, walk: Walk, style: str) -> Neighbourhood
         hidden=walk.hidden,
         at=serialization.moment(walk.at),
         resolution="day" if walk.resolution == "day" else "exact",
-        settling=reader.settling(),
-        position=position_tokens.encode(reader.position()),
+        settling=reader.progress.settling(),
+        position=position_tokens.encode(reader.progress.position()),
     )

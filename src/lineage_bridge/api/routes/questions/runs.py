@@ -19,7 +19,7 @@ from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, RequestError
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.runs import Dependency, RunFilter, RunRecord
-from lineage_bridge.ports import GraphReader
+from lineage_bridge.ports.graph_reader import GraphReader
 
 State = Literal["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "UNKNOWN"]
 Limit = Annotated[int, Query(ge=1, le=1000)]
@@ -59,7 +59,7 @@ def _list_route(router: APIRouter, services: Services) -> None:
         with services.graph() as reader:
             job = None if namespace is None or name is None else demand(reader, NodeKind.JOB, namespace, name).id
             above = None if parent is None else UUID(known(reader, parent)[0].run_id).bytes
-            found = reader.runs(RunFilter(job, above, state, *times, limit + 1, offset))
+            found = reader.runs.page(RunFilter(job, above, state, *times, limit + 1, offset))
             records, link = page(request, found.runs, limit, offset)
             said = _runs(reader, list(records), services.clock_us(), truncated=found.truncated)
             return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
@@ -70,9 +70,9 @@ def _tree_route(router: APIRouter, services: Services) -> None:
     def get_run_tree(run_id: RunId, names: Style = "standard", limit: Limit = 200) -> Response:
         """A run with all that runs inside it, each behind the run it is in."""
         with services.graph() as reader:
-            tree = reader.run_tree(UUID(known(reader, run_id)[0].run_id).bytes, limit)
+            tree = reader.runs.tree(UUID(known(reader, run_id)[0].run_id).bytes, limit)
             runs = [deep(depth, record, services.clock_us()) for depth, record in tree.runs]
-            said = Tree(runs, tree.truncated, reader.settling(), position_tokens.encode(reader.position()))
+            said = Tree(runs, tree.truncated, reader.progress.settling(), position_tokens.encode(reader.progress.position()))
             return answer(spelt(reader, said, names), headers=reflecting(reader))
 
 
@@ -87,14 +87,14 @@ def _lineage_route(router: APIRouter, services: Services) -> None:
     ) -> Response:
         """Which runs produced what a run read, or read what it produced."""
         with services.graph() as reader:
-            found = reader.run_lineage(UUID(known(reader, run_id)[0].run_id).bytes, direction, depth, limit)
+            found = reader.runs.lineage(UUID(known(reader, run_id)[0].run_id).bytes, direction, depth, limit)
             said = RunLineageAnswer(
                 direction,
                 [deep(hop, record, services.clock_us()) for hop, record in found.runs],
                 [Link(link.producer, link.consumer, serialization.name(link.dataset), link.by) for link in found.links],
                 found.truncated,
-                reader.settling(),
-                position_tokens.encode(reader.position()),
+                reader.progress.settling(),
+                position_tokens.encode(reader.progress.position()),
             )
             return answer(spelt(reader, said, names), headers=reflecting(reader))
 
@@ -105,11 +105,11 @@ def _one_route(router: APIRouter, services: Services) -> None:
         """One run, by its id as sent or as a UUID, under each job it was seen under."""
         with services.graph() as reader:
             records = known(reader, run_id)
-            waits = [_dependency(one) for one in reader.dependencies(UUID(records[0].run_id).bytes, _DEPENDENCIES)]
+            waits = [_dependency(one) for one in reader.runs.dependencies(UUID(records[0].run_id).bytes, _DEPENDENCIES)]
             runs = [
                 msgspec.structs.replace(serialization.run(record, services.clock_us()), dependencies=waits or UNSET) for record in records
             ]
-            said = Runs(runs, reader.settling(), position_tokens.encode(reader.position()))
+            said = Runs(runs, reader.progress.settling(), position_tokens.encode(reader.progress.position()))
             return answer(spelt(reader, said, names), headers=reflecting(reader))
 
 
@@ -121,7 +121,7 @@ def _dependency(one: Dependency) -> RunDependency:
 
 def known(reader: GraphReader, run_id: str) -> list[RunRecord]:
     """The run of an id. Raises NotFoundError."""
-    records = reader.find_runs(run_id)
+    records = reader.runs.find(run_id)
     if not records:
         raise NotFoundError(f"there is no run {run_id!r}")
     return records
@@ -134,5 +134,8 @@ def deep(depth: int, record: RunRecord, now_us: int) -> DepthRun:
 
 def _runs(reader: GraphReader, records: list[RunRecord], now_us: int, *, truncated: bool = False) -> Runs:
     return Runs(
-        [serialization.run(record, now_us) for record in records], reader.settling(), position_tokens.encode(reader.position()), truncated
+        [serialization.run(record, now_us) for record in records],
+        reader.progress.settling(),
+        position_tokens.encode(reader.progress.position()),
+        truncated,
     )

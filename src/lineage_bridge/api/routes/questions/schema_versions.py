@@ -46,7 +46,7 @@ from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import FacetEntry, LifeEntry, SchemaHistory, SchemaVersion
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports import GraphReader
+from lineage_bridge.ports.graph_reader import GraphReader
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
 At = Annotated[str | None, Query(description="As far as had been said by this time; RFC 3339, UTC if it has no zone")]
@@ -81,7 +81,7 @@ def _schema_routes(router: APIRouter, services: Services) -> None:
         at_us = time_argument("at", at)
         with services.graph() as reader:
             node = demand(reader, NodeKind.DATASET, namespace, name)
-            history = reader.schemas(node, at_us)
+            history = reader.history.schemas(node, at_us)
             versions, link = page(request, history.versions[::-1][offset : offset + limit + 1], limit, offset)
             said = Schemas(
                 dataset=serialization.name(node),
@@ -89,8 +89,8 @@ def _schema_routes(router: APIRouter, services: Services) -> None:
                 versions=[_version(version, fields=fields) for version in versions],
                 renamed_from=serialization.names(history.renamed_from),
                 truncated=history.truncated,
-                settling=reader.settling(),
-                position=position_tokens.encode(reader.position()),
+                settling=reader.progress.settling(),
+                position=position_tokens.encode(reader.progress.position()),
             )
             return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
 
@@ -106,7 +106,7 @@ def _diff_route(router: APIRouter, services: Services) -> None:
         """
         with services.graph() as reader:
             node = demand(reader, NodeKind.DATASET, namespace, name)
-            own = reader.schemas(node)
+            own = reader.history.schemas(node)
             old = _picked(reader, node, own, before) if before else _earlier(reader, node, own)
             new = _picked(reader, node, own, after) if after else (node, _current(own))
             change = diff(paths(old[1].fields), paths(new[1].fields))
@@ -118,8 +118,8 @@ def _diff_route(router: APIRouter, services: Services) -> None:
                 removed=[Field(list(path), _text(type_)) for path, type_ in change.removed],
                 changed=[Retyped(list(c.path), _text(c.before), _text(c.after)) for c in change.changed],
                 renamed=serialization.names(n for n in (old[0], new[0]) if n != node),
-                settling=reader.settling(),
-                position=position_tokens.encode(reader.position()),
+                settling=reader.progress.settling(),
+                position=position_tokens.encode(reader.progress.position()),
             )
             return answer(spelt(reader, said, names), headers=reflecting(reader))
 
@@ -143,7 +143,7 @@ def _earlier(reader: GraphReader, node: Node, history: SchemaHistory) -> _Owned:
     if lasting:
         return node, max(lasting, key=lambda version: (version.last, version.first))
     for name in history.renamed_from:
-        old = [version for version in reader.schemas(name).versions if version.current]
+        old = [version for version in reader.history.schemas(name).versions if version.current]
         if old:
             return name, old[0]
     raise NotFoundError("the dataset has had one schema version only")
@@ -154,7 +154,7 @@ def _picked(reader: GraphReader, node: Node, history: SchemaHistory, text: str) 
     is_id = len(text) >= _LEAST_DIGITS and all(digit in "0123456789abcdef" for digit in text)
     at_us = None if is_id else time_argument("a version", text)
     for name in (node, *history.renamed_from):
-        versions = history.versions if name == node and at_us is None else reader.schemas(name, at_us).versions
+        versions = history.versions if name == node and at_us is None else reader.history.schemas(name, at_us).versions
         wanted = [v for v in versions if (v.version.startswith(text) if at_us is None else v.current)]
         if wanted:
             return name, wanted[-1]
@@ -201,10 +201,12 @@ def _facet_route(router: APIRouter, services: Services) -> None:
         at_us = time_argument("at", at)
         with services.graph() as reader:
             node = demand(reader, KINDS[kind], namespace, name)
-            history = reader.facet_history(node, key, at_us)
+            history = reader.history.facet(node, key, at_us)
             entries, link = page(request, history.entries[offset : offset + limit + 1], limit, offset)
             shown = [_facet_version(entry, texts=texts) for entry in entries]
-            said = FacetHistoryAnswer(key, shown, history.truncated, reader.settling(), position_tokens.encode(reader.position()))
+            said = FacetHistoryAnswer(
+                key, shown, history.truncated, reader.progress.settling(), position_tokens.encode(reader.progress.position())
+            )
             return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
 
 
@@ -228,8 +230,10 @@ def _life_route(router: APIRouter, services: Services) -> None:
         """What became of a dataset (CREATE, ALTER, DROP, RENAME, TRUNCATE, OVERWRITE), the newest first."""
         with services.graph() as reader:
             node = demand(reader, NodeKind.DATASET, namespace, name)
-            entries, link = page(request, reader.life(node, limit + 1, offset), limit, offset)
-            said = Life([_life_event(entry) for entry in entries], reader.settling(), position_tokens.encode(reader.position()))
+            entries, link = page(request, reader.history.lifecycle(node, limit + 1, offset), limit, offset)
+            said = Life(
+                [_life_event(entry) for entry in entries], reader.progress.settling(), position_tokens.encode(reader.progress.position())
+            )
             return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
 
 

@@ -58,9 +58,9 @@ def routes(services: Services) -> APIRouter:
             offset=offset,
         )
         with services.graph() as reader:
-            said = reader.search_all(which)
+            said = reader.search.page(which)
             shown, link = page(request, said.matches, limit, offset)
-            found = Found([_found(match) for match in shown], position_tokens.encode(reader.position()), said.truncated)
+            found = Found([_found(match) for match in shown], position_tokens.encode(reader.progress.position()), said.truncated)
             return answer(spelt(reader, found, names), headers={**link, **reflecting(reader)})
 
     return router

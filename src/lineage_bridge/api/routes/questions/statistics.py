@@ -22,7 +22,7 @@ from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.statistics import Amount, per_second
 from lineage_bridge.model.statistics import StatisticsFilter, StatisticsSeries
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports import GraphReader
+from lineage_bridge.ports.graph_reader import GraphReader
 
 MAX_BUCKETS = 1000
 SIDES = {"input": Side.INPUT, "output": Side.OUTPUT}
@@ -67,15 +67,15 @@ def routes(services: Services) -> APIRouter:
             )
             if which.job is None and which.datasets is None and which.run is None:
                 raise RequestError("of what? Neither a dataset nor a job nor a run is named", "Give namespace and name of one of them.")
-            found = reader.statistics(which)
+            found = reader.runs.statistics(which)
             shown, link = page(request, found.series, limit, offset)
             said = Statistics(
                 format_time(span[0]),
                 format_time(span[1]),
                 [_series(one, span[1] - span[0]) for one in shown],
                 found.truncated,
-                reader.settling(),
-                position_tokens.encode(reader.position()),
+                reader.progress.settling(),
+                position_tokens.encode(reader.progress.position()),
             )
             return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
 
@@ -101,7 +101,7 @@ def _datasets(reader: GraphReader, namespace: str | None, name: str | None) -> f
     """The dataset under all its names."""
     if namespace is None or name is None:
         return None
-    return frozenset(node.id for node in reader.group(demand(reader, NodeKind.DATASET, namespace, name))[1])
+    return frozenset(node.id for node in reader.nodes.group(demand(reader, NodeKind.DATASET, namespace, name))[1])
 
 
 def _series(series: StatisticsSeries, span_us: int) -> Series:

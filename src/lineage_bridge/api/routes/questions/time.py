@@ -23,7 +23,7 @@ from lineage_bridge.graph.relations import Origin
 from lineage_bridge.model.differences import Between, Change, Drift, GraphDiff
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports import GraphReader
+from lineage_bridge.ports.graph_reader import GraphReader
 
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream", "both"]
@@ -66,12 +66,12 @@ def _diff_route(router: APIRouter, services: Services) -> None:
         with services.graph() as reader:
             if name is not None:
                 node = demand(reader, KINDS[kind], namespace or "", name)
-                found = reader.diff(node, direction, depth, WalkLimits(), between, now_us=services.clock_us())
+                found = reader.history.diff(node, direction, depth, WalkLimits(), between, now_us=services.clock_us())
                 shown = found.changes[offset : offset + limit]
                 following = offset + limit if len(found.changes) > offset + limit else None
                 found = GraphDiff(shown, found.resolution, found.truncated, following)
             else:
-                found = reader.diff_jobs(namespace, between, limit, offset, now_us=services.clock_us())
+                found = reader.history.diff_jobs(namespace, between, limit, offset, now_us=services.clock_us())
             return answer(spelt(reader, _diff(reader, between, found), names), headers=reflecting(reader))
 
 
@@ -88,8 +88,8 @@ def _diff(reader: GraphReader, between: Between, found: GraphDiff) -> DiffAnswer
         changes=[_change(change) for change in found.changes],
         nodes=[serialization.graph_node(node) for node in _named(found)],
         resolution="day" if found.resolution == "day" else "exact",
-        settling=reader.settling(),
-        position=position_tokens.encode(reader.position()),
+        settling=reader.progress.settling(),
+        position=position_tokens.encode(reader.progress.position()),
         until=serialization.moment(between.until),
         truncated=found.truncated,
         next=UNSET if found.next is None else found.next,
@@ -128,12 +128,12 @@ def _drift_route(router: APIRouter, services: Services) -> None:
     ) -> Response:
         """Where what jobs were declared to do and what they were seen to do differ."""
         with services.graph() as reader:
-            found = reader.drift(namespace, name, limit, offset, now_us=services.clock_us())
+            found = reader.history.drift(namespace, name, limit, offset, now_us=services.clock_us())
             said = DriftAnswer(
                 drifts=[_drift(drift) for drift in found.drifts],
                 jobs=found.jobs,
-                settling=reader.settling(),
-                position=position_tokens.encode(reader.position()),
+                settling=reader.progress.settling(),
+                position=position_tokens.encode(reader.progress.position()),
                 next=UNSET if found.next is None else found.next,
             )
             return answer(spelt(reader, said, names), headers=reflecting(reader))

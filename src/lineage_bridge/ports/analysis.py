@@ -1,0 +1,23 @@
+"""Analysis of the whole graph: what it reads and what it found."""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from lineage_bridge.graph.relations import Row
+from lineage_bridge.model.analysis import EstateTable, FindingsSummary
+
+
+class GraphTables(Protocol):
+    """Reads the whole graph, at one moment, as plain tables."""
+
+    def rows(self, table: EstateTable) -> Iterator[Row]:
+        """The rows of a table, in no order."""
+
+
+class FindingsReader(Protocol):
+    """What the last analysis found."""
+
+    summary: FindingsSummary
+
+    def lines(self, part: str, limit: int, offset: int) -> list[bytes]:
+        """Lines of a part (impact, cycle, orphan, unused), each a JSON object."""

@@ -1,0 +1,281 @@
+"""The graph store, as questions read it: one protocol for each kind of question."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.runs.ledger import Window
+from lineage_bridge.model.differences import Between, ChangePage, DriftPage, GraphDiff
+from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineRecord
+from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
+from lineage_bridge.model.history import AliasFilter, AliasRecord, FacetHistory, LifeEntry, SchemaHistory
+from lineage_bridge.model.inventory import Entry
+from lineage_bridge.model.lineage import Impact, Ledger, Paths, Trace, TraceOptions
+from lineage_bridge.model.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
+from lineage_bridge.model.search import SearchFilter, SearchPage
+from lineage_bridge.model.statistics import StatisticsFilter, StatisticsPage
+from lineage_bridge.model.verification import Difference
+from lineage_bridge.ports.analysis import GraphTables
+
+
+class ProgressReader(Protocol):
+    """How far the store has come."""
+
+    def position(self) -> dict[tuple[str, int], int]:
+        """(source, partition) to the offset up to which the store has applied the log."""
+
+    def settling(self) -> bool:
+        """Whether keys still wait to be derived."""
+
+
+class NodeReader(Protocol):
+    """Looks up nodes, their facets and their names."""
+
+    def find(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
+        """The node of exactly this name."""
+
+    def by_spelling(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
+        """The node that a name means in any spelling: as seen, or as made by the naming rules or an alias."""
+
+    def near(self, kind: NodeKind, namespace: str, name: str, limit: int = 5) -> list[Node]:
+        """Nodes with similar names, the most similar first."""
+
+    def matching(self, kind: NodeKind, namespace: str | None, name: str | None, limit: int | None, offset: int) -> list[Node]:
+        """Nodes by globs on namespace and name, sorted by name."""
+
+    def count(self, kind: NodeKind) -> int:
+        """How many nodes of a kind there are."""
+
+    def spelt(self, nodes: Iterable[Node], style: str) -> dict[int, Node]:
+        """Node id to the node under its preferred name: `standard`, or as `lineagebridge` would write it."""
+
+    def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
+        """The canonical node of a node's group, and all its members."""
+
+    def facets(self, node: Node, job: Node | None = None) -> dict[str, str]:
+        """The current facets of a node, key to JSON text; with `job`, those that belong to the job and the node together."""
+
+    def aliases(self, which: AliasFilter) -> list[AliasRecord]:
+        """Aliases with their evidence."""
+
+
+class SearchReader(Protocol):
+    """Full-text search."""
+
+    def by_name(self, text: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
+        """Nodes whose name or namespace contains every word of the text, best match first."""
+
+    def page(self, which: SearchFilter) -> SearchPage:
+        """Nodes by their names and by the texts of their facets."""
+
+
+class LineageReader(Protocol):
+    """Follows flows. With `at_us`, each answer is as of that time."""
+
+    def walk(
+        self,
+        node: Node,
+        direction: str,
+        depth: int,
+        limits: WalkLimits,
+        *,
+        now_us: int,
+        columns: bool = False,
+        at_us: int | None = None,
+        ended: bool = False,
+    ) -> Walk:
+        """Follow flows `upstream`, `downstream` or `both` (the union of the two) for `depth` hops.
+
+        Flows that have ended are left out unless `ended` is set.
+        """
+
+    def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
+        """The nodes that a change of this node affects, or that this node depends on."""
+
+    def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits, at_us: int | None = None) -> Paths:
+        """The paths that data takes from one node to another, at most `most` of them."""
+
+    def ledger(self, paths: Paths, number: int, window: Window, baseline: Window, factor: float) -> Ledger:
+        """How much passed each hop of one of these paths (`number` from 0) in a window, compared with a baseline window."""
+
+    def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
+        """The columns that a column is made from, or goes into. A trace as of an earlier time has no proofs."""
+
+    def job_ports(self, job: Node, *, now_us: int, at_us: int | None = None) -> list[Port]:
+        """The inputs and outputs of a job, sorted by side and name."""
+
+
+class RunReader(Protocol):
+    """Looks up runs, their lineage and their statistics."""
+
+    def page(self, which: RunFilter) -> RunPage:
+        """Runs by job, parent, state and time."""
+
+    def find(self, run_id: str) -> list[RunRecord]:
+        """The run of an id (as sent, or as a UUID), one record for each of its jobs.
+
+        A run that never sent an event is found under the jobs that other runs name for it.
+        """
+
+    def latest(self, job: Node, *, with_datasets: bool) -> RunRecord | None:
+        """The newest run of a job; with `with_datasets`, the newest that named a dataset."""
+
+    def latest_of(self, jobs: Iterable[Node], *, with_datasets: bool) -> dict[int, RunRecord]:
+        """Job id to the newest run, for those of these jobs that have one."""
+
+    def tree(self, run: bytes, limit: int) -> RunTree:
+        """A run with all runs inside it."""
+
+    def lineage(self, run: bytes, direction: str, depth: int, limit: int) -> RunLineage:
+        """The runs that produced what a run read (`upstream`), or read what it produced (`downstream`)."""
+
+    def dependencies(self, run: bytes, limit: int) -> list[Dependency]:
+        """The runs and jobs that a run waits for, and those that wait for it."""
+
+    def statistics(self, which: StatisticsFilter) -> StatisticsPage:
+        """What runs read and wrote within a window."""
+
+
+class HistoryReader(Protocol):
+    """What changed over time."""
+
+    def schemas(self, dataset: Node, at_us: int | None = None) -> SchemaHistory:
+        """The schema versions of a dataset, under all its names, until `at_us`, if given."""
+
+    def facet(self, node: Node, key: str, at_us: int | None = None) -> FacetHistory:
+        """The versions of one facet of a node, under all its names, until `at_us`, if given."""
+
+    def lifecycle(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
+        """The lifecycle changes of a dataset, the newest first."""
+
+    def diff(self, node: Node, direction: str, depth: int, limits: WalkLimits, between: Between, *, now_us: int) -> GraphDiff:
+        """All changes around a node between two moments."""
+
+    def diff_jobs(self, namespace: str | None, between: Between, limit: int, offset: int, *, now_us: int) -> GraphDiff:
+        """The changes of all jobs, or those of a namespace (a glob), sorted by job name.
+
+        A page ends with the job whose changes reach `limit`, or after 500 jobs; `offset` and `next` count jobs.
+        """
+
+    def drift(self, namespace: str | None, name: str | None, limit: int, offset: int, *, now_us: int) -> DriftPage:
+        """Where the declared and the observed lineage of jobs (by globs) differ.
+
+        A page ends with the job whose drift reaches `limit`, or after 500 jobs; `offset` and `next` count declared jobs.
+        """
+
+    def changes(self, after: str | None, kinds: Collection[str], limit: int) -> ChangePage:
+        """The changes after a cursor ("now" for the newest, None for the oldest), of some kinds (all if empty).
+
+        Raises GoneError when changes after the cursor have been deleted, RequestError for an invalid cursor.
+        """
+
+
+class EventReader(Protocol):
+    """Looks up events and quarantined records."""
+
+    def page(self, which: EventFilter) -> list[EventRecord]:
+        """Events by filter."""
+
+    def of_run(self, run_id: str, limit: int | None = None) -> list[EventRecord]:
+        """The events of a run (its id as sent, or as a UUID), oldest first."""
+
+    def quarantine(self, code: str | None, limit: int, offset: int, event: bytes | None = None) -> list[QuarantineRecord]:
+        """Quarantined records, newest first, without those accepted since; with `event`, only those of that event id."""
+
+    def quarantine_counts(self) -> dict[str, int]:
+        """Reason code to number."""
+
+
+class InventoryReader(Protocol):
+    """Lists the whole graph: every dataset and job, and the edges between them."""
+
+    def heads(self, kinds: Sequence[NodeKind]) -> "Iterator[tuple[GraphReader, list[Node]]]":
+        """Every dataset and job of these kinds once, as the canonical node of its group, in portions sorted by name.
+
+        Each portion comes with a reader of the same moment that caches nothing of the other portions.
+        """
+
+    def quiet(self) -> "Iterator[tuple[GraphReader, list[Node]]]":
+        """As `heads`: the jobs without an observed run, and the datasets that no job names or that declare their own lineage."""
+
+    def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
+        """Node id to the canonical node of its group."""
+
+    def entries(self, heads: Sequence[Node]) -> list[Entry]:
+        """The inventory entries of canonical nodes."""
+
+    def described(self, nodes: Iterable[Node]) -> dict[int, Entry]:
+        """Node id to the inventory entry of its group."""
+
+    def by_node_id(self, text: str) -> list[Node]:
+        """The canonical nodes that a node id may mean; several where the id is ambiguous."""
+
+    def ran(self, jobs: Sequence[Node]) -> list[Node]:
+        """Those of these canonical jobs with an observed run."""
+
+    def ports(self, jobs: Iterable[Node], *, now_us: int) -> list[Port]:
+        """The inputs and outputs of these jobs, under all their names, without those that have ended."""
+
+    def unnamed_ports(self, *, now_us: int) -> list[Port]:
+        """The ends of jobs' flows that the jobs never named as their inputs or outputs."""
+
+    def direct(self, *, now_us: int) -> Iterator[Edge]:
+        """The flows between two nodes that are not a job's input or output: declared by datasets, between jobs, or renames."""
+
+
+class WholeGraphReader(Protocol):
+    """Reads everything the store holds, to export, verify or analyse it."""
+
+    def lines(self, only: frozenset[str], *, now_us: int) -> Iterator[bytes]:
+        """The graph as sorted NDJSON lines of some types (all if empty), with labels as of `now_us`."""
+
+    def differences(self, names: Names, on_progress: Callable[[str], None]) -> Iterator[Difference]:
+        """Compare each derived table with what the facts give. `on_progress` is called with the name of each step."""
+
+    def tables(self) -> GraphTables:
+        """The graph as plain tables."""
+
+    def refolded(self, names: Names, at_us: int | None, without: frozenset[bytes]) -> "AbstractContextManager[GraphReader]":
+        """A reader of the graph folded again as of `at_us` (now, if None), without the runs in `without`."""
+
+
+class GraphReader(Protocol):
+    """All questions to the graph store. Made per request; every answer within one reader is of one moment of the store."""
+
+    @property
+    def progress(self) -> ProgressReader:
+        """How far the store has come."""
+
+    @property
+    def nodes(self) -> NodeReader:
+        """Nodes, their facets and their names."""
+
+    @property
+    def search(self) -> SearchReader:
+        """Full-text search."""
+
+    @property
+    def lineage(self) -> LineageReader:
+        """Walks, impact, paths and traces."""
+
+    @property
+    def runs(self) -> RunReader:
+        """Runs, their lineage and their statistics."""
+
+    @property
+    def history(self) -> HistoryReader:
+        """What changed over time."""
+
+    @property
+    def events(self) -> EventReader:
+        """Events and quarantined records."""
+
+    @property
+    def inventory(self) -> InventoryReader:
+        """Every dataset, job and edge."""
+
+    @property
+    def whole(self) -> WholeGraphReader:
+        """Everything, to export, verify or analyse it."""

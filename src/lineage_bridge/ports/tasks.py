@@ -1,0 +1,67 @@
+"""Extraction tasks: what is stored about them, and what users can do with them."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from lineage_bridge.model.sources import SourceState
+from lineage_bridge.model.tasks import ExtractOrder, TaskFilter, TaskRecord
+
+
+class TaskRepository(Protocol):
+    """Stores tasks and the results of their steps. Safe for many threads at once."""
+
+    def add(self, task: TaskRecord) -> None:
+        """Store a new task; the oldest ended ones beyond a limit are deleted."""
+
+    def record(self, task: str) -> TaskRecord | None:
+        """A task by its id."""
+
+    def records(self, which: TaskFilter) -> list[TaskRecord]:
+        """Tasks, the newest first."""
+
+    def save(self, task: TaskRecord) -> None:
+        """Store the state of a task."""
+
+    def save_steps(
+        self,
+        task: TaskRecord,
+        state: SourceState,
+        snapshot: bytes | None,
+        messages: Sequence[tuple[str, bytes]],
+        *,
+        polls: int,
+        begun: bool,
+    ) -> bool:
+        """Store the result of a task's steps, all or nothing: task, source state, snapshot (None keeps the previous one), messages.
+
+        Returns False, and stores nothing, if the source has been removed or polled since: it must have had this many `polls`, and have
+        been stored before if the task has `begun`.
+        """
+
+    def newest_message(self, source: str) -> int:
+        """The number of the newest undelivered message of a source; 0 if all were delivered."""
+
+    def count_pending(self, source: str, newest: int) -> int:
+        """How many messages of a source up to a number are undelivered."""
+
+    def mark_interrupted(self, now_us: int) -> None:
+        """Mark all unfinished tasks as interrupted, because their process has ended."""
+
+
+class TaskService(Protocol):
+    """What users can do with tasks. Raises NotFoundError for an unknown task, ConfigError and RequestError for invalid requests."""
+
+    def extract(self, order: ExtractOrder) -> TaskRecord:
+        """Start an extraction."""
+
+    def resume(self, task_id: str, credentials: ExtractOrder) -> TaskRecord:
+        """Resume a stopped task. Credentials that came with its request must be sent again; the rest of the order is ignored."""
+
+    def cancel(self, task_id: str) -> TaskRecord:
+        """Stop a task soon; the events it has sent stay."""
+
+    def record(self, task_id: str) -> TaskRecord:
+        """A task and its progress."""
+
+    def records(self, which: TaskFilter) -> list[TaskRecord]:
+        """Tasks, the newest first."""

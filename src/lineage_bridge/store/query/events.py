@@ -1,0 +1,68 @@
+"""Events and quarantined records."""
+
+import heapq
+import sqlite3
+from collections.abc import Iterable
+from itertools import islice
+
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineRecord
+from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.runs.runs import Runs
+
+_EVENT = "SELECT time, event, type, asserted_by, repairs FROM event"
+_COPY = 'SELECT source, partition, "offset" FROM event_record WHERE time = ? AND event = ? ORDER BY source, partition, "offset" LIMIT 1'
+_QUARANTINE = """SELECT q.event, q.source, q.partition, q."offset", q.code, q.path, q.message, q.sample, q.size, q.arrival, q.channel
+FROM quarantine q WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event)
+AND (:code IS NULL OR q.code = :code) AND (:event IS NULL OR q.event = :event)
+ORDER BY q.arrival DESC, q."offset" DESC LIMIT :limit OFFSET :offset"""
+_QUARANTINE_COUNTS = """SELECT code, count(*) FROM quarantine q
+WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event) GROUP BY code ORDER BY code"""
+_FEW_JOBS = 500
+_ALL_TIME = 2**63 - 1
+_EventRow = tuple[int, bytes, str, bytes, str]
+
+
+class Events:
+    """Implements ports.EventReader over one connection."""
+
+    def __init__(self, connection: sqlite3.Connection, nodes: Nodes, runs: Runs) -> None:
+        self.connection, self.nodes, self.runs = connection, nodes, runs
+
+    def page(self, which: EventFilter) -> list[EventRecord]:
+        """Events by filter. The cost follows the page, not the log, unless the globs match very many jobs."""
+        since = which.since if which.since is not None else -_ALL_TIME
+        until = which.until if which.until is not None else _ALL_TIME
+        rows = self._rows(which, since, until)
+        return [self._event(row) for row in islice(rows, which.offset, which.offset + which.limit)]
+
+    def _rows(self, which: EventFilter, since: int, until: int) -> Iterable[_EventRow]:
+        order = "ASC" if which.ascending else "DESC"
+        tail = f"time >= ? AND time < ? ORDER BY time {order}, event {order}"
+        if which.namespace is None and which.job is None:
+            return self.connection.execute(f"{_EVENT} WHERE {tail}", (since, until))
+        jobs = [node.id for node in self.nodes.matching(NodeKind.JOB, which.namespace, which.job, _FEW_JOBS + 1, 0)]
+        if len(jobs) > _FEW_JOBS:
+            named = "SELECT id FROM node WHERE kind = 2 AND namespace GLOB ? AND name GLOB ?"
+            values = (which.namespace or "*", which.job or "*", since, until)
+            return self.connection.execute(f"{_EVENT} WHERE job IN ({named}) AND {tail}", values)
+        streams = [self.connection.execute(f"{_EVENT} WHERE job = ? AND {tail}", (job, since, until)) for job in jobs]
+        return heapq.merge(*streams, key=lambda row: row[:2], reverse=not which.ascending)
+
+    def of_run(self, run_id: str, limit: int | None = None) -> list[EventRecord]:
+        """The events of a run (its id as sent, or as a UUID), oldest first."""
+        sql, most = f"{_EVENT} WHERE asserted_by = ? ORDER BY time, event LIMIT ?", -1 if limit is None else limit
+        rows = [row for asserter in self.runs.subjects(run_id) for row in self.connection.execute(sql, (asserter, most))]
+        return [self._event(row) for row in sorted(rows)]
+
+    def _event(self, row: _EventRow) -> EventRecord:
+        return EventRecord(*row, *self.connection.execute(_COPY, row[:2]).fetchone())
+
+    def quarantine(self, code: str | None, limit: int, offset: int, event: bytes | None = None) -> list[QuarantineRecord]:
+        """Quarantined records, newest first, without those accepted since; with `event`, only those of that event id."""
+        values = {"code": code, "limit": limit, "offset": offset, "event": event}
+        return [QuarantineRecord(*row) for row in self.connection.execute(_QUARANTINE, values)]
+
+    def quarantine_counts(self) -> dict[str, int]:
+        """Reason code to number."""
+        return dict(self.connection.execute(_QUARANTINE_COUNTS).fetchall())

@@ -1,0 +1,81 @@
+"""Questions that follow flows: walks, impact, paths, ledgers and traces, now or as of an earlier time."""
+
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from lineage_bridge.graph.relations import Origin, Side
+from lineage_bridge.graph.runs.ledger import Window
+from lineage_bridge.model.graph import Node, Port, Walk, WalkLimits
+from lineage_bridge.model.lineage import Impact, Ledger, Paths, Trace, TraceOptions
+from lineage_bridge.store.history.moment import flows, moment, resolution
+from lineage_bridge.store.query.impact import Reacher
+from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.query.trace import Tracer
+from lineage_bridge.store.query.walk import Walker
+from lineage_bridge.store.runs.ledger import Bookkeeper
+from lineage_bridge.store.runs.runs import Runs
+from lineage_bridge.store.runs.statistics import Statistics
+
+
+class LineageQuestions:
+    """Implements ports.LineageReader over one connection."""
+
+    def __init__(self, connection: sqlite3.Connection, nodes: Nodes, runs: Runs) -> None:
+        self.connection, self.nodes, self.runs = connection, nodes, runs
+
+    def walk(
+        self,
+        node: Node,
+        direction: str,
+        depth: int,
+        limits: WalkLimits,
+        *,
+        now_us: int,
+        columns: bool = False,
+        at_us: int | None = None,
+        ended: bool = False,
+    ) -> Walk:
+        """Follow flows from a node, hop by hop; flows that have ended are left out unless `ended` is set."""
+        nodes = self.nodes.at(at_us)
+        when = moment(self.connection, nodes, self.runs, now_us, at_us, ended=ended)
+        return Walker(when, nodes, limits, _stopwatch()).walk(node, direction, depth, columns=columns)
+
+    def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
+        """The nodes that a change of this node affects, or that this node depends on."""
+        return replace(self._reacher(limits, at_us).impact(node, direction, depth), resolution=resolution(at_us))
+
+    def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits, at_us: int | None = None) -> Paths:
+        """The paths that data takes from one node to another, at most `most` of them."""
+        return replace(self._reacher(limits, at_us).paths(source, target, depth, most), resolution=resolution(at_us))
+
+    def _reacher(self, limits: WalkLimits, at_us: int | None) -> Reacher:
+        nodes = self.nodes.at(at_us)
+        return Reacher(nodes, flows(self.connection, nodes, at_us), limits, _stopwatch())
+
+    def ledger(self, paths: Paths, number: int, window: Window, baseline: Window, factor: float) -> Ledger:
+        """How much passed each hop of one of these paths (`number` from 0) in a window, compared with a baseline window."""
+        book = Bookkeeper(flows(self.connection, self.nodes), Statistics(self.connection, self.nodes))
+        return book.ledger(paths, number, window, baseline, factor)
+
+    def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
+        """The columns that a column is made from, or goes into. A trace as of an earlier time has no proofs."""
+        nodes = self.nodes.at(at_us)
+        tracer = Tracer(self.connection, nodes, flows(self.connection, nodes, at_us), limits, _stopwatch(), at_us)
+        return replace(tracer.trace(node, options), resolution=resolution(at_us))
+
+    def job_ports(self, job: Node, *, now_us: int, at_us: int | None = None) -> list[Port]:
+        """The inputs and outputs of a job, sorted by side and name."""
+        when = moment(self.connection, self.nodes, self.runs, now_us, at_us)
+        ports = []
+        for _, dataset, side, origin in (*when.flows.job_ports(job.id, Side.INPUT), *when.flows.job_ports(job.id, Side.OUTPUT)):
+            label, last = when.labels.port(job.id, dataset, Side(side), origin)
+            ports.append(Port(job, self.nodes.by_id(dataset), Side(side), Origin(origin), label, last))
+        return sorted(ports, key=lambda port: (port.side, port.dataset.namespace, port.dataset.name, port.origin))
+
+
+def _stopwatch() -> Callable[[], float]:
+    """A function that returns the seconds since this call."""
+    began = time.monotonic()
+    return lambda: time.monotonic() - began

@@ -1,0 +1,21 @@
+"""How far the store has come."""
+
+import sqlite3
+
+_POSITION = 'SELECT source, partition, "offset" FROM position'
+_QUEUED = "SELECT 1 FROM derive_queue UNION ALL SELECT 1 FROM search_queue UNION ALL SELECT 1 FROM stitch_queue LIMIT 1"
+
+
+class Progress:
+    """Implements ports.ProgressReader over one connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def position(self) -> dict[tuple[str, int], int]:
+        """(source, partition) to the offset up to which the store has applied the log."""
+        return {(source, partition): offset for source, partition, offset in self.connection.execute(_POSITION)}
+
+    def settling(self) -> bool:
+        """Whether keys still wait to be derived."""
+        return self.connection.execute(_QUEUED).fetchone() is not None

@@ -1,0 +1,75 @@
+"""Readers of the store. A reader sees one moment of it: all its answers are of the same position."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Empty, LifoQueue
+
+from lineage_bridge.store.history.questions import HistoryQuestions
+from lineage_bridge.store.query.events import Events
+from lineage_bridge.store.query.lineage import LineageQuestions
+from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.query.progress import Progress
+from lineage_bridge.store.query.search import Search
+from lineage_bridge.store.runs.questions import RunQuestions
+from lineage_bridge.store.runs.runs import Runs
+from lineage_bridge.store.schema.sqlite import connect_reader
+from lineage_bridge.store.whole.inventory import Inventory
+from lineage_bridge.store.whole.reader import WholeGraph
+
+
+class StoreReader:
+    """Implements ports.GraphReader over one connection, inside one read transaction.
+
+    What its parts look up about nodes and runs is cached once, for all of them.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, nodes: Nodes | None = None) -> None:
+        self.nodes = nodes or Nodes(connection)
+        runs = Runs(connection, self.nodes)
+        self.progress = Progress(connection)
+        self.search = Search(connection, self.nodes)
+        self.lineage = LineageQuestions(connection, self.nodes, runs)
+        self.runs = RunQuestions(connection, self.nodes, runs)
+        self.history = HistoryQuestions(connection, self.nodes, runs)
+        self.events = Events(connection, self.nodes, runs)
+        self.inventory = Inventory(connection, self.nodes, runs, self._with_nodes)
+        self.whole = WholeGraph(connection, StoreReader)
+        self._connection = connection
+
+    def _with_nodes(self, nodes: Nodes) -> "StoreReader":
+        """A reader of the same moment with another cache of nodes."""
+        return StoreReader(self._connection, nodes)
+
+
+class ReaderPool:
+    """Readers over a store file, each with a connection that is used again. Safe for many threads at once."""
+
+    def __init__(self, path: Path, size: int = 16) -> None:
+        self.path = path
+        self._idle: LifoQueue[sqlite3.Connection] = LifoQueue(size)
+
+    @contextmanager
+    def reader(self) -> Iterator[StoreReader]:
+        """A reader of one moment of the store. Raises StoreMissingError, StoreVersionError."""
+        try:
+            connection = self._idle.get_nowait()
+        except Empty:
+            connection = connect_reader(self.path)
+        try:
+            connection.execute("BEGIN")
+            yield StoreReader(connection)
+            connection.execute("ROLLBACK")
+        except BaseException:
+            connection.close()
+            raise
+        if self._idle.full():
+            connection.close()
+        else:
+            self._idle.put_nowait(connection)
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        while not self._idle.empty():
+            self._idle.get_nowait().close()

@@ -1,0 +1,53 @@
+"""Questions about runs."""
+
+import sqlite3
+from collections.abc import Iterable
+
+from lineage_bridge.model.graph import Node
+from lineage_bridge.model.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
+from lineage_bridge.model.statistics import StatisticsFilter, StatisticsPage
+from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.runs.lineage import RunLineages
+from lineage_bridge.store.runs.lists import RunLists
+from lineage_bridge.store.runs.runs import Runs
+from lineage_bridge.store.runs.statistics import Statistics
+
+
+class RunQuestions:
+    """Implements ports.RunReader over one connection."""
+
+    def __init__(self, connection: sqlite3.Connection, nodes: Nodes, runs: Runs) -> None:
+        self.connection, self.nodes, self.runs = connection, nodes, runs
+        self._lists = RunLists(connection, runs)
+
+    def page(self, which: RunFilter) -> RunPage:
+        """Runs by job, parent, state and time."""
+        return self._lists.page(which)
+
+    def find(self, run_id: str) -> list[RunRecord]:
+        """The run of an id (as sent, or as a UUID), one record for each of its jobs."""
+        return self.runs.find(run_id)
+
+    def latest(self, job: Node, *, with_datasets: bool) -> RunRecord | None:
+        """The newest run of a job; with `with_datasets`, the newest that named a dataset."""
+        return self.runs.latest(job.id, with_datasets=with_datasets)
+
+    def latest_of(self, jobs: Iterable[Node], *, with_datasets: bool) -> dict[int, RunRecord]:
+        """Job id to the newest run, for those of these jobs that have one."""
+        return self.runs.latest_of((job.id for job in jobs), with_datasets=with_datasets)
+
+    def tree(self, run: bytes, limit: int) -> RunTree:
+        """A run with all runs inside it."""
+        return self._lists.tree(run, limit)
+
+    def lineage(self, run: bytes, direction: str, depth: int, limit: int) -> RunLineage:
+        """The runs that produced what a run read (`upstream`), or read what it produced (`downstream`)."""
+        return RunLineages(self.connection, self.nodes, self.runs).of(run, direction, depth, limit)
+
+    def dependencies(self, run: bytes, limit: int) -> list[Dependency]:
+        """The runs and jobs that a run waits for, and those that wait for it."""
+        return self._lists.dependencies(run, limit)
+
+    def statistics(self, which: StatisticsFilter) -> StatisticsPage:
+        """What runs read and wrote within a window."""
+        return Statistics(self.connection, self.nodes).page(which)

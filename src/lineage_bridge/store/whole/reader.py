@@ -1,0 +1,39 @@
+"""Everything the store holds: to export, verify, analyse or fold again."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.model.verification import Difference
+from lineage_bridge.ports.analysis import GraphTables
+from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.store.derive.verify import verify
+from lineage_bridge.store.whole.export import Export
+from lineage_bridge.store.whole.tables import Estate
+from lineage_bridge.store.write.asof import folded_again
+
+
+class WholeGraph:
+    """Implements ports.WholeGraphReader over one connection. `open_reader` makes a reader over another connection."""
+
+    def __init__(self, connection: sqlite3.Connection, open_reader: Callable[[sqlite3.Connection], GraphReader]) -> None:
+        self.connection, self.open_reader = connection, open_reader
+
+    def lines(self, only: frozenset[str], *, now_us: int) -> Iterator[bytes]:
+        """The graph as sorted NDJSON lines of some types (all if empty), with labels as of `now_us`."""
+        return Export(self.connection, now_us).lines(only)
+
+    def differences(self, names: Names, on_progress: Callable[[str], None] = lambda _: None) -> Iterator[Difference]:
+        """Compare each derived table with what the facts give. `on_progress` is called with the name of each step."""
+        return verify(self.connection, names, on_progress)
+
+    def tables(self) -> GraphTables:
+        """The graph as plain tables."""
+        return Estate(self.connection)
+
+    @contextmanager
+    def refolded(self, names: Names, at_us: int | None, without: frozenset[bytes]) -> Iterator[GraphReader]:
+        """A reader of the graph folded again as of `at_us` (now, if None), without the runs in `without`."""
+        with folded_again(self.connection, names, at_us, without) as connection:
+            yield self.open_reader(connection)

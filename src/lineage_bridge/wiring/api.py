@@ -1,0 +1,173 @@
+"""The API's process."""
+
+import os
+import shutil
+import signal
+import socket
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+from lineage_bridge.config import Settings
+from lineage_bridge.errors import StoreMissingError, UnavailableError
+from lineage_bridge.eventlog.disk import Disk as LogDisk
+from lineage_bridge.eventlog.disk import LocalDisk
+from lineage_bridge.eventlog.writer import LogWriter
+from lineage_bridge.graph.ids import graph_id
+from lineage_bridge.model.tasks import GraphSize
+from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.ports.log import LOG_SOURCE
+from lineage_bridge.sources.runtime.extraction import ExtractionContext
+from lineage_bridge.sources.runtime.metadata_cache import MetadataCache
+from lineage_bridge.sources.runtime.service import SourceService
+from lineage_bridge.sources.runtime.source_locks import SourceLocks
+from lineage_bridge.sources.runtime.tasks import TaskService
+from lineage_bridge.store.reader import ReaderPool
+from lineage_bridge.store.state.sources import SourceRepository
+from lineage_bridge.store.state.tasks import TaskRepository
+from lineage_bridge.store.whole.analysis import Findings
+from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
+from lineage_bridge.wiring.shared import log_reader, readers, secrets, state_database
+from lineage_bridge.wiring.sources import source_service
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from lineage_bridge.api.schemas.graphs import GraphStats
+
+DRAIN_S = 10
+BACKLOG = 512
+_LOCAL_DISK = LocalDisk()
+
+
+@contextmanager
+def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAPI]":
+    """The API over the log, which it alone writes, and the graph. Raises LogLockedError when another process writes the log."""
+    from lineage_bridge.api.app import create_app  # noqa: PLC0415  # loads the web server
+    from lineage_bridge.api.routes.graphs.whole_graph import stats  # noqa: PLC0415  # of the same part
+    from lineage_bridge.api.services import HEALTHY, LOOPBACK, Disk, Services  # noqa: PLC0415  # of the same part
+
+    paths = settings.paths
+    with ExitStack() as stack:
+        pool = stack.enter_context(readers(paths))
+        writer = LogWriter(
+            paths.log,
+            floor=_floor(pool),
+            segment_bytes=settings.segment_bytes,
+            max_pending_bytes=settings.pending_bytes,
+            lock_timeout_s=1.0,
+            disk=log_disk,
+        )
+        stack.enter_context(writer)
+        frames, desk, graph = log_reader(settings), source_service(settings), graph_id(state_database(settings).key())
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        yield create_app(
+            Services(
+                log=writer,
+                frames=frames,
+                graph=pool.reader,
+                clock_us=now_us,
+                pipeline=lambda: pipeline_status(paths),
+                is_alive=is_alive,
+                disk=lambda: Disk(frames.disk_bytes(), shutil.disk_usage(paths.log).free),
+                log_state=lambda: HEALTHY if os.access(paths.log, os.W_OK) else f"{paths.log} cannot be written",
+                version=version(),
+                graph_id=graph,
+                sources=desk,
+                tasks=_tasks(stack, settings, desk, pool, writer, partial(_size, graph, pool, stats)),
+                findings=lambda: Findings(paths.analysis),
+                allowed_hosts=LOOPBACK | {host},
+            )
+        )
+
+
+def _tasks(
+    stack: ExitStack, settings: Settings, desk: SourceService, pool: ReaderPool, log: LogWriter, size: Callable[[], GraphSize]
+) -> TaskService:
+    """The tasks of this process, which end with `stack`."""
+    kept, hidden = state_database(settings), secrets(settings)
+    book = SourceRepository(kept)
+
+    def folded(place: int) -> bool:
+        try:
+            with pool.reader() as reader:
+                return reader.progress.position().get((LOG_SOURCE, 0), 0) >= place and not reader.progress.settling()
+        except StoreMissingError:
+            return place == 0
+
+    world = ExtractionContext(
+        TaskRepository(kept),
+        book,
+        MetadataCache(desk.records, book, hidden),
+        hidden,
+        SourceLocks(settings.paths.turns).hold,
+        now_us,
+        log.end,
+        folded,
+        size,
+    )
+    tasks = TaskService(desk, world, lambda: str(uuid.uuid4()))
+    stack.callback(tasks.close)
+    return tasks
+
+
+def _size(graph: str, pool: ReaderPool, stats: "Callable[[GraphReader, int], GraphStats]") -> GraphSize:
+    """The one graph, and how large it is now."""
+    try:
+        with pool.reader() as reader:
+            counted = stats(reader, now_us())
+    except StoreMissingError:
+        return GraphSize(graph, 0, 0)
+    return GraphSize(graph, counted.node_count, counted.edge_count)
+
+
+def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _LOCAL_DISK) -> None:
+    """Answer on `listener` until a signal; requests under way are finished first."""
+    import uvicorn  # noqa: PLC0415  # the web server
+
+    from lineage_bridge.api.protocol import Protocol  # noqa: PLC0415  # of the same part
+
+    with api(settings, log_disk) as app:
+        server = uvicorn.Server(
+            uvicorn.Config(
+                app,
+                loop="uvloop",
+                http=Protocol,
+                log_config=None,
+                access_log=False,
+                timeout_graceful_shutdown=DRAIN_S,
+                server_header=False,
+            )
+        )
+        # uvicorn raises the signal once more when it is done, and it may come before uvicorn listens to it.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: setattr(server, "should_exit", True))
+        server.run(sockets=[listener])
+
+
+def listen(settings: Settings) -> socket.socket:
+    """A socket that listens at the address of the settings. Raises UnavailableError when another program does."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise UnavailableError(
+            f"{settings.host}:{settings.port} cannot be used: {error.strerror}",
+            f"choose another port, as --port {settings.port % 65_535 + 1}, or stop the program that listens there",
+        ) from error
+    return listener
+
+
+def _floor(pool: ReaderPool) -> int:
+    """The store's place in the log: no place up to it may be given to another frame."""
+    try:
+        with pool.reader() as graph:
+            return graph.progress.position().get((LOG_SOURCE, 0), 0)
+    except StoreMissingError:
+        return 0

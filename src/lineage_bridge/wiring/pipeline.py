@@ -1,0 +1,85 @@
+"""The pipeline's process, and replaying the log into a new store."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+
+from lineage_bridge.config import Paths, Settings
+from lineage_bridge.errors import RequestError, StoreError, StoreMissingError
+from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.ids import NodeKind, node_id
+from lineage_bridge.ports.graph_store import Counted, GraphStore
+from lineage_bridge.store.write import rebuild
+from lineage_bridge.store.write.apply import GraphWriter
+from lineage_bridge.wiring.processes import now_us
+from lineage_bridge.wiring.shared import readers, state_database
+
+PAGE = 4096
+
+
+@contextmanager
+def open_store(path: Path, names: Names, *, stitch: bool = True) -> Iterator[GraphStore]:
+    """The graph store at `path`, to write; with `stitch`, flows between runs that belong together are inferred."""
+    writer = GraphWriter(path, names, stitch=stitch)
+    try:
+        yield writer
+    finally:
+        writer.close()
+
+
+def run_pipeline(settings: Settings, store: Callable[[Path, Names], AbstractContextManager[GraphStore]] | None = None) -> None:
+    """Run the stream from the log to the store until a signal. Raises as `pipeline.runner.run_pipeline` does."""
+    from lineage_bridge.pipeline.runner import run_pipeline as run  # noqa: PLC0415  # loads Spark
+
+    key = state_database(settings).key()
+    _check_key(settings.paths, key)
+    open_ = store or partial(open_store, stitch=settings.stitch_siblings)
+    run(settings, lambda: open_(settings.paths.graph, Names(key)), key, now_us)
+
+
+def replay(settings: Settings, to: Path | None, *, anyway: bool, told: Callable[[str, int, int], None]) -> list[Counted]:
+    """Fold the log again into a fresh store, and put it in place of the graph; or leave it at `to`. The rows of both, by relation.
+
+    `told` hears of each step, and of the bytes done and left. Raises StoreLockedError while a pipeline runs, StoreError when the log
+    holds less than the graph in use knows (unless `anyway`), UnavailableError when Spark fails, RequestError when `to` exists.
+    """
+    from lineage_bridge.pipeline.replayer import alone, run_replay  # noqa: PLC0415  # loads Spark
+
+    if to is not None and to.exists():
+        raise RequestError(f"{to} exists", "name a file that does not")
+    paths, key = settings.paths, state_database(settings).key()
+    part = paths.replayed if to is None else to.with_name(f"{to.name}.part")
+    scratch = paths.spark if to is None else to.with_name(f"{to.name}.spark")
+    with ExitStack() as stack:
+        if to is None:
+            stack.enter_context(alone(settings))
+        else:
+            stack.callback(shutil.rmtree, scratch, ignore_errors=True)
+        stack.callback(rebuild.remove, part)
+        fresh = rebuild.open_fresh(part, Names(key), stitch=settings.stitch_siblings)
+        stack.callback(fresh.close)
+        run_replay(settings, fresh, key, scratch, lambda progress: told("folding", progress.done, progress.left))
+        counted = rebuild.compare(paths.graph, fresh)
+        if to is not None:
+            rebuild.seal(fresh)
+            rebuild.publish(fresh, part, to)
+            return counted
+        if not anyway:
+            rebuild.refuse_loss(paths.graph, fresh, counted)
+        rebuild.seal(fresh, paths.graph)
+        rebuild.put_in_place(fresh, paths.graph, lambda left, total: told("putting in place", (total - left) * PAGE, left * PAGE))
+    return counted
+
+
+def _check_key(paths: Paths, key: bytes) -> None:
+    """Raise StoreError when the graph's ids were made with another key: the control store was lost or belongs to another graph."""
+    with readers(paths) as pool, suppress(StoreMissingError), pool.reader() as graph:
+        for kind in (NodeKind.DATASET, NodeKind.JOB):
+            for node in graph.nodes.matching(kind, None, None, 1, 0):
+                if node.id != node_id(key, kind, node.namespace, node.name):
+                    raise StoreError(
+                        f"{paths.graph} was not made with the key in {paths.control}",
+                        "put the right one back, or remove the graph: it is computed again from the log",
+                    )

@@ -1,0 +1,71 @@
+"""What every process needs: logging, the clock, and a look at other processes."""
+
+import json
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from importlib.metadata import version as version_of
+from typing import Any
+
+from lineage_bridge.config import Paths, Settings
+
+_FORMAT = "%(asctime)s %(levelname)-7s {part}: %(message)s"
+_QUIET = {"alembic": logging.WARNING, "httpx": logging.WARNING, "pyspark": logging.ERROR, "uvicorn": logging.WARNING}
+
+
+def version() -> str:
+    """This program's version."""
+    return version_of("lineage-bridge")
+
+
+def now_us() -> int:
+    """The time now in UTC microseconds."""
+    return time.time_ns() // 1000
+
+
+def configure_logging(settings: Settings, part: str) -> None:
+    """Log to standard error, with the name of this part of the program on each line."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(_is_not_from_py4j)
+    logging.basicConfig(handlers=[handler], level=settings.log_level.upper(), format=_FORMAT.format(part=part))
+    for name, level in sorted(_QUIET.items()):
+        logging.getLogger(name).setLevel(level)
+
+
+def _is_not_from_py4j(record: logging.LogRecord) -> bool:
+    """Whether a record is not from py4j, which logs each lost connection, also under the root logger; the pipeline reports a lost Spark."""
+    return "py4j" not in record.pathname
+
+
+def pipeline_status(paths: Paths) -> dict[str, Any] | None:
+    """The status that the pipeline last wrote; None if it never ran or was stopped in order."""
+    try:
+        status: dict[str, Any] = json.loads(paths.pipeline_status.read_bytes())
+    except (FileNotFoundError, ValueError):
+        return None
+    return status
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process with this id runs."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def end_with_parent() -> None:
+    """Stop this process when its parent, which holds the other end of its standard input, ends."""
+
+    def watch() -> None:
+        while os.read(0, 1):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()

@@ -1,0 +1,50 @@
+"""What several processes open: the state database, secrets, the log and readers of the graph."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import platformdirs
+
+from lineage_bridge.config import SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE, Paths, Settings
+from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.sources.common.settings import Secrets
+from lineage_bridge.sources.runtime.sealed_secrets import SealedFile
+from lineage_bridge.store.reader import ReaderPool
+from lineage_bridge.store.state.database import Control
+
+
+def sealed_secrets(settings: Settings) -> SealedFile:
+    """The file of sealed secrets."""
+    key_file = os.environ.get(SECRETS_KEY_FILE) or platformdirs.user_config_path("lineage-bridge") / "secrets.key"
+    return SealedFile(
+        Path(os.environ.get(SECRETS_FILE) or settings.paths.secrets).expanduser(),
+        Path(key_file).expanduser(),
+        os.environ.get(SECRETS_KEY, ""),
+    )
+
+
+def secrets(settings: Settings) -> Secrets:
+    """Where this process looks up secrets."""
+    return Secrets(sealed_secrets(settings).secret)
+
+
+def state_database(settings: Settings) -> Control:
+    """The state database, created if there is none."""
+    return Control(settings.paths.control)
+
+
+def log_reader(settings: Settings) -> LogReader:
+    """A reader of the log."""
+    return LogReader(settings.paths.log)
+
+
+@contextmanager
+def readers(paths: Paths) -> Iterator[ReaderPool]:
+    """A pool of graph readers; the graph need not exist yet."""
+    pool = ReaderPool(paths.graph)
+    try:
+        yield pool
+    finally:
+        pool.close()

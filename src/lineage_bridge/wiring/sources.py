@@ -1,0 +1,41 @@
+"""The process that observes sources."""
+
+import os
+import signal
+import threading
+
+from filelock import FileLock, Timeout
+
+from lineage_bridge.config import Settings
+from lineage_bridge.errors import UnavailableError
+from lineage_bridge.sources.confluent.environment import in_environment
+from lineage_bridge.sources.runtime.outbox import OutboxDispatcher
+from lineage_bridge.sources.runtime.poller import Poller
+from lineage_bridge.sources.runtime.service import SourceService
+from lineage_bridge.sources.runtime.source_locks import SourceLocks
+from lineage_bridge.store.state.sources import SourceRepository
+from lineage_bridge.wiring.processes import now_us
+from lineage_bridge.wiring.shared import secrets, state_database
+
+
+def source_service(settings: Settings) -> SourceService:
+    """What users can do with sources. Raises ConfigError for an invalid source in the settings file."""
+    state = state_database(settings)
+    service = SourceService(settings.sources, SourceRepository(state), secrets(settings), in_environment(os.environ))
+    service.check_file()
+    return service
+
+
+def run_sources(settings: Settings) -> None:
+    """Poll the sources when they are due, until a signal. Raises UnavailableError when another process polls them."""
+    service, repository = source_service(settings), SourceRepository(state_database(settings))
+    lock = FileLock(settings.paths.observe_lock, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise UnavailableError(f"another process polls the sources of {settings.data_dir}") from error
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    with lock, OutboxDispatcher(settings.address) as delivery:
+        Poller(service.records, repository, delivery, now_us, secrets(settings), SourceLocks(settings.paths.turns).hold).run(stop)
