@@ -1,4 +1,4 @@
-"""The house rules no type checker holds: where modules live, what pure parts may not touch, what files may not tell."""
+"""The structure of the package: imports, purity, sizes, dependencies and vocabulary."""
 
 import ast
 import os
@@ -6,20 +6,36 @@ import re
 import shutil
 import subprocess
 import sys
-import tokenize
+from collections import Counter
 from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
+from lineage_bridge.store.schema.tables import METADATA
+from tests.vocabulary import BANNED_COLUMNS, BANNED_MODULES, BANNED_TABLES, SAME_IDEA, banned_names, banned_phrases
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # type: ignore[import-not-found,unused-ignore]  # installed before Python 3.11 only
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "lineage_bridge"
 MODULES = sorted(PACKAGE.rglob("*.py"))
+PYTHON = [*MODULES, *(path for name in ("tests", "bench", "tools") for path in sorted((ROOT / name).rglob("*.py")))]
 PURE = [module for module in MODULES if module.relative_to(PACKAGE).parts[0] in {"graph", "openlineage"}]
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def lint_imports(package: Path) -> subprocess.CompletedProcess[str]:
-    """Judges a copy of the package by this project's contracts."""
+    """Check a copy of the package against the contracts of this project."""
     return subprocess.run(
         [Path(sys.executable).parent / "lint-imports", "--no-cache", "--no-logo", "--config", ROOT / "pyproject.toml"],
         cwd=package.parent,
@@ -36,12 +52,12 @@ def package_copy(tmp_path):
 
 
 def test_the_package_keeps_its_contracts(package_copy):
-    judged = lint_imports(package_copy)
-    assert judged.returncode == 0, judged.stdout
+    linted = lint_imports(package_copy)
+    assert linted.returncode == 0, linted.stdout
 
 
 @pytest.mark.parametrize(
-    ("module", "source", "told"),
+    ("module", "source", "reported"),
     [
         ("unplaced.py", "", "lineage_bridge.unplaced"),
         ("unplaced/__init__.py", "", "lineage_bridge.unplaced"),
@@ -54,16 +70,16 @@ def test_the_package_keeps_its_contracts(package_copy):
         ("cli/planted.py", "import uvicorn", "lineage_bridge.cli.planted -> uvicorn"),
     ],
 )
-def test_a_module_out_of_place_breaks_the_contracts(package_copy, module, source, told):
+def test_a_module_out_of_place_breaks_the_contracts(package_copy, module, source, reported):
     planted = package_copy / module
     planted.parent.mkdir(exist_ok=True)
     planted.write_text(source)
-    judged = lint_imports(package_copy)
-    assert judged.returncode != 0
-    assert told in judged.stdout
+    linted = lint_imports(package_copy)
+    assert linted.returncode != 0
+    assert reported in linted.stdout
 
 
-# What makes a function's answer depend on more than its arguments.
+# Modules and names that make a function depend on more than its arguments.
 IMPURE_MODULES = {"random", "secrets", "time"}
 IMPURE_NAMES = {
     "datetime.date.today",
@@ -79,7 +95,7 @@ IMPURE_NAMES = {
 
 
 def impurities(source: str) -> list[str]:
-    """The clock, randomness and environment a module names, by their dotted names whatever it calls them."""
+    """The dotted names of the clock, randomness and environment that a module uses, whatever names it imports them under."""
     tree = ast.parse(source)
     called = dict(imported_names(tree))
     dotted = {dotted_name(node, called) for node in ast.walk(tree) if isinstance(node, ast.Attribute | ast.Name)}
@@ -132,77 +148,131 @@ def test_modules_are_named_by_what_they_hold():
     assert [str(module.relative_to(ROOT)) for module in MODULES if module.stem.strip("_") in vague] == []
 
 
-SILENCING = re.compile(r"#\s*(noqa|type:\s*ignore|mypy:\s*ignore|pragma:|ruff:|fmt:)")
-WITH_A_REASON = re.compile(r"#\s*((ruff: )?noqa: [A-Z]+\d+(, ?[A-Z]+\d+)*|type: ignore\[[a-z, -]+\]|fmt: skip)\s+(- |# )?\S+ \S+")
+MOST_LINES, MOST_MODULES, MOST_METHODS = 300, 15, 12
+LONG_FILES = {
+    "api/routes/graphs/importing.py",
+    "store/derive/run_shapes.py",
+    "api/schemas/answers.py",
+    "graph/facts/events.py",
+    "graph/relations.py",
+    "ports.py",
+    "sources/common/ksqldb/translate.py",
+    "sources/common/registry/translate.py",
+    "sources/confluent/observer.py",
+    "sql/statements/parsing.py",
+    "store/query/reader.py",
+    "wiring.py",
+}
+LARGE_PROTOCOLS = {"GraphReader"}
 
 
-def silenced_without_reason(path: Path) -> list[str]:
-    """The comments that silence a tool without a rule and a reason on their line; inner imports need such a one."""
-    with tokenize.open(path) as source:
-        comments = [t for t in tokenize.generate_tokens(source.readline) if t.type == tokenize.COMMENT]
-    bare = [c for c in comments if SILENCING.search(c.string) and not WITH_A_REASON.search(c.string)]
-    return [f"{path.name}:{comment.start[0]}: {comment.string}" for comment in bare]
+def is_data(module: Path) -> bool:
+    """Whether a module is generated: the migrations of the store."""
+    return "versions" in module.parts
+
+
+def test_files_are_short():
+    long = {str(m.relative_to(PACKAGE)) for m in MODULES if not is_data(m) and len(m.read_text().splitlines()) > MOST_LINES}
+    assert long <= LONG_FILES
+
+
+def test_folders_are_small():
+    """The command line has a module for each command."""
+    sizes = Counter(module.parent for module in MODULES if module.name != "__init__.py" and not is_data(module))
+    assert {str(folder.relative_to(PACKAGE)) for folder, size in sizes.items() if size > MOST_MODULES} == {"cli"}
+
+
+def classes() -> Iterator[tuple[Path, ast.ClassDef]]:
+    for module in MODULES:
+        yield from ((module, node) for node in ast.walk(parsed(module)) if isinstance(node, ast.ClassDef))
+
+
+def test_protocols_are_small():
+    protocols = [node for _, node in classes() if any("Protocol" in ast.unparse(base) for base in node.bases)]
+    assert len(protocols) > 5
+    methods = {node.name: sum(isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) for child in node.body) for node in protocols}
+    assert {name for name, count in methods.items() if count > MOST_METHODS} <= LARGE_PROTOCOLS
+
+
+def test_a_class_name_belongs_to_one_module():
+    modules: dict[str, set[Path]] = {}
+    for module, node in classes():
+        modules.setdefault(node.name, set()).add(module)
+    assert {name for name, found in modules.items() if len(found) > 1} <= SAME_IDEA
+
+
+def test_names_are_those_of_the_vocabulary():
+    assert {str(module.relative_to(ROOT)): found for module in PYTHON if (found := banned_names(parsed(module)))} == {}
 
 
 @pytest.mark.parametrize(
-    ("line", "accepted"),
+    ("source", "found"),
     [
-        ("import x  # noqa: PLC0415 - an optional extra", True),
-        ("import x  # type: ignore[import-untyped]  # it ships no types", True),
-        ("x = {1:  2}  # fmt: skip - the pairs line up", True),
-        ("x = {1:  2}  # fmt: skip", False),
-        ("import x  # noqa: PLC0415", False),
-        ("import x  # noqa: PLC0415, F401, E402", False),
-        ("import x  # noqa", False),
-        ("import x  # type: ignore", False),
-        ("x = '# noqa'", True),
+        ("class Teller:\n    pass", ["Teller"]),
+        ("from lineage_bridge.ports import SourceDesk", ["SourceDesk"]),
+        ("def f(x):\n    return x.source_desk(desk=Parcel)", ["Parcel", "source_desk"]),
+        ("teller = 'Teller'", []),
+        ("import a.Parcel as parcel", ["Parcel"]),
     ],
 )
-def test_a_bare_silencing_comment_is_seen(tmp_path, line, accepted):
-    module = tmp_path / "planted.py"
-    module.write_text(line + "\n")
-    assert (silenced_without_reason(module) == []) is accepted
+def test_a_banned_name_is_seen(source, found):
+    assert banned_names(ast.parse(source)) == found
 
 
-def test_every_silencing_comment_says_why():
-    assert [found for module in MODULES for found in silenced_without_reason(module)] == []
+def test_tables_and_columns_are_named_by_the_vocabulary():
+    tables = {name: {column.name for column in table.columns} for name, table in METADATA.tables.items()}
+    assert BANNED_TABLES & tables.keys() == set()
+    assert BANNED_COLUMNS & set().union(*tables.values()) == set()
 
 
-# Folders of one person's machine, and where one machine's packages come from. Neither is the project's.
-PRIVATE = {
-    "a folder of one machine": re.compile(r"(?<![\w.<>*-])/(root|work|home/\w+|Users/\w+)/"),
-    "where packages come from": re.compile(
-        r"--(extra-)?index-url\b[ =]|--find-links\b[ =]"
-        r"|\b(registry|repo\d*|pypi|files|index|proxy|mirrors?|static|deb)\.(?!example\b)[\w-]+\.(org|com|io|net|dev)\b"
-    ),
+def test_modules_are_named_by_the_vocabulary():
+    names = {part.removesuffix(".py") for module in MODULES for part in module.relative_to(PACKAGE).parts}
+    assert BANNED_MODULES & names == set()
+
+
+def test_sentences_are_plain():
+    assert {str(module.relative_to(ROOT)): found for module in MODULES if (found := banned_phrases(parsed(module)))} == {}
+
+
+def test_a_banned_phrase_is_seen():
+    assert banned_phrases(ast.parse('"""There are\\nnone that fit."""')) == ["are none that"]
+
+
+# Packages that the source needs and no `import` in it names.
+NAMED_ELSEWHERE = {
+    "pandas": "pyspark imports it in the workers that run mapInArrow",
+    "uvloop": "uvicorn loads it by name",
+}
+NOT_DECLARED = {
+    "gssapi": "it compiles against the system's Kerberos library, so users who need it install it themselves",
 }
 
 
-def private_traces(text: str) -> list[str]:
-    return [kind for kind, pattern in PRIVATE.items() if pattern.search(text)]
+def declared() -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lists = [project["dependencies"], *project["optional-dependencies"].values()]
+    return {normalized(re.split(r"[<>=;\[ ]", requirement)[0]) for requirements in lists for requirement in requirements}
 
 
-@pytest.mark.parametrize(
-    ("text", "kinds"),
-    [
-        ("data = '/" + "home/ada/data'", ["a folder of one machine"]),
-        ("file:///" + "root/x", ["a folder of one machine"]),
-        ("https://files." + "packages.org/simple", ["where packages come from"]),
-        ("https://registry.example.com/subjects and https://example.com/work/x and s3://bucket/home/x/", []),
-    ],
-)
-def test_a_private_trace_is_seen(text, kinds):
-    assert private_traces(text) == kinds
+def normalized(distribution: str) -> str:
+    return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
-def test_no_file_tells_of_one_machine():
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-    )
-    paths = [ROOT / name for name in listed.stdout.decode().split("\0") if name]
-    assert len(paths) > len(MODULES)
-    texts = ((path, path.read_bytes().decode("utf-8", "replace")) for path in paths if path.is_file())
-    assert {str(path.relative_to(ROOT)): kinds for path, text in texts if (kinds := private_traces(text))} == {}
+def imported() -> set[str]:
+    """The top-level packages of others that the source imports."""
+    own = {*sys.stdlib_module_names, PACKAGE.name}
+    found: set[str] = set()
+    for module in MODULES:
+        for node in ast.walk(parsed(module)):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                found.add(str(node.module).split(".")[0])
+    return found - own
+
+
+def test_every_import_is_declared_and_every_dependency_is_used():
+    provided = packages_distributions()
+    used = {normalized(provided.get(name, [name])[0]) for name in imported()}
+    assert used - declared() == NOT_DECLARED.keys()
+    assert declared() - used == NAMED_ELSEWHERE.keys()

@@ -1,0 +1,75 @@
+"""Words that the project no longer uses in their old meaning, and class names that two modules may share.
+
+`docs/glossary.md` has the words to use.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+BANNED_NAMES = _words(
+    """
+    alias_word claim_said Delivery dirty FrameError Gate greeting Knowledge Outgoing Parcel present_day Remade source_book
+    source_desk SourceBook SourceDesk Stir task_book TaskBook TaskDesk Teller Turns unsearched unstitched
+    """
+)
+"""Identifiers, wherever they are: of classes, functions, parameters, members and variables."""
+
+BANNED_MODULES = _words("story desk book teller stir turns flinktold flinkread flinkanswers tableflowtell connectread")
+"""Modules and packages."""
+
+BANNED_TABLES = _words(
+    """
+
+    """
+)
+BANNED_COLUMNS = _words("")
+
+BANNED_PHRASES = (
+    "are none that",
+    "no more than is",
+)
+"""Parts of sentences, in docstrings and messages."""
+
+SAME_IDEA = _words(
+    """
+    Answers Around Change ChangeItem Changes Column Credential Dataset Described Disk Entry Erasure Estate Exported Found Group Job
+    Life Link Meaning Moment Names Neighbourhood Part Paths Place Relation Run Runs SchemaVersion Schemas SourceRepository
+    SourceService Stated Statement Statistics Step Stretch TaskRepository TaskService Topics Transformation View Window _Lag _Look
+    _Part _Telling
+    """
+)
+"""Class names that stand in several modules for one idea: as a layer has it, and as the API shows it."""
+
+_PHRASES = re.compile(r"\b(?:" + "|".join(BANNED_PHRASES) + r")\b", re.IGNORECASE)
+
+
+def banned_names(tree: ast.Module) -> list[str]:
+    """The banned identifiers that a module defines, imports or uses, sorted."""
+    return sorted(BANNED_NAMES & set(_names(tree)))
+
+
+def _names(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.arg | ast.keyword):
+            yield str(node.arg)
+        elif isinstance(node, ast.alias):
+            yield from node.name.split(".")
+            yield str(node.asname)
+
+
+def banned_phrases(tree: ast.Module) -> list[str]:
+    """The banned phrases in the strings of a module, in lower case."""
+    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return [found.lower() for text in texts for found in _PHRASES.findall(" ".join(text.split()))]
