@@ -1,7 +1,6 @@
 """A real API process with a fresh data folder; the graph is folded in this process instead of on Spark."""
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.ports import free_port
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.main import run
@@ -47,12 +47,6 @@ class Server:
         while writer.settle(Budget(1_000_000)):
             pass
         writer.close()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture(scope="package")

@@ -12,7 +12,8 @@ from typing import Any
 
 import psutil
 import pytest
-from tests.cli.conftest import COMMAND, free_port
+from tests.cli.conftest import COMMAND
+from tests.ports import free_port
 
 from lineage_bridge.cli.client import Client
 

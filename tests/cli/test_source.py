@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 from filelock import FileLock
-from tests.cli.conftest import COMMAND, Server, free_port
+from tests.cli.conftest import COMMAND, Server
+from tests.ports import free_port
 
 
 @pytest.fixture

@@ -13,9 +13,10 @@ from typing import Any
 import httpx
 
 from lineage_bridge.config import Paths
-from tests.cli.conftest import COMMAND, Server, free_port
+from tests.cli.conftest import COMMAND, Server
 from tests.confluent.cloud import Cloud, running
 from tests.confluent.places import STAGING
+from tests.ports import free_port
 
 TASKS = "/api/v1/tasks"
 

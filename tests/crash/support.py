@@ -20,8 +20,8 @@ from uuid import UUID
 
 import httpx
 import psutil
-from tests.cli.conftest import free_port
 from tests.events import columns, dataset, job_event, run_event, schema
+from tests.ports import free_port
 from typing_extensions import Self
 
 from lineage_bridge.api.position_tokens import decode

@@ -25,8 +25,9 @@ from confluent_kafka.admin import (
     UserScramCredentialUpsertion,
 )
 
+from tests.ports import HOST, free_ports
 from tests.servers import archives, tls
-from tests.servers.process import HOST, Process, class_path, free_ports, java, listens, log_settings, properties, running
+from tests.servers.process import Process, class_path, java, listens, log_settings, properties, running
 
 CLUSTER_ID = "bGluZWFnZS1icmlkZ2UtMQ"
 ADMIN, LIMITED = "admin", "limited"

@@ -9,10 +9,11 @@ from typing import Any
 
 import httpx
 
+from tests.ports import HOST, free_ports
 from tests.servers import archives
 from tests.servers.broker import Kafka
 from tests.servers.postgres import Postgres
-from tests.servers.process import HOST, answers, class_path, free_ports, java, log_settings, properties, running
+from tests.servers.process import answers, class_path, java, log_settings, properties, running
 
 PLUGINS = ("debezium-postgres", "debezium-jdbc")
 FILE_SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"

@@ -9,8 +9,9 @@ from typing import Any
 
 import httpx
 
+from tests.ports import HOST, free_ports
 from tests.servers import archives
-from tests.servers.process import HOST, answers, class_path, free_ports, java, log_settings, running
+from tests.servers.process import answers, class_path, java, log_settings, running
 from tests.servers.sink import PATH, EventSink
 
 # The namespace of the jobs in the events of the listener.

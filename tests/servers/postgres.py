@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.ports import HOST, free_ports
 from tests.servers import archives
-from tests.servers.process import HOST, STOP_S, free_ports, running
+from tests.servers.process import STOP_S, running
 
 USER, DATABASE = "postgres", "shop"
 # It refuses to be root; so when the tests are, it is this user, who has nothing.

@@ -13,10 +13,10 @@ from pathlib import Path
 import httpx
 from tools.jars import ivy_for
 
+from tests.ports import HOST
 from tests.serving import bare_environment
 
 GUARD = Path(__file__).with_name("guard.py")
-HOST = "127.0.0.1"
 START_S, STOP_S = 180.0, 30.0
 # Servers of tests live for minutes: a fast start matters, a fast run does not.
 QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Djava.net.preferIPv4Stack=true")
@@ -101,15 +101,6 @@ def properties(folder: Path, name: str, settings: Mapping[str, object]) -> Path:
     file = folder / f"{name}.properties"
     file.write_text("".join(f"{key}={value}\n" for key, value in settings.items()), encoding="utf-8")
     return file
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports of loopback that nothing listens on, all different."""
-    with ExitStack() as taken:
-        sockets = [taken.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind((HOST, 0))
-        return [one.getsockname()[1] for one in sockets]
 
 
 def listens(port: int) -> bool:

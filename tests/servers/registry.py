@@ -9,8 +9,9 @@ from typing import Any
 
 import httpx
 
+from tests.ports import HOST, free_ports
 from tests.servers import archives
-from tests.servers.process import HOST, answers, free_ports, java, running
+from tests.servers.process import answers, java, running
 
 API = "/apis/ccompat/v7"
 

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from tests.servers.process import HOST
+from tests.ports import HOST
 
 PATH = "/api/v1/lineage"
 
