@@ -79,7 +79,7 @@ def test_drift(call, server):
     asked = ("drift", "jobs", "--job", "nightly", "--url", server.url)
     lines = [words(line) for line in call(*asked).out.splitlines()]
     assert lines[0] == ["job", "drift", "what", "name", "since"]
-    drifts = [(" ".join(line[2:5]), line[5], " ".join(line[6:-1])) for line in lines[1:]]
+    drifts = [(" ".join(line[2:5]), line[5], " ".join(line[6:-2])) for line in lines[1:]]
     assert ("declared, not observed", "input", "ns never") in drifts
     assert ("declared, not observed", "flow", "ns never -> ns report") in drifts
     assert ("observed, not declared", "input", "ns new") in drifts

@@ -32,7 +32,7 @@ def get_for_node(client: Client, path: str, node: NodeRef, **parameters: str | i
     """The API's answer about a node. Raises NotFoundError with similar names."""
     kind, *others = node.kinds
     try:
-        return client.get(path, kind=kind, namespace=node.namespace, name=node.name, **parameters)
+        return client.query(path, kind=kind, namespace=node.namespace, name=node.name, **parameters)
     except NotFoundError as error:
         if not others:
             raise
@@ -59,7 +59,7 @@ def find_endpoints(client: Client, names: tuple[str, ...], source_kind: str | No
 
 def _unique(client: Client, name: str, kind: str | None) -> NodeRef:
     """The only node with this name, or else the only one whose name contains it. Raises NotFoundError."""
-    found = client.get("/api/v1/search", q=name, kind=kind, limit=50)["results"]
+    found = client.query("/api/v1/search", "results", q=name, kind=kind, limit=50)["results"]
     exact = [node for node in found if node["name"] == name] or found
     if len(exact) == 1:
         return NodeRef((exact[0]["kind"],), exact[0]["namespace"], exact[0]["name"])

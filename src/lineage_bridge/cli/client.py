@@ -6,13 +6,17 @@ from types import TracebackType
 from typing import Any, TypeAlias
 
 import httpx
+from rich.filesize import decimal
 from typing_extensions import Self
 
+from lineage_bridge.cli.console import print_message
 from lineage_bridge.errors import GoneError, LineageBridgeError, NotFoundError, RequestError, ServerError, UnavailableError
 
 TIMEOUT_S = 75.0
 """Longer than the longest wait that the server allows."""
 WAIT_S, PATIENCE_S = 10, 120.0
+LAG_WAIT_S, POLL_S = 60.0, 0.3
+"""How long a question for something that was not found waits for the events that are not in the answers yet."""
 JSON_TYPE = "application/json"
 
 
@@ -42,6 +46,24 @@ class Client:
         Raises NotFoundError, RequestError, UnavailableError, ServerError.
         """
         return self._raise_for_error(self._get(path, parameters)).json()
+
+    def query(self, path: str, results: str = "", /, **parameters: Parameter) -> Json:
+        """Ask the graph, as `get` does. If nothing is found while events are not in the answers yet, wait for them and ask again.
+
+        `results` names the member of the answer that is empty if nothing is found. Raises as `get` does.
+        """
+        response = self._get(path, parameters)
+        if _finds_nothing(response, results) and self._wait_for_events():
+            response = self._get(path, parameters)
+        if response.status_code == 404 and (lag := self.lag()):
+            error = error_of(response)
+            raise NotFoundError(str(error), f"{lag} not in the answers yet; see: lineage-bridge status")
+        return self._raise_for_error(response).json()
+
+    def lag(self) -> str:
+        """What is not in the answers yet, as "694.8 kB of events are"; empty if answers are complete."""
+        lag = self.readiness()["lag"]
+        return f"{decimal(lag['bytes'])} of events are" if lag["bytes"] > 0 else ""
 
     def get_bytes(self, path: str) -> bytes:
         """The unchanged body of the response. Raises as `get` does."""
@@ -99,6 +121,17 @@ class Client:
         self._reached = self._reached or self.answers("/api/v1/health")
         return self._reached
 
+    def _wait_for_events(self) -> bool:
+        """Wait until all events are in the answers, if some are not and the pipeline is up or starting. Returns whether it waited."""
+        lag = self.lag()
+        if not lag or self.readiness()["parts"]["pipeline"]["state"] not in ("ok", "starting"):
+            return False
+        print_message(f"not found, but {lag} not in the answers yet: waiting for them, at most {LAG_WAIT_S:g} s")
+        until = time.monotonic() + LAG_WAIT_S
+        while self.lag() and time.monotonic() < until:
+            time.sleep(POLL_S)
+        return True
+
     def _get(self, path: str, parameters: Mapping[str, Parameter]) -> httpx.Response:
         given = {name: value for name, value in parameters.items() if value is not None}
         return self._call(self._http.build_request("GET", path, params=given))
@@ -120,6 +153,10 @@ class Client:
         if response.is_success:
             return response
         raise error_of(response)
+
+
+def _finds_nothing(response: httpx.Response, results: str) -> bool:
+    return response.status_code == 404 or (response.is_success and bool(results) and not response.json()[results])
 
 
 def error_of(response: httpx.Response) -> LineageBridgeError:

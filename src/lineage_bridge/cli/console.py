@@ -6,11 +6,9 @@ import sys
 import click
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from rich.tree import Tree
 
-GAP = 2
-"""Spaces between two columns of a table."""
+from lineage_bridge.cli.tables import table_lines, wrap
 
 
 def console(*, err: bool = False) -> Console:
@@ -32,8 +30,14 @@ def print_message(text: str) -> None:
 
 
 def print_line(text: str) -> None:
-    """Print a line of the result."""
-    click.echo(text)
+    """Print a line of the result. On a terminal it wraps, and continuation lines are indented."""
+    out = console()
+    if not out.is_terminal or cell_len(text) <= out.width:
+        click.echo(text)
+        return
+    lead = " " * (len(text) - len(text.lstrip()))
+    indent = f"{lead}    "
+    click.echo(lead + f"\n{indent}".join(wrap(text, out.width - len(indent))))
 
 
 def print_json(value: object) -> None:
@@ -47,46 +51,29 @@ def print_json_line(value: object) -> None:
 
 
 def print_table(columns: list[str], rows: list[list[str]]) -> None:
-    """Print a result as a table without borders.
-
-    On a terminal cells wrap between words. If the words themselves do not fit side by side, each row is printed as a block of lines, one
-    for each column, so that names and ids can still be copied whole. Elsewhere each row is one line.
-    """
+    """Print a result as a table. On a terminal cells wrap; elsewhere each row is one line."""
     out = console()
-    fits = _narrowest_width(columns, rows) <= out.width
+    header, *lines = table_lines(columns, rows, out.width if out.is_terminal else None)
+    click.echo(click.style(header, bold=True))
+    for line in lines:
+        click.echo(line)
+
+
+def print_tree(tree: Tree) -> None:
+    """Print a result as a tree."""
+    out = console()
     with out.capture() as captured:
-        out.print(_table(columns, rows) if fits else _blocks(columns, rows))
+        out.print(tree)
     for line in captured.get().splitlines():
         click.echo(line.rstrip())
+
+
+def format_time(text: str) -> str:
+    """A time of an answer for tables: UTC, to the second."""
+    return f"{text[:19].replace('T', ' ')}Z" if text else ""
 
 
 def print_error(message: str, hint: str = "") -> None:
     """Print what went wrong and what to do, in one line."""
     line = " ".join(f"error: {message}{f' ({hint})' if hint else ''}".split())
     click.echo(line, err=True)
-
-
-def _table(columns: list[str], rows: list[list[str]]) -> Table:
-    table = Table(*columns, box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    return table
-
-
-def _blocks(columns: list[str], rows: list[list[str]]) -> Text:
-    width = max(map(cell_len, columns)) + GAP
-    blocks = [
-        Text("\n").join(
-            Text(f"{column:{width}}", style="bold").append(cell, style="not bold")
-            for column, cell in zip(columns, row, strict=True)
-            if cell
-        )
-        for row in rows
-    ]
-    return Text("\n\n").join(blocks)
-
-
-def _narrowest_width(columns: list[str], rows: list[list[str]]) -> int:
-    """The width of a table whose cells are wrapped between all words."""
-    widths = (max(cell_len(word) for cell in column for word in (*cell.split(), "")) for column in zip(columns, *rows, strict=True))
-    return sum(widths) + GAP * (len(columns) - 1)

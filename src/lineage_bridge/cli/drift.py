@@ -4,7 +4,7 @@ import click
 
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import format_count, print_json, print_message, print_table
+from lineage_bridge.cli.console import format_count, format_time, print_json, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
@@ -41,4 +41,4 @@ def drift(settings: Settings, namespace: str | None, job: str | None, limit: int
 def _row(difference: Json) -> list[str]:
     ends = [f"{end['namespace']} {end['name']}" for end in (difference["node"], difference.get("target")) if end]
     job = f"{difference['job']['namespace']} {difference['job']['name']}"
-    return [job, _DRIFTS[difference["drift"]], difference["what"], " -> ".join(ends), difference.get("since", "")]
+    return [job, _DRIFTS[difference["drift"]], difference["what"], " -> ".join(ends), format_time(difference.get("since", ""))]

@@ -6,7 +6,7 @@ import click
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import print_json, print_message, print_table
+from lineage_bridge.cli.console import format_time, print_json, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
@@ -31,14 +31,21 @@ def facets(settings: Settings, style: str, as_json: bool, **parameters: str | in
     The newest version comes first, each with the times at which it was first and last seen.
     """
     with Client(settings.address) as client:
-        answer = client.get("/api/v1/graph/facets/history", texts=as_json, names=style, **parameters)
+        answer = client.query("/api/v1/graph/facets/history", "history", texts=as_json, names=style, **parameters)
     if as_json:
         print_json(answer)
     elif answer["history"]:
-        rows = [[v["hash"][:12], v["side"], v["first"]["at"], v["last"]["at"], _authors(v)] for v in use_preferred_names(answer)["history"]]
+        rows = [
+            [v["hash"][:12], v["side"], format_time(v["first"]["at"]), format_time(v["last"]["at"]), _authors(v)]
+            for v in use_preferred_names(answer)["history"]
+        ]
         print_table(["version", "side", "first seen", "last seen", "by"], rows)
     else:
         print_message(f"no facet {parameters['key']!r} was ever sent for {parameters['namespace']} {parameters['name']}")
+
+
+def _times(version: dict[str, Any]) -> list[str]:
+    return [format_time(version[end]["at"]) for end in ("first", "last")]
 
 
 def _authors(version: dict[str, Any]) -> str:
@@ -59,12 +66,12 @@ def life(settings: Settings, style: str, as_json: bool, **parameters: str | int 
     Producers report that a dataset was created, altered, renamed, truncated, overwritten or dropped. The newest change comes first.
     """
     with Client(settings.address) as client:
-        answer = client.get("/api/v1/graph/life", names=style, **parameters)
+        answer = client.query("/api/v1/graph/life", "life", names=style, **parameters)
     if as_json:
         print_json(answer)
     elif answer["life"]:
         rows = [
-            [e["first"]["at"], e["change"], _name(e["dataset"]), _name(e.get("previous")), _name(e.get("job"))]
+            [format_time(e["first"]["at"]), e["change"], _name(e["dataset"]), _name(e.get("previous")), _name(e.get("job"))]
             for e in use_preferred_names(answer)["life"]
         ]
         print_table(["at", "change", "dataset", "before", "by"], rows)

@@ -7,7 +7,7 @@ import click
 from lineage_bridge.cli.arguments import KINDS, find_endpoints
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import print_json, print_line, print_message, print_table
+from lineage_bridge.cli.console import format_time, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
@@ -51,8 +51,9 @@ def ledger(
     Compares what each job on the path read and wrote in a window with a baseline, and marks the hop where a change begins.
     """
     with Client(settings.address) as client:
-        answer = client.get(
+        answer = client.query(
             "/api/v1/graph/ledger",
+            "hops",
             way=way,
             since=since,
             until=until,
@@ -72,8 +73,9 @@ def ledger(
 
 
 def _print_answer(answer: Json) -> None:
-    window, baseline = answer["window"], answer["baseline"]
-    print_line(f"from {window['since']} to {window['until']}, compared with {baseline['since']} to {baseline['until']}")
+    window, baseline = ({end: format_time(answer[key][end]) for end in ("since", "until")} for key in ("window", "baseline"))
+    times = f"from {window['since']} to {window['until']}, compared with {baseline['since']} to {baseline['until']}"
+    print_line(times)
     rows = [
         [
             hop["source"]["name"],

@@ -6,7 +6,7 @@ from rich.tree import Tree
 from lineage_bridge.cli.arguments import KINDS, get_for_node, resolve_node
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import console, print_json, print_message
+from lineage_bridge.cli.console import print_json, print_message, print_tree
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
 from lineage_bridge.cli.notes import print_settling
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
@@ -58,7 +58,7 @@ def lineage(
         print_json(answer)
         return
     for tree in _trees(use_preferred_names(answer), direction, columns=columns):
-        console().print(tree)
+        print_tree(tree)
     _print_limits(answer)
 
 

@@ -44,7 +44,7 @@ def paths(
     """
     with Client(settings.address) as client:
         ends = find_endpoints(client, names, source_kind, target_kind)
-        answer = client.get("/api/v1/graph/paths", depth=depth, limit=limit, at=at, names=style, **ends)
+        answer = client.query("/api/v1/graph/paths", "paths", depth=depth, limit=limit, at=at, names=style, **ends)
     if as_json:
         print_json(answer)
         return

@@ -6,7 +6,7 @@ import click
 
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Group
-from lineage_bridge.cli.console import format_count, print_json, print_line, print_message, print_table
+from lineage_bridge.cli.console import format_count, format_time, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
@@ -33,7 +33,7 @@ def list_(settings: Settings, code: str | None, limit: int, as_json: bool) -> No
     if not answer["items"]:
         print_message("the quarantine is empty")
         return
-    rows = [[item["event_id"], item["arrived_at"], item["code"], item["path"], item["message"]] for item in answer["items"]]
+    rows = [[item["event_id"], format_time(item["arrived_at"]), item["code"], item["path"], item["message"]] for item in answer["items"]]
     print_table(["event", "arrived", "code", "path", "message"], rows)
     print_message("total: " + ", ".join(f"{count} {name}" for name, count in sorted(answer["counts"].items())))
 

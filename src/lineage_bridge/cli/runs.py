@@ -7,7 +7,7 @@ import click
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import print_json, print_line, print_message, print_table
+from lineage_bridge.cli.console import format_time, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
@@ -61,19 +61,19 @@ def runs(
     with Client(settings.address) as client:
         path = f"/api/v1/graph/runs/{quote(names[0], safe='')}"
         if len(names) == 2:
-            answer = client.get("/api/v1/graph/runs", namespace=names[0], name=names[1], names=style, **parameters)
+            answer = client.query("/api/v1/graph/runs", "runs", namespace=names[0], name=names[1], names=style, **parameters)
         elif children:
-            answer = client.get("/api/v1/graph/runs", parent=names[0], names=style, **parameters)
+            answer = client.query("/api/v1/graph/runs", "runs", parent=names[0], names=style, **parameters)
         elif lineage:
-            answer = client.get(f"{path}/lineage", direction=lineage, depth=depth, limit=parameters["limit"], names=style)
+            answer = client.query(f"{path}/lineage", direction=lineage, depth=depth, limit=parameters["limit"], names=style)
         else:
-            answer = client.get(f"{path}/tree", limit=parameters["limit"], names=style) if tree else client.get(path, names=style)
+            answer = client.query(f"{path}/tree", limit=parameters["limit"], names=style) if tree else client.query(path, names=style)
     if as_json:
         print_json(answer)
     elif lineage:
         _print_run_links(use_preferred_names(answer))
     elif len(names) == 2 or children or tree:
-        _print_runs(use_preferred_names(answer))
+        _print_runs(use_preferred_names(answer), of_one_job=len(names) == 2)
     else:
         for run in use_preferred_names(answer)["runs"]:
             _print_run(run)
@@ -94,19 +94,24 @@ def _print_run_links(answer: dict[str, Any]) -> None:
         print_message("there may be more; use --limit for them")
 
 
-def _print_runs(answer: dict[str, Any]) -> None:
+def _print_runs(answer: dict[str, Any], *, of_one_job: bool) -> None:
     if not answer["runs"]:
         print_message("no runs found")
         return
+    columns = ["run", "job", "state", "started", "ended", "last seen"]
     rows = [_row(run) for run in answer["runs"]]
-    print_table(["run", "job", "state", "started", "ended", "last seen"], rows)
+    if of_one_job:
+        del columns[1]
+        rows = [[row[0], *row[2:]] for row in rows]
+    print_table(columns, rows)
     if answer["truncated"]:
         print_message("there may be more; use --limit for them")
 
 
 def _row(run: dict[str, Any]) -> list[str]:
     indent = "  " * run.get("depth", 0)
-    return [indent + run["run_id"], run["job"]["name"], _state(run), run.get("started_at", ""), run.get("ended_at", ""), run["last_seen"]]
+    times = [format_time(run.get(name, "")) for name in ("started_at", "ended_at", "last_seen")]
+    return [indent + run["run_id"], run["job"]["name"], _state(run), *times]
 
 
 def _state(run: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ import click
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import print_json, print_line, print_message, print_table
+from lineage_bridge.cli.console import format_time, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
@@ -40,9 +40,11 @@ def schemas(settings: Settings, namespace: str, name: str, differ: bool, style: 
         raise click.UsageError("--before and --after need --diff")
     with Client(settings.address) as client:
         if differ:
-            answer = client.get("/api/v1/graph/schemas/diff", namespace=namespace, name=name, before=before, after=after, names=style)
+            answer = client.query("/api/v1/graph/schemas/diff", namespace=namespace, name=name, before=before, after=after, names=style)
         else:
-            answer = client.get("/api/v1/graph/schemas", namespace=namespace, name=name, fields=False, names=style, **parameters)
+            answer = client.query(
+                "/api/v1/graph/schemas", "versions", namespace=namespace, name=name, fields=False, names=style, **parameters
+            )
     if as_json:
         print_json(answer)
     elif differ:
@@ -55,7 +57,10 @@ def _print_versions(answer: dict[str, Any]) -> None:
     if not answer["versions"]:
         print_message("no event described its schema")
         return
-    rows = [[v["version"][:12] or "withdrawn", v["first"]["at"], v["last"]["at"], _mark(v)] for v in answer["versions"]]
+    rows = [
+        [v["version"][:12] or "withdrawn", format_time(v["first"]["at"]), format_time(v["last"]["at"]), _mark(v)]
+        for v in answer["versions"]
+    ]
     print_table(["version", "first seen", "last seen", "note"], rows)
     for node in answer["renamed_from"]:
         print_message(f"its earlier name was {node['namespace']} {node['name']}")

@@ -47,7 +47,9 @@ def search(
     if text is None and parameters["owner"] is None and parameters["tag"] is None:
         raise click.UsageError("give TEXT, --owner or --tag")
     with Client(settings.address) as client:
-        answer = client.get("/api/v1/search", q=text, has=list(has) or None, names=style, **{"in": list(where) or None}, **parameters)
+        answer = client.query(
+            "/api/v1/search", "results", q=text, has=list(has) or None, names=style, **{"in": list(where) or None}, **parameters
+        )
     if as_json:
         print_json(answer)
         return

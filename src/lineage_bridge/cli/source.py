@@ -9,7 +9,7 @@ import click
 from lineage_bridge.cli.causes import format_scopes, group_by_cause
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Group
-from lineage_bridge.cli.console import format_count, print_json, print_line, print_message, print_table
+from lineage_bridge.cli.console import format_count, format_time, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import RequestError, UnavailableError
@@ -210,8 +210,8 @@ def _row(item: Json) -> list[str]:
         item["name"],
         item["kind"],
         item["state"],
-        item.get("last_success_at", "never"),
-        item.get("next_poll_at", ""),
+        format_time(item.get("last_success_at", "")) or "never",
+        format_time(item.get("next_poll_at", "")),
         str(item["events"]),
         describe_problem(item),
     ]
@@ -251,4 +251,4 @@ def _check_rows(checks: list[Json]) -> list[list[str]]:
 def _unseen_rows(unseen: list[Json]) -> list[list[str]]:
     since = {item["what"]: item["since"] for item in unseen}
     causes = group_by_cause((item["what"], item["why"]) for item in unseen)
-    return [[format_scopes(scopes), min(since[scope] for scope in scopes), cause] for cause, scopes in causes]
+    return [[format_scopes(scopes), format_time(min(since[scope] for scope in scopes)), cause] for cause, scopes in causes]

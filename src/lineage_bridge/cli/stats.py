@@ -6,7 +6,7 @@ import click
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import print_json, print_message, print_table
+from lineage_bridge.cli.console import format_time, print_json, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
@@ -47,8 +47,9 @@ def stats(
         raise click.UsageError("name a dataset by NAMESPACE NAME, or give --job or --run")
     dataset = names or (None, None)
     with Client(settings.address) as client:
-        answer = client.get(
+        answer = client.query(
             "/api/v1/graph/statistics",
+            "series",
             namespace=dataset[0],
             name=dataset[1],
             job_namespace=job[0] if job else None,
@@ -70,7 +71,7 @@ def _print_answer(answer: dict[str, Any]) -> None:
     for series in answer["series"]:
         named = [f"{series[end]['namespace']} {series[end]['name']}" for end in ("job", "dataset")]
         rows.append([*named, series["side"], "", *_counts(series)])
-        rows += [["", "", "", bucket["start"], *_counts(bucket)] for bucket in series.get("buckets", [])]
+        rows += [["", "", "", format_time(bucket["start"]), *_counts(bucket)] for bucket in series.get("buckets", [])]
     print_table(["job", "dataset", "side", "from", *_COUNTERS], rows)
     if answer["truncated"]:
         print_message("not everything was read: ask for a shorter window")

@@ -3,7 +3,7 @@
 import click
 from rich.filesize import decimal
 
-from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_line, print_table
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
@@ -26,13 +26,31 @@ def status(context: click.Context, settings: Settings, as_json: bool) -> None:
     if as_json:
         print_json({**answer, "sources": sources})
     else:
-        print_line(f"{settings.address} is {'ready' if answer['ready'] else 'not ready'}")
-        rows = [[name, part["state"], part["detail"]] for name, part in answer["parts"].items()]
-        lag, disk = answer["lag"], answer["disk"]
-        behind = "all events are in the answers" if lag["caught_up"] else f"{decimal(max(0, lag['bytes']))} are not yet in the answers"
-        rows.append(["graph", "settling" if answer["settling"] else "settled", behind])
-        rows.append(["disk", "", f"the log uses {decimal(disk['used_bytes'])}, {decimal(disk['free_bytes'])} are free"])
-        rows += [[f"source {source['name']}", source["state"], describe_problem(source)] for source in sources]
-        print_table(["part", "state", "detail"], rows)
+        _print_status(settings.address, answer, sources)
     if not answer["ready"]:
         context.exit(1)
+
+
+def _print_status(address: str, answer: Json, sources: list[Json]) -> None:
+    state, detail = _completeness(answer)
+    print_line(
+        f"{address} is {'ready' if answer['ready'] else 'not ready'}{'' if answer['lag']['caught_up'] else f'; answers are {state}'}"
+    )
+    disk = answer["disk"]
+    rows = [[name, part["state"], part["detail"]] for name, part in answer["parts"].items()]
+    rows.append(["answers", state, detail])
+    rows.append(["disk", "", f"the log uses {decimal(disk['used_bytes'])}, {decimal(disk['free_bytes'])} are free"])
+    rows += [[f"source {source['name']}", source["state"], describe_problem(source)] for source in sources]
+    print_table(["part", "state", "detail"], rows)
+
+
+def _completeness(answer: Json) -> tuple[str, str]:
+    """How complete the answers are, as a state and a sentence."""
+    lag = answer["lag"]
+    if lag["bytes"] < 0:
+        return "unknown", "the log and the graph do not match"
+    if lag["bytes"] > 0:
+        return "lagging", f"{decimal(lag['bytes'])} of events are not in the answers yet"
+    if answer["settling"]:
+        return "settling", "all events are in the answers, but not all flows are computed yet"
+    return "complete", "all events are in the answers"

@@ -4,7 +4,7 @@ import click
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Group
-from lineage_bridge.cli.console import print_json, print_line, print_message, print_table
+from lineage_bridge.cli.console import format_time, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.extract import TASKS, exit_code, follow_task, print_task
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
@@ -34,7 +34,7 @@ def list_(settings: Settings, status: str | None, limit: int, as_json: bool) -> 
                 item["task_id"],
                 item["source"],
                 item["status"],
-                item["created_at"],
+                format_time(item["created_at"]),
                 str(item["events"]),
                 str(len(item["unknown"])),
                 item["error"] or "",

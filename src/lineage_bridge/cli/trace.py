@@ -10,7 +10,7 @@ from rich.tree import Tree
 from lineage_bridge.cli.arguments import get_for_node, resolve_node
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import console, print_json, print_line, print_message
+from lineage_bridge.cli.console import print_json, print_line, print_message, print_tree
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
 from lineage_bridge.cli.notes import print_settling
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
@@ -72,7 +72,7 @@ def trace(
         print_json(answer)
         return
     answer = use_preferred_names(answer)
-    console().print(TraceTree(answer).tree())
+    print_tree(TraceTree(answer).tree())
     _print_coverage(answer)
     if answer["truncated"]:
         print_message(

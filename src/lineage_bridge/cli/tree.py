@@ -134,10 +134,15 @@ def _column_flows(neighbourhood: Neighbourhood) -> dict[Column, dict[Column, str
 
 
 def format_transformations(transformations: list[Answer]) -> str:
-    """How one column is derived from another, such as "[direct aggregation, masking]"."""
-    words = [" ".join(text.lower() for text in (step["type"], step["subtype"]) if text) for step in transformations]
+    """How one column is derived from another, such as "[aggregation, masking]" or "[indirect filter]"."""
+    words = [_format_transformation(step["type"], step["subtype"]) for step in transformations]
     words += ["masking"] if any(step["masking"] for step in transformations) else []
     return f"[{', '.join(dict.fromkeys(words))}]" if any(words) else ""
+
+
+def _format_transformation(kind: str, subtype: str) -> str:
+    """Subtypes are known to be direct, unless the mark says that they are indirect."""
+    return " ".join(text.lower() for text in (kind if kind != "DIRECT" or not subtype else "", subtype) if text)
 
 
 def _expand_column(

@@ -1,0 +1,55 @@
+"""Questions for something that is not found while events are not in the answers yet."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.sources.http import Reply, Request, Standin, standing
+
+ORDERS = {"kind": "dataset", "namespace": "db", "name": "orders", "id": "00"}
+
+
+class LaggingServer:
+    """A server whose answers contain the dataset `orders` once its readiness was asked for `catches_up_after` times."""
+
+    def __init__(self) -> None:
+        self.pipeline, self.catches_up_after, self.asked = "ok", 4, 0
+
+    def answer(self, request: Request) -> Reply:
+        behind = self.asked < self.catches_up_after
+        if request.parts[-1] == "ready":
+            self.asked += 1
+            lag = {"bytes": 1000 if behind else 0, "caught_up": not behind}
+            return Reply(200, {"parts": {"pipeline": {"state": self.pipeline}}, "lag": lag})
+        if request.parts[-1] == "search":
+            return Reply(200, {"results": [] if behind or request.query["q"] != "orders" else [ORDERS]})
+        return Reply(404, {"error": {"message": "no dataset"}})
+
+
+@pytest.fixture
+def lagging() -> LaggingServer:
+    return LaggingServer()
+
+
+@pytest.fixture
+def url(lagging: LaggingServer) -> Iterator[str]:
+    with standing(Standin(lagging.answer)) as server:
+        yield server.url
+
+
+def test_a_search_without_results_waits_for_pending_events(call, url):
+    result = call("search", "orders", "--url", url)
+    assert "orders" in result.out
+    assert result.err == "not found, but 1.0 kB of events are not in the answers yet: waiting for them, at most 60 s\n"
+
+
+def test_a_search_without_results_does_not_wait_when_answers_are_complete(call, url, lagging):
+    lagging.catches_up_after = 0
+    result = call("search", "nothing", "--url", url)
+    assert (result.out, result.err) == ("", "no dataset or job matches 'nothing'\n")
+
+
+def test_an_error_mentions_pending_events_if_the_pipeline_is_down(call, url, lagging):
+    lagging.pipeline, lagging.catches_up_after = "dead", 1000
+    result = call("lineage", "db", "orders", "--url", url)
+    assert result.code == 1
+    assert result.err == "error: no dataset (1.0 kB of events are not in the answers yet; see: lineage-bridge status)\n"
