@@ -28,8 +28,8 @@ def test_rows_that_do_not_fit_are_blocks():
     lines = table_lines(COLUMNS, ROWS, 50)
     assert lines == [
         f"run   {RUN}",
-        "name  analytics_db.analytics.shop.daily_",
-        "      revenue_summary",
+        "name  analytics_db.analytics.shop.daily_revenue_",
+        "      summary",
         "",
         f"run   {RUN}",
         "name  orders",
