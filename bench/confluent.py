@@ -20,7 +20,7 @@ from lineage_bridge.sources.confluent.observer import ConfluentObserver
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 from lineage_bridge.sources.runtime.poller import Poller, outbox_messages
 from lineage_bridge.sources.runtime.service import SourceService
-from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.sources import SourceRepository
 
 _INTERVAL_US = 300_000_000
@@ -108,7 +108,7 @@ def _keys(cloud: Cloud) -> Iterator[tuple[str, str]]:
 def _polls(path: Path, settings: dict[str, Any], secrets: dict[str, str], counts: tuple[int, ...]) -> Result:
     """The memory held after so many polls, and what the last one told."""
     os.environ.update(secrets)
-    book = SourceRepository(Control(path))
+    book = SourceRepository(StateDatabase(path))
     desk = SourceService({}, book)
     told: list[Any] = []
     clock = [time.time_ns() // 1000]

@@ -20,7 +20,7 @@ from lineage_bridge.ports.sources import OutboxMessage
 from lineage_bridge.sources.common.kafka.protocol.wire import KafkaProtocol
 from lineage_bridge.sources.runtime.poller import Poller
 from lineage_bridge.sources.runtime.service import SourceService
-from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.sources import SourceRepository
 
 CHANGED = 10
@@ -79,7 +79,7 @@ def _kafka(path: Path, bootstrap: str, changed: list[str]) -> Result:
 
 
 def _polls(path: Path, kind: str, settings: dict[str, Any], requests: Callable[[], int], change: Callable[[], object]) -> Result:
-    book = SourceRepository(Control(path))
+    book = SourceRepository(StateDatabase(path))
     desk = SourceService({}, book)
     told: list[bytes] = []
     poller = Poller(desk.records, book, lambda parcel: told.append(_events(parcel)), lambda: time.time_ns() // 1000)

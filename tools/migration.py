@@ -11,9 +11,10 @@ from alembic.autogenerate import produce_migrations, render_python_code
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine
 
-from lineage_bridge.store.schema.sqlite import VERSION
+from lineage_bridge.store.schema.sqlite import GRAPH
 from lineage_bridge.store.schema.tables import METADATA, SQLITE_SEARCH
 
+VERSION = GRAPH.version
 VERSIONS = Path("src/lineage_bridge/store/schema/migrations/versions")
 HEAD = '''"""The tables of the graph store, filled by folding the log again."""
 

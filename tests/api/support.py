@@ -34,7 +34,7 @@ from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.sources.runtime.source_locks import SourceLocks
 from lineage_bridge.sources.runtime.tasks import TaskService
 from lineage_bridge.store.reader import ReaderPool
-from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.store.state.tasks import TaskRepository
 from lineage_bridge.store.write.apply import GraphWriter
@@ -63,7 +63,7 @@ class Server:
         self.frames = LogReader(folder / "log")
         self.names = Names(KEY)
         self.parts = Parts()
-        self.book = SourceRepository(Control(folder / "control.db"))
+        self.book = SourceRepository(StateDatabase(folder / "state.db"))
         self.sources = SourceService({}, self.book, kinds=kinds)
         self.looks: Counter[str] = Counter()
         self.tasks = task_desk(self)
@@ -143,8 +143,8 @@ class FailingLog:
 class LookingBook(TaskRepository):
     """A book of tasks that counts how often it is asked whether a task's events were delivered."""
 
-    def __init__(self, control: Control, looks: Counter[str]) -> None:
-        super().__init__(control)
+    def __init__(self, state: StateDatabase, looks: Counter[str]) -> None:
+        super().__init__(state)
         self.looks = looks
 
     def count_pending(self, source: str, newest: int) -> int:
@@ -171,7 +171,7 @@ def task_desk(server: Server, first: int = 1) -> TaskService:
     secrets = Secrets()
     ids = (f"task-{number}" for number in count(first))
     world = ExtractionContext(
-        LookingBook(Control(server.folder / "control.db"), looks),
+        LookingBook(StateDatabase(server.folder / "state.db"), looks),
         server.book,
         MetadataCache(server.sources.records, server.book, secrets, server.kinds),
         secrets,

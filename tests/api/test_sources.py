@@ -10,7 +10,7 @@ from tests.sources import scripted
 from lineage_bridge.errors import UnreachableError
 from lineage_bridge.sources.common.observer import Unseen
 from lineage_bridge.sources.runtime.poller import Poller
-from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.sources import SourceRepository
 
 SOURCES = "/api/v1/sources"
@@ -26,7 +26,7 @@ def server(tmp_path: Path, empty_store: Path) -> Iterator[Server]:
 def poll(server: Server):
     """Adds the source `one`; polls it."""
     scripted.SEEN.clear()
-    book = SourceRepository(Control(server.folder / "control.db"))
+    book = SourceRepository(StateDatabase(server.folder / "state.db"))
     poller = Poller(server.services.sources.records, book, lambda _: None, lambda: NOW, kinds=scripted.KINDS)
     added = server.client.post(SOURCES, json={"name": "one", "kind": "scripted", "settings": {"system": "a", "password": "${env:PW}"}})
     assert added.status_code == 201

@@ -20,7 +20,7 @@ from lineage_bridge.graph.facts.fold import flat, fold_frames
 from lineage_bridge.graph.log_record import Carried
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.log import LOG_SOURCE
-from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.write.apply import GraphWriter
 
 COMMAND = (sys.executable, "-m", "lineage_bridge.cli.main")
@@ -35,7 +35,7 @@ class Server:
 
     def fold(self) -> None:
         """Fold all events of the log into the graph."""
-        names = Names(Control(self.paths.control).key())
+        names = Names(StateDatabase(self.paths.state).key())
         writer = GraphWriter(self.paths.graph, names)
         log = LogReader(self.paths.log)
         start, end = writer.position(LOG_SOURCE).get(0, 0), log.durable_end()

@@ -21,7 +21,7 @@ from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import Carried, FrameKind
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.log import LOG_SOURCE, Frame
-from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.write.apply import GraphWriter
 
 EVENTS = [run_event(job=f"j{n}", time_us=T0 + n, inputs=[dataset(f"d{n}")], outputs=[dataset(f"d{n + 1}")]) for n in range(20)]
@@ -31,7 +31,7 @@ EVENTS = [run_event(job=f"j{n}", time_us=T0 + n, inputs=[dataset(f"d{n}")], outp
 def paths(tmp_path: Path) -> Paths:
     """A data folder whose graph was folded from its log."""
     paths = Paths(tmp_path / "data")
-    names = Names(Control(paths.control).key())
+    names = Names(StateDatabase(paths.state).key())
     with LogWriter(paths.log) as log:
         log.append([Frame(FrameKind.EVENT, event_id(body), T0, "http", "", b"", body) for body in EVENTS])
     reader = LogReader(paths.log)

@@ -15,7 +15,7 @@ from lineage_bridge.model.sources import SourceRecord
 from lineage_bridge.ports.sources import OutboxMessage
 from lineage_bridge.sources.runtime.poller import Poller
 from lineage_bridge.sources.runtime.service import SourceService
-from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.sources import SourceRepository
 
 SECOND = 1_000_000
@@ -26,7 +26,7 @@ class World:
 
     def __init__(self, folder: Path, in_file: dict) -> None:
         self.now = 1_795_000_000 * SECOND
-        self.book = SourceRepository(Control(folder / "control.db"))
+        self.book = SourceRepository(StateDatabase(folder / "state.db"))
         self.desk = SourceService(in_file, self.book, kinds=scripted.KINDS)
         self.arrived: list[OutboxMessage] = []
         self.away, self.looks = False, 0

@@ -13,7 +13,7 @@ from lineage_bridge.sources.common.settings import Secrets, reveal
 from lineage_bridge.sources.runtime.metadata_cache import make_observer
 from lineage_bridge.sources.runtime.sealed_secrets import SealedFile, new_key
 from lineage_bridge.sources.runtime.service import SourceService
-from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.sources import SourceRepository
 
 
@@ -145,7 +145,7 @@ def test_a_source_refers_to_a_sealed_secret_and_none_can_be_kept_that_was_given(
         == "given s3cret"
     )
     assert "s3cr" not in repr(secrets)
-    desk = SourceService({}, SourceRepository(Control(tmp_path / "control.db")), secrets=Secrets(sealed.secret), kinds=scripted.KINDS)
+    desk = SourceService({}, SourceRepository(StateDatabase(tmp_path / "state.db")), secrets=Secrets(sealed.secret), kinds=scripted.KINDS)
     desk.add("s", "scripted", settings, replace=False)
     assert "s3cr" not in repr(desk.record("s"))
     for password in ("${given:t1}", "${given:t2}", "s3cr€t"):

@@ -20,7 +20,7 @@ from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.sources.runtime.source_locks import SourceLocks
 from lineage_bridge.sources.runtime.tasks import TaskService
 from lineage_bridge.store.state import tasks
-from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.store.state.tasks import TaskRepository
 
@@ -34,8 +34,8 @@ class KilledError(BaseException):
 class Mortal(TaskRepository):
     """A book whose process is killed at some write: before it is done, or right after."""
 
-    def __init__(self, control: Control, left: int, *, after: bool) -> None:
-        super().__init__(control)
+    def __init__(self, state: StateDatabase, left: int, *, after: bool) -> None:
+        super().__init__(state)
         self.left, self.after, self.killed = left, after, False
 
     def _live(self, write: Any) -> Any:
@@ -55,7 +55,7 @@ class Mortal(TaskRepository):
 
 
 def desk_of(folder: Path, book: TaskRepository) -> TaskService:
-    states = SourceRepository(Control(folder / "control.db"))
+    states = SourceRepository(StateDatabase(folder / "state.db"))
     sources = SourceService({"cloud": {"kind": "confluent", "cloud": {"key": "k", "secret": "${env:HOME}"}}}, states, kinds=stepwise.KINDS)
     secrets, ids = Secrets(), count(len(book.records(TaskFilter())))
     world = ExtractionContext(
@@ -75,7 +75,7 @@ def desk_of(folder: Path, book: TaskRepository) -> TaskService:
 
 def ended(desk: TaskService, folder: Path, task: str, told: Counter[str], mortal: Mortal | None = None) -> TaskRecord:
     """A task when it has ended, or its process has; what is delivered meanwhile is counted."""
-    states, until = SourceRepository(Control(folder / "control.db")), time.monotonic() + 20
+    states, until = SourceRepository(StateDatabase(folder / "state.db")), time.monotonic() + 20
     while not (found := desk.record(task)).ended and not (mortal and mortal.killed):
         assert time.monotonic() < until, found
         for parcel in states.pending_messages(100):
@@ -98,14 +98,14 @@ def test_killed_at_any_write_and_resumed_each_plane_is_told_once(script: stepwis
     whole = Counter(f"job {key}" for key in PLANES)
     for left in count():
         folder, told = tmp_path / str(left), Counter[str]()
-        mortal = Mortal(Control(folder / "control.db"), left, after=after)
+        mortal = Mortal(StateDatabase(folder / "state.db"), left, after=after)
         desk = desk_of(folder, mortal)
         task = desk.extract(ExtractOrder()).id
         done = ended(desk, folder, task, told, mortal)
         desk.close()
         if not mortal.killed:
             break
-        desk = desk_of(folder, TaskRepository(Control(folder / "control.db")))
+        desk = desk_of(folder, TaskRepository(StateDatabase(folder / "state.db")))
         found = desk.record(task)
         if found.status == FAILED:
             assert (found.error, found.resumable) == ("interrupted", True)
@@ -114,7 +114,7 @@ def test_killed_at_any_write_and_resumed_each_plane_is_told_once(script: stepwis
         desk.close()
         assert found.status == "completed"
         assert told == whole, (left, script.looks)
-        kept = json.loads(SourceRepository(Control(folder / "control.db")).snapshot("cloud") or b"{}")
+        kept = json.loads(SourceRepository(StateDatabase(folder / "state.db")).snapshot("cloud") or b"{}")
         assert (kept["told"], sorted(kept["planes"])) == (6, PLANES)
     assert left > 4
     assert (done.status, told) == ("completed", whole)
@@ -122,7 +122,7 @@ def test_killed_at_any_write_and_resumed_each_plane_is_told_once(script: stepwis
 
 def test_the_oldest_that_have_ended_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "MOST_KEPT", 3)
-    book = TaskRepository(Control(tmp_path / "control.db"))
+    book = TaskRepository(StateDatabase(tmp_path / "state.db"))
     for number in range(6):
         book.add(TaskRecord(str(number), "extract", "s", PENDING if number == 1 else FAILED, number))
     assert [task.id for task in book.records(TaskFilter())] == ["5", "4", "3", "1"]

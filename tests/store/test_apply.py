@@ -20,7 +20,8 @@ from lineage_bridge.graph.log_record import Carried, FrameKind
 from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.verify import MAY_HOLD_MORE, verify
-from lineage_bridge.store.schema.sqlite import migrate
+from lineage_bridge.store.migration import migrate
+from lineage_bridge.store.schema.sqlite import GRAPH
 from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.store.write.asof import folded_again
@@ -33,7 +34,7 @@ CONTENT_ADDRESSED = {"facet_set", "facet", "declared_io"}
 def empty_store() -> bytes:
     """A migrated store file: a migration takes far longer than a test's batch."""
     with TemporaryDirectory() as folder:
-        migrate(Path(folder) / "graph.db")
+        migrate(Path(folder) / "graph.db", GRAPH)
         return (Path(folder) / "graph.db").read_bytes()
 
 

@@ -15,8 +15,9 @@ from tests.store.test_apply import NAMES, apply, empty_store
 
 from lineage_bridge.errors import GoneError, StoreError
 from lineage_bridge.graph.relations import BY_NAME
+from lineage_bridge.store.migration import migrate
 from lineage_bridge.store.reader import ReaderPool
-from lineage_bridge.store.schema.sqlite import migrate
+from lineage_bridge.store.schema.sqlite import GRAPH
 from lineage_bridge.store.write import rebuild
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -123,7 +124,7 @@ def test_a_log_that_tells_less_does_not_replace_the_store(tmp_path: Path) -> Non
 
 def test_a_store_of_an_older_schema_is_no_measure_and_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "graph.db"
-    migrate(path, "0001")
+    migrate(path, GRAPH, "0001")
     with closing(fresh_store(tmp_path / "fresh.db", ["a"])) as fresh:
         counted = rebuild.compare(path, fresh)
         assert {row.before for row in counted} == {0}

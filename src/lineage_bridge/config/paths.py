@@ -31,9 +31,9 @@ class Paths:
         return self.data_dir / "analysis.ndjson"
 
     @property
-    def control(self) -> Path:
+    def state(self) -> Path:
         """The database of what is not computed from the log."""
-        return self.data_dir / "control.db"
+        return self.data_dir / "state.db"
 
     @property
     def secrets(self) -> Path:

@@ -80,6 +80,6 @@ def _check_key(paths: Paths, key: bytes) -> None:
             for node in graph.nodes.matching(kind, None, None, 1, 0):
                 if node.id != node_id(key, kind, node.namespace, node.name):
                     raise StoreError(
-                        f"{paths.graph} was not made with the key in {paths.control}",
+                        f"{paths.graph} was not made with the key in {paths.state}",
                         "put the right one back, or remove the graph: it is computed again from the log",
                     )

@@ -12,7 +12,7 @@ from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.sources.common.settings import Secrets
 from lineage_bridge.sources.runtime.sealed_secrets import SealedFile
 from lineage_bridge.store.reader import ReaderPool
-from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.database import StateDatabase
 
 
 def sealed_secrets(settings: Settings) -> SealedFile:
@@ -30,9 +30,9 @@ def secrets(settings: Settings) -> Secrets:
     return Secrets(sealed_secrets(settings).secret)
 
 
-def state_database(settings: Settings) -> Control:
+def state_database(settings: Settings) -> StateDatabase:
     """The state database, created if there is none."""
-    return Control(settings.paths.control)
+    return StateDatabase(settings.paths.state)
 
 
 def log_reader(settings: Settings) -> LogReader:

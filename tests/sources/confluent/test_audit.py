@@ -31,7 +31,7 @@ from lineage_bridge.sources.confluent.plane import Around
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 from lineage_bridge.sources.runtime.poller import Poller
 from lineage_bridge.sources.runtime.service import SourceService
-from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.sources import SourceRepository
 
 Json = dict[str, Any]
@@ -323,7 +323,7 @@ class World:
     """A poller of one source, with an interval of an hour. Its time stands still until the test lets it pass."""
 
     def __init__(self, folder: Path, url: str, told: Json) -> None:
-        self.book = SourceRepository(Control(folder / "control.db"))
+        self.book = SourceRepository(StateDatabase(folder / "state.db"))
         self.desk = SourceService({}, self.book)
         quiet = [
             "topics",

@@ -11,7 +11,7 @@ from lineage_bridge.sources.confluent.environment import in_environment
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 from lineage_bridge.sources.confluent.variables import VARIABLES
 from lineage_bridge.sources.runtime.service import SourceService
-from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.sources import SourceRepository
 
 EVERY = {name: f"value of {name}" for name in VARIABLES} | {
@@ -56,7 +56,7 @@ def test_keys_of_clusters_that_are_no_json_are_told_without_their_text() -> None
 
 
 def test_it_is_paused_until_it_is_resumed_and_stands_back_for_any_other(tmp_path: Path) -> None:
-    desk = SourceService({}, SourceRepository(Control(tmp_path / "control.db")), around=in_environment(EVERY))
+    desk = SourceService({}, SourceRepository(StateDatabase(tmp_path / "state.db")), around=in_environment(EVERY))
     (record,) = desk.records()
     assert (record.name, record.origin, record.state.paused) == ("confluent", "environment", True)
     assert not desk.pause("confluent", paused=False).state.paused

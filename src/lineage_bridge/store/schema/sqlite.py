@@ -1,13 +1,14 @@
-"""SQLite connections and the migration of a store file."""
+"""SQLite connections to the graph store."""
 
 import sqlite3
 from pathlib import Path
 
 from lineage_bridge.errors import StoreError, StoreMissingError, StoreVersionError
+from lineage_bridge.store.migration import Schema, migrate, version
 
 MINIMUM = (3, 35, 0)
-VERSION = "0003"
-"""The revision of the schema this code reads and writes: the newest under migrations/versions."""
+GRAPH = Schema("graph store", Path(__file__).parent / "migrations", "0003")
+"""The schema that this code reads and writes."""
 
 _WRITER = """
 PRAGMA journal_mode = WAL;
@@ -26,50 +27,10 @@ PRAGMA busy_timeout = 5000;
 """
 
 
-def migrate(path: Path, to: str = VERSION) -> None:
-    """Bring the store file at `path` to a revision, making it if there is none. Raises StoreVersionError for a newer one."""
-    # Alembic and SQLAlchemy take most of a second to import, and only the process that migrates needs them.
-    from alembic import command  # noqa: PLC0415 - as above
-    from alembic.config import Config  # noqa: PLC0415 - as above
-    from alembic.script import ScriptDirectory  # noqa: PLC0415 - as above
-    from sqlalchemy import create_engine  # noqa: PLC0415 - as above
-    from sqlalchemy.pool import NullPool  # noqa: PLC0415 - as above
-
-    found = version(path)
-    if found == to:
-        return
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if found and found not in known:
-        raise StoreVersionError(f"the store {path} has schema {found}, this version knows {VERSION}", "install the version that wrote it")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(path, timeout=30), poolclass=NullPool)
-    with engine.connect() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, to)
-        connection.commit()
-    engine.dispose()
-
-
-def version(path: Path) -> str | None:
-    """The schema revision of the store at `path`; None when there is no store."""
-    if not path.exists() or path.stat().st_size == 0:
-        return None
-    connection = sqlite3.connect(path, timeout=30)
-    try:
-        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    except sqlite3.OperationalError:
-        return None
-    finally:
-        connection.close()
-    return str(row[0]) if row else None
-
-
 def connect_writer(path: Path) -> sqlite3.Connection:
     """The one connection that writes; transactions are begun by hand. It may be used from any one thread at a time."""
     _require_sqlite()
-    migrate(path)
+    migrate(path, GRAPH)
     connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
     connection.executescript(_WRITER)
     return connection
@@ -81,8 +42,10 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     found = version(path)
     if found is None:
         raise StoreMissingError(f"there is no graph store at {path}", "start the server once: lineage-bridge serve")
-    if found != VERSION:
-        raise StoreVersionError(f"the store {path} has schema {found}, this version reads {VERSION}", "start the server to migrate it")
+    if found != GRAPH.version:
+        raise StoreVersionError(
+            f"the {GRAPH.name} {path} has schema {found}, this version reads {GRAPH.version}", "start the server to migrate it"
+        )
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30, isolation_level=None, check_same_thread=False)
     connection.executescript(_READER)
     return connection

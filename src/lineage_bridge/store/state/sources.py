@@ -1,4 +1,4 @@
-"""Sources, how they fare, and what they want delivered: in the control store."""
+"""Sources, how they fare, and what they want delivered: in the state database."""
 
 import json
 import sqlite3
@@ -10,7 +10,7 @@ import msgspec
 
 from lineage_bridge.model.sources import SourceState
 from lineage_bridge.ports.sources import OutboxMessage
-from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.database import StateDatabase
 
 _ENCODER = msgspec.json.Encoder()
 _STATES = msgspec.json.Decoder(SourceState)
@@ -19,29 +19,29 @@ _STATES = msgspec.json.Decoder(SourceState)
 class SourceRepository:
     """Implements `ports.SourceRepository`."""
 
-    def __init__(self, control: Control) -> None:
-        self._control = control
+    def __init__(self, state: StateDatabase) -> None:
+        self._state = state
 
     def added(self) -> dict[str, tuple[str, dict[str, Any]]]:
         """Name to kind and settings of the sources that users added."""
-        with self._control.transaction() as connection:
+        with self._state.transaction() as connection:
             rows = connection.execute("SELECT name, kind, settings FROM source ORDER BY name").fetchall()
         return {name: (kind, json.loads(settings)) for name, kind, settings in rows}
 
     def save(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
         """Add a source, or write it anew."""
-        with self._control.transaction() as connection:
+        with self._state.transaction() as connection:
             connection.execute("INSERT OR REPLACE INTO source VALUES (?, ?, ?)", (name, kind, json.dumps(dict(settings))))
 
     def remove(self, name: str) -> None:
         """Forget a source that a user added, and how any source of this name fared. What it has told is delivered all the same."""
-        with self._control.transaction() as connection:
+        with self._state.transaction() as connection:
             for table in ("source", "source_state"):
                 connection.execute(f"DELETE FROM {table} WHERE name = ?", (name,))
 
     def states(self) -> dict[str, SourceState]:
         """Name to how a source fares."""
-        with self._control.transaction() as connection:
+        with self._state.transaction() as connection:
             rows = connection.execute("SELECT name, state FROM source_state").fetchall()
         return {name: _STATES.decode(state) for name, state in rows}
 
@@ -55,34 +55,34 @@ class SourceRepository:
 
     def snapshot(self, name: str) -> bytes | None:
         """What a source last saw, as JSON."""
-        with self._control.transaction() as connection:
+        with self._state.transaction() as connection:
             row = connection.execute("SELECT snapshot FROM source_state WHERE name = ?", (name,)).fetchone()
         return zlib.decompress(row[0]) if row and row[0] is not None else None
 
     def save_poll(self, name: str, state: SourceState, snapshot: bytes | None, messages: Sequence[tuple[str, bytes]]) -> bool:
         """Keep what a poll gave, all or nothing. A pause that was asked for meanwhile stays."""
         packed = pack(snapshot)
-        with self._control.transaction() as connection:
+        with self._state.transaction() as connection:
             return write_poll(connection, name, state, packed, messages, polls=state.polls - 1)
 
     def pending_messages(self, limit: int) -> list[OutboxMessage]:
         """The oldest parcels that were not delivered."""
-        with self._control.transaction() as connection:
-            rows = connection.execute("SELECT number, path, body FROM source_parcel ORDER BY number LIMIT ?", (limit,)).fetchall()
+        with self._state.transaction() as connection:
+            rows = connection.execute("SELECT number, path, body FROM outbox_message ORDER BY number LIMIT ?", (limit,)).fetchall()
         return [OutboxMessage(number, path, bytes(body)) for number, path, body in rows]
 
     def count_pending(self) -> int:
         """How many parcels were not delivered."""
-        with self._control.transaction() as connection:
-            return int(connection.execute("SELECT count(*) FROM source_parcel").fetchone()[0])
+        with self._state.transaction() as connection:
+            return int(connection.execute("SELECT count(*) FROM outbox_message").fetchone()[0])
 
     def remove_message(self, number: int) -> None:
         """Forget a parcel."""
-        with self._control.transaction() as connection:
-            connection.execute("DELETE FROM source_parcel WHERE number = ?", (number,))
+        with self._state.transaction() as connection:
+            connection.execute("DELETE FROM outbox_message WHERE number = ?", (number,))
 
     def _change(self, name: str, **changes: Any) -> None:  # noqa: ANN401  # members of SourceState
-        with self._control.transaction() as connection:
+        with self._state.transaction() as connection:
             found = connection.execute("SELECT state FROM source_state WHERE name = ?", (name,)).fetchone()
             state = msgspec.structs.replace(_STATES.decode(found[0]) if found else SourceState(), **changes)
             if found:
@@ -122,5 +122,7 @@ def write_poll(
         )
     else:
         connection.execute("INSERT INTO source_state VALUES (?, ?, ?, ?)", (name, state.polls, kept, packed))
-    connection.executemany("INSERT INTO source_parcel (name, path, body) VALUES (?, ?, ?)", [(name, path, body) for path, body in messages])
+    connection.executemany(
+        "INSERT INTO outbox_message (source, path, body) VALUES (?, ?, ?)", [(name, path, body) for path, body in messages]
+    )
     return True

@@ -1,4 +1,4 @@
-"""Tasks, and what each step of one gave: in the control store."""
+"""Tasks, and what each step of one gave: in the state database."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import msgspec
 
 from lineage_bridge.model.sources import SourceState
 from lineage_bridge.model.tasks import FAILED, PENDING, RUNNING, TaskFilter, TaskRecord
-from lineage_bridge.store.state.database import Control
+from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.sources import pack, write_poll
 
 MOST_KEPT = 500
@@ -18,12 +18,12 @@ _RECORDS = msgspec.json.Decoder(TaskRecord)
 class TaskRepository:
     """Implements `ports.TaskRepository`."""
 
-    def __init__(self, control: Control) -> None:
-        self._control = control
+    def __init__(self, state: StateDatabase) -> None:
+        self._state = state
 
     def add(self, task: TaskRecord) -> None:
         """Remember a new task; the oldest that have ended are forgotten."""
-        with self._control.transaction() as connection:
+        with self._state.transaction() as connection:
             connection.execute(
                 "INSERT INTO task (id, kind, status, record) VALUES (?, ?, ?, ?)", (task.id, task.kind, task.status, _ENCODER.encode(task))
             )
@@ -34,13 +34,13 @@ class TaskRepository:
 
     def record(self, task: str) -> TaskRecord | None:
         """A task by its id."""
-        with self._control.transaction() as connection:
+        with self._state.transaction() as connection:
             row = connection.execute("SELECT record FROM task WHERE id = ?", (task,)).fetchone()
         return _RECORDS.decode(row[0]) if row else None
 
     def records(self, which: TaskFilter) -> list[TaskRecord]:
         """Tasks, the newest first."""
-        with self._control.transaction() as connection:
+        with self._state.transaction() as connection:
             rows = connection.execute(
                 "SELECT record FROM task WHERE ? IN ('', kind) AND ? IN ('', status) ORDER BY number DESC LIMIT ? OFFSET ?", which
             ).fetchall()
@@ -48,7 +48,7 @@ class TaskRepository:
 
     def save(self, task: TaskRecord) -> None:
         """Remember how a task stands."""
-        with self._control.transaction() as connection:
+        with self._state.transaction() as connection:
             connection.execute("UPDATE task SET status = ?, record = ? WHERE id = ?", (task.status, _ENCODER.encode(task), task.id))
 
     def save_steps(
@@ -63,7 +63,7 @@ class TaskRepository:
     ) -> bool:
         """Keep what steps of a task gave, all or nothing."""
         packed = pack(snapshot)
-        with self._control.transaction() as connection:
+        with self._state.transaction() as connection:
             if not write_poll(connection, task.source, state, packed, messages, polls=polls, begun=begun):
                 return False
             connection.execute("UPDATE task SET status = ?, record = ? WHERE id = ?", (task.status, _ENCODER.encode(task), task.id))
@@ -71,19 +71,19 @@ class TaskRepository:
 
     def newest_message(self, source: str) -> int:
         """The number of the newest parcel of a source that was not delivered; 0 if all were."""
-        with self._control.transaction() as connection:
-            row = connection.execute("SELECT max(number) FROM source_parcel WHERE name = ?", (source,)).fetchone()
+        with self._state.transaction() as connection:
+            row = connection.execute("SELECT max(number) FROM outbox_message WHERE source = ?", (source,)).fetchone()
         return int(row[0] or 0)
 
     def count_pending(self, source: str, newest: int) -> int:
         """How many parcels of a source up to a number were not delivered."""
-        with self._control.transaction() as connection:
-            row = connection.execute("SELECT count(*) FROM source_parcel WHERE name = ? AND number <= ?", (source, newest)).fetchone()
+        with self._state.transaction() as connection:
+            row = connection.execute("SELECT count(*) FROM outbox_message WHERE source = ? AND number <= ?", (source, newest)).fetchone()
         return int(row[0])
 
     def mark_interrupted(self, now_us: int) -> None:
         """Say of all tasks that have not ended that their process has."""
-        with self._control.transaction() as connection:
+        with self._state.transaction() as connection:
             rows = connection.execute("SELECT record FROM task WHERE status IN (?, ?)", (PENDING, RUNNING)).fetchall()
             for (row,) in rows:
                 task = msgspec.structs.replace(_RECORDS.decode(row), status=FAILED, error="interrupted", interrupted=True, ended_us=now_us)

@@ -1,0 +1,63 @@
+"""Migration of a database file by Alembic, for the graph store and the state database alike."""
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from lineage_bridge.errors import StoreVersionError
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A schema with its history: what it is called in errors, the folder of its migrations, and its newest revision."""
+
+    name: str
+    migrations: Path
+    version: str
+
+
+def migrate(path: Path, schema: Schema, to: str | None = None) -> None:
+    """Bring the file at `path` to a revision, the newest by default; a missing file is created. Raises StoreVersionError for a newer one.
+
+    All steps are one transaction: a process killed before its end leaves the file as it was. Safe in many processes at once.
+    """
+    # Alembic and SQLAlchemy take most of a second to import, and only a process that migrates needs them.
+    from alembic import command  # noqa: PLC0415 - as above
+    from alembic.config import Config  # noqa: PLC0415 - as above
+    from alembic.script import ScriptDirectory  # noqa: PLC0415 - as above
+    from sqlalchemy import create_engine  # noqa: PLC0415 - as above
+    from sqlalchemy.pool import NullPool  # noqa: PLC0415 - as above
+
+    found, target = version(path), to or schema.version
+    if found == target:
+        return
+    config = Config()
+    config.set_main_option("script_location", str(schema.migrations).replace("%", "%%"))
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if found and found not in known:
+        raise StoreVersionError(
+            f"the {schema.name} {path} has schema {found}, this version knows {schema.version}", "install the version that wrote it"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    creator = lambda: sqlite3.connect(path, timeout=30, isolation_level=None)  # noqa: E731 - one argument of the engine
+    engine = create_engine("sqlite://", creator=creator, poolclass=NullPool)
+    with engine.connect() as connection:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        config.attributes["connection"] = connection
+        command.upgrade(config, target)
+        connection.commit()
+    engine.dispose()
+
+
+def version(path: Path) -> str | None:
+    """The schema revision of the file at `path`; None when it does not exist or has no tables of ours."""
+    if not path.exists() or path.stat().st_size == 0:
+        return None
+    connection = sqlite3.connect(path, timeout=30)
+    try:
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    except sqlite3.OperationalError:
+        return None
+    finally:
+        connection.close()
+    return str(row[0]) if row else None
