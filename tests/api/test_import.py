@@ -135,13 +135,13 @@ def test_an_export_comes_back_the_same_in_an_empty_store(server: Server, tmp_pat
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"nodes": [node("orders:x:y:z")]}, "nodes[0]: 'orders:x:y:z' is no node id"),
-        ({"nodes": [node(TOPIC, node_type="connector")]}, "nodes[0]: node_type 'connector' is not what"),
-        ({"nodes": [node(TOPIC, last_seen="soon")]}, "nodes[0]: 'soon' is no time"),
+        ({"nodes": [node("orders:x:y:z")]}, "nodes[0]: 'orders:x:y:z' is not a node id"),
+        ({"nodes": [node(TOPIC, node_type="connector")]}, "nodes[0]: node_type 'connector' does not fit"),
+        ({"nodes": [node(TOPIC, last_seen="soon")]}, "nodes[0]: 'soon' is not a time"),
         ({"nodes": [node(CONFLUENT.format("kafka_topic", "o" * 9000))]}, "characters, the limit is"),
-        ({"nodes": [node(TOPIC)], "edges": [edge(TOPIC, CONNECTOR, "consumes")]}, f"edges[0]: {CONNECTOR!r} is none of the nodes"),
-        ({"nodes": [node(TOPIC)], "edges": [edge(TOPIC, TOPIC, "eats")]}, "edges[0]: 'eats' is no type of edges"),
-        ({"edges": []}, "no graph: "),
+        ({"nodes": [node(TOPIC)], "edges": [edge(TOPIC, CONNECTOR, "consumes")]}, f"edges[0]: {CONNECTOR!r} is not among the nodes"),
+        ({"nodes": [node(TOPIC)], "edges": [edge(TOPIC, TOPIC, "eats")]}, "edges[0]: 'eats' is not an edge type"),
+        ({"edges": []}, "invalid graph: "),
         ([], "an import is one JSON object"),
     ],
 )

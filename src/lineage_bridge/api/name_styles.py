@@ -7,9 +7,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lineage_bridge.api.dependencies import KINDS
-from lineage_bridge.api.schemas.answers import GraphNode, Name, Named
+from lineage_bridge.api.schemas.answers import GraphNode, Named
 from lineage_bridge.model.graph import Node
 from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.projections.shapes import Name
 
 Said = TypeVar("Said")
 _Key = tuple[str, str, str]

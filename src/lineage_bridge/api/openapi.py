@@ -12,6 +12,8 @@ from fastapi.openapi.utils import get_openapi
 
 from lineage_bridge.api import schemas
 from lineage_bridge.api.schemas.answers import ErrorAnswer
+from lineage_bridge.projections import event_shapes, shapes
+from lineage_bridge.projections.importing import shapes as import_shapes
 
 OPENAPI_VERSION = "3.0.3"
 _REFERENCE = "#/components/schemas/{name}"
@@ -69,8 +71,9 @@ def describe(app: FastAPI) -> dict[str, Any]:
 
 
 def _shapes() -> list[type[msgspec.Struct]]:
-    """Every shape of our answers: those of each module of `api.schemas` that a route has imported."""
+    """Every shape of our requests and answers: those of the projections, and of each module of `api.schemas` that a route has imported."""
     modules = [module for name, module in sorted(sys.modules.items()) if name.startswith(f"{schemas.__name__}.")]
+    modules += [shapes, event_shapes, import_shapes]
     members = {shape for module in modules for _, shape in inspect.getmembers(module, inspect.isclass)}
     return sorted((s for s in members if issubclass(s, msgspec.Struct)), key=lambda s: (s.__module__, s.__name__))
 

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 
-from lineage_bridge.api.schemas.answers import ErrorAnswer, Name, Problem
+from lineage_bridge.api.schemas.answers import ErrorAnswer, Problem
 from lineage_bridge.errors import (
     AmbiguousError,
     ConfigError,
@@ -27,6 +27,7 @@ from lineage_bridge.errors import (
     StoreMissingError,
     UnavailableError,
 )
+from lineage_bridge.projections.shapes import Name
 
 POSITION_HEADER: Final = "X-Lineage-Position"
 JSON: Final = "application/json"

@@ -15,7 +15,6 @@ from lineage_bridge.api.schemas.answers import (
     QuarantineItem,
     Run,
     RunEvent,
-    RunRef,
     Transformation,
     WalkNode,
 )
@@ -27,8 +26,10 @@ from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.openlineage.verdict import EVENT_TYPES
 from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.projections.event_shapes import RunRef
+from lineage_bridge.projections.nodes import node_id_text
+from lineage_bridge.projections.views import PRODUCER
 
-PRODUCER = "https://lineagebridge.dev/api"
 _SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
 
 
@@ -54,12 +55,7 @@ def job_names(jobs: Iterable[Node]) -> list[NamedJob]:
 
 def id_of(node: Node) -> str:
     """A node's id in answers: 16 hexadecimal digits."""
-    return id_text(node.id)
-
-
-def id_text(id_: int) -> str:
-    """The same of an id alone."""
-    return f"{id_ & 0xFFFF_FFFF_FFFF_FFFF:016x}"
+    return node_id_text(node.id)
 
 
 def graph_node(node: Node) -> GraphNode:
@@ -164,7 +160,7 @@ def walk_nodes(walk: Walk) -> list[WalkNode]:
             n.namespace,
             n.name,
             distance=walk.distances.get(n.id, UNSET),
-            canonical=id_text(walk.canonical[n.id]) if n.id in walk.canonical else UNSET,
+            canonical=node_id_text(walk.canonical[n.id]) if n.id in walk.canonical else UNSET,
         )
         for n in ordered
     ]

@@ -17,8 +17,8 @@ from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.ids import graph_id
 from lineage_bridge.model.tasks import GraphSize
-from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.ports.log import LOG_SOURCE
+from lineage_bridge.projections.whole_graph import graph_stats
 from lineage_bridge.sources.runtime.extraction import ExtractionContext
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache
 from lineage_bridge.sources.runtime.service import SourceService
@@ -35,7 +35,6 @@ from lineage_bridge.wiring.sources import source_service
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from lineage_bridge.api.schemas.graphs import GraphStats
 
 DRAIN_S = 10
 BACKLOG = 512
@@ -46,7 +45,6 @@ _LOCAL_DISK = LocalDisk()
 def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAPI]":
     """The API over the log, which it alone writes, and the graph. Raises LogLockedError when another process writes the log."""
     from lineage_bridge.api.app import create_app  # noqa: PLC0415  # loads the web server
-    from lineage_bridge.api.routes.graphs.whole_graph import stats  # noqa: PLC0415  # of the same part
     from lineage_bridge.api.services import HEALTHY, LOOPBACK, Disk, Services  # noqa: PLC0415  # of the same part
 
     paths = settings.paths
@@ -76,7 +74,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
                 version=version(),
                 graph_id=graph,
                 sources=desk,
-                tasks=_tasks(stack, settings, desk, pool, writer, partial(_size, graph, pool, stats)),
+                tasks=_tasks(stack, settings, desk, pool, writer, partial(_size, graph, pool)),
                 findings=lambda: Findings(paths.analysis),
                 allowed_hosts=LOOPBACK | {host},
             )
@@ -113,11 +111,11 @@ def _tasks(
     return tasks
 
 
-def _size(graph: str, pool: ReaderPool, stats: "Callable[[GraphReader, int], GraphStats]") -> GraphSize:
+def _size(graph: str, pool: ReaderPool) -> GraphSize:
     """The one graph, and how large it is now."""
     try:
         with pool.reader() as reader:
-            counted = stats(reader, now_us())
+            counted = graph_stats(reader, now_us())
     except StoreMissingError:
         return GraphSize(graph, 0, 0)
     return GraphSize(graph, counted.node_count, counted.edge_count)

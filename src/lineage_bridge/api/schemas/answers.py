@@ -5,16 +5,11 @@ from typing import ClassVar, Literal
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from lineage_bridge.openlineage.verdict import Repair
+from lineage_bridge.projections.event_shapes import RunRef
+from lineage_bridge.projections.shapes import Name
 
 Text = str | UnsetType
 BatchStatus = Literal["success", "partial_success", "failure"]
-
-
-class Name(Struct, frozen=True):
-    """A dataset or a job, by its OpenLineage name."""
-
-    namespace: str
-    name: str
 
 
 class Named(Name, frozen=True, omit_defaults=True):
@@ -154,12 +149,6 @@ class DatasetDetail(Described, frozen=True):
     canonical: Name
     aliases: list[Name]
     position: str
-
-
-class RunRef(Struct, frozen=True, rename="camel"):
-    """A run, by its UUID."""
-
-    run_id: str
 
 
 class RunEvent(Struct, frozen=True, rename="camel", omit_defaults=True):

@@ -4,7 +4,8 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.schemas.answers import GraphEdge, GraphNode, GraphPort, Name, NamedJob, Text
+from lineage_bridge.api.schemas.answers import GraphEdge, GraphNode, GraphPort, NamedJob, Text
+from lineage_bridge.projections.shapes import Name
 
 
 class ChangeItem(Struct, frozen=True, omit_defaults=True):

@@ -7,15 +7,16 @@ from lineage_bridge.api.bodies import read_payload
 from lineage_bridge.api.intake import STATUS, Intake, sender
 from lineage_bridge.api.openapi import answers, body_of
 from lineage_bridge.api.responses import POSITION_HEADER, answer
-from lineage_bridge.api.routes.graphs.importing import Imported, translate
-from lineage_bridge.api.routes.graphs.nodes import GraphId, check
+from lineage_bridge.api.routes.graphs.nodes import GraphId, check_graph_id
 from lineage_bridge.api.schemas.answers import ErrorAnswer
-from lineage_bridge.api.schemas.graphs import GraphIn, ImportAnswer
+from lineage_bridge.api.schemas.graphs import ImportAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RefusedError, RequestError
 from lineage_bridge.ingest.ingest import Ingested, JudgedEvent, ingest
 from lineage_bridge.ingest.payload import Events, Payload, split_payload
 from lineage_bridge.openlineage.verdict import Rejected
+from lineage_bridge.projections.importing.events import ImportedGraph, translate_graph
+from lineage_bridge.projections.importing.shapes import GraphIn
 
 
 def routes(services: Services, intake: Intake) -> APIRouter:
@@ -23,7 +24,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     router = APIRouter(prefix="/graphs", tags=["graphs"])
 
     async def post_import(request: Request, graph_id: GraphId) -> Response:
-        check(services, graph_id)
+        check_graph_id(services, graph_id)
         payload, now_us = await read_payload(request, services), services.clock_us()
         imported = await to_thread.run_sync(_imported, payload, now_us)
 
@@ -49,13 +50,13 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     return router
 
 
-def _imported(payload: Payload, now_us: int) -> Imported:
+def _imported(payload: Payload, now_us: int) -> ImportedGraph:
     """The events that say what an import says. Raises RefusedError, RequestError."""
     events = split_payload(payload)
     if events.rejected or not events.single:
         problem = events.rejected or Rejected("wrong_type", "$", "an import is one JSON object")
         raise RefusedError(STATUS[problem.code], problem.code, problem.message, 'send {"nodes": [...], "edges": [...]}')
-    return translate(events.items[0], now_us)
+    return translate_graph(events.items[0], now_us)
 
 
 def _check_accepted(event: JudgedEvent) -> None:

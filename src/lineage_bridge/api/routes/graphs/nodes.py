@@ -11,30 +11,31 @@ from pydantic import AfterValidator
 
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.dependencies import Mended, Offset, page, reflecting
+from lineage_bridge.api.json_stream import encode, json_array, stream_graph
 from lineage_bridge.api.openapi import answers
 from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import answer
-from lineage_bridge.api.routes.graphs.graph_nodes import EdgeTeller, lineage_node
-from lineage_bridge.api.routes.graphs.hops import hops_of, is_direct
-from lineage_bridge.api.routes.graphs.whole_graph import Counter, NodeFilter, array, demand, edges, nodes, stats, stream
 from lineage_bridge.api.schemas.answers import ErrorAnswer
-from lineage_bridge.api.schemas.graphs import (
-    EdgeList,
-    Exported,
-    GraphSummary,
-    HopsAnswer,
-    LineageNode,
-    NodeList,
-    WholeGraph,
-)
+from lineage_bridge.api.schemas.graphs import EdgeList, Exported, GraphAnswer, GraphSummary, HopsAnswer, NodeList
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RefusedError
 from lineage_bridge.graph.identity.node_ids import CATALOG_TYPES, DATASET_TYPES, JOB_TYPES, SYSTEMS
-from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.events import EventFilter
-from lineage_bridge.model.graph import Node, Walk, WalkLimits
+from lineage_bridge.model.graph import Walk
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.projections.edges import EdgeBuilder
+from lineage_bridge.projections.hops import hops_of_walk, walk_hops
+from lineage_bridge.projections.nodes import lineage_node
+from lineage_bridge.projections.shapes import LineageNode
+from lineage_bridge.projections.whole_graph import (
+    GraphCounter,
+    NodeFilter,
+    graph_stats,
+    read_edges,
+    read_nodes,
+    require_node_by_id,
+)
 
 Item = TypeVar("Item", bound=Struct)
 _ENCODER = msgspec.json.Encoder()
@@ -72,7 +73,7 @@ def routes(services: Services) -> APIRouter:
     return router
 
 
-def check(services: Services, graph_id: str) -> None:
+def check_graph_id(services: Services, graph_id: str) -> None:
     """Raise RefusedError, not found, for another graph than the one there is."""
     if graph_id.lower() != services.graph_id:
         raise RefusedError(404, "not_found", f"there is no graph {graph_id!r}", f"this installation has one graph: {services.graph_id}")
@@ -86,40 +87,40 @@ def _graph_routes(router: APIRouter, services: Services) -> None:
     def get_graphs() -> Response:
         """The one graph. Its size is counted when it is asked for."""
         with services.graph() as reader:
-            counted = stats(reader, services.clock_us())
-            counts = counted.node_count, counted.edge_count, counted.pipeline_count
+            stats = graph_stats(reader, services.clock_us())
+            counts = stats.node_count, stats.edge_count, stats.pipeline_count
             return answer([GraphSummary(services.graph_id, *counts, *_span(reader))], headers=reflecting(reader))
 
-    @router.get("/{graph_id}", response_model=None, responses=answers({200: WholeGraph, **_NOT_FOUND}, writes=False))
+    @router.get("/{graph_id}", response_model=None, responses=answers({200: GraphAnswer, **_NOT_FOUND}, writes=False))
     def get_graph(graph_id: GraphId) -> Response:
         """All nodes, all edges, and how many there are."""
-        check(services, graph_id)
+        check_graph_id(services, graph_id)
 
-        def tell(reader: GraphReader) -> Iterator[bytes]:
-            now_us, counter = services.clock_us(), Counter()
+        def write(reader: GraphReader) -> Iterator[bytes]:
+            now_us, counter = services.clock_us(), GraphCounter()
             created, modified = _span(reader)
             head = {"graph_id": services.graph_id, "created_at": created, "last_modified": modified}
-            yield _ENCODER.encode(head)[:-1] + b","
-            yield from array("nodes", counter.nodes(nodes(reader, NodeFilter())))
+            yield encode(head)[:-1] + b","
+            yield from json_array("nodes", counter.count_nodes(read_nodes(reader, NodeFilter())))
             yield b","
-            yield from array("edges", counter.edges(edges(reader, now_us)))
-            yield b',"stats":' + _ENCODER.encode(counter.stats()) + b"}"
+            yield from json_array("edges", counter.count_edges(read_edges(reader, now_us)))
+            yield b',"stats":' + encode(counter.stats()) + b"}"
 
-        return stream(services, tell)
+        return stream_graph(services, write)
 
     @router.get("/{graph_id}/export", response_model=None, responses=answers({200: Exported, **_NOT_FOUND}, writes=False))
     def get_export(graph_id: GraphId) -> Response:
         """All nodes, with all that is said of them, and all edges: what import takes."""
-        check(services, graph_id)
+        check_graph_id(services, graph_id)
 
-        def tell(reader: GraphReader) -> Iterator[bytes]:
+        def write(reader: GraphReader) -> Iterator[bytes]:
             yield b"{"
-            yield from array("nodes", nodes(reader, NodeFilter(), facets=True))
+            yield from json_array("nodes", read_nodes(reader, NodeFilter(), facets=True))
             yield b","
-            yield from array("edges", edges(reader, services.clock_us(), facets=True))
+            yield from json_array("edges", read_edges(reader, services.clock_us(), facets=True))
             yield b"}"
 
-        return stream(services, tell)
+        return stream_graph(services, write)
 
 
 def _span(reader: GraphReader) -> tuple[str | None, str | None]:
@@ -145,16 +146,16 @@ def _node_routes(router: APIRouter, services: Services) -> None:
         offset: Offset = 0,
     ) -> Response:
         """Nodes in the order of their names: all of them, or a page."""
-        check(services, graph_id)
+        check_graph_id(services, graph_id)
         which = NodeFilter(type, system, env_id, search)
-        return _listed(services, request, "nodes", (limit, offset), lambda reader: nodes(reader, which))
+        return _listed(services, request, "nodes", (limit, offset), lambda reader: read_nodes(reader, which))
 
     @router.get("/{graph_id}/nodes/{node_id:path}", response_model=None, responses=answers({200: LineageNode, **_ONE_NODE}, writes=False))
     def get_node(graph_id: GraphId, node_id: NodeId) -> Response:
         """One node, with all that is said of it."""
-        check(services, graph_id)
+        check_graph_id(services, graph_id)
         with services.graph() as reader:
-            (entry,) = reader.inventory.entries([demand(reader, node_id)])
+            (entry,) = reader.inventory.entries([require_node_by_id(reader, node_id)])
             return answer(lineage_node(entry, facets=True), headers=reflecting(reader))
 
 
@@ -165,8 +166,8 @@ def _edge_route(router: APIRouter, services: Services) -> None:
     @router.get("/{graph_id}/edges", response_model=None, responses=answers({200: EdgeList, **_NOT_FOUND}, writes=False))
     def get_edges(request: Request, graph_id: GraphId, limit: Limit = None, offset: Offset = 0) -> Response:
         """Edges: all of them, or a page."""
-        check(services, graph_id)
-        return _listed(services, request, "edges", (limit, offset), lambda reader: edges(reader, services.clock_us()))
+        check_graph_id(services, graph_id)
+        return _listed(services, request, "edges", (limit, offset), lambda reader: read_edges(reader, services.clock_us()))
 
 
 def _listed(
@@ -186,7 +187,7 @@ def _listed(
             shown, link = page(request, found, limit, offset)
             return answer({name: shown, "total": total}, headers={**link, **reflecting(reader)})
 
-    def tell(reader: GraphReader) -> Iterator[bytes]:
+    def write(reader: GraphReader) -> Iterator[bytes]:
         total = 0
 
         def counted() -> Iterator[Item]:
@@ -196,10 +197,10 @@ def _listed(
                 yield item
 
         yield b"{"
-        yield from array(name, counted())
+        yield from json_array(name, counted())
         yield b',"total":%d}' % (total + offset)
 
-    return stream(services, tell)
+    return stream_graph(services, write)
 
 
 # up- and downstream
@@ -211,11 +212,11 @@ def _query_route(router: APIRouter, services: Services, direction: str) -> None:
         node_id: NodeId,
         hops: Annotated[int, Query(ge=1, le=50, description="Most edges on the way")] = 3,
     ) -> Response:
-        check(services, graph_id)
+        check_graph_id(services, graph_id)
         with services.graph() as reader:
-            origin = demand(reader, node_id)
+            origin = require_node_by_id(reader, node_id)
             return answer(
-                _hops(services, reader, _walk(reader, origin, direction, hops, services.clock_us()), hops), headers=reflecting(reader)
+                _hops(services, reader, walk_hops(reader, origin, direction, hops, services.clock_us()), hops), headers=reflecting(reader)
             )
 
     router.add_api_route(
@@ -229,31 +230,22 @@ def _query_route(router: APIRouter, services: Services, direction: str) -> None:
     )
 
 
-def _walk(reader: GraphReader, origin: Node, direction: str, hops: int, now_us: int) -> Walk:
-    """A walk that meets all that is so many edges away: half as many flows, unless some of them are single edges."""
-    flows = (hops + 1 + (origin.kind == NodeKind.JOB)) // 2
-    walk = reader.lineage.walk(origin, direction, flows, WalkLimits(), now_us=now_us)
-    if not any(map(is_direct, walk.edges)):
-        return walk
-    return reader.lineage.walk(origin, direction, hops, WalkLimits(), now_us=now_us)
-
-
 def _hops(services: Services, reader: GraphReader, walk: Walk, hops: int) -> HopsAnswer:
-    found = hops_of(reader, walk, hops)
+    found = hops_of_walk(reader, walk, hops)
     entries = {entry.node.id: entry for entry in reader.inventory.entries(found.nodes)}
-    tell = EdgeTeller(entries)
+    builder = EdgeBuilder(entries)
     origin = reader.inventory.standing([walk.origin])[walk.origin.id]
     around = [lineage_node(entry) for id_, entry in entries.items() if id_ != origin.id]
-    told = list(map(tell, found.links))
+    edges = list(map(builder.edge, found.links))
     return HopsAnswer(
         graph_id=services.graph_id,
         origin=entries[origin.id].called.id,
         direction=walk.direction,
         hops=hops,
         nodes=around,
-        edges=told,
+        edges=edges,
         node_count=len(around),
-        edge_count=len(told),
+        edge_count=len(edges),
         distances={entries[id_].called.id: distance for id_, distance in found.distances.items()},
         truncated=walk.truncated,
         settling=reader.progress.settling(),

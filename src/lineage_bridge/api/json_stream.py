@@ -1,0 +1,45 @@
+"""Large answers, sent while they are made."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from itertools import islice
+from typing import Final
+
+import msgspec
+from fastapi import Response
+from msgspec import Struct
+
+from lineage_bridge.api.dependencies import reflecting
+from lineage_bridge.api.responses import streamed
+from lineage_bridge.api.services import Services
+from lineage_bridge.ports.graph_reader import GraphReader
+
+_CHUNK_ITEMS: Final = 100
+_ENCODER = msgspec.json.Encoder()
+
+
+def encode(value: object) -> bytes:
+    """A value as JSON text."""
+    return _ENCODER.encode(value)
+
+
+def stream_graph(services: Services, write: Callable[[GraphReader], Iterator[bytes]]) -> Response:
+    """An answer whose pieces `write` makes from one moment of the store. Raises StoreMissingError."""
+    held = ExitStack()
+    reader = held.enter_context(services.graph())
+
+    def pieces() -> Iterator[bytes]:
+        with held:
+            yield from write(reader)
+
+    return streamed(pieces(), reflecting(reader))
+
+
+def json_array(name: str, items: Iterable[Struct]) -> Iterator[bytes]:
+    """A member of a JSON object that is an array, in pieces."""
+    start = f'"{name}":['.encode()
+    rest = iter(items)
+    while chunk := list(islice(rest, _CHUNK_ITEMS)):
+        yield start + b",".join(map(encode, chunk))
+        start = b","
+    yield start.removesuffix(b",") + b"]"

@@ -1,0 +1,1 @@
+"""Importing: nodes and edges as design-time events."""

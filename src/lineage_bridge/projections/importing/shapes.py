@@ -1,0 +1,55 @@
+"""What an import brings, and what it leaves out, as values."""
+
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+Text = str | UnsetType
+
+
+class NodeIn(Struct, frozen=True):
+    """A node as an import brings it; more members are ignored."""
+
+    node_id: str
+    node_type: str | None = None
+    namespace: str | None = None
+    name: str | None = None
+    environment_id: str | None = None
+    environment_name: str | None = None
+    cluster_id: str | None = None
+    cluster_name: str | None = None
+    attributes: dict[str, Any] | None = None
+    tags: list[str] | None = None
+    url: str | None = None
+    first_seen: str | None = None
+    last_seen: str | None = None
+    aliases: list[dict[str, Any]] | None = None
+    facets: dict[str, Any] | None = None
+
+
+class EdgeIn(Struct, frozen=True):
+    """An edge as an import brings it; more members are ignored."""
+
+    src_id: str
+    dst_id: str
+    edge_type: str
+    confidence: float = 1.0
+    attributes: dict[str, Any] | None = None
+    facets: dict[str, Any] | None = None
+
+
+class GraphIn(Struct, frozen=True):
+    """What an import brings."""
+
+    nodes: list[NodeIn]
+    edges: list[EdgeIn] = []
+
+
+class SkippedItem(Struct, frozen=True, omit_defaults=True):
+    """A node or an edge that an import leaves out, and why."""
+
+    reason: str
+    node_id: Text = UNSET
+    src_id: Text = UNSET
+    dst_id: Text = UNSET
+    edge_type: Text = UNSET

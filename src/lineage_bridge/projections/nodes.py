@@ -1,0 +1,92 @@
+"""Nodes of the graph in the shape that LineageBridge's users know."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Raw
+
+from lineage_bridge.graph.identity.node_ids import CATALOGS, display_name, environment, qualified_name
+from lineage_bridge.model.inventory import Entry
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.projections.importing.facet import IMPORTED, ImportFacet, read_import_facet
+from lineage_bridge.projections.shapes import LineageNode, Name
+
+Json = dict[str, Any]
+_CONFLUENT_FACETS = "confluent_"
+_OWN_MEMBERS = ("environment_id", "environment_name", "cluster_id", "cluster_name", "tags", "url")
+"""Attributes that are members of a node themselves."""
+_JSON = msgspec.json.Decoder()
+
+
+def node_id_text(node_id: int) -> str:
+    """A node's id as text: 16 hexadecimal digits."""
+    return f"{node_id & 0xFFFF_FFFF_FFFF_FFFF:016x}"
+
+
+def lineage_node(entry: Entry, *, facets: bool = False) -> LineageNode:
+    """A dataset or job as a node; with its current facets if `facets` is set."""
+    imported = read_import_facet(entry.facets) or ImportFacet()
+    named, attributes = entry.named, json_object(imported.attributes) | _attributes(entry.facets)
+    env, cluster = environment(named.namespace)
+    return LineageNode(
+        node_id=entry.called.id,
+        system=entry.called.system,
+        node_type=entry.called.type,
+        qualified_name=qualified_name(entry.called.id),
+        display_name=display_name(entry.called.type, named.name),
+        environment_id=env or _text(attributes, "environment_id"),
+        environment_name=_text(attributes, "environment_name") or imported.environment_name,
+        cluster_id=cluster or _text(attributes, "cluster_id"),
+        cluster_name=_text(attributes, "cluster_name") or imported.cluster_name,
+        catalog_type=CATALOGS.get(entry.called.system) if entry.called.type == "catalog_table" else None,
+        attributes={key: value for key, value in attributes.items() if key not in _OWN_MEMBERS},
+        tags=sorted({*_tags(entry.facets, attributes), *imported.tags}),
+        url=_text(attributes, "url") or _source_url(entry.facets) or imported.url,
+        first_seen=format_time(entry.first),
+        last_seen=None if entry.last is None else format_time(entry.last),
+        id=node_id_text(entry.node.id),
+        kind=entry.node.kind.name.lower(),
+        namespace=entry.node.namespace,
+        name=entry.node.name,
+        aliases=[Name(node.namespace, node.name) for node in entry.members if node != entry.node],
+        facets={key: Raw(text.encode()) for key, text in entry.facets.items() if key != IMPORTED} if facets else UNSET,
+    )
+
+
+def _attributes(facets: Mapping[str, str]) -> Json:
+    found: Json = {}
+    for key in sorted(key for key in facets if key.startswith(_CONFLUENT_FACETS)):
+        found |= {name: value for name, value in json_object(facets[key]).items() if not name.startswith("_")}
+    for key, member, name in (("documentation", "description", "description"), ("sql", "query", "sql")):
+        if isinstance(value := json_object(facets.get(key)).get(member), str):
+            found[name] = value
+    return found
+
+
+def _tags(facets: Mapping[str, str], attributes: Json) -> list[str]:
+    """The tags of the dataset or job itself (not of its columns), as `key` or `key=value`."""
+    own, stated = attributes.get("tags"), json_object(facets.get("tags")).get("tags")
+    found = {tag for tag in own if isinstance(tag, str)} if isinstance(own, list) else set()
+    for tag in stated if isinstance(stated, list) else ():
+        if isinstance(tag, dict) and isinstance(key := tag.get("key"), str) and not tag.get("field"):
+            value = tag.get("value")
+            found.add(f"{key}={value}" if value not in (None, "", "true", True) else key)
+    return sorted(found)
+
+
+def _source_url(facets: Mapping[str, str]) -> str | None:
+    """The web address of a dataset's source, if it has one."""
+    uri = json_object(facets.get("dataSource")).get("uri")
+    return uri if isinstance(uri, str) and uri.startswith(("http://", "https://")) else None
+
+
+def _text(attributes: Json, key: str) -> str | None:
+    value = attributes.get(key)
+    return value if isinstance(value, str) and value else None
+
+
+def json_object(text: str | None) -> Json:
+    """The JSON object that a text holds; empty for any other text."""
+    value = _JSON.decode(text) if text else None
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,70 @@
+"""The graph as a list of nodes and edges, as values. Absent values of the members that LineageBridge's users know are null."""
+
+from typing import Any
+
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+
+class Name(Struct, frozen=True):
+    """A dataset or a job, by its OpenLineage name."""
+
+    namespace: str
+    name: str
+
+
+class LineageNode(Struct, frozen=True, omit_defaults=True):
+    """A dataset or a job, under all its names.
+
+    `attributes` are the members of its `confluent_...` facets, its description, its SQL. `namespace` and `name` are OpenLineage's, as
+    producers wrote them; `aliases` other names of the same. `id` is the node's id in all other answers.
+    """
+
+    node_id: str
+    system: str
+    node_type: str
+    qualified_name: str
+    display_name: str
+    environment_id: str | None
+    environment_name: str | None
+    cluster_id: str | None
+    cluster_name: str | None
+    catalog_type: str | None
+    attributes: dict[str, Any]
+    tags: list[str]
+    url: str | None
+    first_seen: str
+    last_seen: str | None
+    id: str
+    kind: str
+    namespace: str
+    name: str
+    aliases: list[Name]
+    facets: dict[str, Raw] | UnsetType = UNSET
+
+
+class LineageEdge(Struct, frozen=True, omit_defaults=True):
+    """Data goes from one node to another: a dataset is read by a job, a job writes a dataset, or a dataset comes from another directly.
+
+    `confidence` (0 to 1) follows from `origin` (`observed`, `declared`, `inferred`), or was stated by an import. `facets`, in an export, is
+    what the job says of the columns of what it writes.
+    """
+
+    src_id: str
+    dst_id: str
+    edge_type: str
+    confidence: float
+    attributes: dict[str, Any]
+    first_seen: str | None
+    last_seen: str | None
+    origin: str
+    label: str
+    facets: dict[str, Raw] | UnsetType = UNSET
+
+
+class GraphStats(Struct, frozen=True):
+    """How much there is. `validation_warnings` is empty: no edge leads to a node that is not there."""
+
+    node_count: int
+    edge_count: int
+    pipeline_count: int
+    validation_warnings: list[str]

@@ -1,0 +1,160 @@
+"""The one graph read as nodes and edges: in portions, so that memory is that of one portion."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from lineage_bridge.errors import AmbiguousError, NotFoundError
+from lineage_bridge.graph.identity.node_ids import JOB_TYPES, parse
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.graph import Node, Port
+from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.projections.edges import EdgeBuilder, GraphLink, end_nodes, merge_links, port_links
+from lineage_bridge.projections.nodes import lineage_node
+from lineage_bridge.projections.shapes import GraphStats, LineageEdge, LineageNode
+
+KINDS = (NodeKind.DATASET, NodeKind.JOB)
+
+
+# nodes
+
+
+@dataclass(frozen=True)
+class NodeFilter:
+    """Which nodes to list; a member that is None filters nothing. `search` is a part of a node's names, in any case."""
+
+    type: str | None = None
+    system: str | None = None
+    env_id: str | None = None
+    search: str | None = None
+
+    @property
+    def kinds(self) -> tuple[NodeKind, ...]:
+        """The kinds that nodes of the type can have."""
+        if self.type is None:
+            return KINDS
+        return (NodeKind.JOB,) if self.type in JOB_TYPES else (NodeKind.DATASET,)
+
+    def matches(self, node: LineageNode) -> bool:
+        """Whether a node passes."""
+        search = (self.search or "").casefold()
+        return (
+            self.type in (None, node.node_type, node.node_id.split(":")[1])
+            and self.system in (None, node.system)
+            and self.env_id in (None, node.environment_id)
+            and (search in node.display_name.casefold() or search in node.qualified_name.casefold())
+        )
+
+
+def read_nodes(graph: GraphReader, which: NodeFilter, *, facets: bool = False) -> Iterator[LineageNode]:
+    """All nodes that pass a filter, in the order of their names; with their facets if `facets` is set."""
+    for reader, heads in graph.inventory.heads(which.kinds):
+        for entry in reader.inventory.entries(heads):
+            node = lineage_node(entry, facets=facets)
+            if which.matches(node):
+                yield node
+
+
+def require_node_by_id(reader: GraphReader, node_id: str) -> Node:
+    """The node with a node id. Raises NotFoundError, and AmbiguousError for a short id of several nodes."""
+    matching = reader.inventory.by_node_id(node_id)
+    if len(matching) == 1:
+        return matching[0]
+    if not matching:
+        raise _not_found(reader, node_id)
+    ids = sorted(entry.called.id for entry in reader.inventory.described(matching[:20]).values())
+    names = [(node.namespace, node.name) for node in matching[:20]]
+    raise AmbiguousError(f"{node_id!r} matches {len(matching)} nodes", f"use one of {', '.join(ids)}", names)
+
+
+def _not_found(reader: GraphReader, node_id: str) -> NotFoundError:
+    wanted = parse(node_id)
+    if wanted is None:
+        hint = "a node id is system:type:scope:name, such as confluent:kafka_topic:env-abc:lkc-123/orders"
+        return NotFoundError(f"{node_id!r} is not a node id", hint)
+    near = reader.nodes.near(wanted.kind, *wanted.exact[0]) if wanted.exact else reader.nodes.near(wanted.kind, "", wanted.tiers[0][0][1])
+    ids = sorted(entry.called.id for entry in reader.inventory.described(near).values())
+    return NotFoundError(
+        f"there is no node {node_id!r}",
+        f"similar node ids: {', '.join(ids)}" if ids else "list the nodes, with a part of the name as search",
+        [(node.namespace, node.name) for node in near],
+    )
+
+
+# edges
+
+
+def read_links(graph: GraphReader, now_us: int) -> Iterator[tuple[GraphReader, list[GraphLink]]]:
+    """The links of all edges, each once, in portions; each portion with a reader that has read its nodes."""
+    for reader, jobs in graph.inventory.heads((NodeKind.JOB,)):
+        yield reader, _links_of_ports(reader, reader.inventory.ports(jobs, now_us=now_us))
+    yield graph, _links_of_ports(graph, graph.inventory.unnamed_ports(now_us=now_us))
+    direct = list(graph.inventory.direct(now_us=now_us))
+    heads = graph.inventory.standing(end for edge in direct for end in edge[:2])
+    yield graph, merge_links(GraphLink(heads[edge.source.id], heads[edge.target.id], None, edge) for edge in direct)
+
+
+def _links_of_ports(reader: GraphReader, ports: Sequence[Port]) -> list[GraphLink]:
+    heads = reader.inventory.standing(end for port in ports for end in (port.job, port.dataset))
+    return merge_links(port_links(ports, heads))
+
+
+def read_edges(graph: GraphReader, now_us: int, *, facets: bool = False) -> Iterator[LineageEdge]:
+    """All edges: those of jobs, portion by portion, then those directly between two nodes. `facets`: with statements about columns."""
+    for reader, links in read_links(graph, now_us):
+        builder = EdgeBuilder(reader.inventory.described(end_nodes(links)))
+        for link in links:
+            yield builder.edge_with_columns(reader, link) if facets else builder.edge(link)
+
+
+# size
+
+
+class GraphCounter:
+    """Counts nodes and edges that pass through it, and the connected components that they form."""
+
+    def __init__(self) -> None:
+        self.parents: dict[str, str] = {}
+        self.edge_count = 0
+
+    def count_nodes(self, nodes: Iterable[LineageNode]) -> Iterator[LineageNode]:
+        """The same nodes, counted."""
+        for node in nodes:
+            self.add_node(node.node_id)
+            yield node
+
+    def count_edges(self, edges: Iterable[LineageEdge]) -> Iterator[LineageEdge]:
+        """The same edges, counted. Their nodes have been counted before."""
+        for edge in edges:
+            self.add_edge(edge.src_id, edge.dst_id)
+            yield edge
+
+    def add_node(self, id_: str) -> None:
+        """Count a node."""
+        self.parents[id_] = id_
+
+    def add_edge(self, src_id: str, dst_id: str) -> None:
+        """Count an edge, which joins the components of its nodes."""
+        self.edge_count += 1
+        self.parents[self._root(src_id)] = self._root(dst_id)
+
+    def _root(self, id_: str) -> str:
+        """The node that represents a node's component."""
+        while (parent := self.parents.setdefault(id_, id_)) != id_:
+            self.parents[id_] = id_ = self.parents[parent]
+        return id_
+
+    def stats(self) -> GraphStats:
+        """What has been counted."""
+        return GraphStats(len(self.parents), self.edge_count, sum(id_ == parent for id_, parent in self.parents.items()), [])
+
+
+def graph_stats(graph: GraphReader, now_us: int) -> GraphStats:
+    """How large the graph is."""
+    counter = GraphCounter()
+    for _, heads in graph.inventory.heads(KINDS):
+        for node in heads:
+            counter.add_node(str(node.id))
+    for _, links in read_links(graph, now_us):
+        for link in links:
+            counter.add_edge(str(link.src.id), str(link.dst.id))
+    return counter.stats()
