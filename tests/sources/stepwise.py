@@ -11,8 +11,8 @@ from lineage_bridge.openlineage.event_builder import EventBuilder
 from lineage_bridge.sources.common.observer import Check, Observation, Observer, Snapshot, SourceKind, Unseen
 from lineage_bridge.sources.common.settings import reveal
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata
-from lineage_bridge.sources.confluent.observer import FAILED, NOT_OBSERVED, OBSERVED, PARTLY, Outcome, Step
-from lineage_bridge.sources.confluent.settings import ALL, ConfluentSettings, Only
+from lineage_bridge.sources.confluent.outcomes import FAILED, NOT_OBSERVED, OBSERVED, PARTLY, Outcome, Step
+from lineage_bridge.sources.confluent.settings import EVERYTHING, ConfluentSettings, Selection
 from lineage_bridge.sources.runtime.kinds import MODULES, Kinds
 
 OUT = EventBuilder("https://lineagebridge.dev/sources/stepwise")
@@ -58,9 +58,9 @@ class Stepwise(Observer[ConfluentSettings]):
         around: SharedMetadata,
         now_us: int,
         *,
-        only: Only = ALL,
+        only: Selection = EVERYTHING,
         done: Collection[str] = (),
-        told: Callable[[Outcome], None] = lambda _: None,
+        on_progress: Callable[[Outcome], None] = lambda _: None,
         stop: threading.Event | None = None,
     ) -> Iterator[Step]:
         held = {plane: reveal(held.secret) for plane, held in self.settings.kafka.items()}
@@ -73,7 +73,7 @@ class Stepwise(Observer[ConfluentSettings]):
         for plane in SCRIPT.planes:
             if plane.key in done or plane.key.split()[0] in only.off:
                 continue
-            told(Outcome(plane.key, OBSERVED))
+            on_progress(Outcome(plane.key, OBSERVED))
             yield self._step(plane, snapshot, now_us, stop or threading.Event())
 
     def _step(self, plane: Plane, snapshot: dict[str, Any], now_us: int, stop: threading.Event) -> Step:

@@ -8,7 +8,7 @@ from filelock import FileLock, Timeout
 
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import UnavailableError
-from lineage_bridge.sources.confluent.environment import in_environment
+from lineage_bridge.sources.confluent.environment import source_from_environment
 from lineage_bridge.sources.runtime.outbox import OutboxDispatcher
 from lineage_bridge.sources.runtime.poller import Poller
 from lineage_bridge.sources.runtime.service import SourceService
@@ -21,7 +21,7 @@ from lineage_bridge.wiring.shared import secrets, state_database
 def source_service(settings: Settings) -> SourceService:
     """What users can do with sources. Raises ConfigError for an invalid source in the settings file."""
     state = state_database(settings)
-    service = SourceService(settings.sources, SourceRepository(state), secrets(settings), in_environment(os.environ))
+    service = SourceService(settings.sources, SourceRepository(state), secrets(settings), source_from_environment(os.environ))
     service.check_file()
     return service
 

@@ -7,7 +7,7 @@ from tests.sources.http import Reply, Request
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, SharedMetadata, TopicSchema
-from lineage_bridge.sources.confluent.organization import Environment, Estate, KafkaCluster, Pool
+from lineage_bridge.sources.confluent.organization import ComputePool, Environment, KafkaCluster, Organization
 
 Json = dict[str, Any]
 PAGE = 10
@@ -76,14 +76,15 @@ def of_estate(estate: Json, environment: str, cloud: str, region: str) -> Flink:
     return flink
 
 
-def discovered(estate: Json) -> Estate:
+def discovered(estate: Json) -> Organization:
     """The estate as discovery has it, as far as Flink needs it."""
-    return Estate(
+    return Organization(
         estate["organization"]["id"],
         tuple(Environment(one["id"], one["display_name"]) for one in estate["environments"]),
         tuple(KafkaCluster(one["id"], one["environment"], one["display_name"]) for one in estate["kafka_clusters"]),
-        pools=tuple(
-            Pool(one["id"], one["environment"], one["display_name"], one["cloud"].lower(), one["region"]) for one in estate["compute_pools"]
+        compute_pools=tuple(
+            ComputePool(one["id"], one["environment"], one["display_name"], one["cloud"].lower(), one["region"])
+            for one in estate["compute_pools"]
         ),
     )
 

@@ -12,8 +12,8 @@ from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, ClusterMetadata, SharedMetadata, TopicSchema
 from lineage_bridge.sources.confluent.clients import Clients
-from lineage_bridge.sources.confluent.organization import Environment, Estate, KafkaCluster, KsqlCluster
-from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
+from lineage_bridge.sources.confluent.organization import Environment, KafkaCluster, KsqlCluster, Organization
+from lineage_bridge.sources.confluent.plane import AnyPlane, PlaneContext, Planes
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 
 T0, MINUTE_US = 1_795_000_000_000_000, 60_000_000
@@ -25,13 +25,13 @@ SECRET = "hunter2-in-clear"  # what must be found nowhere
 class Polling:
     """`url`: where the plane's system is; `now_us`: the time of the next poll."""
 
-    def __init__(self, server: Standin, planes: Callable[[Around], Planes], around: SharedMetadata, **settings: Any) -> None:
+    def __init__(self, server: Standin, planes: Callable[[PlaneContext], Planes], around: SharedMetadata, **settings: Any) -> None:
         self.server, self.planes, self.around, self.now_us = server, planes, around, T0
-        self.estate = Estate(
+        self.estate = Organization(
             "org",
             (Environment(ENV, "production"),),
             (KafkaCluster(LKC, ENV, "orders", "Dedicated", "aws", "eu-west-1", server.url, "pkc-1.example.org:9092"),),
-            ksqldb=(KsqlCluster(KSQL, ENV, LKC, "ksql", server.url),),
+            ksqldb_clusters=(KsqlCluster(KSQL, ENV, LKC, "ksql", server.url),),
         )
         key = {"key": "KEY", "secret": "${env:SECRET}"}
         told = {"url": server.url, "timeout_s": 1, "cloud": key, "ksqldb": {"*": key}, "tableflow": {"*": key}, **settings}
@@ -42,22 +42,22 @@ class Polling:
 
     @property
     def plane(self) -> AnyPlane:
-        (plane,) = self.planes(Around(self.estate, self.whole, self.clients, self.settings))
+        (plane,) = self.planes(PlaneContext(self.estate, self.whole, self.clients, self.settings))
         return plane
 
     def poll(self, minutes: int = 5) -> Observation:
         """What is told, `minutes` before the next poll."""
         plane = self.plane
-        assert not plane.lacks()
+        assert not plane.unavailable_reason()
         fetched = plane.fetch(self.snapshot, self.now_us)
-        seen = plane.tell(fetched, self.snapshot, self.around, self.now_us)
+        seen = plane.translate(fetched, self.snapshot, self.around, self.now_us)
         assert set(getattr(fetched, "unseen", ())) <= set(seen.unseen)
         self.keep(seen, minutes)
         return seen
 
     def gone(self) -> Observation:
         """What is told once the whole scope is gone."""
-        seen = self.plane.tell(self.plane.nothing(), self.snapshot, self.around, self.now_us)
+        seen = self.plane.translate(self.plane.empty_answer(), self.snapshot, self.around, self.now_us)
         self.keep(seen, 5)
         return seen
 
@@ -70,11 +70,11 @@ class Polling:
 
     @property
     def known(self) -> SharedMetadata:
-        return self.plane.know(self.snapshot)
+        return self.plane.shared_metadata(self.snapshot)
 
 
 @contextmanager
-def polling(api: Api, planes: Callable[[Around], Planes], around: SharedMetadata, **settings: Any) -> Iterator[Polling]:
+def polling(api: Api, planes: Callable[[PlaneContext], Planes], around: SharedMetadata, **settings: Any) -> Iterator[Polling]:
     """A plane's system as `api` has it, and the plane."""
     with standing(Standin(api, f"KEY:{SECRET}")) as server:
         made = Polling(server, planes, around, **settings)

@@ -16,9 +16,9 @@ from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.confluent.catalog import plane as catalog
 from lineage_bridge.sources.confluent.clients import Clients
 from lineage_bridge.sources.confluent.flink import plane as flink
-from lineage_bridge.sources.confluent.flink.answers import Answers, failure_of, statement_of, table_of
-from lineage_bridge.sources.confluent.organization import Environment, Estate, KafkaCluster, Registry
-from lineage_bridge.sources.confluent.plane import Around
+from lineage_bridge.sources.confluent.flink.parse import FlinkAnswers, parse_failure, parse_statement, parse_table
+from lineage_bridge.sources.confluent.organization import Environment, KafkaCluster, Organization, SchemaRegistry
+from lineage_bridge.sources.confluent.plane import PlaneContext
 from lineage_bridge.sources.confluent.registry import plane as registry
 from lineage_bridge.sources.confluent.schema_links import plane as schema_links
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
@@ -60,17 +60,17 @@ def _places(value: Any) -> Any:
 @given(st.sampled_from(STATEMENTS).flatmap(changed), st.sampled_from(TABLES).flatmap(changed), ANY)
 def test_any_statement(statement: Any, table: Any, failure: Any) -> None:
     asked = ConfluentSettings(flink={"*": KEY_OF_FLINK})
-    (plane,) = flink.planes(Around(WHOLE, WHOLE, Clients(asked), asked))
+    (plane,) = flink.planes(PlaneContext(WHOLE, WHOLE, Clients(asked), asked))
     try:
-        answers = Answers((statement_of(statement),), (table_of("env-1", table),))
+        answers = FlinkAnswers((parse_statement(statement),), (parse_table("env-1", table),))
     except SourceError:
         return
-    failure_of(failure)
-    first = plane.tell(answers, None, NO_METADATA, NOW)
+    parse_failure(failure)
+    first = plane.translate(answers, None, NO_METADATA, NOW)
     before = json.loads(json.dumps(first.snapshot))
-    second = plane.tell(answers, before, NO_METADATA, NOW + 1)
+    second = plane.translate(answers, before, NO_METADATA, NOW + 1)
     assert not faults([*first.events, *second.events])
-    plane.know(before)
+    plane.shared_metadata(before)
 
 
 @settings(deadline=None)
@@ -85,19 +85,19 @@ def test_any_answer_of_a_registry(entities: Any, business: Any, names: Any, expo
         return Reply(200, business if parts[0] == "catalog" else entities)
 
     with standing(Standin(api)) as server:
-        estate = Estate(
+        estate = Organization(
             "o",
             (Environment("env-1", "p", "ADVANCED"),),
             (KafkaCluster("lkc-1", "env-1", "c"),),
-            (Registry("lsrc-1", "env-1", server.url),),
+            (SchemaRegistry("lsrc-1", "env-1", server.url),),
         )
         asked = ConfluentSettings(registry={"*": KEY_OF_FLINK.model_copy(update={"secret": "${env:HOME}"})})
-        around = Around(estate, estate, Clients(asked), asked)
+        around = PlaneContext(estate, estate, Clients(asked), asked)
         for module in (catalog, registry, schema_links):
             (plane,) = module.planes(around)
             try:
                 fetched = plane.fetch(None, NOW)
             except SourceError:
                 continue
-            seen = plane.tell(fetched, None, NO_METADATA, NOW)
-            plane.know(json.loads(json.dumps(seen.snapshot)))
+            seen = plane.translate(fetched, None, NO_METADATA, NOW)
+            plane.shared_metadata(json.loads(json.dumps(seen.snapshot)))

@@ -16,12 +16,12 @@ from lineage_bridge.errors import MissingError, SourceError
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.confluent.cluster_links import plane as cluster_links
 from lineage_bridge.sources.confluent.groups import plane as groups
-from lineage_bridge.sources.confluent.organization import Estate, KafkaCluster
-from lineage_bridge.sources.confluent.plane import AnyPlane, Around, Planes
+from lineage_bridge.sources.confluent.organization import KafkaCluster, Organization
+from lineage_bridge.sources.confluent.plane import AnyPlane, PlaneContext, Planes
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 from lineage_bridge.sources.confluent.topics import plane as topic_planes
 
-CASES: dict[str, tuple[Callable[[Around], Planes], Callable[[], Api]]] = {
+CASES: dict[str, tuple[Callable[[PlaneContext], Planes], Callable[[], Api]]] = {
     "topics": (topic_planes.planes, test_topics.Api),
     "groups": (groups.planes, test_groups.Api),
     "links": (cluster_links.planes, test_links.Api),
@@ -58,7 +58,7 @@ class Clients:
         yield self.get(path, **parameters)
 
     @staticmethod
-    def each(do: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    def map(do: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         return [_attempted(do, item) for item in items]
 
 
@@ -78,11 +78,11 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 def plane_of(case: str, clients: Clients) -> AnyPlane:
     planes, _ = CASES[case]
-    estate = Estate("org", kafka=(KafkaCluster(LKC, ENV, "orders", "Dedicated", url="https://cluster"),))
+    estate = Organization("org", kafka_clusters=(KafkaCluster(LKC, ENV, "orders", "Dedicated", url="https://cluster"),))
     key = {"key": "KEY", "secret": "${env:SECRET}"}
     told = ConfluentSettings.model_validate({"kafka": {"*": key}, "groups_by": "rest"})
     fake: Any = clients
-    (plane,) = planes(Around(estate, estate, fake, told))
+    (plane,) = planes(PlaneContext(estate, estate, fake, told))
     return plane
 
 
@@ -91,17 +91,17 @@ def plane_of(case: str, clients: Clients) -> AnyPlane:
 @given(changes=st.lists(st.tuples(st.integers(0, 8), st.integers(0, 500), _JUNK), min_size=1, max_size=3))
 def test_any_answer(case: str, changes: list[tuple[int, int, Any]]) -> None:
     whole = plane_of(case, Clients(CASES[case][1]()))
-    before = whole.tell(whole.fetch(None, T0), None, AROUND, T0)
+    before = whole.translate(whole.fetch(None, T0), None, AROUND, T0)
     plane = plane_of(case, Clients(CASES[case][1](), changes))
     try:
         said = plane.fetch(before.snapshot, T0 + 1)
     except SourceError:
         return
     for held in (None, json.loads(json.dumps(before.snapshot))):
-        seen = plane.tell(said, held, AROUND, T0 + 1)
+        seen = plane.translate(said, held, AROUND, T0 + 1)
         assert all(encode(event) for event in seen.events)
         assert not faults(seen.events)
-        plane.know(json.loads(json.dumps(seen.snapshot)))
-        assert plane.tell(said, held, AROUND, T0 + 1) == seen
+        plane.shared_metadata(json.loads(json.dumps(seen.snapshot)))
+        assert plane.translate(said, held, AROUND, T0 + 1) == seen
     for name in set(before.snapshot) & {"topics", "groups"}:
         assert set(before.snapshot[name]) <= set(seen.snapshot[name])

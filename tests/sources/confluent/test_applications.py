@@ -16,7 +16,8 @@ from tests.sources.confluent.graph import Graph, differences, exported
 
 from lineage_bridge.sources.common.observer import Observation, Snapshot
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA
-from lineage_bridge.sources.confluent.observer import FAILED, OBSERVED, ConfluentObserver, Step
+from lineage_bridge.sources.confluent.observer import ConfluentObserver
+from lineage_bridge.sources.confluent.outcomes import FAILED, OBSERVED, Step
 from lineage_bridge.sources.confluent.settings import PLANES, ConfluentSettings
 
 T0 = 1_795_000_000_000_000

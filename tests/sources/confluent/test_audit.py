@@ -22,12 +22,13 @@ from lineage_bridge.model.sources import SourceRecord
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, VALUE, ClusterMetadata, SharedMetadata, TopicSchema
-from lineage_bridge.sources.confluent.audit.events import ACCESS, CHANGES, Resource, read
-from lineage_bridge.sources.confluent.audit.plane import AuditPlane, Changes, Heard, planes
+from lineage_bridge.sources.confluent.audit.parse import ACCESS, CHANGES, Resource, parse_request
+from lineage_bridge.sources.confluent.audit.plane import AuditLogRead, AuditPlane, planes
+from lineage_bridge.sources.confluent.audit.requests import RecentRequests
 from lineage_bridge.sources.confluent.clients import Clients
 from lineage_bridge.sources.confluent.observer import ConfluentObserver
-from lineage_bridge.sources.confluent.organization import Estate, KafkaCluster, Registry
-from lineage_bridge.sources.confluent.plane import Around
+from lineage_bridge.sources.confluent.organization import KafkaCluster, Organization, SchemaRegistry
+from lineage_bridge.sources.confluent.plane import PlaneContext
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 from lineage_bridge.sources.runtime.poller import Poller
 from lineage_bridge.sources.runtime.service import SourceService
@@ -39,7 +40,7 @@ HOUR = 3_600_000_000
 NOW = 1_795_000_000_000_000
 ROOT = "crn://confluent.cloud/organization=o-1/environment=env-1"
 SPACE = "confluent://env-1/lkc-1"
-ESTATE = Estate(kafka=(KafkaCluster("lkc-1", "env-1", "one"),), registries=(Registry("lsrc-1", "env-1", ""),))
+ESTATE = Organization(kafka_clusters=(KafkaCluster("lkc-1", "env-1", "one"),), registries=(SchemaRegistry("lsrc-1", "env-1", ""),))
 KNOWN = SharedMetadata(
     clusters=(ClusterMetadata("lkc-1", SPACE, topics=frozenset({"orders", "bills"})),),
     schemas={((SPACE, "orders"), VALUE): TopicSchema((), "orders-value version 3, id 17")},
@@ -73,18 +74,18 @@ def produced(client: str, minute: float = 0, *, granted: bool = True) -> bytes:
 
 def plane(**more: Any) -> AuditPlane:
     settings = ConfluentSettings(cloud={"key": "K", "secret": "${env:CLOUD_SECRET}"}, timeout_s=20, **more)  # type: ignore[arg-type]
-    (made,) = planes(Around(ESTATE, ESTATE, Clients(settings), settings))
+    (made,) = planes(PlaneContext(ESTATE, ESTATE, Clients(settings), settings))
     assert isinstance(made, AuditPlane)
     return made
 
 
 def told(*values: bytes, before: Any = None, known: SharedMetadata = KNOWN, now: int = NOW) -> Observation:
-    changes = Changes((before or {}).get("resources", {}))
+    changes = RecentRequests((before or {}).get("resources", {}))
     for value in values:
-        request = read(value)
+        request = parse_request(value)
         if request is not None:
-            changes.take(request)
-    seen = plane().tell(Heard(changes, {"0": len(values)}), before, known, now)
+            changes.add(request)
+    seen = plane().translate(AuditLogRead(changes, {"0": len(values)}), before, known, now)
     assert not faults(seen.events)
     return Observation(json.loads(json.dumps(seen.snapshot)), seen.events, seen.same, seen.unseen)
 
@@ -109,7 +110,7 @@ def facets(seen: Observation) -> dict[str, Json]:
     ],
 )
 def test_resources_are_told_by_their_crn(subject: str, resource: Resource):
-    request = read(event("CreateSomething", subject))
+    request = parse_request(event("CreateSomething", subject))
     assert request is not None
     assert request.resource == resource
 
@@ -132,9 +133,9 @@ def test_resources_are_told_by_their_crn(subject: str, resource: Resource):
     ],
 )
 def test_what_changes_is_told_by_the_method(method: str, kind: str, data: Json, part: str):
-    request = read(event(method, TOPIC, kind=kind, **data))
+    request = parse_request(event(method, TOPIC, kind=kind, **data))
     assert request is not None
-    assert request.part == part
+    assert request.category == part
 
 
 @pytest.mark.parametrize(
@@ -149,7 +150,7 @@ def test_what_changes_is_told_by_the_method(method: str, kind: str, data: Json, 
     ],
 )
 def test_who_asked_is_an_id_and_never_an_address(principal: object, ident: str):
-    request = read(event("CreateConnector", CONNECTOR, authenticationInfo={"principal": principal}))
+    request = parse_request(event("CreateConnector", CONNECTOR, authenticationInfo={"principal": principal}))
     assert request is not None
     assert request.principal == ident
 
@@ -169,9 +170,9 @@ def test_the_prototypes_shape_is_read_too():
             "request": {"correlation_id": "1", "client_id": "adminclient-1"},
         },
     }
-    request = read(json.dumps(told_there).encode())
+    request = parse_request(json.dumps(told_there).encode())
     assert request is not None
-    assert (request.resource.key, request.principal, request.client, request.part) == (
+    assert (request.resource.key, request.principal, request.client, request.category) == (
         "topic lkc-1 orders",
         "sa-1",
         "adminclient-1",
@@ -200,7 +201,7 @@ TREES = st.recursive(
 
 @given(TREES | st.binary())
 def test_nothing_that_can_lie_in_the_topic_is_a_fault(value: Any):
-    read(value if isinstance(value, bytes) else json.dumps(value).encode())
+    parse_request(value if isinstance(value, bytes) else json.dumps(value).encode())
 
 
 def test_who_changed_what_lies_on_what_was_changed():
@@ -265,8 +266,8 @@ def test_the_order_of_events_does_not_matter(values: list[bytes]):
 
 
 def test_without_a_key_it_is_not_observed():
-    assert "audit_log" in plane().lacks()
-    assert not plane().tell(plane().nothing(), None, NO_METADATA, NOW).events
+    assert "audit_log" in plane().unavailable_reason()
+    assert not plane().translate(plane().empty_answer(), None, NO_METADATA, NOW).events
 
 
 # with a real broker as the audit log's cluster
@@ -300,15 +301,15 @@ def test_the_log_is_read_from_where_the_last_poll_stopped(kafka: Kafka, log: Cal
     first = audit.fetch(None, now)
     assert not first.unseen
     assert sum(first.offsets.values()) == len(build()["audit_events"]) + 1
-    seen = audit.tell(first, None, KNOWN, now)
+    seen = audit.translate(first, None, KNOWN, now)
     assert [unseen.what for unseen in seen.unseen] == ["older events"]
     kept = json.loads(json.dumps(seen.snapshot))
-    assert not audit.tell(first, kept, KNOWN, now).unseen
+    assert not audit.translate(first, kept, KNOWN, now).unseen
     assert not audit.fetch(kept, now).unseen
-    assert audit.fetch(kept, now).changes.of == first.changes.of
+    assert audit.fetch(kept, now).requests.by_resource == first.requests.by_resource
     log(event("PauseConnector", CONNECTOR))
     after = audit.fetch(kept, now)
-    assert after.changes.of.keys() - first.changes.of.keys() == {"connector lkc-1 lcc-1"}
+    assert after.requests.by_resource.keys() - first.requests.by_resource.keys() == {"connector lkc-1 lcc-1"}
     assert sum(after.offsets.values()) == sum(first.offsets.values()) + 1
 
 

@@ -16,8 +16,8 @@ from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.confluent.catalog.plane import CatalogPlane, planes
 from lineage_bridge.sources.confluent.clients import Clients
-from lineage_bridge.sources.confluent.organization import Environment, Estate, KafkaCluster, Registry
-from lineage_bridge.sources.confluent.plane import Around
+from lineage_bridge.sources.confluent.organization import Environment, KafkaCluster, Organization, SchemaRegistry
+from lineage_bridge.sources.confluent.plane import PlaneContext
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 
 NOW, POLL_US = 1_795_000_000_000_000, 300_000_000
@@ -30,14 +30,14 @@ class Polling:
     def __init__(self, cloud: Cloud) -> None:
         self.cloud, self.now_us = cloud, NOW
         told = cloud.estate
-        estate = Estate(
+        estate = Organization(
             "org",
             tuple(Environment(one["id"], one["display_name"], one["stream_governance_config"]["package"]) for one in told["environments"]),
             tuple(KafkaCluster(one["id"], one["environment"], one["display_name"]) for one in told["kafka_clusters"]),
-            tuple(Registry(one["id"], one["environment"], f"{cloud.url}/registry/{one['id']}") for one in told["schema_registries"]),
+            tuple(SchemaRegistry(one["id"], one["environment"], f"{cloud.url}/registry/{one['id']}") for one in told["schema_registries"]),
         )
         settings = ConfluentSettings.model_validate({**cloud.settings(), "timeout_s": 1})
-        self.around = Around(estate, estate, Clients(settings), settings)
+        self.around = PlaneContext(estate, estate, Clients(settings), settings)
         self.last: dict[str, Observation] = {}
 
     def plane(self, environment: str = PROD) -> CatalogPlane:
@@ -48,7 +48,7 @@ class Polling:
     def poll(self, environment: str = PROD) -> Observation:
         plane, last = self.plane(environment), self.last.get(environment)
         before = json.loads(json.dumps(last.snapshot)) if last else None
-        self.last[environment] = plane.tell(plane.fetch(before, self.now_us), before, NO_METADATA, self.now_us)
+        self.last[environment] = plane.translate(plane.fetch(before, self.now_us), before, NO_METADATA, self.now_us)
         self.now_us += POLL_US
         assert not faults(self.last[environment].events)
         return self.last[environment]
@@ -91,7 +91,7 @@ def test_what_is_said_of_topics(polling: Polling) -> None:
 
 def test_what_others_know_of_it(polling: Polling) -> None:
     polling.poll()
-    known = polling.plane().know(json.loads(json.dumps(polling.last[PROD].snapshot)))
+    known = polling.plane().shared_metadata(json.loads(json.dumps(polling.last[PROD].snapshot)))
     assert known.tags[(f"confluent://{PROD}/{PAYMENTS}", "cards")] == {"PCI", "PII"}
     subject = next(one for one in polling.cloud.estate["subjects"] if one["subject"] == "users-value" and one["registry"] == LSRC)
     assert known.tags[(f"confluent://{PROD}/{LSRC}", f".:{subject['id']}:com.acme.UsersValue.email")] == {"PII"}
@@ -144,15 +144,15 @@ def test_a_package_without_a_catalog(polling: Polling) -> None:
     seen = polling.poll("env-s4m8d1")
     assert not seen.events
     (unseen,) = seen.unseen
-    assert "the package ESSENTIALS of env-s4m8d1 does not give it" in unseen.why
-    bare = Around(
-        Estate("o", (Environment("env-1", "p"),), (), (Registry("lsrc-1", "env-1", "http://r"),)),
-        Estate("o", (Environment("env-1", "p"),)),
+    assert "the package ESSENTIALS of env-s4m8d1 does not include it" in unseen.why
+    bare = PlaneContext(
+        Organization("o", (Environment("env-1", "p"),), (), (SchemaRegistry("lsrc-1", "env-1", "http://r"),)),
+        Organization("o", (Environment("env-1", "p"),)),
         polling.around.clients,
         polling.around.settings,
     )
     (plane,) = planes(bare)
-    assert plane.lacks() == "the environment has no package of Stream Governance, so no catalog"
+    assert plane.unavailable_reason() == "the environment has no Stream Governance package, so it has no catalog"
 
 
 def test_connectors_and_an_owner_that_is_an_address(polling: Polling) -> None:

@@ -235,7 +235,7 @@ def test_nobody_there_is_said_so(plane: Polling) -> None:
 
 def test_without_a_cloud_key_the_plane_says_what_it_lacks(plane: Polling) -> None:
     plane.settings = plane.settings.model_copy(update={"cloud": None})
-    assert plane.plane.lacks() == "no Cloud API key is set (cloud)"
+    assert plane.plane.unavailable_reason() == "no Cloud API key is set (cloud)"
 
 
 @pytest.mark.parametrize("part", ["id", "info", "status"])

@@ -7,7 +7,7 @@ import pytest
 from lineage_bridge.config import load_settings
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.sources.common.settings import reveal
-from lineage_bridge.sources.confluent.environment import in_environment
+from lineage_bridge.sources.confluent.environment import source_from_environment
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 from lineage_bridge.sources.confluent.variables import VARIABLES
 from lineage_bridge.sources.runtime.service import SourceService
@@ -24,7 +24,7 @@ def test_all_variables_are_known_and_make_one_source(monkeypatch: pytest.MonkeyP
     for name, value in EVERY.items():
         monkeypatch.setenv(name, value)
     load_settings({}, EVERY, Path("/"), ignored=VARIABLES)
-    (settings,) = in_environment(EVERY).values()
+    (settings,) = source_from_environment(EVERY).values()
     assert settings.pop("kind") == "confluent"
     assert all(not secret.startswith("value") for secret in str(settings).split("'secret': '")[1:])
     made = ConfluentSettings.model_validate(settings)
@@ -44,19 +44,19 @@ def test_all_variables_are_known_and_make_one_source(monkeypatch: pytest.MonkeyP
 
 
 def test_without_a_cloud_key_there_is_no_source() -> None:
-    assert in_environment({"LINEAGE_BRIDGE_KAFKA_API_KEY": "k", "LINEAGE_BRIDGE_KAFKA_API_SECRET": "s"}) == {}
-    assert in_environment({"LINEAGE_BRIDGE_CONFLUENT_CLOUD_API_KEY": "k"}) == {}
+    assert source_from_environment({"LINEAGE_BRIDGE_KAFKA_API_KEY": "k", "LINEAGE_BRIDGE_KAFKA_API_SECRET": "s"}) == {}
+    assert source_from_environment({"LINEAGE_BRIDGE_CONFLUENT_CLOUD_API_KEY": "k"}) == {}
 
 
 def test_keys_of_clusters_that_are_no_json_are_told_without_their_text() -> None:
     with pytest.raises(ConfigError) as refused:
-        in_environment({**EVERY, "LINEAGE_BRIDGE_CLUSTER_CREDENTIALS": '{"lkc-1": {"api_key": "hush"}}'})
+        source_from_environment({**EVERY, "LINEAGE_BRIDGE_CLUSTER_CREDENTIALS": '{"lkc-1": {"api_key": "hush"}}'})
     assert "CLUSTER_CREDENTIALS" in str(refused.value)
     assert "hush" not in str(refused.value) + refused.value.hint
 
 
 def test_it_is_paused_until_it_is_resumed_and_stands_back_for_any_other(tmp_path: Path) -> None:
-    desk = SourceService({}, SourceRepository(StateDatabase(tmp_path / "state.db")), around=in_environment(EVERY))
+    desk = SourceService({}, SourceRepository(StateDatabase(tmp_path / "state.db")), around=source_from_environment(EVERY))
     (record,) = desk.records()
     assert (record.name, record.origin, record.state.paused) == ("confluent", "environment", True)
     assert not desk.pause("confluent", paused=False).state.paused

@@ -17,19 +17,19 @@ from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, SharedMetadata, TopicSchema
 from lineage_bridge.sources.confluent.clients import Clients
 from lineage_bridge.sources.confluent.flink.plane import FlinkPlane, planes
-from lineage_bridge.sources.confluent.organization import Environment, Estate, KafkaCluster, Pool
-from lineage_bridge.sources.confluent.plane import Around
+from lineage_bridge.sources.confluent.organization import ComputePool, Environment, KafkaCluster, Organization
+from lineage_bridge.sources.confluent.plane import PlaneContext
 from lineage_bridge.sources.confluent.settings import ConfluentSettings, Credential
 
 Json = dict[str, Any]
 KEY_OF_FLINK = Credential(key="FLINK", secret="${env:FLINK_SECRET}")
 NOW, MINUTE = 1_780_000_000_000_000, 60_000_000
 SPACE, OTHER = "confluent://env-1/lkc-1", "confluent://env-1/lkc-2"
-WHOLE = Estate(
+WHOLE = Organization(
     "org-1",
     (Environment("env-1", "prod"), Environment("env-2", "lab")),
     (KafkaCluster("lkc-1", "env-1", "shop"), KafkaCluster("lkc-2", "env-1", "web events"), KafkaCluster("lkc-3", "env-2", "shop")),
-    pools=(Pool("lfcp-1", "env-1", "pool", "aws", "eu-west-1"),),
+    compute_pools=(ComputePool("lfcp-1", "env-1", "pool", "aws", "eu-west-1"),),
 )
 ORDERS = {
     ((SPACE, "orders"), VALUE): TopicSchema((SchemaField("id", "long"), SchemaField("amount", "double"))),
@@ -43,13 +43,13 @@ class Polling:
     def __init__(self, api: Flink, server: Standin, around: SharedMetadata | None = None, **more: Any) -> None:
         self.api, self.around, self.now_us = api, around or SharedMetadata(schemas=ORDERS, names={"sa-1": "flink-jobs"}), NOW
         settings = ConfluentSettings(flink_url=server.url, timeout_s=0.5, **{"flink": {"env-1": KEY_OF_FLINK}, **more})
-        self.plane = next(iter(planes(Around(WHOLE, WHOLE, Clients(settings), settings))))
+        self.plane = next(iter(planes(PlaneContext(WHOLE, WHOLE, Clients(settings), settings))))
         self.last: Observation | None = None
 
     def poll(self) -> Observation:
         before = json.loads(json.dumps(self.last.snapshot)) if self.last else None
         assert isinstance(self.plane, FlinkPlane)
-        self.last = self.plane.tell(self.plane.fetch(before, self.now_us), before, self.around, self.now_us)
+        self.last = self.plane.translate(self.plane.fetch(before, self.now_us), before, self.around, self.now_us)
         self.now_us += MINUTE
         assert not faults(self.last.events)
         return self.last
@@ -95,7 +95,7 @@ def test_the_estate_is_found_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLINK_SECRET", "s3cret")
     estate = build()
     whole, around = discovered(estate), registered(estate)
-    regions = {f"{cloud}.{region}/{env}": of_estate(estate, env, cloud, region) for env, cloud, region in whole.regions}
+    regions = {f"{cloud}.{region}/{env}": of_estate(estate, env, cloud, region) for env, cloud, region in whole.flink_regions}
 
     def api(request: Request) -> Reply:
         flink = regions[f"{request.parts[0]}/{request.parts[6]}"]
@@ -106,11 +106,11 @@ def test_the_estate_is_found_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     with standing(Standin(api)) as server:
         address = f"{server.url}/{{cloud}}.{{region}}"
         settings = ConfluentSettings(flink_url=address, flink={"*": KEY_OF_FLINK})
-        for plane in planes(Around(whole, whole, Clients(settings), settings)):
-            first.append(plane.tell(plane.fetch(None, 0), None, around, NOW))
+        for plane in planes(PlaneContext(whole, whole, Clients(settings), settings)):
+            first.append(plane.translate(plane.fetch(None, 0), None, around, NOW))
             before = json.loads(json.dumps(first[-1].snapshot))
             server.asked.clear()
-            second.append(plane.tell(plane.fetch(before, 0), before, around, NOW + MINUTE))
+            second.append(plane.translate(plane.fetch(before, 0), before, around, NOW + MINUTE))
             assert not [asked for asked in server.asked if "exceptions" in asked]
     events = [event for seen in first for event in seen.events]
     assert differences(Graph(exported(*first)), expected(estate), ["flink"]) == {"missing": [], "extra": []}
@@ -278,7 +278,7 @@ def test_definitions_tell_columns_and_comments(polling: Polling) -> None:
     assert [field["name"] for field in fields[2]["fields"]] == ["k"]
     assert event["dataset"]["facets"]["documentation"]["description"] == "Who did what"
     assert polling.last is not None
-    known = polling.plane.know(json.loads(json.dumps(polling.last.snapshot)))
+    known = polling.plane.shared_metadata(json.loads(json.dumps(polling.last.snapshot)))
     assert known.fields((SPACE, "audit")) == (SchemaField("id", "STRING", "of the event"), SchemaField("at_", "TIMESTAMP(3)"))
     assert known.schemas[(SPACE, "audit"), VALUE].rank == 1
     assert not polling.poll().events
@@ -415,8 +415,8 @@ def test_a_statement_that_is_hidden_is_not_gone(polling: Polling) -> None:
 
 def test_what_a_region_lacks_is_told() -> None:
     settings = ConfluentSettings()
-    (plane,) = planes(Around(WHOLE, WHOLE, Clients(settings), settings))
-    assert "no API key is set for Flink in env-1/aws.eu-west-1" in plane.lacks()
+    (plane,) = planes(PlaneContext(WHOLE, WHOLE, Clients(settings), settings))
+    assert "no API key is set for Flink in env-1/aws.eu-west-1" in plane.unavailable_reason()
     settings = ConfluentSettings(flink={"aws.eu-west-1": KEY_OF_FLINK})
-    (plane,) = planes(Around(WHOLE, Estate(), Clients(settings), settings))
-    assert "organization" in plane.lacks()
+    (plane,) = planes(PlaneContext(WHOLE, Organization(), Clients(settings), settings))
+    assert "organization" in plane.unavailable_reason()

@@ -12,8 +12,8 @@ from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, merge_metadata
 from lineage_bridge.sources.confluent.cluster_links import plane as cluster_links
 from lineage_bridge.sources.confluent.groups import plane as groups
-from lineage_bridge.sources.confluent.organization import Estate
-from lineage_bridge.sources.confluent.plane import Around, Planes
+from lineage_bridge.sources.confluent.organization import Organization
+from lineage_bridge.sources.confluent.plane import PlaneContext, Planes
 from lineage_bridge.sources.confluent.topics import plane as topics
 
 THERE = "confluent://env-z9/lkc-source"
@@ -33,7 +33,7 @@ class Api:
         return next((reply for reply in answers if reply.status == 200), Reply(404, {}))
 
 
-def every(around: Around) -> Planes:
+def every(around: PlaneContext) -> Planes:
     for planes in (topics.planes, cluster_links.planes, groups.planes):
         yield from planes(around)
 
@@ -48,17 +48,17 @@ def test_a_topic_its_mirror_and_who_reads_it(graph: Server, monkeypatch: pytest.
     key = {"kafka": {"*": {"key": "KEY", "secret": "${env:SECRET}"}}, "groups_by": "rest"}
     api, snapshots = Api(), dict[str, Any]()
     with polling(api, every, NO_METADATA, **key) as made:
-        whole = Estate(kafka=(*made.estate.kafka, test_links.OTHER))
+        whole = Organization(kafka_clusters=(*made.estate.kafka_clusters, test_links.OTHER))
 
         def poll(minutes: int) -> list[bytes]:
             told: list[bytes] = []
             known = [NO_METADATA]
-            for plane in every(Around(made.estate, whole, made.clients, made.settings)):
+            for plane in every(PlaneContext(made.estate, whole, made.clients, made.settings)):
                 now_us = made.now_us + minutes * 60_000_000
                 before = snapshots.get(plane.key)
-                seen = plane.tell(plane.fetch(before, now_us), before, merge_metadata(known), now_us)
+                seen = plane.translate(plane.fetch(before, now_us), before, merge_metadata(known), now_us)
                 snapshots[plane.key] = seen.snapshot
-                known.append(plane.know(seen.snapshot))
+                known.append(plane.shared_metadata(seen.snapshot))
                 told += map(encode, seen.events)
             return told
 

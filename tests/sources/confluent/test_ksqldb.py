@@ -12,7 +12,7 @@ from tests.sources.ksqldb.server import Ksql, shop
 from lineage_bridge.errors import BusyError, ForbiddenError, SourceError
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.confluent.ksqldb.plane import planes
-from lineage_bridge.sources.confluent.plane import Around
+from lineage_bridge.sources.confluent.plane import PlaneContext
 from lineage_bridge.sources.runtime.poller import outbox_messages
 
 QUERY = f"ksqldb/{KSQL}/CSAS_RICH_3"
@@ -81,10 +81,10 @@ def test_a_stream_that_is_dropped_takes_back_what_it_said(plane: Polling, ksql: 
 
 
 def test_streams_of_two_clusters_are_names_of_one_topic(plane: Polling, graph: Server) -> None:
-    first = plane.estate.ksqldb[0]
+    first = plane.estate.ksqldb_clusters[0]
     graph.parts.now_us = T0
     for id_ in (KSQL, "lksqlc-z9"):
-        plane.estate, plane.snapshot = replace(plane.estate, ksqldb=(replace(first, id=id_),)), None
+        plane.estate, plane.snapshot = replace(plane.estate, ksqldb_clusters=(replace(first, id=id_),)), None
         for path, body in outbox_messages(plane.poll()):
             assert graph.client.post(path, content=body, headers={"Content-Type": "application/json"}).is_success
     graph.fold()
@@ -95,9 +95,9 @@ def test_streams_of_two_clusters_are_names_of_one_topic(plane: Polling, graph: S
 
 
 def test_two_clusters_of_one_kafka_cluster_are_apart(plane: Polling) -> None:
-    first = plane.estate.ksqldb[0]
-    plane.estate = replace(plane.estate, ksqldb=(first, replace(first, id="lksqlc-z9")))
-    every = planes(Around(plane.estate, plane.estate, plane.clients, plane.settings))
+    first = plane.estate.ksqldb_clusters[0]
+    plane.estate = replace(plane.estate, ksqldb_clusters=(first, replace(first, id="lksqlc-z9")))
+    every = planes(PlaneContext(plane.estate, plane.estate, plane.clients, plane.settings))
     assert [one.key for one in every] == [f"ksqldb {ENV}/{KSQL}", f"ksqldb {ENV}/lksqlc-z9"]
 
 
@@ -137,7 +137,7 @@ def test_what_is_gone_with_its_cluster_ends(plane: Polling) -> None:
 
 def test_what_it_lacks_is_said(plane: Polling) -> None:
     plane.settings = plane.settings.model_copy(update={"ksqldb": {}})
-    assert plane.plane.lacks() == f"no key of {KSQL} is set (ksqldb)"
+    assert plane.plane.unavailable_reason() == f"no API key is set for {KSQL} (ksqldb)"
 
 
 def test_a_topic_is_followed_through_a_query(plane: Polling, graph: Server) -> None:

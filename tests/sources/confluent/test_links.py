@@ -10,7 +10,7 @@ from tests.sources.http import Reply, Request
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.confluent.cluster_links.plane import planes
-from lineage_bridge.sources.confluent.organization import Estate, KafkaCluster
+from lineage_bridge.sources.confluent.organization import KafkaCluster, Organization
 
 OTHER = KafkaCluster("lkc-source", "env-z9", "elsewhere")
 START, RUNNING = "START cluster-link/east", "RUNNING cluster-link/east"
@@ -57,7 +57,7 @@ def api() -> Api:
 def cluster(api: Api, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("SECRET", "hunter2-in-clear")
     with polling(api, planes, NO_METADATA, kafka={"*": {"key": "KEY", "secret": "${env:SECRET}"}}) as made:
-        made.whole = Estate(kafka=(*made.estate.kafka, OTHER))
+        made.whole = Organization(kafka_clusters=(*made.estate.kafka_clusters, OTHER))
         yield made
 
 

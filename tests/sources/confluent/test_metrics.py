@@ -14,18 +14,18 @@ from lineage_bridge.openlineage.times import format_time, parse_time
 from lineage_bridge.sources.common.observer import Observation, Snapshot
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.confluent.clients import Clients
-from lineage_bridge.sources.confluent.metrics.plane import Metrics, planes
-from lineage_bridge.sources.confluent.organization import Estate, KafkaCluster, Pool
-from lineage_bridge.sources.confluent.plane import Around
+from lineage_bridge.sources.confluent.metrics.plane import MetricsPlane, planes
+from lineage_bridge.sources.confluent.organization import ComputePool, KafkaCluster, Organization
+from lineage_bridge.sources.confluent.plane import PlaneContext
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 
 MINUTE, HOUR = 60_000_000, 3_600_000_000
 NOW = 1_795_000_000_000_000
 END = (NOW - 5 * MINUTE) // MINUTE * MINUTE
 SPACE = "confluent://env-1/lkc-1"
-ESTATE = Estate(
-    kafka=(KafkaCluster("lkc-1", "env-1", "one"), KafkaCluster("lkc-2", "env-1", "two")),
-    pools=(Pool("lfcp-1", "env-1", "pool", "aws", "us-east-1"),),
+ESTATE = Organization(
+    kafka_clusters=(KafkaCluster("lkc-1", "env-1", "one"), KafkaCluster("lkc-2", "env-1", "two")),
+    compute_pools=(ComputePool("lfcp-1", "env-1", "pool", "aws", "us-east-1"),),
 )
 KNOWN = SharedMetadata(
     names={"sa-1": "order-service"},
@@ -122,16 +122,16 @@ class World:
         self.clients = Clients(self.settings)
 
     @property
-    def plane(self) -> Metrics:
-        (made,) = planes(Around(ESTATE, ESTATE, self.clients, self.settings))
-        assert isinstance(made, Metrics)
+    def plane(self) -> MetricsPlane:
+        (made,) = planes(PlaneContext(ESTATE, ESTATE, self.clients, self.settings))
+        assert isinstance(made, MetricsPlane)
         return made
 
     snapshot: Snapshot | None
 
     def poll(self, hour: float = 0, known: SharedMetadata = KNOWN) -> Observation:
         now = NOW + round(hour * HOUR)
-        seen = self.plane.tell(self.plane.fetch(self.snapshot, now), self.snapshot, known, now)
+        seen = self.plane.translate(self.plane.fetch(self.snapshot, now), self.snapshot, known, now)
         self.snapshot = seen.snapshot
         assert not faults(seen.events)
         return seen
@@ -317,15 +317,15 @@ def test_a_page_that_fails_is_unseen_and_nothing_is_told_of_half(world: World, a
 def test_pages_without_an_end_are_refused(world: World):
     world.api.wrote("orders", "app")
     world.standin.failing["/v2/metrics/cloud/query"] = Reply(200, {"data": [], "meta": {"pagination": {"next_page_token": "same"}}})
-    with pytest.raises(SourceError, match="without an end"):
+    with pytest.raises(SourceError, match="pages without end"):
         world.poll()
 
 
 def test_without_a_key_nothing_is_asked(world: World):
     lacking = World(world.standin.url, world.api, world.standin, cloud=None)
-    assert "no API key" in lacking.plane.lacks()
-    assert not world.plane.lacks()
-    assert not world.plane.tell(world.plane.nothing(), None, NO_METADATA, NOW).events
+    assert "API key" in lacking.plane.unavailable_reason()
+    assert not world.plane.unavailable_reason()
+    assert not world.plane.translate(world.plane.empty_answer(), None, NO_METADATA, NOW).events
 
 
 def test_a_producer_is_upstream_of_its_topic(world: World, graph: Server):

@@ -9,9 +9,9 @@ from tests.sources.http import Reply, Request, Standin, standing
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.confluent.clients import Clients
-from lineage_bridge.sources.confluent.identities.plane import Listings, Names, planes
-from lineage_bridge.sources.confluent.organization import Estate
-from lineage_bridge.sources.confluent.plane import Around
+from lineage_bridge.sources.confluent.identities.plane import Identities, IdentitiesPlane, planes
+from lineage_bridge.sources.confluent.organization import Organization
+from lineage_bridge.sources.confluent.plane import PlaneContext
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 
 ACCOUNTS = [{"id": "sa-1", "display_name": "order-service", "description": "x"}, {"id": "sa-2", "display_name": "flink-jobs"}]
@@ -42,17 +42,17 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Any:
         yield standin
 
 
-def plane(url: str, **more: Any) -> Names:
+def plane(url: str, **more: Any) -> IdentitiesPlane:
     settings = ConfluentSettings(url=url, timeout_s=0.5, **{"cloud": {"key": "CLOUDKEY", "secret": "${env:CLOUD_SECRET}"}, **more})
-    (made,) = planes(Around(Estate(), Estate(), Clients(settings), settings))
-    assert isinstance(made, Names)
+    (made,) = planes(PlaneContext(Organization(), Organization(), Clients(settings), settings))
+    assert isinstance(made, IdentitiesPlane)
     return made
 
 
 def test_ids_have_names_and_keys_those_of_their_owners(cloud: Standin):
     names = plane(cloud.url)
-    told = names.tell(names.fetch(None, 0), None, NO_METADATA, 0)
-    assert names.know(told.snapshot).names == {
+    told = names.translate(names.fetch(None, 0), None, NO_METADATA, 0)
+    assert names.shared_metadata(told.snapshot).names == {
         "sa-1": "order-service",
         "sa-2": "flink-jobs",
         "u-1": "Anna Kovacs",
@@ -63,7 +63,7 @@ def test_ids_have_names_and_keys_those_of_their_owners(cloud: Standin):
     assert not told.unseen
     assert "@" not in json.dumps(told.snapshot)
     assert "hush" not in json.dumps(told.snapshot)
-    assert names.tell(names.fetch(told.snapshot, 1), told.snapshot, NO_METADATA, 1) == told
+    assert names.translate(names.fetch(told.snapshot, 1), told.snapshot, NO_METADATA, 1) == told
 
 
 @pytest.mark.parametrize(
@@ -72,25 +72,25 @@ def test_ids_have_names_and_keys_those_of_their_owners(cloud: Standin):
 )
 def test_a_listing_that_fails_takes_nothing_away(cloud: Standin, answer: Reply):
     names = plane(cloud.url)
-    before = names.tell(names.fetch(None, 0), None, NO_METADATA, 0).snapshot
+    before = names.translate(names.fetch(None, 0), None, NO_METADATA, 0).snapshot
     cloud.failing["/iam/v2/users?page_token=2"] = answer
-    after = names.tell(names.fetch(before, 1), before, NO_METADATA, 1)
+    after = names.translate(names.fetch(before, 1), before, NO_METADATA, 1)
     assert after.snapshot == before
     assert [unseen.what for unseen in after.unseen] == ["users"]
 
 
 def test_who_is_listed_no_more_has_no_name(cloud: Standin):
     names = plane(cloud.url)
-    before = names.tell(names.fetch(None, 0), None, NO_METADATA, 0).snapshot
+    before = names.translate(names.fetch(None, 0), None, NO_METADATA, 0).snapshot
     cloud.failing["/iam/v2/users"] = Reply(200, {"data": []})
-    after = names.tell(names.fetch(before, 1), before, NO_METADATA, 1)
-    assert "u-1" not in names.know(after.snapshot).names
-    assert "u-1" in names.know(before).names
+    after = names.translate(names.fetch(before, 1), before, NO_METADATA, 1)
+    assert "u-1" not in names.shared_metadata(after.snapshot).names
+    assert "u-1" in names.shared_metadata(before).names
 
 
 def test_without_a_key_or_a_right_nothing_is_said(cloud: Standin):
-    assert plane(cloud.url, cloud=None).lacks() == "no Cloud API key is set"
-    assert not plane(cloud.url).lacks()
+    assert plane(cloud.url, cloud=None).unavailable_reason() == "no Cloud API key is set"
+    assert not plane(cloud.url).unavailable_reason()
     cloud.failing["/iam"] = Reply(403, {"errors": [{"detail": "not yours"}]})
     with pytest.raises(SourceError, match="not yours"):
         plane(cloud.url).fetch(None, 0)
@@ -98,6 +98,6 @@ def test_without_a_key_or_a_right_nothing_is_said(cloud: Standin):
 
 def test_nothing_is_nobody(cloud: Standin):
     names = plane(cloud.url)
-    before = names.tell(names.fetch(None, 0), None, NO_METADATA, 0).snapshot
-    assert names.know(names.tell(names.nothing(), before, NO_METADATA, 0).snapshot).names == {}
-    assert names.nothing() == Listings({"service accounts": {}, "users": {}, "API keys": {}})
+    before = names.translate(names.fetch(None, 0), None, NO_METADATA, 0).snapshot
+    assert names.shared_metadata(names.translate(names.empty_answer(), before, NO_METADATA, 0).snapshot).names == {}
+    assert names.empty_answer() == Identities({"service accounts": {}, "users": {}, "API keys": {}})

@@ -12,11 +12,10 @@ from lineage_bridge.errors import ConfigError, SourceError
 from lineage_bridge.openlineage.event_builder import EventBuilder
 from lineage_bridge.sources.common.observer import Observation, SameNamespace, Snapshot, Unseen
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, ClusterMetadata, SharedMetadata
-from lineage_bridge.sources.confluent import observer as composite
-from lineage_bridge.sources.confluent.observer import FAILED, NOT_OBSERVED, OBSERVED, SKIPPED, ConfluentObserver, Outcome
-from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
-from lineage_bridge.sources.confluent.planes import planes_of
-from lineage_bridge.sources.confluent.settings import ConfluentSettings, Only
+from lineage_bridge.sources.confluent.observer import ConfluentObserver
+from lineage_bridge.sources.confluent.outcomes import FAILED, NOT_OBSERVED, OBSERVED, SKIPPED, Outcome
+from lineage_bridge.sources.confluent.plane import Plane, PlaneContext, Planes
+from lineage_bridge.sources.confluent.settings import ConfluentSettings, Selection
 
 OUT = EventBuilder("https://lineagebridge.dev/sources/scripted")
 NOW = 1_750_000_000_000_000
@@ -50,19 +49,19 @@ class Org:
             return listed(*({"id": env, "display_name": env, "metadata": {"resource_name": crn + env}} for env in self.environments))
         return listed(*(self.clusters.get(request.query["environment"], []) if path == "cmk/v2/clusters" else []))
 
-    def planes(self, around: Around) -> Planes:
-        for one in around.estate.kafka:
+    def planes(self, around: PlaneContext) -> Planes:
+        for one in around.observed.kafka_clusters:
             yield Scripted(around, one.scope, self, "topics", 1)
             yield Scripted(around, one.scope, self, "groups", 5)
 
 
 class Scripted(Plane[tuple[str, ...]]):
-    def __init__(self, around: Around, scope: str, org: Org, name: str, stage: int) -> None:
+    def __init__(self, around: PlaneContext, scope: str, org: Org, name: str, stage: int) -> None:
         super().__init__(around, scope)
         self.org = org
         self.name, self.stage = name, stage  # type: ignore[misc]  # one class plays several planes
 
-    def lacks(self) -> str:
+    def unavailable_reason(self) -> str:
         return "no credential" if self.org.answers.get(self.key) is None else ""
 
     def fetch(self, before: Snapshot | None, now_us: int) -> tuple[str, ...]:  # noqa: ARG002  # a script needs neither
@@ -75,7 +74,7 @@ class Scripted(Plane[tuple[str, ...]]):
             raise answer
         return tuple(answer)
 
-    def tell(self, fetched: tuple[str, ...], before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
+    def translate(self, fetched: tuple[str, ...], before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
         self.org.around[self.key] = around
         if "bug" in fetched:
             raise KeyError("bug")
@@ -84,10 +83,10 @@ class Scripted(Plane[tuple[str, ...]]):
         events += [OUT.dataset_event(now_us, (self.scope, f"-{name}"), {}) for name in sorted(was - set(fetched))]
         return Observation({"topics": list(fetched)}, tuple(events), unseen=(Unseen("part", "hidden"),) if "part" in fetched else ())
 
-    def nothing(self) -> tuple[str, ...]:
+    def empty_answer(self) -> tuple[str, ...]:
         return ()
 
-    def know(self, snapshot: Snapshot) -> SharedMetadata:
+    def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         topics = frozenset(snapshot["topics"])
         return SharedMetadata((ClusterMetadata(self.scope.rpartition("/")[2], f"confluent://{self.scope}", topics=topics),))
 
@@ -99,7 +98,6 @@ KEYS = [f"{plane} {scope}" for plane in ("groups", "topics") for scope in ("env-
 def org(monkeypatch: pytest.MonkeyPatch) -> Org:
     org = Org()
     org.answers = {key: ["orders"] for key in KEYS}
-    monkeypatch.setattr(composite, "planes_of", lambda around: planes_of(around, (org.planes,)))
     monkeypatch.setenv("SECRET", "hunter2")
     return org
 
@@ -111,9 +109,9 @@ def server(org: Org) -> Iterator[Standin]:
 
 
 @pytest.fixture
-def observer(server: Standin) -> Iterator[ConfluentObserver]:
+def observer(server: Standin, org: Org) -> Iterator[ConfluentObserver]:
     cloud = {"key": "cloud-key", "secret": "${env:SECRET}"}
-    made = ConfluentObserver("cc", ConfluentSettings.model_validate({"url": server.url, "cloud": cloud, "timeout_s": 2}))
+    made = ConfluentObserver("cc", ConfluentSettings.model_validate({"url": server.url, "cloud": cloud, "timeout_s": 2}), (org.planes,))
     yield made
     made.close()
 
@@ -187,7 +185,7 @@ def test_what_is_narrowed_leaves_the_rest_as_it_was(observer: ConfluentObserver,
     org.answers["groups env-2/lkc-3"] = ["orders", "part"]
     first = observer.observe(None, NO_METADATA, NOW)
     org.answers = {key: ["orders", "new"] for key in KEYS}
-    only = Only(frozenset(("env-1",)), frozenset(("lkc-2",)), frozenset(("groups",)))
+    only = Selection(frozenset(("env-1",)), frozenset(("lkc-2",)), frozenset(("groups",)))
     steps = list(observer.steps(first.snapshot, NO_METADATA, NOW, only=only))
     assert [step.key for step in steps[1:]] == ["topics env-1/lkc-2"]
     last = steps[-1].observation
@@ -230,7 +228,7 @@ def test_planes_know_what_was_told_before_them_and_nothing_stale(observer: Confl
 def test_a_stop_ends_waiting_and_says_what_was_skipped(observer: ConfluentObserver, org: Org) -> None:
     org.holding.clear()
     stop, told = threading.Event(), list[Outcome]()
-    steps = observer.steps(None, NO_METADATA, NOW, stop=stop, told=told.append)
+    steps = observer.steps(None, NO_METADATA, NOW, stop=stop, on_progress=told.append)
     assert next(steps).key == "discovery"
     stop.set()
     org.holding.set()

@@ -11,8 +11,8 @@ from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.confluent.clients import Clients
-from lineage_bridge.sources.confluent.organization import Environment, Estate, KafkaCluster, Registry
-from lineage_bridge.sources.confluent.plane import Around
+from lineage_bridge.sources.confluent.organization import Environment, KafkaCluster, Organization, SchemaRegistry
+from lineage_bridge.sources.confluent.plane import PlaneContext
 from lineage_bridge.sources.confluent.registry.plane import planes
 from lineage_bridge.sources.confluent.settings import ConfluentSettings, Credential
 
@@ -36,9 +36,9 @@ class Polling:
         self.topics: dict[str, tuple[str, ...] | None] = dict(TOPICS)
         self.known: dict[str, Any] = {}
         clusters = tuple(KafkaCluster(id_, "env-1", id_) for id_ in TOPICS)
-        self.estate = Estate("org-1", (Environment("env-1", "prod"),), clusters, (Registry("lsrc-1", "env-1", server.url),))
+        self.estate = Organization("org-1", (Environment("env-1", "prod"),), clusters, (SchemaRegistry("lsrc-1", "env-1", server.url),))
         settings = ConfluentSettings(registry={"env-1": SECRET}, timeout_s=0.5, **told)
-        (self.plane,) = planes(Around(self.estate, self.estate, Clients(settings), settings))
+        (self.plane,) = planes(PlaneContext(self.estate, self.estate, Clients(settings), settings))
 
     last: Observation | None
 
@@ -49,7 +49,7 @@ class Polling:
         )
         before = json.loads(json.dumps(self.last.snapshot)) if self.last else None
         fetched = self.plane.fetch(before, self.now_us)
-        self.last = self.plane.tell(fetched, before, SharedMetadata(clusters, **self.known), self.now_us)
+        self.last = self.plane.translate(fetched, before, SharedMetadata(clusters, **self.known), self.now_us)
         self.now_us += MINUTE
         return self.last
 
@@ -84,7 +84,7 @@ def test_a_subject_is_of_every_cluster_that_has_the_topic(polling: Polling) -> N
     assert told[f"{ONE} orders"]["schema_registry"]["registry"] == "env-1/lsrc-1"
     assert polling.last is not None
     assert [unseen.what for unseen in polling.last.unseen] == ["subjects without a topic"]
-    known = polling.plane.know(json.loads(json.dumps(polling.last.snapshot)))
+    known = polling.plane.shared_metadata(json.loads(json.dumps(polling.last.snapshot)))
     assert [field.name for field in known.fields((TWO, "orders"), VALUE)] == ["id"]
     assert known.schemas[(ONE, "orders"), KEY].rank == 0
     assert polling.told() == {}
@@ -162,10 +162,12 @@ def test_a_listing_that_fails_takes_nothing_away(polling: Polling, answer: Reply
 
 def test_addresses_that_are_set() -> None:
     settings = ConfluentSettings(registry={"*": SECRET}, registry_urls={"env-1": "http://a:1", "env-2": "http://b:2"})
-    estate = Estate("o", (Environment("env-1", "p"), Environment("env-2", "l")), (), (Registry("lsrc-1", "env-1", "http://listed"),))
-    made = list(planes(Around(estate, estate, Clients(settings), settings)))
+    estate = Organization(
+        "o", (Environment("env-1", "p"), Environment("env-2", "l")), (), (SchemaRegistry("lsrc-1", "env-1", "http://listed"),)
+    )
+    made = list(planes(PlaneContext(estate, estate, Clients(settings), settings)))
     assert [plane.key for plane in made] == ["registry env-1/lsrc-1", "registry env-2/registry"]
     assert [plane.registry.url for plane in made] == ["http://a:1", "http://b:2"]  # type: ignore[attr-defined]  # of these planes
     without = ConfluentSettings()
-    (plane,) = planes(Around(estate, estate, Clients(without), without))
-    assert plane.lacks() == "no API key of lsrc-1 is set"
+    (plane,) = planes(PlaneContext(estate, estate, Clients(without), without))
+    assert plane.unavailable_reason() == "no API key is set for lsrc-1"

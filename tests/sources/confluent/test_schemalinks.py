@@ -16,9 +16,10 @@ from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.confluent.clients import Clients
-from lineage_bridge.sources.confluent.organization import Environment, Estate, Registry
-from lineage_bridge.sources.confluent.plane import AnyPlane, Around
-from lineage_bridge.sources.confluent.schema_links.plane import planes, renamed
+from lineage_bridge.sources.confluent.organization import Environment, Organization, SchemaRegistry
+from lineage_bridge.sources.confluent.plane import AnyPlane, PlaneContext
+from lineage_bridge.sources.confluent.schema_links.client import renamed_subject
+from lineage_bridge.sources.confluent.schema_links.plane import planes
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 
 NOW, POLL_US = 1_795_000_000_000_000, 300_000_000
@@ -31,20 +32,20 @@ class Polling:
     def __init__(self, cloud: Cloud) -> None:
         self.cloud, self.now_us = cloud, NOW
         told = cloud.estate
-        estate = Estate(
+        estate = Organization(
             "org",
             tuple(Environment(one["id"], one["display_name"]) for one in told["environments"]),
             (),
-            tuple(Registry(one["id"], one["environment"], f"{cloud.url}/registry/{one['id']}") for one in told["schema_registries"]),
+            tuple(SchemaRegistry(one["id"], one["environment"], f"{cloud.url}/registry/{one['id']}") for one in told["schema_registries"]),
         )
         settings = ConfluentSettings.model_validate({**cloud.settings(), "timeout_s": 1})
-        self.planes: list[AnyPlane] = list(planes(Around(estate, estate, Clients(settings), settings)))
+        self.planes: list[AnyPlane] = list(planes(PlaneContext(estate, estate, Clients(settings), settings)))
         self.last: Observation | None = None
 
     def poll(self) -> Observation:
         (plane,) = (one for one in self.planes if one.scope.startswith(PROD))
         before = json.loads(json.dumps(self.last.snapshot)) if self.last else None
-        self.last = plane.tell(plane.fetch(before, self.now_us), before, NO_METADATA, self.now_us)
+        self.last = plane.translate(plane.fetch(before, self.now_us), before, NO_METADATA, self.now_us)
         self.now_us += POLL_US
         assert not faults(self.last.events)
         return self.last
@@ -134,4 +135,4 @@ def test_an_exporter_that_cannot_be_asked_is_not_gone(polling: Polling) -> None:
     ],
 )
 def test_names_in_the_destination(subject: str, kind: str, context: str, rename: str, called: str) -> None:
-    assert renamed(subject, kind, context, rename) == called
+    assert renamed_subject(subject, kind, context, rename) == called

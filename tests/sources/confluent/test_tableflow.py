@@ -280,7 +280,7 @@ def test_what_it_lacks_is_said_and_what_is_gone_with_its_cluster_ends(plane: Pol
     plane.poll()
     assert said(plane.gone()) == [f"ABORT {JOB}"]
     plane.settings = plane.settings.model_copy(update={"tableflow": {}})
-    assert plane.plane.lacks() == f"no key of {ENV} is set (tableflow)"
+    assert plane.plane.unavailable_reason() == f"no API key is set for {ENV} (tableflow)"
 
 
 def test_a_topic_is_followed_to_the_catalogs(plane: Polling, graph: Server) -> None:

@@ -204,4 +204,4 @@ def test_a_topic_that_changed_while_its_configuration_was_hidden_is_told_with_it
 
 def test_without_a_key_of_the_cluster_it_is_not_observed(cluster: Polling):
     cluster.settings = cluster.settings.model_copy(update={"kafka": {}})
-    assert cluster.plane.lacks() == f"no API key of {LKC} is set"
+    assert cluster.plane.unavailable_reason() == f"no API key is set for {LKC}"

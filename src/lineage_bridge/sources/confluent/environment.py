@@ -1,4 +1,4 @@
-"""The organization of Confluent Cloud that variables of the environment name, as LineageBridge's first users know them."""
+"""The Confluent Cloud source that environment variables define, under the variable names of LineageBridge's first releases."""
 
 import json
 from collections.abc import Mapping
@@ -9,23 +9,23 @@ from lineage_bridge.errors import ConfigError
 from lineage_bridge.sources.confluent.settings import EVERY
 
 NAME = "confluent"
-"""What the source is called."""
+"""The name of the source."""
 _SCOPED = {"KAFKA": "kafka", "SCHEMA_REGISTRY": "registry", "KSQLDB": "ksqldb", "FLINK": "flink", "TABLEFLOW": "tableflow"}
 
 
-def in_environment(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """The source that the variables make, by its name, with its kind; none without a Cloud API key. Secrets are references to variables.
+def source_from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Source name to kind and settings; empty without a Cloud API key. Secrets are references to the variables.
 
-    Raises ConfigError for keys of clusters that are no JSON.
+    Raises ConfigError if the keys of clusters are not valid JSON.
     """
     cloud = _credential(environ, "CONFLUENT_CLOUD")
     if cloud is None:
         return {}
     settings: dict[str, Any] = {"kind": "confluent", "cloud": cloud}
-    for variable, plane in _SCOPED.items():
+    for variable, setting in _SCOPED.items():
         if credential := _credential(environ, variable):
-            settings[plane] = {EVERY: credential}
-    settings["kafka"] = settings.get("kafka", {}) | _clusters(environ)
+            settings[setting] = {EVERY: credential}
+    settings["kafka"] = settings.get("kafka", {}) | _cluster_credentials(environ)
     if url := environ.get(f"{PREFIX}SCHEMA_REGISTRY_ENDPOINT"):
         settings["registry_urls"] = {EVERY: url}
     servers, audit = environ.get(f"{PREFIX}AUDIT_LOG_BOOTSTRAP_SERVERS"), _credential(environ, "AUDIT_LOG")
@@ -39,14 +39,15 @@ def _credential(environ: Mapping[str, str], of: str) -> dict[str, str] | None:
     return {"key": environ[key], "secret": f"${{env:{secret}}}"} if environ.get(key) and environ.get(secret) else None
 
 
-def _clusters(environ: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def _cluster_credentials(environ: Mapping[str, str]) -> dict[str, dict[str, str]]:
     variable = f"{PREFIX}CLUSTER_CREDENTIALS"
     try:
-        told = json.loads(environ.get(variable) or "{}")
+        credentials = json.loads(environ.get(variable) or "{}")
         return {
             id_: {"key": pair["api_key"], "secret": f"${{env:{variable}/{id_}/api_secret}}"}
-            for id_, pair in told.items()
+            for id_, pair in credentials.items()
             if pair["api_secret"]
         }
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise ConfigError(f"{variable} cannot be read", 'it is JSON: {"lkc-1": {"api_key": "...", "api_secret": "..."}}') from None
+        hint = 'write JSON: {"lkc-1": {"api_key": "...", "api_secret": "..."}}'
+        raise ConfigError(f"the value of {variable} is not valid", hint) from None

@@ -1,4 +1,4 @@
-"""A Kafka cluster of Confluent Cloud by its REST API (v3), and what the planes of a cluster have in common."""
+"""The REST API (v3) of a Kafka cluster of Confluent Cloud, and the base class for planes of a cluster."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, TypeVar
@@ -11,14 +11,14 @@ from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.kafka.events.builder import KafkaEventBuilder
 from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
 from lineage_bridge.sources.confluent.organization import KafkaCluster
-from lineage_bridge.sources.confluent.plane import AnyPlane, Around, FetchedT, Plane, Planes
+from lineage_bridge.sources.confluent.plane import AnyPlane, FetchedT, Plane, PlaneContext, Planes
 from lineage_bridge.sources.confluent.settings import Credential
 
-GROUPS, PRODUCERS, LINKS = "consumer-group/", "producer/", "cluster-link/"
-"""What stands before the names of jobs on a cluster."""
+GROUP_JOB, PRODUCER_JOB, LINK_JOB = "consumer-group/", "producer/", "cluster-link/"
+"""Prefixes of the names of jobs on a cluster."""
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=200_000)]
-"""A number of partitions, or of one of them: no more than a cluster can have."""
+"""A number of partitions, or the number of a partition: at most what a cluster can have."""
 Offset = Annotated[int, msgspec.Meta(ge=-1, le=2**53)]
 Millis = Annotated[int, msgspec.Meta(ge=-1, le=253_402_300_799_999)]
 """Milliseconds since 1970, before the year 10000."""
@@ -26,31 +26,31 @@ _EntryT = TypeVar("_EntryT", bound=msgspec.Struct)
 _AnswerT = TypeVar("_AnswerT")
 
 
-class Rest:
-    """Asks one cluster."""
+class KafkaRest:
+    """The REST API of one cluster."""
 
     def __init__(self, http: HttpClient, cluster: str) -> None:
         self.http = http
         self._root = f"/kafka/v3/clusters/{cluster}"
 
     def get(self, kind: type[_EntryT], *parts: str, **parameters: str) -> _EntryT:
-        """One object. Raises as `Http.get` does, and SourceError for an answer that is none."""
+        """One object. Raises as `Http.get` does, and SourceError for an answer of another shape."""
         path = self._path(parts)
         return _converted(self.http.get(path, **parameters), kind, path)
 
-    def listed(self, kind: type[_EntryT], *parts: str, **parameters: str) -> list[_EntryT]:
-        """All entries of a listing, whether it comes in pages or not. Raises as `get` does."""
+    def list_all(self, kind: type[_EntryT], *parts: str, **parameters: str) -> list[_EntryT]:
+        """All entries of a listing, paged or not. Raises as `get` does."""
         path = self._path(parts)
         found: list[_EntryT] = []
         for page in self.http.pages(path, **parameters):
             data = page.get("data") if isinstance(page, dict) else None
             if not isinstance(data, list):
-                raise SourceError(f"GET {path} of {self.http.host} answered no list")
-            found += [_converted(one, kind, path) for one in data]
+                raise SourceError(f"GET {path} of {self.http.host} did not return a list")
+            found += [_converted(entry, kind, path) for entry in data]
         return found
 
-    def of_each(self, names: Sequence[str], ask: Callable[[str], _AnswerT], what: str, failures: Failures) -> dict[str, _AnswerT]:
-        """What `ask` gives of each name; one that fails is left out, and told as a part of `what`."""
+    def ask_each(self, names: Sequence[str], ask: Callable[[str], _AnswerT], what: str, failures: Failures) -> dict[str, _AnswerT]:
+        """Name to what `ask` returns for it. A name that fails is left out and recorded in `failures` as a part of `what`."""
         found: dict[str, _AnswerT] = {}
         for name, answer in zip(names, self.http.map(ask, names), strict=True):
             if isinstance(answer, SourceError):
@@ -63,25 +63,25 @@ class Rest:
         return "/".join((self._root, *(quote(part, safe="") for part in parts)))
 
 
-def _converted(said: object, kind: type[_EntryT], path: str) -> _EntryT:
+def _converted(answer: object, kind: type[_EntryT], path: str) -> _EntryT:
     try:
-        return msgspec.convert(said, kind, strict=False)
+        return msgspec.convert(answer, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise SourceError(f"GET {path} answered what cannot be read: {error}") from error
+        raise SourceError(f"GET {path} returned an unexpected answer: {error}") from error
 
 
 class ClusterPlane(Plane[FetchedT]):
-    """A plane of one Kafka cluster, asked with that cluster's API key."""
+    """A plane of one Kafka cluster, asked with an API key of that cluster."""
 
-    def __init__(self, around: Around, cluster: KafkaCluster) -> None:
-        super().__init__(around, cluster.scope)
+    def __init__(self, context: PlaneContext, cluster: KafkaCluster) -> None:
+        super().__init__(context, cluster.scope)
         self.cluster = cluster
 
-    def lacks(self) -> str:
-        """It takes an API key of the cluster, and an address."""
+    def unavailable_reason(self) -> str:
+        """The cluster needs an API key and an address."""
         if self._credential() is None:
-            return f"no API key of {self.cluster.id} is set"
-        return "" if self.cluster.url else f"the address of {self.cluster.id} is not told"
+            return f"no API key is set for {self.cluster.id}"
+        return "" if self.cluster.url else f"Confluent Cloud does not list an address for {self.cluster.id}"
 
     def _credential(self) -> Credential | None:
         return self.settings.credential("kafka", self.cluster.id)
@@ -89,31 +89,31 @@ class ClusterPlane(Plane[FetchedT]):
     @property
     def credential(self) -> Credential:
         """The cluster's API key. Raises SourceError."""
-        held = self._credential()
-        if held is None:
-            raise SourceError(self.lacks())
-        return held
+        credential = self._credential()
+        if credential is None:
+            raise SourceError(self.unavailable_reason())
+        return credential
 
-    def rest(self) -> Rest:
-        """What asks the cluster. Raises SourceError."""
-        return Rest(self.clients.http(self.key, self.cluster.url, self.credential, "kafka"), self.cluster.id)
+    def rest(self) -> KafkaRest:
+        """The cluster's REST API. Raises SourceError."""
+        return KafkaRest(self.clients.http(self.key, self.cluster.url, self.credential, "kafka"), self.cluster.id)
 
-    def teller(self, now_us: int) -> KafkaEventBuilder:
-        """Tells of the cluster at a time."""
-        return KafkaEventBuilder(self.cluster.id, self.cluster.space, now_us, self.settings.heartbeat_s, GROUPS, PRODUCERS)
+    def event_builder(self, now_us: int) -> KafkaEventBuilder:
+        """Builds events about the cluster at a time."""
+        return KafkaEventBuilder(self.cluster.id, self.cluster.namespace, now_us, self.settings.heartbeat_s, GROUP_JOB, PRODUCER_JOB)
 
     @property
-    def servers(self) -> frozenset[str]:
-        """The bootstrap server, if it is no other cluster's too."""
+    def bootstrap_servers(self) -> frozenset[str]:
+        """The bootstrap server, unless other clusters have the same one."""
         server = self.cluster.bootstrap
-        return frozenset() if not server or server in self.around.whole.shared_bootstraps else frozenset((server,))
+        return frozenset() if not server or server in self.context.organization.shared_bootstraps else frozenset((server,))
 
 
-def for_each_cluster(make: Callable[[Around, KafkaCluster], AnyPlane]) -> Callable[[Around], Planes]:
-    """A plane for each Kafka cluster."""
+def for_each_cluster(create: Callable[[PlaneContext, KafkaCluster], AnyPlane]) -> Callable[[PlaneContext], Planes]:
+    """A factory that creates a plane for each observed Kafka cluster."""
 
-    def planes(around: Around) -> Planes:
-        for cluster in around.estate.kafka:
-            yield make(around, cluster)
+    def planes(context: PlaneContext) -> Planes:
+        for cluster in context.observed.kafka_clusters:
+            yield create(context, cluster)
 
     return planes

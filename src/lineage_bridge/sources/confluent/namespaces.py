@@ -1,11 +1,32 @@
-"""A Kafka cluster as Confluent Cloud names it, whoever else knows of it."""
+"""Namespaces of Confluent Cloud's Kafka clusters, and the topics of users in them. Pure."""
 
 from dataclasses import replace
 
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.common.kafka.look.purposes import SYSTEM, purpose
 from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, SharedMetadata
+from lineage_bridge.sources.confluent.organization import Organization
 
 
-def within(around: SharedMetadata, cluster: str, space: str) -> SharedMetadata:
-    """What is known, with the cluster of this id by this namespace and no other."""
-    known = next((one for one in around.clusters if (one.id, one.namespace) == (cluster, space)), ClusterMetadata(cluster, space))
-    return replace(around, clusters=(known, *(one for one in around.clusters if one.id != cluster)))
+def with_cluster_namespace(shared: SharedMetadata, cluster: str, namespace: str) -> SharedMetadata:
+    """Shared metadata in which the cluster with this id has this namespace only, whoever else knows the cluster."""
+    own = next(
+        (known for known in shared.clusters if (known.id, known.namespace) == (cluster, namespace)), ClusterMetadata(cluster, namespace)
+    )
+    return replace(shared, clusters=(own, *(known for known in shared.clusters if known.id != cluster)))
+
+
+class UserTopics:
+    """Topics of users, as opposed to system topics. Where a cluster's topics are listed, only those count."""
+
+    def __init__(self, organization: Organization, shared: SharedMetadata) -> None:
+        self.namespaces = {cluster.id: cluster.namespace for cluster in organization.kafka_clusters}
+        clusters = (cluster for cluster in shared.clusters if cluster.id in self.namespaces and cluster.topics is not None)
+        self._listed = {cluster.id: cluster.topics for cluster in clusters}
+
+    def find(self, cluster: str, name: str) -> DatasetName | None:
+        """The dataset that a topic is; None for topics that are unknown or not of users."""
+        namespace, listed = self.namespaces.get(cluster), self._listed.get(cluster)
+        if namespace is None or not name or purpose(name) in SYSTEM or (listed is not None and name not in listed):
+            return None
+        return namespace, name

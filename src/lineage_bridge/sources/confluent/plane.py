@@ -1,4 +1,4 @@
-"""A plane: one listing of one scope, with one credential. What fails in one plane changes nothing in the others."""
+"""A plane: one kind of listing for one scope, asked with one credential. A failure in one plane changes nothing in the others."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -8,57 +8,64 @@ from typing import Any, ClassVar, Generic, TypeVar
 from lineage_bridge.sources.common.observer import Observation, Snapshot
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata
 from lineage_bridge.sources.confluent.clients import Clients
-from lineage_bridge.sources.confluent.organization import Estate
+from lineage_bridge.sources.confluent.organization import Organization
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 
 FetchedT = TypeVar("FetchedT")
 
 
 @dataclass(frozen=True)
-class Around:
-    """What planes are made of. `estate`: the part of the organization that is observed; `whole`: all of it that is known."""
+class PlaneContext:
+    """What planes are made from. `observed` is the part of the organization that this poll looks at; `organization` is all of it."""
 
-    estate: Estate
-    whole: Estate
+    observed: Organization
+    organization: Organization
     clients: Clients
     settings: ConfluentSettings
 
 
 class Plane(ABC, Generic[FetchedT]):
-    """One plane of one scope. Made anew for each poll; what lives longer lies in the snapshot and in `Clients`."""
+    """One plane of one scope. Created for each poll; what must live longer is in the snapshot and in `Clients`."""
 
     name: ClassVar[str]
-    """Which plane: one of settings.PLANES."""
+    """One of settings.PLANES."""
     stage: ClassVar[int]
-    """When it is told, after lesser: 0 names and tags, 1 topics, 2 registries, 3 SQL, 4 connectors, 5 the rest, 6 figures and changes."""
+    """Planes are translated in the order of their stages, each with the metadata of the stages before it: 0 names and tags, 1 topics,
+    2 registries, 3 SQL, 4 connectors, 5 links, groups and Tableflow, 6 metrics and the audit log."""
 
-    def __init__(self, around: Around, scope: str) -> None:
-        self.around, self.scope = around, scope
-        self.settings, self.clients = around.settings, around.clients
+    def __init__(self, context: PlaneContext, scope: str) -> None:
+        self.context, self.scope = context, scope
+        self.settings, self.clients = context.settings, context.clients
 
     @property
     def key(self) -> str:
-        """What it is called in snapshots, tasks and reports."""
+        """The plane's name in snapshots, tasks and reports."""
         return f"{self.name} {self.scope}"
 
-    def lacks(self) -> str:
-        """Why it cannot be observed at all, such as that no credential is set; empty if it can."""
+    def unavailable_reason(self) -> str:
+        """Why this plane cannot be observed at all, for example because it has no credential; empty if it can."""
         return ""
 
     @abstractmethod
     def fetch(self, before: Snapshot | None, now_us: int) -> FetchedT:
-        """Ask. Raises SourceError if nothing can be said; parts that failed lie in the value. Runs beside other planes' fetches."""
+        """Ask the system. Runs in a thread beside the fetches of other planes.
+
+        Raises SourceError if nothing could be fetched. If only parts failed, the value lists them as `unseen`.
+        """
 
     @abstractmethod
-    def tell(self, fetched: FetchedT, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
-        """What is to be told of what was fetched. Pure. `before`: this plane's snapshot; `around`: what is known of all other planes."""
+    def translate(self, fetched: FetchedT, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
+        """The events and the snapshot that follow from what was fetched. Pure.
+
+        `before` is this plane's previous snapshot; `shared` is the metadata of all other planes and sources.
+        """
 
     @abstractmethod
-    def nothing(self) -> FetchedT:
-        """A complete answer in which there is nothing: what is told of once the whole scope is gone."""
+    def empty_answer(self) -> FetchedT:
+        """A complete answer that lists nothing. It is translated once when the whole scope is gone."""
 
-    def know(self, snapshot: Snapshot) -> SharedMetadata:
-        """What other planes and sources may use of a snapshot. Pure."""
+    def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
+        """What other planes and sources may use from a snapshot of this plane. Pure."""
         del snapshot
         return NO_METADATA
 

@@ -1,4 +1,4 @@
-"""What can be set of a source that is an organization of Confluent Cloud."""
+"""Settings of a Confluent Cloud source."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, NamedTuple
@@ -24,11 +24,11 @@ PLANES = (
     "metrics",
     "audit-log",
 )
-"""What is observed, each by itself."""
+"""What is observed. Each plane is asked, fails and recovers by itself."""
 
 
 class Credential(BaseModel):
-    """An API key. `key` is its id, which is no secret."""
+    """An API key. `key` is its id, which is not secret."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,19 +41,20 @@ class AuditLog(Credential):
 
     bootstrap_servers: str = Field(min_length=1, description="bootstrap servers of the audit log's cluster")
     topic: str = Field(default="confluent-audit-log-events", description="topic of the audit log")
-    security_protocol: str = Field(default="SASL_SSL", description="how the connection is secured")
-    ssl_ca_file: str = Field(default="", description="file of the authorities that are trusted, in PEM; empty: the system's")
+    security_protocol: str = Field(default="SASL_SSL", description="security protocol of the connection")
+    ssl_ca_file: str = Field(default="", description="PEM file of trusted certificate authorities; empty: the system's")
 
 
 def _planes(value: tuple[str, ...]) -> tuple[str, ...]:
     unknown = sorted(set(value) - set(PLANES))
     if unknown:
-        raise ValueError(f"there is no plane {', '.join(unknown)}; there are {', '.join(PLANES)}")
+        names = ", ".join(f"'{name}'" for name in unknown)
+        raise ValueError(f"unknown plane {names}; use {', '.join(PLANES)}")
     return value
 
 
 class ConfluentSettings(SourceSettings):
-    """An organization. What has no credential is not observed, and told so; the rest is."""
+    """An organization. Planes without a credential are reported as not observed; the others are observed."""
 
     interval_s: float = Field(default=300.0, ge=1, le=86_400, description="seconds between two polls")
     timeout_s: float = Field(default=30.0, gt=0, le=600, description="seconds that one call may take")
@@ -62,10 +63,12 @@ class ConfluentSettings(SourceSettings):
     registry: dict[str, Credential] = Field(
         default_factory=dict, description="API keys of Schema Registries, by lsrc-.. or env-..; * for all others"
     )
-    registry_urls: dict[str, Url] = Field(default_factory=dict, description="addresses of registries, by env-.., where they are not listed")
+    registry_urls: dict[str, Url] = Field(
+        default_factory=dict, description="addresses of registries that Confluent Cloud does not list, by env-.."
+    )
     strategies: dict[str, str] = Field(
         default_factory=dict,
-        description="pattern of subjects to the topic of their records (orders, orders#key), where the name tells none",
+        description="subject pattern to the topic of its records (orders, orders#key), for names that do not contain the topic",
     )
     flink: dict[str, Credential] = Field(
         default_factory=dict, description="API keys of Flink, by env-../cloud.region, env-.. or cloud.region; * for all others"
@@ -74,26 +77,26 @@ class ConfluentSettings(SourceSettings):
         default_factory=dict, description="API keys of ksqlDB clusters, by lksqlc-.. or env-..; * for all others"
     )
     tableflow: dict[str, Credential] = Field(default_factory=dict, description="API keys of Tableflow, by env-..; * for all others")
-    metrics: Credential | None = Field(default=None, description="API key of the Metrics API; else the Cloud API key")
+    metrics: Credential | None = Field(default=None, description="API key of the Metrics API; default: the Cloud API key")
     audit_log: AuditLog | None = Field(default=None, description="where the audit log is, and its API key")
     environments: tuple[str, ...] = Field(default=(), description="ids of the environments to observe; empty: all")
     clusters: tuple[str, ...] = Field(default=(), description="ids of the Kafka clusters to observe; empty: all")
     off: Annotated[tuple[str, ...], AfterValidator(_planes)] = Field(default=(), description=f"planes to leave out: {', '.join(PLANES)}")
-    mappings: Mappings = Field(default=(), description="connector classes of one's own, as docs/connectors.md has them")
-    metrics_hours: float = Field(default=1.0, gt=0, le=168, description="hours that metrics look back")
-    exclude_clients: tuple[str, ...] = Field(default=(), description="globs of client ids that are told as no producers")
-    at_once: int = Field(default=4, ge=1, le=64, description="most calls at the same time, in each plane")
-    url: Url = Field(default="https://api.confluent.cloud", description="address of Confluent Cloud's API")
-    telemetry_url: Url = Field(default="https://api.telemetry.confluent.cloud", description="address of the Metrics API")
+    mappings: Mappings = Field(default=(), description="your own connector classes, as described in docs/connectors.md")
+    metrics_hours: float = Field(default=1.0, gt=0, le=168, description="hours that metrics cover")
+    exclude_clients: tuple[str, ...] = Field(default=(), description="client-id globs to exclude from producers")
+    at_once: int = Field(default=4, ge=1, le=64, description="maximum concurrent calls per plane")
+    url: Url = Field(default="https://api.confluent.cloud", description="base URL of Confluent Cloud's API")
+    telemetry_url: Url = Field(default="https://api.telemetry.confluent.cloud", description="base URL of the Metrics API")
     flink_url: str = Field(
-        default="https://flink.{region}.{cloud}.confluent.cloud", description="address of Flink's API, with {cloud} and {region}"
+        default="https://flink.{region}.{cloud}.confluent.cloud", description="base URL of Flink's API, with {cloud} and {region}"
     )
-    ca_file: str = Field(default="", description="file of the authorities that are trusted, in PEM; empty: the system's")
+    ca_file: str = Field(default="", description="PEM file of trusted certificate authorities; empty: the system's")
     groups_by: Literal["auto", "protocol", "rest"] = Field(
-        default="auto", description="how groups are asked for: protocol, rest, or auto: the brokers, and REST where they cannot be reached"
+        default="auto", description="how groups are listed: protocol, rest, or auto (the brokers, or REST if they cannot be reached)"
     )
     kafka_security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
-        default="SASL_SSL", description="how connections to the clusters' brokers are secured"
+        default="SASL_SSL", description="security protocol of connections to the clusters' brokers"
     )
 
     @property
@@ -103,16 +106,16 @@ class ConfluentSettings(SourceSettings):
 
     def credential(self, plane: str, *names: str) -> Credential | None:
         """The credential of a plane (kafka, registry, flink, ksqldb, tableflow) for the first of these names that has one."""
-        held: Mapping[str, Credential] = getattr(self, plane)
-        return next((held[name] for name in (*names, EVERY) if name in held), None)
+        credentials: Mapping[str, Credential] = getattr(self, plane)
+        return next((credentials[name] for name in (*names, EVERY) if name in credentials), None)
 
 
-class Only(NamedTuple):
-    """What an observation is narrowed to: ids of environments and clusters (empty: all), and planes left out."""
+class Selection(NamedTuple):
+    """What to observe: ids of environments and clusters (empty: all), without the planes in `off`."""
 
     environments: frozenset[str] = frozenset()
     clusters: frozenset[str] = frozenset()
     off: frozenset[str] = frozenset()
 
 
-ALL = Only()
+EVERYTHING = Selection()

@@ -18,14 +18,14 @@ from lineage_bridge.ports.sources import SourceRepository
 from lineage_bridge.ports.tasks import TaskRepository
 from lineage_bridge.sources.common.observer import Observation, Observer
 from lineage_bridge.sources.common.settings import Secrets
-from lineage_bridge.sources.confluent.settings import Only
+from lineage_bridge.sources.confluent.settings import Selection
 from lineage_bridge.sources.runtime.kinds import KINDS, Kinds
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache, make_observer, system_id
 from lineage_bridge.sources.runtime.orders import PreparedSource
 from lineage_bridge.sources.runtime.poller import outbox_messages, unseen_since
 
 if TYPE_CHECKING:
-    from lineage_bridge.sources.confluent.observer import Outcome, Step
+    from lineage_bridge.sources.confluent.outcomes import Outcome, Step
 
 TICK_S = 0.1
 KEPT = SEEN | {"partly"}
@@ -101,10 +101,10 @@ class Extraction:
 
     def _steps(self, record: SourceRecord, observer: Observer[Any], began: int) -> "Iterator[Step]":
         task = self.task
-        only = Only(frozenset(task.environments), frozenset(task.clusters), frozenset(task.off))
+        only = Selection(frozenset(task.environments), frozenset(task.clusters), frozenset(task.off))
         done = frozenset(plane.key for plane in task.planes if plane.state in KEPT)
         before, around = self.world.metadata.previous_snapshot(record, observer), self.world.metadata.shared_metadata(record)
-        found: Iterator[Step] = steps_of(observer)(before, around, began, only=only, done=done, told=self._hear, stop=self.stop)
+        found: Iterator[Step] = steps_of(observer)(before, around, began, only=only, done=done, on_progress=self._hear, stop=self.stop)
         return found
 
     def _hear(self, outcome: "Outcome") -> None:

@@ -1,162 +1,119 @@
-"""Events of the audit log: who asked for what of which resource, and whether it was granted. Pure.
-
-They are CloudEvents whose resource is a CRN (https://docs.confluent.io/cloud/current/monitoring/audit-logging/audit-log-schema.html).
-An event of authorization tells who was checked for an action: a right, and no proof that data moved.
-"""
+"""Translates requests of the audit log into a facet of the datasets and jobs that they are about. No lineage follows from them. Pure."""
 
 import re
-from collections.abc import Mapping
-from typing import Any, NamedTuple
-from urllib.parse import unquote
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-import msgspec
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.sources.common.kafka.events.builder import digest
+from lineage_bridge.sources.common.kafka.events.topics import STATISTICS_EVERY_US
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
+from lineage_bridge.sources.confluent.audit.parse import ACCESS, CHANGES, STATEMENT, SUBJECT, TOPIC
+from lineage_bridge.sources.confluent.audit.requests import IDENTITY, Requests, newest_first
+from lineage_bridge.sources.confluent.namespaces import UserTopics
+from lineage_bridge.sources.confluent.organization import Organization
 
-from lineage_bridge.openlineage.times import parse_time
-
-TOPIC, CONNECTOR, STATEMENT, SUBJECT, OTHER = "topic", "connector", "statement", "subject", "other"
-_CHANGING = re.compile(
-    r"(Incremental)?(Alter|Bind|Create|Delete|Disable|Drop|Enable|Failover|Insert|Patch|Pause|Promote|Put|Register|Remove|Restart|Resume"
-    r"|Set|Start|Stop|Terminate|Unbind|Update|Upsert)[A-Z].*"
-)
-_PREFIX = re.compile(r"Tableflow(?=[A-Z])")
-_MOVING = re.compile(r"Produce|Fetch|FetchConsumer")
-_CHECK = re.compile(r".*/(authentication|authorization)")
-CHANGES, ACCESS = "changes", "access"
-_LONGEST = 200
-
-
-class Resource(NamedTuple):
-    """What a request is about. `scope`: of a topic or connector its Kafka cluster, of a statement `env-../cloud.region`, of a subject the
-    registry; empty if that was not told. `environment` and `cluster` are ids, empty if not told.
-    """
-
-    kind: str
-    scope: str
-    name: str
-    environment: str = ""
-    cluster: str = ""
-
-    @property
-    def key(self) -> str:
-        """What it is called in snapshots."""
-        return f"{self.kind} {self.scope} {self.name}"
+PRODUCER = EventBuilder("https://lineagebridge.dev/sources/confluent/audit-log")
+FACET = "confluent_changes"
+DATASET, JOB = "Dataset", "Job"
+_VERSION = re.compile(r"(?P<subject>.+) version \d+, id \d+")
+Emitted = list[Any]
+"""What was last emitted about a dataset or job: digests of its changes and of its access, and the time (us)."""
 
 
-class Request(NamedTuple):
-    """A request. `method` as the audit log names it. `principal` and `client` may be empty. `granted`: allowed, and done.
-
-    `part`: CHANGES if it changes its resource and was done, ACCESS if somebody was checked for its data or was denied a change, else empty.
-    """
-
-    id: str
-    time_us: int
-    method: str
-    principal: str
-    client: str
-    granted: bool
-    part: str
-    resource: Resource
-
-
-def read(value: bytes) -> Request | None:
-    """The request that an event tells of; None if it is none, or says not of what."""
-    try:
-        event = msgspec.json.decode(value)
-    except (msgspec.DecodeError, RecursionError):
-        return None
-    data = event.get("data") if isinstance(event, Mapping) else None
-    if not isinstance(data, Mapping):
-        return None
-    told = parse_time(_text(event, "time"))
-    method = _text(data, "methodName", "method_name")
-    resource = _resource(event, data)
-    if told is None or not method or resource is None:
-        return None
-    named = method.rpartition(".")[2]
-    granted = _granted(data)
-    return Request(
-        _text(event, "id") or f"{told.us} {method} {resource.key}",
-        told.us,
-        method[:_LONGEST],
-        _principal(data),
-        _text(_part(data, "request"), "clientId", "client_id")[:_LONGEST],
-        granted,
-        _part_of(_changes(_text(event, "type"), named, _part(data, "request")), granted, named),
-        resource,
-    )
+def change_events(
+    resources: Mapping[str, Requests], targets: "Targets", emitted: Mapping[str, Emitted], now_us: int
+) -> tuple[list[Json], dict[str, Emitted]]:
+    """Events about datasets and jobs with new changes, or with new checks an hour after the last event; and what was emitted when."""
+    by_node: dict[tuple[str, DatasetName], dict[str, list[Json]]] = {}
+    for key, requests in resources.items():
+        kind, names = targets.find(key)
+        for name in names:
+            merged = by_node.setdefault((kind, name), {category: [] for category in IDENTITY})
+            for category in IDENTITY:
+                merged[category] += [{**request, "resource": _title(key)} for request in requests[category]]
+    events: list[Json] = []
+    after: dict[str, Emitted] = {}
+    for (kind, name), requests in sorted(by_node.items()):
+        node = f"{kind} {name[0]} {name[1]}"
+        facet, after[node] = _facet(requests, emitted.get(node, ["", "", 0]), kind, targets.shared, now_us)
+        if facet:
+            events.append(_event(kind, name, {FACET: facet}, now_us))
+    return events, after
 
 
-def _part_of(changes: bool, granted: bool, method: str) -> str:
-    if changes:
-        return CHANGES if granted else ACCESS
-    return ACCESS if _MOVING.fullmatch(method) else ""
+class Targets:
+    """The known datasets and jobs that resources are."""
+
+    def __init__(self, organization: Organization, shared: SharedMetadata) -> None:
+        self.shared = shared
+        self._organization, self._topics = organization, UserTopics(organization, shared)
+        self._jobs = frozenset(shared.jobs.values())
+        self._subjects: dict[tuple[str, str], set[DatasetName]] = {}
+        for environment, subject, topic in self._subjects_of_topics():
+            self._subjects.setdefault((environment, subject), set()).add(topic)
+
+    def find(self, key: str) -> tuple[str, list[DatasetName]]:
+        """DATASET or JOB, and the names of those that a resource is; none if it is unknown."""
+        kind, scope, name = key.split(" ", 2)
+        if kind == TOPIC:
+            return DATASET, _as_list(self._topics.find(scope, name))
+        if kind == SUBJECT:
+            registries = self._organization.registries
+            environment = next((registry.environment for registry in registries if registry.id == scope), "")
+            return DATASET, sorted(self._subjects.get((environment, name), ()))
+        if kind == STATEMENT:
+            return JOB, _as_list(self.shared.jobs.get(f"{scope}/{name}"))
+        cluster = self._organization.cluster(scope)
+        by_name = (cluster.namespace, name) if cluster else None
+        return JOB, _as_list(self.shared.jobs.get(name) or (by_name if by_name in self._jobs else None))
+
+    def _subjects_of_topics(self) -> Iterator[tuple[str, str, DatasetName]]:
+        """Environment, subject and topic for each schema of a topic that a registry has."""
+        environments = {cluster.namespace: cluster.environment for cluster in self._organization.kafka_clusters}
+        for (topic, _), schema in self.shared.schemas.items():
+            versions = schema.version.split("; ") if topic[0] in environments else ()
+            for match in map(_VERSION.fullmatch, versions):
+                if match:
+                    yield environments[topic[0]], match["subject"], topic
 
 
-def _changes(kind: str, method: str, request: Mapping[str, Any]) -> bool:
-    if _CHANGING.fullmatch(_PREFIX.sub("", method)):
-        return True
-    return not _CHECK.fullmatch(kind) and _text(request, "accessType", "access_type") == "MODIFICATION"
+def _event(kind: str, name: DatasetName, facets: Mapping[str, Json], now_us: int) -> Json:
+    return PRODUCER.dataset_event(now_us, name, facets) if kind == DATASET else PRODUCER.job_event(now_us, name, job_facets=facets)
 
 
-def _granted(data: Mapping[str, Any]) -> bool:
-    authorization, result = _part(data, "authorizationInfo"), _text(_part(data, "result"), "status").upper()
-    return (
-        authorization.get("granted") is not False and authorization.get("result") != "DENY" and result not in ("FAILURE", "FAILED", "ERROR")
-    )
+def _facet(requests: Requests, emitted: Emitted, kind: str, shared: SharedMetadata, now_us: int) -> tuple[Json | None, Emitted]:
+    """The facet, if it is due, and what was last emitted."""
+    newest = {category: newest_first(requests[category]) for category in IDENTITY}
+    members = {category: [_entry(request, shared) for request in newest[category]] for category in IDENTITY}
+    changes, access = digest(members[CHANGES]), digest(sorted(_identity(request) for request in newest[ACCESS]))
+    is_hour_over = now_us - emitted[2] >= STATISTICS_EVERY_US
+    if changes == emitted[0] and (access == emitted[1] or not is_hour_over):
+        return None, emitted
+    return PRODUCER.own_facet("1-0-0", f"ConfluentChanges{kind}Facet", **members), [changes, access, now_us]
 
 
-def _principal(data: Mapping[str, Any]) -> str:
-    """The id of who asked: `sa-..`, `u-..`, a number of a user; never an e-mail address."""
-    info = _part(data, "authenticationInfo")
-    principal = info.get("principal")
-    told = ""
-    if isinstance(principal, Mapping):
-        kinds = (one for one in principal.values() if isinstance(one, Mapping))
-        told = next((ident for one in kinds if (ident := _text(one, "resourceId"))), "") or _text(principal, "resourceId")
-    elif isinstance(principal, str):
-        told = principal.removeprefix("User:")
-    told = told or _text(info, "principalResourceId")
-    return "" if "@" in told else told[:_LONGEST]
-
-
-def _resource(event: Mapping[str, Any], data: Mapping[str, Any]) -> Resource | None:
-    """The most that the CRNs of an event tell, and what was checked, if only its kind and name are told."""
-    paths = [_segments(text) for text in (_text(data, "resourceName", "resource_name"), _text(event, "subject"))]
-    path = max(paths, key=len)
-    checked = _part(data, "authorizationInfo")
-    kind, name = _text(checked, "resourceType").lower(), _text(checked, "resourceName")
-    if kind in (TOPIC, CONNECTOR, SUBJECT) and kind not in path and name and not name.startswith("crn:"):
-        path[kind] = name
-    elif "schema-registry" in path and SUBJECT not in path and (plain := _text(data, "resourceName")) and not plain.startswith("crn:"):
-        path[SUBJECT] = plain
-    if not path:
-        return None
-    environment, cluster = path.get("environment", ""), path.get("kafka") or path.get("cloud-cluster", "")
-    scopes = {
-        TOPIC: cluster,
-        CONNECTOR: cluster,
-        STATEMENT: f"{environment}/{path.get('flink-region', '').lower()}",
-        SUBJECT: path.get("schema-registry", ""),
+def _entry(request: Json, shared: SharedMetadata) -> Json:
+    name = shared.names.get(request["principal"], "")
+    optional = {
+        "time": format_time(request["at"]),
+        **{key: request[key] for key in ("resource", "method", "principal", "client")},
+        "name": name,
     }
-    for found, scope in scopes.items():
-        if path.get(found):
-            return Resource(found, scope, path[found][:1000], environment, cluster)
-    return Resource(OTHER, "", "", environment, cluster)
+    return {**{key: value for key, value in optional.items() if value}, "granted": request["granted"]}
 
 
-def _segments(crn: str) -> dict[str, str]:
-    """The parts of a CRN by their kinds: `crn://confluent.cloud/organization=../environment=env-../kafka=lkc-../topic=orders`."""
-    if not crn.startswith("crn:"):
-        return {}
-    _, _, path = crn.partition("://")[2].partition("/")
-    return {kind.lower(): unquote(name) for kind, found, name in (part.partition("=") for part in path.split("/")) if found and name}
+def _title(key: str) -> str:
+    """A resource as the facet names it: kind and name."""
+    kind, _, name = key.split(" ", 2)
+    return f"{kind} {name}"
 
 
-def _part(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    part = whole.get(name)
-    return part if isinstance(part, Mapping) else {}
+def _identity(request: Json) -> list[Any]:
+    return [request[member] for member in IDENTITY[ACCESS]]
 
 
-def _text(whole: Mapping[str, Any], *names: str) -> str:
-    """The first of these members that is a text."""
-    return next((told for name in names if isinstance(told := whole.get(name), str) and told), "")
+def _as_list(name: DatasetName | None) -> list[DatasetName]:
+    return [name] if name else []

@@ -1,4 +1,4 @@
-"""Watching the audit log between polls: changes are counted, so that the next poll can come early."""
+"""Watches the audit log between polls. It counts changes, so that the next poll can come early."""
 
 import logging
 import threading
@@ -7,8 +7,8 @@ from contextlib import closing
 
 from lineage_bridge.errors import LineageBridgeError
 from lineage_bridge.sources.common.kafka.protocol.tail import TopicTail
-from lineage_bridge.sources.confluent.audit.events import CHANGES, Request, read
-from lineage_bridge.sources.confluent.audit.plane import connection
+from lineage_bridge.sources.confluent.audit.client import connection
+from lineage_bridge.sources.confluent.audit.parse import CHANGES, Request, parse_request
 from lineage_bridge.sources.confluent.settings import AuditLog, ConfluentSettings
 
 RETRY_S = 10.0
@@ -17,14 +17,14 @@ log = logging.getLogger(__name__)
 
 
 class Watch:
-    """Reads on from these offsets, in a thread of its own, until it is closed. `changes`: how many it has seen of what is observed.
+    """Reads on from these offsets in a thread of its own until it is closed. `changes` counts changes of what the settings select.
 
-    An audit log that cannot be read is tried again; that it cannot be read is told at the polls.
+    If the audit log cannot be read, the watch tries again; polls report that it cannot be read.
     """
 
     def __init__(self, settings: ConfluentSettings, audit_log: AuditLog, offsets: Mapping[int, int]) -> None:
         self.changes = 0
-        self._settings, self._log, self._offsets = settings, audit_log, dict(offsets)
+        self._settings, self._audit_log, self._offsets = settings, audit_log, dict(offsets)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="audit-log", daemon=True)
         self._thread.start()
@@ -36,28 +36,28 @@ class Watch:
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            self._watch()
+            self._read()
             self._stop.wait(RETRY_S)
 
-    def _watch(self) -> None:
+    def _read(self) -> None:
         try:
-            with closing(TopicTail(connection(self._log, self._settings), self._log.topic)) as tail:
+            with closing(TopicTail(connection(self._audit_log, self._settings), self._audit_log.topic)) as tail:
                 tail.begin(self._offsets, None)
                 self._follow(tail)
         except LineageBridgeError as error:
-            log.info("the audit log cannot be watched just now: %s", error)
+            log.info("cannot watch the audit log now: %s", error)
 
     def _follow(self, tail: TopicTail) -> None:
         while not self._stop.is_set():
             values = tail.read(_WAIT_S)
-            self.changes += sum(self._counts(read(value)) for value in values)
+            self.changes += sum(self._is_relevant(parse_request(value)) for value in values)
             self._offsets = tail.offsets
 
-    def _counts(self, request: Request | None) -> bool:
-        """Whether it is a change of what the settings name. What is told without a place may be anywhere."""
-        if request is None or request.part != CHANGES:
+    def _is_relevant(self, request: Request | None) -> bool:
+        """Whether a request changed what the settings select. One without environment or cluster may have changed anything."""
+        if request is None or request.category != CHANGES:
             return False
-        told = self._settings
+        environments, clusters = self._settings.environments, self._settings.clusters
         environment, cluster = request.resource.environment, request.resource.cluster
-        elsewhere = told.environments and environment and environment not in told.environments
-        return not elsewhere and not (told.clusters and cluster and cluster not in told.clusters)
+        is_elsewhere = environments and environment and environment not in environments
+        return not is_elsewhere and not (clusters and cluster and cluster not in clusters)

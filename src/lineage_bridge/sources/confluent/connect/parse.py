@@ -1,7 +1,7 @@
-"""What Confluent Cloud tells of managed connectors, as Kafka Connect's. Pure."""
+"""Reads Confluent Cloud's answers about managed connectors into the values of Kafka Connect. Pure."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -9,38 +9,19 @@ from lineage_bridge.openlineage.event_builder import EventBuilder, Json
 from lineage_bridge.sources.common.connect.catalogue.catalogue import Catalogue, catalogue
 from lineage_bridge.sources.common.connect.catalogue.family import SINK, SOURCE
 from lineage_bridge.sources.common.connect.client import read_connector
-from lineage_bridge.sources.common.connect.generation import fingerprint, plugins_of
-from lineage_bridge.sources.common.connect.lineage.evidence import sums_of
+from lineage_bridge.sources.common.connect.generation import plugins_of as plugin_classes
 from lineage_bridge.sources.common.connect.services import plugins_used
-from lineage_bridge.sources.common.connect.worker import FAILED, RUNNING, ConnectorDetail, ConnectorState, ManagedService, Plugin, RunStatus
+from lineage_bridge.sources.common.connect.worker import FAILED, ConnectorState, ManagedService, Plugin, RunStatus
 
-TELLER = EventBuilder("https://lineagebridge.dev/sources/confluent")
+PRODUCER = EventBuilder("https://lineagebridge.dev/sources/confluent")
 CUSTOM = "confluent.custom.plugin.id"
 _NO_CLASS = "unknown"
-"""The class of a connector that tells none."""
+"""The class of a connector whose class is not told."""
 _FAILED = frozenset((FAILED, "USER_ACTIONABLE_ERROR"))
-_AGAIN_US = {"sink": 900_000_000, "source": 3_600_000_000}
-"""After how long offsets are asked again: a sink's are rows, a source's only name what it reads."""
 
 
-class Place(NamedTuple):
-    """Where connectors are: ids of the environment and the Kafka cluster."""
-
-    environment: str
-    cluster: str
-
-
-class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
-    """When a connector's offsets were asked, of which configuration, and what they were by topic; `why` there are none."""
-
-    at_us: int
-    config: str
-    sums: dict[str, int] = msgspec.field(default_factory=dict)
-    why: str = ""
-
-
-class Custom(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A plugin that a user has uploaded."""
+class CustomPlugin(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A plugin that a user has uploaded. `secrets`: names of its sensitive settings."""
 
     name: str = ""
     plugin_class: str = ""
@@ -48,135 +29,110 @@ class Custom(msgspec.Struct, frozen=True, omit_defaults=True):
     secrets: tuple[str, ...] = ()
 
 
-def read_managed(name: str, entry: object, place: Place, custom: Mapping[str, Custom]) -> ConnectorState | None:
-    """A connector of the expanded listing; None if its id, its configuration or its status is not in it.
+def parse_connector(name: str, entry: object, environment: str, cluster: str, custom: Mapping[str, CustomPlugin]) -> ConnectorState | None:
+    """A connector of the expanded listing; None if its id, configuration or status is missing.
 
-    Settings that the service masks are left out: they are secrets, and what stands for them may change.
+    Masked settings are left out: they are secrets, and their masks may change.
     """
     seen = read_connector(name, entry)
-    ident = str((entry.get("id") or {}).get("id") or "") if isinstance(entry, dict) and isinstance(entry.get("id"), dict) else ""
-    if seen is None or not ident or not isinstance(entry, dict):
+    id_ = str((entry.get("id") or {}).get("id") or "") if isinstance(entry, dict) and isinstance(entry.get("id"), dict) else ""
+    if seen is None or not id_ or not isinstance(entry, dict):
         return None
     config = {key: value for key, value in seen.config.items() if not _is_masked(value)}
     plugin = custom.get(config.get(CUSTOM, ""))
     if not config.get("connector.class", "").strip():
         config["connector.class"] = (plugin.plugin_class if plugin else "") or config.get(CUSTOM, "") or _NO_CLASS
     direction = seen.direction if seen.direction in (SOURCE, SINK) else catalogue().find(config).direction
+    facet = {"connector_type": direction, "cluster_id": cluster, "environment_id": environment, "connector_id": id_}
     service = ManagedService(
         servers="",
         version="",
-        settings={"connector.id": ident},
-        facts={"connectorId": ident},
-        job=_facets(config, direction, place, ident, plugin),
-        group=f"connect-{ident}",
+        settings={"connector.id": id_},
+        facts={"connectorId": id_},
+        job=_job_facets(config, facet, plugin),
+        group=f"connect-{id_}",
         sources=True,
     )
     status = entry["status"]
     messages = {str(task.get("id")): str(task.get("msg") or "") for task in _list(status.get("tasks")) if isinstance(task, dict)}
-    tasks = {number: _part(part, messages.get(str(number), "")) for number, part in seen.tasks.items()}
-    return seen._replace(config=config, direction=direction, status=_part(seen.status, _errors(status)), tasks=tasks, service=service)
+    tasks = {number: _with_message(part, messages.get(str(number), "")) for number, part in seen.tasks.items()}
+    status_ = _with_message(seen.status, _status_message(status))
+    return seen._replace(config=config, direction=direction, status=status_, tasks=tasks, service=service)
 
 
-def read_custom(entries: Iterable[Mapping[str, Any]]) -> dict[str, Custom]:
-    """Plugins that users have uploaded, by their ids."""
+def parse_custom_plugins(entries: Iterable[Mapping[str, Any]]) -> dict[str, CustomPlugin]:
+    """Custom plugins by id."""
     return {
-        str(one["id"]): Custom(
-            str(one.get("display_name") or ""),
-            str(one.get("connector_class") or ""),
-            str(one.get("description") or ""),
-            tuple(sorted(map(str, _list(one.get("sensitive_config_properties"))))),
+        str(entry["id"]): CustomPlugin(
+            str(entry.get("display_name") or ""),
+            str(entry.get("connector_class") or ""),
+            str(entry.get("description") or ""),
+            tuple(sorted(map(str, _list(entry.get("sensitive_config_properties"))))),
         )
-        for one in entries
-        if one.get("id")
+        for entry in entries
+        if entry.get("id")
     }
 
 
-def plugins_told(connectors: Iterable[ConnectorState], classes: Catalogue, custom: Mapping[str, Custom]) -> dict[str, Plugin]:
-    """The plugins whose secrets are known: Confluent's own, for the service masks them; of a user's, as of MSK Connect's."""
+def plugins_of(connectors: Iterable[ConnectorState], classes: Catalogue, custom: Mapping[str, CustomPlugin]) -> dict[str, Plugin]:
+    """The plugins whose secret settings are known, by class.
+
+    Confluent's own plugins have none left, since the service masks them. For custom plugins, they are those that the plugin declares and
+    those that the catalogue knows.
+    """
     every = list(connectors)
-    own = [one for one in every if _is_users(one)]
-    told = {name: Plugin(name, "", ()) for one in every if not _is_users(one) for name in plugins_of(one.config).values()}
-    for name, plugin in plugins_used(own, classes).items():
-        secrets = {key for one in own if one.config.get("connector.class") == name for key in _secrets(one, custom)}
-        told[name] = plugin._replace(passwords=tuple(sorted({*(plugin.passwords or ()), *secrets})))
-    return told
+    with_custom = [connector for connector in every if _has_custom_plugin(connector)]
+    own = [connector for connector in every if not _has_custom_plugin(connector)]
+    found = {name: Plugin(name, "", ()) for connector in own for name in plugin_classes(connector.config).values()}
+    for name, plugin in plugins_used(with_custom, classes).items():
+        users = [connector for connector in with_custom if connector.config.get("connector.class") == name]
+        secrets = {key for connector in users for key in _declared_secrets(connector, custom)}
+        found[name] = plugin._replace(passwords=tuple(sorted({*(plugin.passwords or ()), *secrets})))
+    return found
 
 
-def with_owner(one: ConnectorState, names: Mapping[str, str]) -> ConnectorState:
-    """A connector with its owner: the service account that it works as, or whose key it has, by its name if that is known."""
-    account, key = one.config.get("kafka.service.account.id", ""), one.config.get("kafka.api.key", "")
+def with_owner(connector: ConnectorState, names: Mapping[str, str]) -> ConnectorState:
+    """A connector with an ownership facet: the service account it runs as, or the owner of its API key, by name if that is known."""
+    account, key = connector.config.get("kafka.service.account.id", ""), connector.config.get("kafka.api.key", "")
     owner = names.get(account, account) or names.get(key, "")
-    if not owner or one.service is None:
-        return one
-    return one._replace(service=one.service._replace(job={**one.service.job, "ownership": TELLER.ownership("Job", owner)}))
+    if not owner or connector.service is None:
+        return connector
+    job = {**connector.service.job, "ownership": PRODUCER.ownership("Job", owner)}
+    return connector._replace(service=connector.service._replace(job=job))
 
 
-def is_due(one: ConnectorState, asked: Asked | None, now_us: int) -> bool:
-    """Whether a connector's offsets are to be asked."""
-    if not any(part.state == RUNNING for part in (one.status, *one.tasks.values())):
-        return False
-    known = asked is not None and asked.config == mark_of(one)
-    return not known or asked is None or now_us - asked.at_us >= _AGAIN_US.get(one.direction, 0)
+def _job_facets(config: Mapping[str, str], members: Mapping[str, str], plugin: CustomPlugin | None) -> dict[str, Json]:
+    more = {"plugin_id": config[CUSTOM]} if config.get(CUSTOM) else {}
+    connector_class = config.get("connector.class", "")
+    facet = PRODUCER.own_facet("1-0-0", "ConfluentConnectorJobFacet", connector_class=connector_class, **members, **more)
+    described = {"documentation": PRODUCER.documentation("Job", plugin.description)} if plugin and plugin.description else {}
+    return {"confluent_connector": facet, **described}
 
 
-def mark_of(one: ConnectorState) -> str:
-    """The fingerprint of what a connector's offsets depend on."""
-    return fingerprint(one.config, frozenset())
-
-
-def answered(one: ConnectorState, offsets: tuple[Mapping[str, Any], ...], now_us: int) -> Asked:
-    """What to remember of a connector's offsets."""
-    return Asked(now_us, mark_of(one), sums_of(one, ConnectorDetail(offsets=offsets), None) if one.direction == SINK else {})
-
-
-def remembered(one: ConnectorState, asked: Asked) -> ConnectorDetail:
-    """The offsets of a sink as they were when they were asked last."""
-    entries = tuple({"partition": {"kafka_topic": topic}, "offset": {"kafka_offset": at}} for topic, at in sorted(asked.sums.items()))
-    return ConnectorDetail(offsets=entries) if one.direction == SINK and entries else ConnectorDetail()
-
-
-def _facets(config: Mapping[str, str], direction: str, place: Place, ident: str, plugin: Custom | None) -> dict[str, Json]:
-    """The facets of a connector's job."""
-    facet = TELLER.own_facet(
-        "1-0-0",
-        "ConfluentConnectorJobFacet",
-        connector_class=config.get("connector.class", ""),
-        connector_type=direction,
-        cluster_id=place.cluster,
-        environment_id=place.environment,
-        connector_id=ident,
-        **({"plugin_id": config[CUSTOM]} if config.get(CUSTOM) else {}),
-    )
-    prose = {"documentation": TELLER.documentation("Job", plugin.description)} if plugin and plugin.description else {}
-    return {"confluent_connector": facet, **prose}
-
-
-def _part(part: RunStatus, message: str) -> RunStatus:
-    """A part whose state is one of Kafka Connect's, with what the service says of it where there is no trace."""
+def _with_message(part: RunStatus, message: str) -> RunStatus:
+    """A connector's or task's status with a state of Kafka Connect, and with the service's message if it has no trace."""
     return part._replace(state=FAILED if part.state in _FAILED else part.state, trace=part.trace or message)
 
 
-def _errors(status: Mapping[str, Any]) -> str:
-    """What the service says of a connector beside a trace."""
-    told = status.get("override_message") or (status.get("connector") or {}).get("msg") or ""
-    return str(told)
+def _status_message(status: Mapping[str, Any]) -> str:
+    return str(status.get("override_message") or (status.get("connector") or {}).get("msg") or "")
 
 
 def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _is_users(one: ConnectorState) -> bool:
-    """Whether a connector is of a plugin that a user has uploaded: Confluent's own classes have short names there, without a package."""
-    named = one.config.get("connector.class", "")
-    return CUSTOM in one.config or "." in named or named == _NO_CLASS
+def _has_custom_plugin(connector: ConnectorState) -> bool:
+    """Whether a connector uses a custom plugin. The classes of Confluent's own plugins have short names, without a package."""
+    name = connector.config.get("connector.class", "")
+    return CUSTOM in connector.config or "." in name or name == _NO_CLASS
 
 
 def _is_masked(value: str) -> bool:
-    """Whether the service tells this value in the place of a secret."""
+    """Whether a value is the mask of a secret."""
     return bool(value) and not value.strip("*")
 
 
-def _secrets(one: ConnectorState, custom: Mapping[str, Custom]) -> tuple[str, ...]:
-    plugin = custom.get(one.config.get(CUSTOM, ""))
+def _declared_secrets(connector: ConnectorState, custom: Mapping[str, CustomPlugin]) -> tuple[str, ...]:
+    plugin = custom.get(connector.config.get(CUSTOM, ""))
     return plugin.secrets if plugin else ()

@@ -1,4 +1,4 @@
-"""The plane of managed connectors: those of one Kafka cluster, asked with the Cloud API key."""
+"""The plane of managed connectors: the connectors of a Kafka cluster, asked with the Cloud API key."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,154 +16,154 @@ from lineage_bridge.sources.common.connect.worker import ConnectorDetail, Connec
 from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
 from lineage_bridge.sources.common.shared_metadata import SharedMetadata
-from lineage_bridge.sources.confluent.clients import listed
+from lineage_bridge.sources.confluent.clients import list_all
+from lineage_bridge.sources.confluent.connect.offsets import OffsetsRecord, is_due, record_offsets, recorded_detail, version_of
 from lineage_bridge.sources.confluent.connect.parse import (
     CUSTOM,
-    Asked,
-    Custom,
-    Place,
-    answered,
-    is_due,
-    mark_of,
-    plugins_told,
-    read_custom,
-    read_managed,
-    remembered,
+    CustomPlugin,
+    parse_connector,
+    parse_custom_plugins,
+    plugins_of,
     with_owner,
 )
-from lineage_bridge.sources.confluent.namespaces import within
+from lineage_bridge.sources.confluent.namespaces import with_cluster_namespace
 from lineage_bridge.sources.confluent.organization import KafkaCluster
-from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
+from lineage_bridge.sources.confluent.plane import Plane, PlaneContext, Planes
 
 
 @dataclass(frozen=True)
-class Answers:
-    """`connectors`: as Kafka Connect's. `asked`: by connector, what is known of its offsets. `custom`: plugins of users by id."""
+class ConnectAnswers:
+    """`connectors`: in the form of Kafka Connect's. `asked`: connector to what is known of its offsets. `custom`: custom plugins by id."""
 
     connectors: WorkerState
-    asked: Mapping[str, Asked]
-    custom: Mapping[str, Custom]
+    asked: Mapping[str, OffsetsRecord]
+    custom: Mapping[str, CustomPlugin]
 
     @property
     def unseen(self) -> tuple[Unseen, ...]:
-        """What of it could not be seen."""
+        """What could not be fetched."""
         return self.connectors.unseen
 
 
-class ConnectPlane(Plane[Answers]):
-    """The managed connectors of a Kafka cluster: one call, and one for the offsets of each that runs, now and then."""
+class ConnectPlane(Plane[ConnectAnswers]):
+    """The managed connectors of a Kafka cluster: one call, and now and then one for the offsets of each running connector."""
 
     name: ClassVar[str] = "connect"
     stage: ClassVar[int] = 4
 
-    def __init__(self, around: Around, cluster: KafkaCluster) -> None:
-        super().__init__(around, cluster.scope)
+    def __init__(self, context: PlaneContext, cluster: KafkaCluster) -> None:
+        super().__init__(context, cluster.scope)
         self.cluster, self.classes = cluster, catalogue().with_mappings(self.settings.mappings)
         self.path = f"/connect/v1/environments/{cluster.environment}/clusters/{cluster.id}/connectors"
 
-    def lacks(self) -> str:
-        """See Plane."""
+    def unavailable_reason(self) -> str:
+        """Connectors need the Cloud API key."""
         return "" if self.settings.cloud else "no Cloud API key is set (cloud)"
 
-    def fetch(self, before: Snapshot | None, now_us: int) -> Answers:
+    def fetch(self, before: Snapshot | None, now_us: int) -> ConnectAnswers:
         """See Plane."""
-        http, was = self._http(), before or {}
+        http, previous = self._http(), before or {}
         answer = http.get(self.path, expand="info,status,id")
         if not isinstance(answer, dict):
-            raise SourceError(f"GET {self.path} answered {type(answer).__name__}, not the connectors by name")
-        custom, unseen = self._custom(http, answer, was)
-        place = Place(self.cluster.environment, self.cluster.id)
-        read = {name: read_managed(name, entry, place, custom) for name, entry in sorted(answer.items())}
-        connectors = {name: one for name, one in read.items() if one is not None}
-        unseen += [Unseen(f"connector {name}", "the service told only a part of it") for name, one in read.items() if one is None]
-        asked, details, failed = self._offsets(http, connectors, was, now_us)
-        kept = {name: one for name, one in _asked(was).items() if name in read and name not in connectors}
-        plugins = plugins_told(connectors.values(), self.classes, custom)
-        fetched = WorkerState("", self.cluster.id, connectors, frozenset(read), details, plugins, unseen=(*unseen, *failed))
-        return Answers(fetched, {**kept, **asked}, custom)
+            raise SourceError(f"GET {self.path} returned {type(answer).__name__}, not connectors by name")
+        custom, unseen = self._custom_plugins(http, answer, previous)
+        environment, cluster = self.cluster.environment, self.cluster.id
+        parsed = {name: parse_connector(name, entry, environment, cluster, custom) for name, entry in sorted(answer.items())}
+        connectors = {name: connector for name, connector in parsed.items() if connector is not None}
+        unseen += [
+            Unseen(f"connector {name}", "the listing has only a part of it") for name, connector in parsed.items() if connector is None
+        ]
+        asked, details, failed = self._offsets(http, connectors, previous, now_us)
+        kept = {name: record for name, record in _asked(previous).items() if name in parsed and name not in connectors}
+        plugins = plugins_of(connectors.values(), self.classes, custom)
+        fetched = WorkerState("", self.cluster.id, connectors, frozenset(parsed), details, plugins, unseen=(*unseen, *failed))
+        return ConnectAnswers(fetched, {**kept, **asked}, custom)
 
-    def tell(self, fetched: Answers, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
+    def translate(self, fetched: ConnectAnswers, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """See Plane."""
-        owned = {name: with_owner(one, around.names) for name, one in fetched.connectors.connectors.items()}
+        connectors = {name: with_owner(connector, shared.names) for name, connector in fetched.connectors.connectors.items()}
         seen = translate(
-            replace(fetched.connectors, connectors=owned),
+            replace(fetched.connectors, connectors=connectors),
             before,
-            within(around, self.cluster.id, self.cluster.space),
+            with_cluster_namespace(shared, self.cluster.id, self.cluster.namespace),
             now_us,
             ConnectorSettings(interval_s=self.settings.interval_s),
-            self.cluster.space,
+            self.cluster.namespace,
             self.classes,
         )
         listed = fetched.connectors.listed or frozenset()
-        ids = {name: ident for name, ident in (before or {}).get("ids", {}).items() if name in listed}
-        ids |= {name: one.service.settings["connector.id"] for name, one in owned.items() if one.service}
-        kept = {"asked": dict(fetched.asked), "custom": dict(fetched.custom), "ids": ids}
-        return replace(seen, snapshot={**seen.snapshot, **msgspec.to_builtins(kept)})
+        ids = {name: id_ for name, id_ in (before or {}).get("ids", {}).items() if name in listed}
+        ids |= {name: connector.service.settings["connector.id"] for name, connector in connectors.items() if connector.service}
+        own = {"asked": dict(fetched.asked), "custom": dict(fetched.custom), "ids": ids}
+        return replace(seen, snapshot={**seen.snapshot, **msgspec.to_builtins(own)})
 
-    def nothing(self) -> Answers:
+    def empty_answer(self) -> ConnectAnswers:
         """See Plane."""
-        return Answers(WorkerState("", self.cluster.id, {}, frozenset()), {}, {})
+        return ConnectAnswers(WorkerState("", self.cluster.id, {}, frozenset()), {}, {})
 
-    def know(self, snapshot: Snapshot) -> SharedMetadata:
-        """The consumer groups that are connectors', and their ids."""
-        jobs = {ident: (self.cluster.space, name) for name, ident in snapshot.get("ids", {}).items()}
+    def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
+        """The consumer groups of connectors, and the connectors' ids."""
+        jobs = {id_: (self.cluster.namespace, name) for name, id_ in snapshot.get("ids", {}).items()}
         return replace(shared_metadata(snapshot), jobs=jobs)
 
     def _http(self) -> HttpClient:
         if self.settings.cloud is None:
-            raise SourceError(self.lacks())
+            raise SourceError(self.unavailable_reason())
         return self.clients.http(self.key, self.settings.url, self.settings.cloud, "cloud")
 
-    def _custom(self, http: HttpClient, answer: Mapping[str, Any], before: Snapshot) -> tuple[dict[str, Custom], list[Unseen]]:
-        """The plugins of users that connectors are of; asked where one is new."""
-        used = {ident for entry in answer.values() if (ident := _plugin_of(entry))}
-        known = msgspec.convert(before.get("custom", {}), dict[str, Custom])
-        found, unseen = {ident: one for ident, one in known.items() if ident in used}, list[Unseen]()
+    def _custom_plugins(
+        self, http: HttpClient, answer: Mapping[str, Any], before: Snapshot
+    ) -> tuple[dict[str, CustomPlugin], list[Unseen]]:
+        """The custom plugins that connectors use; listed only if one of them is new."""
+        used = {id_ for entry in answer.values() if (id_ := _custom_plugin_id(entry))}
+        known = msgspec.convert(before.get("custom", {}), dict[str, CustomPlugin])
+        found, unseen = {id_: plugin for id_, plugin in known.items() if id_ in used}, list[Unseen]()
         if used - found.keys():
             try:
-                read = read_custom(listed(http, "/connect/v1/custom-connector-plugins"))
+                plugins = parse_custom_plugins(list_all(http, "/connect/v1/custom-connector-plugins"))
             except SourceError as error:
                 unseen.append(Unseen("plugins of users", str(error)))
             else:
-                found |= {ident: read.get(ident, Custom()) for ident in used}
+                found |= {id_: plugins.get(id_, CustomPlugin()) for id_ in used}
         return found, unseen
 
     def _offsets(
         self, http: HttpClient, connectors: Mapping[str, ConnectorState], before: Snapshot, now_us: int
-    ) -> tuple[dict[str, Asked], dict[str, ConnectorDetail], list[Unseen]]:
-        """What is known of the connectors' offsets, and what could not be had."""
+    ) -> tuple[dict[str, OffsetsRecord], dict[str, ConnectorDetail], list[Unseen]]:
+        """What is known of the connectors' offsets, by connector, and what could not be fetched."""
         earlier = _asked(before)
-        due = [one for name, one in connectors.items() if is_due(one, earlier.get(name), now_us)]
-        asked = {name: one for name, one in earlier.items() if name in connectors and one.config == mark_of(connectors[name])}
-        details = {name: remembered(connectors[name], one) for name, one in asked.items()}
+        due = [connector for name, connector in connectors.items() if is_due(connector, earlier.get(name), now_us)]
+        asked = {name: record for name, record in earlier.items() if name in connectors and record.config == version_of(connectors[name])}
+        details = {name: recorded_detail(connectors[name], record) for name, record in asked.items()}
         unseen = []
-        for one, answer in zip(due, http.map(lambda one: read_offsets(http.get(self._path(one, "offsets"))), due), strict=True):
+        answers = http.map(lambda connector: read_offsets(http.get(self._offsets_path(connector))), due)
+        for connector, answer in zip(due, answers, strict=True):
             if not isinstance(answer, SourceError):
-                asked[one.name] = answered(one, answer, now_us)
-                details[one.name] = ConnectorDetail(offsets=answer)
+                asked[connector.name] = record_offsets(connector, answer, now_us)
+                details[connector.name] = ConnectorDetail(offsets=answer)
             elif isinstance(answer, MissingError | ForbiddenError):
-                asked[one.name] = Asked(now_us, mark_of(one), why=str(answer))
+                asked[connector.name] = OffsetsRecord(now_us, version_of(connector), why=str(answer))
             else:
-                unseen.append(Unseen(f"connector {one.name}: offsets", str(answer)))
-        unseen += [Unseen(f"connector {name}: offsets", one.why) for name, one in sorted(asked.items()) if one.why]
+                unseen.append(Unseen(f"connector {connector.name}: offsets", str(answer)))
+        unseen += [Unseen(f"connector {name}: offsets", record.why) for name, record in sorted(asked.items()) if record.why]
         return asked, details, unseen
 
-    def _path(self, one: ConnectorState, what: str) -> str:
-        return f"{self.path}/{quote(one.name, safe='')}/{what}"
+    def _offsets_path(self, connector: ConnectorState) -> str:
+        return f"{self.path}/{quote(connector.name, safe='')}/offsets"
 
 
-def planes(around: Around) -> Planes:
-    """One for each Kafka cluster."""
-    for cluster in around.estate.kafka:
-        yield ConnectPlane(around, cluster)
+def planes(context: PlaneContext) -> Planes:
+    """One plane for each Kafka cluster."""
+    for cluster in context.observed.kafka_clusters:
+        yield ConnectPlane(context, cluster)
 
 
-def _asked(before: Snapshot) -> dict[str, Asked]:
-    return msgspec.convert(before.get("asked", {}), dict[str, Asked])
+def _asked(before: Snapshot) -> dict[str, OffsetsRecord]:
+    return msgspec.convert(before.get("asked", {}), dict[str, OffsetsRecord])
 
 
-def _plugin_of(entry: object) -> str:
-    """The id of a user's plugin that a connector of the listing is of; empty if it is of Confluent's own."""
+def _custom_plugin_id(entry: object) -> str:
+    """The id of the custom plugin that a connector of the listing uses; empty for Confluent's own plugins."""
     info = entry.get("info") if isinstance(entry, dict) else None
     config = info.get("config") if isinstance(info, dict) else None
     return str(config.get(CUSTOM) or "") if isinstance(config, dict) else ""

@@ -1,6 +1,6 @@
-"""What happened to the statements of Flink, as events and as what is remembered. Pure.
+"""Translates Flink statements into OpenLineage events. Pure.
 
-A statement is a job; its run goes on until it ends, and a statement that is resumed, or made anew under its name, is a new run.
+A statement is a job. Its run lasts until the statement ends; a statement that is resumed, or created anew under its name, gets a new run.
 """
 
 import hashlib
@@ -13,183 +13,205 @@ from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.flink.facets import column_lineage, entry_json
 from lineage_bridge.sources.common.shared_metadata import VALUE, SharedMetadata
-from lineage_bridge.sources.confluent.flink.answers import ENDED, FAILED, PENDING, STOPPED, WAITING, WORKING, Failure, Statement
 from lineage_bridge.sources.confluent.flink.catalog import REGISTERED
-from lineage_bridge.sources.confluent.flink.parse import Meaning
-from lineage_bridge.sources.confluent.organization import Estate
+from lineage_bridge.sources.confluent.flink.lineage import StatementLineage
+from lineage_bridge.sources.confluent.flink.parse import ENDED, FAILED, PENDING, STOPPED, WAITING, WORKING, Failure, Statement
+from lineage_bridge.sources.confluent.organization import Organization
 
-TELLER = EventBuilder("https://lineagebridge.dev/sources/confluent/flink")
-Remembered = Mapping[str, Any]
-"""What the snapshot has of a statement, as JSON."""
+PRODUCER = EventBuilder("https://lineagebridge.dev/sources/confluent/flink")
+StatementState = Mapping[str, Any]
+"""What the snapshot remembers of a statement, as JSON."""
 
 
-class Place(NamedTuple):
-    """Where statements are: environment, `cloud.region`, and the seconds that are promised between two events."""
+class FlinkScope(NamedTuple):
+    """Where statements run. `region`: `cloud.region`; `period_s`: seconds between heartbeats."""
 
     environment: str
     region: str
     period_s: int
 
 
-def job_of(statement: Statement, place: Place, whole: Estate) -> DatasetName:
-    """The job that a statement is: in the namespace of the cluster that is current in it, else in that of its region."""
-    environment = whole.environment(statement.catalog) if statement.catalog else None
-    cluster = whole.cluster(statement.database, environment.id if environment else place.environment) if statement.database else None
-    space = cluster.space if cluster else f"confluent://{place.environment}/{place.region}"
-    return space, f"flink/{statement.name}"
+def job_of(statement: Statement, scope: FlinkScope, organization: Organization) -> DatasetName:
+    """The job of a statement: in the namespace of its current Kafka cluster, or else of its region."""
+    environment = organization.environment(statement.catalog) if statement.catalog else None
+    in_environment = environment.id if environment else scope.environment
+    cluster = organization.cluster(statement.database, in_environment) if statement.database else None
+    namespace = cluster.namespace if cluster else f"confluent://{scope.environment}/{scope.region}"
+    return namespace, f"flink/{statement.name}"
 
 
-class Life:
-    """What one poll tells of statements."""
+class StatementEvents:
+    """Translates the statements of one region at one time."""
 
-    def __init__(self, place: Place, whole: Estate, around: SharedMetadata, now_us: int) -> None:
-        self.place, self.whole, self.around, self.now_us = place, whole, around, now_us
+    def __init__(self, scope: FlinkScope, organization: Organization, shared: SharedMetadata, now_us: int) -> None:
+        self._scope, self._organization, self._shared, self._now_us = scope, organization, shared, now_us
 
-    def of(
-        self, statement: Statement, meaning: Meaning | None, was: Remembered | None, failure: Failure | None
-    ) -> tuple[Remembered | None, list[Json]]:
-        """What is to be remembered of a statement and told. `meaning` is None if it is as it was told before."""
-        events = [*self.ended(was)] if was and was["uid"] != statement.uid else []
-        was = was if was and was["uid"] == statement.uid else None
-        if was is None and not self._begins(statement, meaning):
+    def statement_events(
+        self, statement: Statement, lineage: StatementLineage | None, previous: StatementState | None, failure: Failure | None
+    ) -> tuple[StatementState | None, list[Json]]:
+        """What to remember of a statement, and the events about it. `lineage` is None if it did not change since the last poll."""
+        is_other = bool(previous and previous["uid"] != statement.uid)
+        events = [*self.abort_events(previous)] if previous and is_other else []
+        before = None if is_other else previous
+        if before is None and not self._is_reported(statement, lineage):
             return None, events
-        if was and was["ended"] and (statement.phase in ENDED or statement.phase in WAITING):
-            return was, events
-        if was and statement.phase not in (PENDING, *WORKING, *ENDED):
-            return was, events
-        return self._goes_on(statement, meaning, was, failure, events)
+        if before and before["ended"] and (statement.phase in ENDED or statement.phase in WAITING):
+            return before, events
+        if before and statement.phase not in (PENDING, *WORKING, *ENDED):
+            return before, events
+        state, more = self._continue(statement, lineage, before, failure)
+        return state, [*events, *more]
 
-    def ended(self, was: Remembered) -> Iterator[Json]:
-        """What is told of a statement that is there no more."""
-        if not was["ended"]:
-            yield TELLER.run_event("ABORT", self.now_us, was["run"], (was["job"][0], was["job"][1]))
+    def abort_events(self, state: StatementState) -> Iterator[Json]:
+        """The end of the open run of a statement that no longer exists."""
+        if not state["ended"]:
+            yield PRODUCER.run_event("ABORT", self._now_us, state["run"], (state["job"][0], state["job"][1]))
 
-    def _begins(self, statement: Statement, meaning: Meaning | None) -> bool:
-        """Whether a statement that nobody was told of is to be told. One that only shows rows is a job if it goes on till it is stopped."""
-        if meaning is None or not meaning.moves:
+    def _is_reported(self, statement: Statement, lineage: StatementLineage | None) -> bool:
+        """Whether a statement that was not reported before is a job: one that writes, or that shows rows until it is stopped."""
+        if lineage is None or not lineage.is_job:
             return False
-        return bool(meaning.outputs) or (statement.phase in (*WORKING, *WAITING, STOPPED) and not statement.bounded)
+        return bool(lineage.outputs) or (statement.phase in (*WORKING, *WAITING, STOPPED) and not statement.bounded)
 
-    def _goes_on(
-        self, statement: Statement, meaning: Meaning | None, was: Remembered | None, failure: Failure | None, events: list[Json]
-    ) -> tuple[Remembered, list[Json]]:
-        again = was["again"] + was["ended"] if was else 0
-        resumed = bool(was and was["ended"])
-        begun = was if not resumed else None
-        job = job_of(statement, self.place, self.whole)
-        run = str(run_id("confluent-flink", self.place.environment, self.place.region, statement.name, statement.uid, again))
-        content = self._content(statement, meaning) if meaning else None
-        sides = [[[one["namespace"], one["name"]] for one in side] for side in (content.inputs, content.outputs)] if content else None
-        entry: dict[str, Any] = {
+    def _continue(
+        self, statement: Statement, lineage: StatementLineage | None, previous: StatementState | None, failure: Failure | None
+    ) -> tuple[StatementState, list[Json]]:
+        is_resumed = bool(previous and previous["ended"])
+        open_run = None if is_resumed else previous
+        content = self._content(statement, lineage) if lineage else None
+        state = self._new_state(statement, lineage, content, previous)
+        facets = self._state_facets(statement, state["models"])
+        state["state"] = _hash(facets)
+        names_only = RunContent({}, {}, *([{"namespace": namespace, "name": name} for namespace, name in side] for side in state["sides"]))
+        events: list[Json] = []
+        if open_run is None:
+            latest = self._now_us - 2
+            began = latest if is_resumed else min(statement.created_us or latest, latest)
+            in_full = content or names_only
+            events.append(PRODUCER.run_event("START", began, state["run"], _job(state), **in_full._asdict()))
+            news = names_only
+        else:
+            news = content if content and open_run["told"] != state["told"] else names_only
+        if statement.phase not in (*WORKING, *ENDED):
+            return state, events
+        if open_run is not None and news is names_only and open_run["state"] != state["state"]:
+            news = names_only._replace(job_facets=facets)
+        at_us = self._now_us
+        if state["ended"]:
+            if open_run is None:
+                at_us = min(max(statement.updated_us or self._now_us, statement.created_us or 0), self._now_us)
+            news = news._replace(run_facets={**news.run_facets, **_error(statement, failure)})
+        news = news._replace(inputs=_with_counts(news.inputs, state["counts"]))
+        events.append(PRODUCER.run_event(ENDED.get(statement.phase, "RUNNING"), at_us, state["run"], _job(state), **news._asdict()))
+        return state, events
+
+    def _new_state(
+        self, statement: Statement, lineage: StatementLineage | None, content: RunContent | None, previous: StatementState | None
+    ) -> dict[str, Any]:
+        """`again`: how often the statement was resumed; `sides`: names of inputs and outputs; `counts`: see _counts."""
+        again = previous["again"] + previous["ended"] if previous else 0
+        sides = (
+            [[[dataset["namespace"], dataset["name"]] for dataset in side] for side in (content.inputs, content.outputs)]
+            if content
+            else None
+        )
+        return {
             "uid": statement.uid,
-            "run": run,
+            "run": str(run_id("confluent-flink", self._scope.environment, self._scope.region, statement.name, statement.uid, again)),
             "again": again,
-            "job": list(job),
+            "job": list(job_of(statement, self._scope, self._organization)),
             "phase": statement.phase,
             "ended": statement.phase in ENDED,
-            "sides": sides or (was["sides"] if was else [[], []]),
-            "told": _hash(content._asdict()) if content else was["told"] if was else "",
+            "sides": sides or (previous["sides"] if previous else [[], []]),
+            "told": _hash(content._asdict()) if content else previous["told"] if previous else "",
             "state": "",
-            "models": list(meaning.models) if meaning else was["models"] if was else [],
-            "counts": _counted(statement, begun["counts"] if begun else {}),
+            "models": list(lineage.models) if lineage else previous["models"] if previous else [],
+            "counts": _counts(statement, previous["counts"] if previous and not previous["ended"] else {}),
         }
-        state = self._state(statement, entry["models"])
-        entry["state"] = _hash(state)
-        bare = RunContent({}, {}, *([{"namespace": space, "name": name} for space, name in side] for side in entry["sides"]))
-        if begun is None:
-            told = content or bare
-            since = self.now_us - 2 if resumed else min(statement.created_us or self.now_us - 2, self.now_us - 2)
-            events.append(TELLER.run_event("START", since, run, job, **told._asdict()))
-            told = bare
-        else:
-            told = content if content and begun["told"] != entry["told"] else bare
-        if statement.phase not in (*WORKING, *ENDED):
-            return entry, events
-        if begun is not None and told is bare and begun["state"] != entry["state"]:
-            told = bare._replace(job_facets=state)
-        kind, at_us = ENDED.get(statement.phase, "RUNNING"), self.now_us
-        if entry["ended"]:
-            at_us = min(max(statement.updated_us or self.now_us, statement.created_us or 0), self.now_us) if begun is None else self.now_us
-            told = told._replace(run_facets={**told.run_facets, **_error(statement, failure)})
-        told = told._replace(inputs=_with_counts(told.inputs, entry["counts"]))
-        events.append(TELLER.run_event(kind, at_us, run, job, **told._asdict()))
-        return entry, events
 
-    def _content(self, statement: Statement, meaning: Meaning) -> RunContent:
-        processing = "BATCH" if statement.bounded or not meaning.inputs else "STREAMING"
+    def _content(self, statement: Statement, lineage: StatementLineage) -> RunContent:
+        processing = "BATCH" if statement.bounded or not lineage.inputs else "STREAMING"
         job: dict[str, Json] = {
-            "jobType": TELLER.job_type(processing, "FLINK", statement.kind, self.place.period_s),
-            "sql": TELLER.sql(mask_text(statement.shown), "confluent-flink"),
-            **self._state(statement, meaning.models),
+            "jobType": PRODUCER.job_type(processing, "FLINK", statement.kind, self._scope.period_s),
+            "sql": PRODUCER.sql(mask_text(statement.shown), "confluent-flink"),
+            **self._state_facets(statement, lineage.models),
         }
-        if meaning.outputs:
-            told = [entry_json(entry) for entry in meaning.entries]
-            job["lineage"] = TELLER.lineage([one if one.get("inputs") or one.get("fields") else {**one, "inputs": []} for one in told])
+        if lineage.outputs:
+            json = [entry_json(entry) for entry in lineage.entries]
+            job["lineage"] = PRODUCER.lineage(
+                [entry if entry.get("inputs") or entry.get("fields") else {**entry, "inputs": []} for entry in json]
+            )
         run: dict[str, Json] = {}
-        if meaning.errors:
-            errors: list[Json] = [{"errorMessage": mask_text(error)} for error in meaning.errors]
-            run["extractionError"] = TELLER.extraction_error(1, 1, errors)
-        entries = {entry.target: entry for entry in meaning.entries}
+        if lineage.errors:
+            errors: list[Json] = [{"errorMessage": mask_text(error)} for error in lineage.errors]
+            run["extractionError"] = PRODUCER.extraction_error(1, 1, errors)
+        entries = {entry.target: entry for entry in lineage.entries}
         outputs = [
-            TELLER.dataset(name, {**self._schema(statement, meaning, name), **column_lineage(entries.get(name), TELLER)})
-            for name in meaning.outputs
+            PRODUCER.dataset(name, {**self._schema(statement, lineage, name), **column_lineage(entries.get(name), PRODUCER)})
+            for name in lineage.outputs
         ]
-        return RunContent(run, job, [TELLER.dataset(name) for name in meaning.inputs], outputs)
+        return RunContent(run, job, [PRODUCER.dataset(name) for name in lineage.inputs], outputs)
 
-    def _schema(self, statement: Statement, meaning: Meaning, output: DatasetName) -> Mapping[str, Json]:
-        """The columns of an only output, where no registry tells them."""
-        known = self.around.schemas.get((output, VALUE))
-        if (known and known.rank == REGISTERED) or len(meaning.outputs) > 1 or not statement.schema:
+    def _schema(self, statement: Statement, lineage: StatementLineage, output: DatasetName) -> Mapping[str, Json]:
+        """The columns of the only output, unless a registry has its schema."""
+        known = self._shared.schemas.get((output, VALUE))
+        if (known and known.rank == REGISTERED) or len(lineage.outputs) > 1 or not statement.schema:
             return {}
         fields: tuple[SchemaField, ...] = statement.schema
-        return {"schema": TELLER.schema(schema_fields(fields))}
+        return {"schema": PRODUCER.schema(schema_fields(fields))}
 
-    def _state(self, statement: Statement, models: Iterable[str]) -> dict[str, Json]:
-        """What may change of a statement while it runs."""
+    def _state_facets(self, statement: Statement, models: Iterable[str]) -> dict[str, Json]:
+        """The facets that may change while a statement runs."""
         members: Json = {
             "statement": statement.name,
-            "environment_id": self.place.environment,
-            "region": self.place.region,
+            "environment_id": self._scope.environment,
+            "region": self._scope.region,
             "phase": statement.phase,
             "detail": mask_text(statement.detail),
             "uid": statement.uid,
             "compute_pool_id": statement.pool,
             "principal": statement.principal,
-            "principal_name": self.around.names.get(statement.principal, ""),
+            "principal_name": self._shared.names.get(statement.principal, ""),
             "sql_kind": statement.sql_kind,
             "bounded": statement.bounded,
             "models": list(models),
             **statement.more,
         }
-        told = {key: value for key, value in members.items() if value not in ("", [], None)}
-        facets = {"confluent_flink_statement": TELLER.own_facet("1-0-0", "ConfluentFlinkStatementJobFacet", **told)}
+        given = {key: value for key, value in members.items() if value not in ("", [], None)}
+        facets = {"confluent_flink_statement": PRODUCER.own_facet("1-0-0", "ConfluentFlinkStatementJobFacet", **given)}
         if statement.principal:
-            facets["ownership"] = TELLER.ownership("Job", self.around.names.get(statement.principal, statement.principal))
+            facets["ownership"] = PRODUCER.ownership("Job", self._shared.names.get(statement.principal, statement.principal))
         return facets
+
+
+def _job(state: StatementState) -> DatasetName:
+    return state["job"][0], state["job"][1]
 
 
 def _error(statement: Statement, failure: Failure | None) -> dict[str, Json]:
     if statement.phase != FAILED:
         return {}
     message = statement.detail or (failure.message if failure else "") or "the statement failed; Flink does not say why"
-    return {"errorMessage": TELLER.error_message(mask_text(message), mask_text(failure.trace if failure else ""))}
+    return {"errorMessage": PRODUCER.error_message(mask_text(message), mask_text(failure.trace if failure else ""))}
 
 
-def _counted(statement: Statement, was: Mapping[str, list[int]]) -> dict[str, list[int]]:
-    """Topic to its position, and how far it went since the run was first seen. A position that fell was set back."""
-    counts = {topic: list(value) for topic, value in was.items()}
-    for topic, position in statement.offsets.items():
-        if position is not None:
-            last, total = was.get(topic, (position, 0))
-            counts[topic] = [position, total + max(0, position - last)]
+def _counts(statement: Statement, previous: Mapping[str, list[int]]) -> dict[str, list[int]]:
+    """Topic to its total offset, and how far that has moved since the run was first seen. If an offset is lower, it was reset."""
+    counts = {topic: list(count) for topic, count in previous.items()}
+    for topic, offset in statement.offsets.items():
+        if offset is not None:
+            last, total = previous.get(topic, (offset, 0))
+            counts[topic] = [offset, total + max(0, offset - last)]
     return counts
 
 
 def _with_counts(inputs: list[Json], counts: Mapping[str, list[int]]) -> list[Json]:
     rows = {topic: total for topic, (_, total) in counts.items()}
     return [
-        {**one, "inputFacets": {"inputStatistics": TELLER.input_statistics(rows=rows[str(one["name"])])}} if one["name"] in rows else one
-        for one in inputs
+        {**dataset, "inputFacets": {"inputStatistics": PRODUCER.input_statistics(rows=rows[str(dataset["name"])])}}
+        if dataset["name"] in rows
+        else dataset
+        for dataset in inputs
     ]
 
 

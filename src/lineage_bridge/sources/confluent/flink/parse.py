@@ -1,217 +1,224 @@
-"""What statements of Confluent's Flink do, each with what those before it defined. Pure."""
+"""Reads the answers of Flink's API into plain values. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.secrets import mask_text
-from lineage_bridge.sources.common.flink.values import Column, OutputFlow
-from lineage_bridge.sources.confluent.flink.answers import COMPLETED, STATEMENT, Statement
-from lineage_bridge.sources.confluent.flink.catalog import CloudCatalog, dataset_of
-from lineage_bridge.sql.lineage import Lineage
-from lineage_bridge.sql.names import Name, written
-from lineage_bridge.sql.script import CONFLUENT_FLINK, Script
-from lineage_bridge.sql.statements import statements as st
-from lineage_bridge.sql.statements.catalog import Table
-from lineage_bridge.sql.statements.parsing import parse
-from lineage_bridge.sql.text.cursor import StatementError
-from lineage_bridge.sql.text.splitting import split
-from lineage_bridge.sql.text.tokens import TokenError, tokens
+import msgspec
 
-_DEFINES = {"CREATE", "ALTER", "DROP"}
-_MAY_DEFINE = re.compile("|".join(sorted(_DEFINES)), re.IGNORECASE)
-"""Most texts have none of these words, so their first one is not looked for."""
-_HEAD = 5
-"""Words within which a statement says what it makes: CREATE OR REPLACE TEMPORARY VIEW."""
+from lineage_bridge.errors import SourceError
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.openlineage.times import parse_time
+from lineage_bridge.sources.common.observer import Unseen
+
+PENDING, RUNNING, COMPLETED, FAILED, STOPPED = "PENDING", "RUNNING", "COMPLETED", "FAILED", "STOPPED"
+WORKING = frozenset((RUNNING, "DEGRADED", "FAILING"))
+ENDED = {COMPLETED: "COMPLETE", FAILED: "FAIL", STOPPED: "ABORT"}
+"""Phases in which a statement has ended, unless it is resumed, and the type of the event that ends its run."""
+WAITING = frozenset(("STOPPING", "DELETING"))
+STATEMENT, MATERIALIZED_TABLE = "STATEMENT", "MATERIALIZED_TABLE"
+_TYPES: Mapping[str, type] = {
+    "stopped": bool,
+    "labels": dict,
+    "append_only": bool,
+    "upsert_columns": list,
+    "connections": list,
+    "network": str,
+    "scaling": str,
+    "warnings": list,
+    "table_version": int,
+}
+"""Members of a statement's facet that are copied from the API, and their types."""
+_HINT = "check that flink_url is the address of Confluent's Flink API"
+_OFFSET = re.compile(r"partition:(\d+),offset:(-?\d+)")
 
 
-class Definition(NamedTuple):
-    """A statement that defines something, as it is remembered when it is listed no more: when, its name and text, and what shorter names
-    in it mean.
+class Statement(NamedTuple):
+    """A statement, or a materialized table with the query that fills it. Times are in microseconds, None if unknown.
+
+    `catalog`, `database`: the current ones, by id or display name. `offsets`: topic to the sum of the offsets of its partitions, None if
+    unknown. `schema`: the columns of its result. `more`: members that are copied into its facet. `written`: the text as its author wrote
+    it, if `text` is another.
     """
 
-    created_us: int
     name: str
+    uid: str
     text: str
-    catalog: str
-    database: str
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """What a statement moves. `errors`: what was not understood, and where evidence differs. `defines`: whether it defines anything."""
-
-    inputs: tuple[DatasetName, ...] = ()
-    outputs: tuple[DatasetName, ...] = ()
-    entries: tuple[OutputFlow, ...] = ()
-    models: tuple[str, ...] = ()
-    errors: tuple[str, ...] = ()
-    defines: bool = False
+    kind: str = STATEMENT
+    catalog: str = ""
+    database: str = ""
+    phase: str = ""
+    detail: str = ""
+    principal: str = ""
+    pool: str = ""
+    created_us: int | None = None
+    updated_us: int | None = None
+    sql_kind: str = ""
+    bounded: bool = False
+    schema: tuple[SchemaField, ...] = ()
+    offsets: Mapping[str, int | None] = {}
+    more: Mapping[str, Any] = {}
+    written: str = ""
 
     @property
-    def moves(self) -> bool:
-        """Whether it is a job."""
-        return bool(self.inputs or self.outputs)
+    def shown(self) -> str:
+        """The text as its author wrote it."""
+        return self.written or self.text
 
 
-@dataclass
-class _Said:
-    """A statement's texts, while they are put together."""
+class Failure(NamedTuple):
+    """Why a statement failed: the first line of its newest exception, and all exceptions."""
 
-    whole: Lineage = field(default_factory=Lineage)
-    reads: dict[Name, dict[Name, None]] = field(default_factory=dict)
-
-
-def defines(text: str) -> bool:
-    """Whether a statement may define something."""
-    return _MAY_DEFINE.search(text) is not None and not _first(text, 1).isdisjoint(_DEFINES)
+    message: str
+    trace: str
 
 
-def _first(text: str, count: int) -> set[str]:
-    """The first words of a text, in upper case."""
+class FlinkAnswers(msgspec.Struct, frozen=True):
+    """What was fetched. `tables` is None if materialized tables could not be listed.
+
+    `hidden`: statements that are no longer listed, but may still exist.
+    """
+
+    statements: tuple[Statement, ...] = ()
+    tables: tuple[Statement, ...] | None = ()
+    failures: Mapping[str, Failure] = {}
+    hidden: frozenset[str] = frozenset()
+    unseen: tuple[Unseen, ...] = ()
+
+
+def parse_statement(answer: Mapping[str, Any]) -> Statement:
+    """A statement of the API. Raises SourceError if it has another shape."""
     try:
-        return {token.upper for token in tokens(text)[:count]}
-    except TokenError as error:
-        return {token.upper for token in error.before[:count]}
+        return _statement(answer)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise SourceError(f"a statement has an unexpected shape: {error!r}", _HINT) from error
 
 
-def definition_of(statement: Statement) -> Definition:
-    """What is remembered of a statement that defines something."""
-    return Definition(statement.created_us or 0, statement.name, mask_text(statement.text), statement.catalog, statement.database)
+def _statement(answer: Mapping[str, Any]) -> Statement:
+    spec, status, metadata = answer["spec"], answer.get("status") or {}, answer.get("metadata") or {}
+    properties, traits = spec.get("properties") or {}, status.get("traits") or {}
+    more = {
+        "stopped": spec.get("stopped"),
+        "labels": metadata.get("labels"),
+        "append_only": traits.get("is_append_only"),
+        "upsert_columns": traits.get("upsert_columns"),
+        "connections": traits.get("connection_refs"),
+        "network": status.get("network_kind"),
+        "scaling": (status.get("scaling_status") or {}).get("scaling_state"),
+        "warnings": status.get("warnings"),
+    }
+    return Statement(
+        _named(answer),
+        str(metadata.get("uid") or metadata.get("created_at") or ""),
+        str(spec["statement"]),
+        STATEMENT,
+        str(properties.get("sql.current-catalog") or ""),
+        str(properties.get("sql.current-database") or ""),
+        str(status.get("phase") or ""),
+        str(status.get("detail") or ""),
+        str(spec.get("principal") or ""),
+        str(spec.get("compute_pool_id") or (spec.get("compute_pool") or {}).get("id") or ""),
+        _time(metadata.get("created_at")),
+        _time(metadata.get("updated_at")),
+        str(traits.get("sql_kind") or ""),
+        bool(traits.get("is_bounded")) or str(spec.get("execution_mode") or "").upper() == "BATCH",
+        tuple(_field(column) for column in (traits.get("schema") or {}).get("columns") or ()),
+        {str(topic): _total_offset(text) for topic, text in sorted((status.get("latest_offsets") or {}).items())},
+        _present(more),
+    )
 
 
-def makes(text: str, *kinds: str) -> bool:
-    """Whether a statement makes one of these: MATERIALIZED, VIEW, MODEL."""
-    return defines(text) and _first(text, 1) == {"CREATE"} and not _first(text, _HEAD).isdisjoint(kinds)
-
-
-class Reader:
-    """Reads the statements of an environment, in the order in which they were made."""
-
-    def __init__(self, catalog: CloudCatalog) -> None:
-        self.catalog = catalog
-        self._script = Script(CONFLUENT_FLINK, catalog=catalog)
-        self._living: dict[Name, list[Definition]] = {}
-
-    def begin(self, later: Iterable[Definition]) -> None:
-        """Views and models that may be used before they are seen to be made, since they were made anew: as they were made first."""
-        for known in sorted(later, reverse=True):
-            if makes(known.text, "VIEW", "MODEL"):
-                self._take(known)
-
-    def define(self, known: Definition) -> None:
-        """Take in what a statement defined that is listed no more."""
-        self._take(known)
-        self._remember(known)
-
-    def _take(self, known: Definition) -> None:
-        self.catalog.begin(known.catalog, known.database)
-        for _ in self._script.read(known.text):
-            pass
-
-    def living(self) -> set[Definition]:
-        """The definitions that still count: not replaced, and not dropped."""
-        return {one for those in self._living.values() for one in those}
-
-    def declared(self) -> dict[DatasetName, Table]:
-        """The topics whose tables living definitions tell, as they tell them."""
-        tables = {table.name: table for table in self.catalog.tables()}
-        return {place: tables[path] for path in self._living if path in tables and (place := dataset_of(path))}
-
-    def read(self, statement: Statement) -> Meaning:
-        """What a statement does. What only defines counts once it is carried out."""
-        is_definition = defines(statement.text)
-        if is_definition and statement.phase != COMPLETED and not _fills(statement.text):
-            return Meaning(defines=True)
-        self.catalog.begin(statement.catalog, statement.database)
-        said = _Said()
-        for _, lineage in self._script.read(statement.text):
-            said.whole.add(lineage)
-            for name in lineage.outputs:
-                said.reads.setdefault(name, {}).update(lineage.inputs)
-        if is_definition and statement.kind == STATEMENT:
-            self._remember(definition_of(statement))
-        return self._meaning(said, statement, is_definition=is_definition)
-
-    def _meaning(self, said: _Said, statement: Statement, *, is_definition: bool) -> Meaning:
-        errors = [f"line {one.line}, column {one.column}: {one.message}" for one in said.whole.errors]
-        homeless = [name[-1:] for name in dict.fromkeys((*said.whole.inputs, *said.whole.outputs)) if not name[-2]]
-        errors += [f"{written(name)}: no database is current, so it names no topic" for name in homeless]
-        inputs = {place: None for name in said.whole.inputs if (place := self._place(name))}
-        outputs = {place: None for name in said.whole.outputs if (place := self._place(name))}
-        entries = {place: self._entry(name, place, read, said.whole) for name, read in said.reads.items() if (place := self._place(name))}
-        missed, untold = _compared(statement, inputs)
-        home = dataset_of(self.catalog.path(("",)))
-        if missed and home:
-            inputs.update(((home[0], topic), None) for topic in missed)
-            if len(entries) == 1:
-                more = tuple((home[0], topic) for topic in missed)
-                ((target, only),) = entries.items()
-                entries = {target: OutputFlow(target, (*only.inputs, *more), only.fields, only.deciding)}
-        if missed:
-            errors.append(f"Flink tells that it reads {', '.join(missed)}, which is not found in its text")
-        if untold:
-            errors.append(f"its text reads {', '.join(untold)}, of which Flink tells no position")
-        models = tuple(sorted(written(name) for name in said.whole.models))
-        return Meaning(tuple(inputs), tuple(outputs), tuple(entries.values()), models, tuple(errors), is_definition)
-
-    def _place(self, name: Name) -> DatasetName | None:
-        return dataset_of(self.catalog.path(name))
-
-    def _entry(self, target: Name, place: DatasetName, read: Iterable[Name], whole: Lineage) -> OutputFlow:
-        fields: dict[str, list[Column]] = {}
-        for flow in whole.columns:
-            column = self.catalog.column(target, flow.out_column) if flow.out_table == target else ""
-            source = self._column(flow.in_table, flow.in_column)
-            if column and source:
-                fields.setdefault(column, []).append((*source, flow.subtype.name))
-        deciding: list[Column] = []
-        for one in whole.indirect:
-            source = self._column(one.in_table, one.in_column) if one.out_table == target else None
-            if source:
-                deciding.append((*source, one.kind))
-        inputs = tuple(dict.fromkeys(found for name in read if (found := self._place(name))))
-        return OutputFlow(
-            place, inputs, {name: tuple(dict.fromkeys(those)) for name, those in fields.items()}, tuple(dict.fromkeys(deciding))
-        )
-
-    def _column(self, table: Name, name: str) -> tuple[DatasetName, str] | None:
-        place, column = self._place(table), self.catalog.column(table, name)
-        return (place, column) if place and column else None
-
-    def _remember(self, known: Definition) -> None:
-        for statement in _parsed(known.text):
-            if isinstance(statement, st.Define | st.DefineView | st.DefineModel):
-                self._living[self.catalog.path(statement.name)] = [known]
-            elif isinstance(statement, st.ChangeColumns):
-                self._living.setdefault(self.catalog.path(statement.table), []).append(known)
-            elif isinstance(statement, st.Drop):
-                self._living.pop(self.catalog.path(statement.name), None)
-
-
-def ordered(statements: Iterable[Statement]) -> list[Statement]:
-    """Statements in the order in which they were made."""
-    return sorted(statements, key=lambda one: (one.created_us or 0, one.name))
-
-
-def _fills(text: str) -> bool:
-    """Whether a statement fills the table that it defines."""
-    return any(isinstance(one, st.Define) and one.query is not None for one in _parsed(text))
-
-
-def _parsed(text: str) -> Iterator[st.Statement]:
+def parse_table(environment: str, answer: Mapping[str, Any]) -> Statement:
+    """A materialized table of the API, as the statement that would create it. Raises SourceError if it has another shape."""
     try:
-        for statement in split(tokens(text)):
-            yield parse(statement, ksql=False)
-    except (StatementError, TokenError, RecursionError):
-        return
+        return _table(environment, answer)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise SourceError(f"a materialized table has an unexpected shape: {error!r}", _HINT) from error
 
 
-def _compared(statement: Statement, inputs: Mapping[DatasetName, None]) -> tuple[list[str], list[str]]:
-    """The topics with positions that the text does not read, and the topics it reads that have none."""
-    read = {topic for _, topic in inputs}
-    missed = [told for told in statement.offsets if told not in read and not any(told.endswith(f".{topic}") for topic in read)]
-    untold = [topic for topic in sorted(read) if not any(told == topic or told.endswith(f".{topic}") for told in statement.offsets)]
-    return missed, untold if statement.offsets else []
+def _table(environment: str, answer: Mapping[str, Any]) -> Statement:
+    spec, status, metadata = answer["spec"], answer.get("status") or {}, answer.get("metadata") or {}
+    options, cluster, name = spec.get("session_options") or {}, str(spec["kafka_cluster_id"]), _named(answer)
+    query = str(spec["query"]).strip().rstrip(";")
+    more = {
+        "stopped": spec.get("stopped"),
+        "table_version": status.get("version"),
+        "warnings": status.get("warnings"),
+        "scaling": (status.get("scaling_status") or {}).get("scaling_state"),
+    }
+    columns = [column for column in spec.get("columns") or () if isinstance(column, Mapping)]
+    return Statement(
+        name,
+        str(metadata.get("uid") or metadata.get("created_at") or name),
+        f"CREATE MATERIALIZED TABLE {quoted(environment)}.{quoted(cluster)}.{quoted(name)} AS {query}",
+        MATERIALIZED_TABLE,
+        str(options.get("sql.current-catalog") or environment),
+        str(options.get("sql.current-database") or cluster),
+        str(status.get("phase") or (STOPPED if spec.get("stopped") else RUNNING)),
+        str(status.get("detail") or ""),
+        str(spec.get("principal") or ""),
+        str(spec.get("compute_pool_id") or ""),
+        _time(metadata.get("created_at")),
+        _time(metadata.get("updated_at")),
+        "MATERIALIZED_TABLE",
+        schema=tuple(_field(column) for column in columns if str(column.get("kind") or "PHYSICAL").upper() == "PHYSICAL"),
+        more=_present(more),
+        written=str(status.get("creation_statement") or query),
+    )
+
+
+def parse_failure(answer: object) -> Failure | None:
+    """Why a statement failed; None if there are no exceptions."""
+    listed = answer.get("data") if isinstance(answer, Mapping) else None
+    exceptions = [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
+    newest_first = sorted(exceptions, key=lambda entry: str(entry.get("timestamp") or ""), reverse=True)
+    texts = [": ".join(filter(None, (str(entry.get("name") or ""), str(entry.get("message") or "")))) for entry in newest_first]
+    return Failure(texts[0].partition("\n")[0], "\n\n".join(texts)) if texts else None
+
+
+def quoted(name: str) -> str:
+    """A part of a name, in backticks."""
+    return f"`{name.replace('`', '``')}`"
+
+
+def _named(answer: Mapping[str, Any]) -> str:
+    name = answer["name"]
+    if not isinstance(name, str) or not name:
+        raise ValueError("it has no name")
+    return name
+
+
+def _present(members: Mapping[str, Any]) -> dict[str, Any]:
+    """The members that are not empty and have the expected types."""
+    return {key: value for key, value in members.items() if value not in (None, [], {}, "") and isinstance(value, _TYPES[key])}
+
+
+def _time(text: object) -> int | None:
+    time = parse_time(text) if isinstance(text, str) else None
+    return time.us if time else None
+
+
+def _total_offset(text: object) -> int | None:
+    """The sum of the partitions' offsets; None if one is negative, which stands for an end of the partition."""
+    offsets = [int(offset) for _, offset in _OFFSET.findall(str(text))]
+    return sum(offsets) if offsets and min(offsets) >= 0 else None
+
+
+def _field(column: Mapping[str, Any]) -> SchemaField:
+    return _typed(str(column["name"]), column.get("type"), column.get("description"))
+
+
+def _typed(name: str, data_type: object, description: object = None) -> SchemaField:
+    kind = data_type if isinstance(data_type, Mapping) else {"type": data_type}
+    inner: tuple[SchemaField, ...] = ()
+    parts = kind.get("fields")
+    if isinstance(parts, list):
+        inner = tuple(_typed(str(part["name"]), part.get("field_type") or part.get("type"), part.get("description")) for part in parts)
+    elif kind.get("key_type") is not None:
+        inner = (_typed("key", kind["key_type"]), _typed("value", kind.get("value_type")))
+    elif kind.get("element_type") is not None:
+        inner = (_typed("_element", kind["element_type"]),)
+    bounds = [str(kind[key]) for key in ("length", "precision", "scale") if kind.get(key) is not None]
+    text = str(kind.get("type") or "") + (f"({', '.join(bounds)})" if bounds else "")
+    comment = description if isinstance(description, str) and description else None
+    return SchemaField(name=name, type=text or None, description=comment, fields=inner or None)

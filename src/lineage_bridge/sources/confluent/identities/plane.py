@@ -1,4 +1,7 @@
-"""Who is behind an id: service accounts, users, and whose an API key is. Of people no e-mail addresses are kept, of keys no secrets."""
+"""The plane of identities: the names of service accounts and users, and the owners of API keys.
+
+E-mail addresses of users and secrets of keys are not kept.
+"""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -7,77 +10,77 @@ from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
 from lineage_bridge.sources.common.shared_metadata import SharedMetadata
-from lineage_bridge.sources.confluent.clients import listed
-from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
+from lineage_bridge.sources.confluent.clients import list_all
+from lineage_bridge.sources.confluent.plane import Plane, PlaneContext, Planes
 from lineage_bridge.sources.confluent.settings import Credential
 
 ORGANIZATION = "organization"
-"""The scope of what an organization has one of."""
+"""The scope of planes that an organization has one of."""
 _ACCOUNTS, _USERS, _KEYS = "service accounts", "users", "API keys"
 _PATHS = {_ACCOUNTS: "/iam/v2/service-accounts", _USERS: "/iam/v2/users", _KEYS: "/iam/v2/api-keys"}
 
 
-class Listings(NamedTuple):
-    """What was listed, by kind: id to the name, of a key to its owner's id. What failed is `unseen` and not in `of`."""
+class Identities(NamedTuple):
+    """What was listed. `names`: kind to id to name; for API keys, the owner's id. Listings that failed are in `unseen` only."""
 
-    of: Mapping[str, Mapping[str, str]]
+    names: Mapping[str, Mapping[str, str]]
     unseen: tuple[Unseen, ...] = ()
 
 
-class Names(Plane[Listings]):
-    """The names of an organization's accounts, people and keys. Its snapshot is `Listings.of`."""
+class IdentitiesPlane(Plane[Identities]):
+    """The accounts, users and keys of an organization. Its snapshot is `Identities.names`."""
 
     name, stage = "names", 0
 
-    def lacks(self) -> str:
-        """Names take the Cloud API key."""
+    def unavailable_reason(self) -> str:
+        """The listings need the Cloud API key."""
         return "" if self.settings.cloud else "no Cloud API key is set"
 
-    def fetch(self, before: Snapshot | None, now_us: int) -> Listings:
+    def fetch(self, before: Snapshot | None, now_us: int) -> Identities:
         """Three listings. Raises SourceError if all of them fail."""
         del before, now_us
-        http = self.clients.http(self.key, self.settings.url, self._key(), "cloud")
-        answers = dict(zip(_PATHS, http.map(lambda kind: _listed(http, kind), _PATHS), strict=True))
+        http = self.clients.http(self.key, self.settings.url, self._credential(), "cloud")
+        answers = dict(zip(_PATHS, http.map(lambda kind: _list_names(http, kind), _PATHS), strict=True))
         failed = {kind: answer for kind, answer in answers.items() if isinstance(answer, SourceError)}
         if len(failed) == len(answers):
             raise failed[_ACCOUNTS]
-        seen = {kind: answer for kind, answer in answers.items() if not isinstance(answer, SourceError)}
-        return Listings(seen, tuple(Unseen(kind, str(error)) for kind, error in failed.items()))
+        names = {kind: answer for kind, answer in answers.items() if not isinstance(answer, SourceError)}
+        return Identities(names, tuple(Unseen(kind, str(error)) for kind, error in failed.items()))
 
-    def tell(self, fetched: Listings, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
-        """Names make no events of their own: others use them."""
-        del around, now_us
-        return Observation({**(before or {}), **fetched.of}, unseen=fetched.unseen)
+    def translate(self, fetched: Identities, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
+        """A snapshot without events: other planes use the names."""
+        del shared, now_us
+        return Observation({**(before or {}), **fetched.names}, unseen=fetched.unseen)
 
-    def nothing(self) -> Listings:
-        """Nobody."""
-        return Listings({kind: {} for kind in _PATHS})
+    def empty_answer(self) -> Identities:
+        """No accounts, users or keys."""
+        return Identities({kind: {} for kind in _PATHS})
 
-    def know(self, snapshot: Snapshot) -> SharedMetadata:
-        """Ids and their names; a key has its owner's."""
+    def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
+        """The name of each id; for an API key, its owner's name."""
         names = {**snapshot.get(_ACCOUNTS, {}), **snapshot.get(_USERS, {})}
         keys = {key: names.get(owner, owner) for key, owner in snapshot.get(_KEYS, {}).items()}
         return SharedMetadata(names={**names, **keys})
 
-    def _key(self) -> Credential:
+    def _credential(self) -> Credential:
         if self.settings.cloud is None:
-            raise SourceError(self.lacks())
+            raise SourceError(self.unavailable_reason())
         return self.settings.cloud
 
 
-def planes(around: Around) -> Planes:
-    """One for the organization."""
-    yield Names(around, ORGANIZATION)
+def planes(context: PlaneContext) -> Planes:
+    """One plane for the organization."""
+    yield IdentitiesPlane(context, ORGANIZATION)
 
 
-def _listed(http: HttpClient, kind: str) -> dict[str, str]:
-    entries = listed(http, _PATHS[kind])
-    found = {str(entry.get("id") or ""): _told(kind, entry) for entry in entries}
-    return {ident: told for ident, told in sorted(found.items()) if ident and told}
+def _list_names(http: HttpClient, kind: str) -> dict[str, str]:
+    entries = list_all(http, _PATHS[kind])
+    names = {str(entry.get("id") or ""): _parse_name(kind, entry) for entry in entries}
+    return {id_: name for id_, name in sorted(names.items()) if id_ and name}
 
 
-def _told(kind: str, entry: Mapping[str, Any]) -> str:
-    """The name, or of a key its owner; empty if there is none. An address stands for no name."""
+def _parse_name(kind: str, entry: Mapping[str, Any]) -> str:
+    """The name of an account or user, the owner's id of a key; empty if there is none, or if it is an e-mail address."""
     if kind == _KEYS:
         spec = entry.get("spec")
         owner = spec.get("owner") if isinstance(spec, Mapping) else None

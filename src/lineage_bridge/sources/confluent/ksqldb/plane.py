@@ -1,4 +1,4 @@
-"""The plane of ksqlDB: the streams, tables and persistent queries of one ksqlDB cluster, asked with a key of it."""
+"""The plane of ksqlDB: the streams, tables and persistent queries of a ksqlDB cluster, asked with a key of that cluster."""
 
 from dataclasses import replace
 from typing import ClassVar
@@ -10,9 +10,9 @@ from lineage_bridge.sources.common.ksqldb.settings import KsqldbSettings
 from lineage_bridge.sources.common.ksqldb.translate import KsqldbNames, shared_metadata, translate
 from lineage_bridge.sources.common.observer import Observation, Snapshot
 from lineage_bridge.sources.common.shared_metadata import SharedMetadata
-from lineage_bridge.sources.confluent.namespaces import within
+from lineage_bridge.sources.confluent.namespaces import with_cluster_namespace
 from lineage_bridge.sources.confluent.organization import KsqlCluster
-from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
+from lineage_bridge.sources.confluent.plane import Plane, PlaneContext, Planes
 from lineage_bridge.sources.confluent.settings import Credential
 
 
@@ -22,44 +22,44 @@ class KsqldbPlane(Plane[KsqldbState]):
     name: ClassVar[str] = "ksqldb"
     stage: ClassVar[int] = 3
 
-    def __init__(self, around: Around, cluster: KsqlCluster) -> None:
-        super().__init__(around, f"{cluster.environment}/{cluster.id}")
-        self.cluster, self.space = cluster, f"confluent://{cluster.environment}/{cluster.kafka}"
+    def __init__(self, context: PlaneContext, cluster: KsqlCluster) -> None:
+        super().__init__(context, f"{cluster.environment}/{cluster.id}")
+        self.cluster, self.namespace = cluster, f"confluent://{cluster.environment}/{cluster.kafka}"
 
-    def lacks(self) -> str:
-        """See Plane."""
+    def unavailable_reason(self) -> str:
+        """The cluster needs an address and an API key."""
         if not self.cluster.url:
-            return f"{self.cluster.id} has no address"
-        return "" if self._credential() else f"no key of {self.cluster.id} is set (ksqldb)"
+            return f"Confluent Cloud does not list an address for {self.cluster.id}"
+        return "" if self._credential() else f"no API key is set for {self.cluster.id} (ksqldb)"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> KsqldbState:
         """See Plane."""
         del before, now_us
         credential = self._credential()
         if credential is None:
-            raise SourceError(self.lacks())
-        said = fetch_state(self.clients.http(self.key, self.cluster.url, credential, "ksqldb", HEADERS))
-        return replace(said, cluster=self.cluster.kafka)
+            raise SourceError(self.unavailable_reason())
+        answers = fetch_state(self.clients.http(self.key, self.cluster.url, credential, "ksqldb", HEADERS))
+        return replace(answers, cluster=self.cluster.kafka)
 
-    def tell(self, fetched: KsqldbState, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
+    def translate(self, fetched: KsqldbState, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """See Plane."""
         settings = KsqldbSettings(url=self.settings.url, interval_s=self.settings.interval_s)
-        named = KsqldbNames(self.space, f"ksqldb://{self.cluster.id}", f"ksqldb/{self.cluster.id}/", alone=False)
-        return translate(fetched, before, within(around, self.cluster.kafka, self.space), now_us, settings, named)
+        named = KsqldbNames(self.namespace, f"ksqldb://{self.cluster.id}", f"ksqldb/{self.cluster.id}/", alone=False)
+        return translate(fetched, before, with_cluster_namespace(shared, self.cluster.kafka, self.namespace), now_us, settings, named)
 
-    def nothing(self) -> KsqldbState:
+    def empty_answer(self) -> KsqldbState:
         """See Plane."""
         return KsqldbState("", self.cluster.kafka, "", "", {}, {})
 
-    def know(self, snapshot: Snapshot) -> SharedMetadata:
-        """Declared schemas, and whose the queries' consumer groups are."""
+    def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
+        """Declared schemas, and the consumer groups of queries."""
         return shared_metadata(snapshot)
 
     def _credential(self) -> Credential | None:
         return self.settings.credential("ksqldb", self.cluster.id, self.cluster.environment)
 
 
-def planes(around: Around) -> Planes:
-    """One for each ksqlDB cluster."""
-    for cluster in around.estate.ksqldb:
-        yield KsqldbPlane(around, cluster)
+def planes(context: PlaneContext) -> Planes:
+    """One plane for each ksqlDB cluster."""
+    for cluster in context.observed.ksqldb_clusters:
+        yield KsqldbPlane(context, cluster)

@@ -1,4 +1,4 @@
-"""What the Metrics API counts: records and bytes of topics, by client; of connectors, of Flink's statements; the lag of groups."""
+"""The plane of metrics: traffic of topics by client, of connectors and of Flink statements, and the lag of groups."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
 from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sources.confluent.identities.plane import ORGANIZATION
-from lineage_bridge.sources.confluent.metrics.activity import clients, readers
+from lineage_bridge.sources.confluent.metrics.applications import producer_events, reader_events
 from lineage_bridge.sources.confluent.metrics.client import (
     CLIENT,
     CONNECTOR,
@@ -21,14 +21,14 @@ from lineage_bridge.sources.confluent.metrics.client import (
     Metric,
     Row,
     Window,
-    labels_of,
-    rows_of,
-    window,
+    list_metrics,
+    newest_window,
+    query_metric,
 )
-from lineage_bridge.sources.confluent.organization import Estate
-from lineage_bridge.sources.confluent.plane import Around, Plane, Planes
+from lineage_bridge.sources.confluent.metrics.events import MetricsContext, job_events, topic_events
+from lineage_bridge.sources.confluent.organization import Organization
+from lineage_bridge.sources.confluent.plane import Plane, PlaneContext, Planes
 from lineage_bridge.sources.confluent.settings import Credential
-from lineage_bridge.sources.confluent.statistics import Telling, of_jobs, of_topics
 
 _SERVER, _CONNECT, _FLINK = "io.confluent.kafka.server", "io.confluent.kafka.connect", "io.confluent.flink"
 TOPICS = {
@@ -48,117 +48,121 @@ STATEMENTS = {
 }
 LAG = Metric(f"{_SERVER}/consumer_lag_offsets", KAFKA, (TOPIC, GROUP), is_gauge=True)
 METRICS = (*TOPICS.values(), *CONNECTORS.values(), *STATEMENTS.values(), LAG)
+"""What is queried. The keys are members of the facet."""
 
 
-class Figures(NamedTuple):
-    """What was asked for: the rows of each metric that was answered, those that `failed`. `connectors`: ids to the jobs that they are."""
+class MetricsAnswers(NamedTuple):
+    """The rows of each metric that was returned, and the metrics that `failed`. `connectors`: connector id to its job."""
 
-    during: Window
+    window: Window
     rows: Mapping[Metric, list[Row]]
     connectors: Mapping[str, DatasetName]
     failed: frozenset[Metric] = frozenset()
     unseen: tuple[Unseen, ...] = ()
 
 
-class Metrics(Plane[Figures]):
-    """The organization's figures; told after all that they are about.
+class MetricsPlane(Plane[MetricsAnswers]):
+    """The metrics of an organization. Translated after all that the metrics are about.
 
-    Its snapshot: `connectors`, `producers` (activity.clients), `readers` (activity.readers), `said` (figures.Telling).
+    Its snapshot: `connectors`, `producers` and `readers` (see applications.py), `said` (MetricsContext.emitted).
     """
 
     name, stage = "metrics", 6
 
-    def lacks(self) -> str:
-        """Metrics take a key of their own, or the Cloud API key."""
-        return "" if self._key() else "no API key of the Metrics API is set, and no Cloud API key"
+    def unavailable_reason(self) -> str:
+        """Metrics need an API key of their own, or the Cloud API key."""
+        return "" if self._credential() else "neither an API key for the Metrics API nor a Cloud API key is set"
 
-    def fetch(self, before: Snapshot | None, now_us: int) -> Figures:
+    def fetch(self, before: Snapshot | None, now_us: int) -> MetricsAnswers:
         """One query for each metric. Raises SourceError if all of them fail."""
-        key = self._key()
-        if key is None:
-            raise SourceError(self.lacks())
-        http = self.clients.http(self.key, self.settings.telemetry_url, key, "metrics")
-        labels, during = labels_of(http), window(now_us, self.settings.metrics_hours)
+        credential = self._credential()
+        if credential is None:
+            raise SourceError(self.unavailable_reason())
+        http = self.clients.http(self.key, self.settings.telemetry_url, credential, "metrics")
+        labels, window = list_metrics(http), newest_window(now_us, self.settings.metrics_hours)
         connectors, unseen = self._connectors(before)
+        observed = self.context.observed
         ids = {
-            KAFKA: [one.id for one in self.around.estate.kafka],
-            POOL: [one.id for one in self.around.estate.pools],
+            KAFKA: [cluster.id for cluster in observed.kafka_clusters],
+            POOL: [pool.id for pool in observed.compute_pools],
             CONNECTOR: sorted(connectors),
         }
-        unseen += [
-            Unseen(metric.name, "the Metrics API has no such metric by these labels") for metric in METRICS if not metric.fits(labels)
-        ]
-        asked = [metric for metric in METRICS if metric.fits(labels) and ids[metric.resource]]
+        missing = [metric for metric in METRICS if not metric.is_offered(labels)]
+        unseen += [Unseen(metric.name, "the Metrics API does not offer this metric with these labels") for metric in missing]
+        queried = [metric for metric in METRICS if metric not in missing and ids[metric.resource]]
         answers = dict(
-            zip(asked, http.map(lambda one: rows_of(http, one, labels[one.name], ids[one.resource], during), asked), strict=True)
+            zip(
+                queried,
+                http.map(lambda metric: query_metric(http, metric, labels[metric.name], ids[metric.resource], window), queried),
+                strict=True,
+            )
         )
         failed = {metric: answer for metric, answer in answers.items() if isinstance(answer, SourceError)}
         if failed and len(failed) == len(answers):
             raise next(iter(failed.values()))
         unseen += [Unseen(metric.name, str(error)) for metric, error in failed.items()]
         rows = {metric: answer for metric, answer in answers.items() if not isinstance(answer, SourceError)}
-        return Figures(during, rows, connectors, frozenset(failed), tuple(unseen))
+        return MetricsAnswers(window, rows, connectors, frozenset(failed), tuple(unseen))
 
-    def tell(self, fetched: Figures, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
-        """Figures at most hourly, producers and their heartbeats, and who reads what where groups cannot be seen."""
-        was = before or {}
-        telling = Telling(self.around.estate, around, fetched.during, now_us, self.settings.heartbeat_s, was.get("said", {}))
-        rows = fetched.rows
-        connectors = {ident: job for ident, job in around.jobs.items() if ident.startswith("lcc-")} or dict(fetched.connectors)
-        events, producers = clients(
-            telling, rows.get(TOPICS["received_bytes"], []), was.get("producers", {}), self.settings.exclude_clients
+    def translate(self, fetched: MetricsAnswers, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
+        """Statistics at most hourly, producers with their heartbeats, and readers whose groups do not report what they read."""
+        previous, organization, rows = before or {}, self.context.observed, fetched.rows
+        context = MetricsContext(organization, shared, fetched.window, now_us, self.settings.heartbeat_s, previous.get("said", {}))
+        connectors = {id_: job for id_, job in shared.jobs.items() if id_.startswith("lcc-")} or dict(fetched.connectors)
+        events, producers = producer_events(
+            context, rows.get(TOPICS["received_bytes"], []), previous.get("producers", {}), self.settings.exclude_clients
         )
-        told, read = readers(telling, rows.get(LAG, []), was.get("readers", {}))
-        events += told + of_topics(telling, _together(TOPICS, fetched))
-        events += of_jobs(telling, _together(CONNECTORS, fetched), lambda labels: connectors.get(labels[CONNECTOR]))
-        events += of_jobs(telling, _together(STATEMENTS, fetched), lambda labels: around.jobs.get(_statement(self.around.estate, labels)))
-        snapshot = {"connectors": connectors, "producers": producers, "readers": read, "said": telling.said}
+        more, readers = reader_events(context, rows.get(LAG, []), previous.get("readers", {}))
+        events += more + topic_events(context, _complete(TOPICS, fetched))
+        events += job_events(context, _complete(CONNECTORS, fetched), lambda labels: connectors.get(labels[CONNECTOR]))
+        events += job_events(context, _complete(STATEMENTS, fetched), lambda labels: shared.jobs.get(_statement_id(organization, labels)))
+        snapshot = {"connectors": connectors, "producers": producers, "readers": readers, "said": context.emitted}
         return Observation(snapshot, tuple(events), unseen=fetched.unseen)
 
-    def nothing(self) -> Figures:
-        """No figures."""
-        return Figures(Window(0, 0), {}, {})
+    def empty_answer(self) -> MetricsAnswers:
+        """No metrics."""
+        return MetricsAnswers(Window(0, 0), {}, {})
 
-    def _key(self) -> Credential | None:
+    def _credential(self) -> Credential | None:
         return self.settings.metrics or self.settings.cloud
 
     def _connectors(self, before: Snapshot | None) -> tuple[dict[str, DatasetName], list[Unseen]]:
-        """The connectors of before, whose figures can be asked for; at first they are listed."""
+        """Connector id to its job: the connectors of before; at the first poll they are listed."""
         if before is not None:
-            return {ident: (job[0], job[1]) for ident, job in before["connectors"].items()}, []
+            return {id_: (job[0], job[1]) for id_, job in before["connectors"].items()}, []
         if self.settings.cloud is None or "connect" in self.settings.off:
             return {}, []
         http = self.clients.http(self.key, self.settings.url, self.settings.cloud, "cloud")
-        estate = self.around.estate.kafka
-        paths = [f"/connect/v1/environments/{one.environment}/clusters/{one.id}/connectors" for one in estate]
+        clusters = self.context.observed.kafka_clusters
+        paths = [f"/connect/v1/environments/{cluster.environment}/clusters/{cluster.id}/connectors" for cluster in clusters]
         found: dict[str, DatasetName] = {}
         unseen = []
-        for cluster, answer in zip(estate, http.map(lambda path: http.get(path, expand="id"), paths), strict=True):
+        for cluster, answer in zip(clusters, http.map(lambda path: http.get(path, expand="id"), paths), strict=True):
             if isinstance(answer, SourceError):
                 unseen.append(Unseen(f"ids of connectors of {cluster.id}", str(answer)))
             elif isinstance(answer, Mapping):
                 ids = {
-                    name: one["id"].get("id")
-                    for name, one in answer.items()
-                    if isinstance(one, Mapping) and isinstance(one.get("id"), Mapping)
+                    name: entry["id"].get("id")
+                    for name, entry in answer.items()
+                    if isinstance(entry, Mapping) and isinstance(entry.get("id"), Mapping)
                 }
-                found |= {str(ident): (cluster.space, name) for name, ident in ids.items() if ident}
+                found |= {str(id_): (cluster.namespace, name) for name, id_ in ids.items() if id_}
         return found, unseen
 
 
-def planes(around: Around) -> Planes:
-    """One for the organization."""
-    yield Metrics(around, ORGANIZATION)
+def planes(context: PlaneContext) -> Planes:
+    """One plane for the organization."""
+    yield MetricsPlane(context, ORGANIZATION)
 
 
-def _together(metrics: Mapping[str, Metric], fetched: Figures) -> dict[str, list[Row]]:
-    """The rows by what they count. Figures are told together: nothing, if one of them failed."""
+def _complete(metrics: Mapping[str, Metric], fetched: MetricsAnswers) -> dict[str, list[Row]]:
+    """Member of the facet to its rows; empty if one of the metrics failed, since the members are emitted together."""
     if fetched.failed & set(metrics.values()):
         return {}
-    return {name: fetched.rows[metric] for name, metric in metrics.items() if metric in fetched.rows}
+    return {member: fetched.rows[metric] for member, metric in metrics.items() if metric in fetched.rows}
 
 
-def _statement(estate: Estate, labels: Mapping[str, str]) -> str:
-    """The id of a statement among `Knowledge.jobs`."""
-    pool = next((one for one in estate.pools if one.id == labels[POOL]), None)
+def _statement_id(organization: Organization, labels: Mapping[str, str]) -> str:
+    """The id of a statement in the jobs of the shared metadata."""
+    pool = next((pool for pool in organization.compute_pools if pool.id == labels[POOL]), None)
     return f"{pool.environment}/{pool.cloud}.{pool.region}/{labels[STATEMENT]}" if pool else ""

@@ -1,6 +1,6 @@
-"""What became of topics with Tableflow, as OpenLineage events. Pure.
+"""Translates topics with Tableflow into OpenLineage events. Pure.
 
-A topic's Tableflow is a streaming job that writes one table, and tells it to catalogs: the table of each catalog comes from that one.
+A topic's Tableflow is a streaming job that writes one table; each catalog's table is derived from that one.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,24 +18,24 @@ from lineage_bridge.sources.confluent.tableflow.parse import (
     FAILED,
     RUNNING,
     TITLES,
+    ClusterLocation,
     Integration,
-    Topic,
-    Where,
+    TableflowTopic,
     catalogs_of,
     table_of,
 )
 
-TELLER = EventBuilder("https://lineagebridge.dev/sources/confluent")
-_OF_REGISTRY = 0
-"""The rank of a registry's schema."""
-_WHOLE_KEY = "key"
-"""The column that a key without fields is."""
+PRODUCER = EventBuilder("https://lineagebridge.dev/sources/confluent")
+_REGISTRY_RANK = 0
+"""The rank of schemas from a registry."""
+_KEY_COLUMN = "key"
+"""The column that holds a key without fields."""
 
 
-class Memory(msgspec.Struct, omit_defaults=True):
-    """What was told of a topic. `number`: of its runs; `run`: the last one's id, empty if it had none; `state`: told of it last.
+class TopicState(msgspec.Struct, omit_defaults=True):
+    """What was last emitted about a topic. `number`: of its newest run; `run`: that run's id, empty before the first; `state`: its state.
 
-    `shape`: fingerprint of its formats and catalogs, `said`: of all that was said of them.
+    `shape`: fingerprint of the formats and catalogs; `said`: of all facets, inputs and outputs; `created`: when Tableflow was switched on.
     """
 
     number: int = 0
@@ -46,13 +46,13 @@ class Memory(msgspec.Struct, omit_defaults=True):
     created: str = ""
 
 
-class Around(NamedTuple):
-    """What all topics share. `space`: the namespace of the cluster. `period_s`: of heartbeats, in seconds."""
+class TableflowContext(NamedTuple):
+    """What all topics of a cluster share. `period_s`: seconds between heartbeats."""
 
-    space: str
-    where: Where
+    namespace: str
+    location: ClusterLocation
     integrations: Mapping[str, Integration]
-    known: SharedMetadata
+    shared: SharedMetadata
     period_s: int
     now_us: int
 
@@ -63,126 +63,129 @@ class _Content(NamedTuple):
     outputs: list[Json]
 
 
-_NOTHING_NEW = _Content({}, [], [])
+_UNCHANGED = _Content({}, [], [])
 
 
-def goes_on(topic: Topic, memory: Memory, around: Around) -> Iterator[Json]:
-    """What is to be told of a topic that has Tableflow; `memory` is brought up to date."""
-    job, content = (around.space, f"tableflow/{topic.name}"), _content(topic, around)
-    shape = digest([topic.formats, [one.integration for one in topic.catalogs or ()]])
-    said = digest([content.job_facets, content.inputs, content.outputs])
-    is_new = said != memory.said
-    if _begins(topic, memory, shape):
-        if memory.state == RUNNING:
-            yield TELLER.run_event("COMPLETE", around.now_us - 2, memory.run, job)
-        memory.number += 1
-        memory.run = str(run_id("tableflow", *job, topic.created, memory.number))
-        memory.state = RUNNING
-        yield TELLER.run_event("START", around.now_us - 1, memory.run, job, **content._asdict())
+def topic_events(topic: TableflowTopic, state: TopicState, context: TableflowContext) -> Iterator[Json]:
+    """The events about a topic that has Tableflow. Updates `state`."""
+    job, content = (context.namespace, f"tableflow/{topic.name}"), _content(topic, context)
+    shape = digest([topic.formats, [sync.integration for sync in topic.catalogs or ()]])
+    fingerprint = digest([content.job_facets, content.inputs, content.outputs])
+    is_new = fingerprint != state.said
+    if _starts_run(topic, state, shape):
+        if state.state == RUNNING:
+            yield PRODUCER.run_event("COMPLETE", context.now_us - 2, state.run, job)
+        state.number += 1
+        state.run = str(run_id("tableflow", *job, topic.created, state.number))
+        state.state = RUNNING
+        yield PRODUCER.run_event("START", context.now_us - 1, state.run, job, **content._asdict())
         if topic.state != RUNNING:
-            yield _ends(topic, memory, job, around, _NOTHING_NEW)
+            yield _end_run(topic, state, job, context, _UNCHANGED)
     elif topic.state == RUNNING:
-        told = content if is_new else _NOTHING_NEW
-        yield TELLER.run_event("RUNNING", around.now_us, memory.run, job, **told._asdict())
-    elif memory.state == RUNNING:
-        yield _ends(topic, memory, job, around, content if is_new else _NOTHING_NEW)
+        news = content if is_new else _UNCHANGED
+        yield PRODUCER.run_event("RUNNING", context.now_us, state.run, job, **news._asdict())
+    elif state.state == RUNNING:
+        yield _end_run(topic, state, job, context, content if is_new else _UNCHANGED)
     elif is_new:
-        yield TELLER.job_event(around.now_us, job, **content._asdict())
-    memory.shape, memory.said, memory.created = shape, said, topic.created
+        yield PRODUCER.job_event(context.now_us, job, **content._asdict())
+    state.shape, state.said, state.created = shape, fingerprint, topic.created
 
 
-def is_gone(name: str, memory: Memory, space: str, now_us: int) -> Iterator[Json]:
-    """What is to be told of a topic that has Tableflow no more."""
-    if memory.state == RUNNING:
-        yield TELLER.run_event("ABORT", now_us, memory.run, (space, f"tableflow/{name}"))
+def end_events(name: str, state: TopicState, namespace: str, now_us: int) -> Iterator[Json]:
+    """The events about a topic that no longer has Tableflow."""
+    if state.state == RUNNING:
+        yield PRODUCER.run_event("ABORT", now_us, state.run, (namespace, f"tableflow/{name}"))
 
 
-def _begins(topic: Topic, memory: Memory, shape: str) -> bool:
-    """Whether another run begins: the first, one after an end, or one of a Tableflow with other formats or catalogs, or switched on again.
+def _starts_run(topic: TableflowTopic, state: TopicState, shape: str) -> bool:
+    """Whether a run starts: the first run, or one after an end, a change of formats or catalogs, or after Tableflow was switched on again.
 
-    One that was suspended when it was first seen has none.
+    A topic that is suspended when it is first seen has no run.
     """
     if topic.state != RUNNING:
-        return not memory.run and topic.state == FAILED
-    return memory.state != RUNNING or memory.shape != shape or memory.created != topic.created
+        return not state.run and topic.state == FAILED
+    return state.state != RUNNING or state.shape != shape or state.created != topic.created
 
 
-def _ends(topic: Topic, memory: Memory, job: DatasetName, around: Around, content: _Content) -> Json:
-    memory.state = topic.state
-    why = topic.error or "; ".join(f"{kind}: {error}" for kind, error in sorted(topic.failing.items()) if error)
-    facets = {"errorMessage": TELLER.error_message(why, "")} if why else {}
-    return TELLER.run_event(topic.state, around.now_us, memory.run, job, run_facets=facets, **content._asdict())
+def _end_run(topic: TableflowTopic, state: TopicState, job: DatasetName, context: TableflowContext, content: _Content) -> Json:
+    state.state = topic.state
+    message = topic.error or "; ".join(f"{kind}: {error}" for kind, error in sorted(topic.failing.items()) if error)
+    facets = {"errorMessage": PRODUCER.error_message(message, "")} if message else {}
+    return PRODUCER.run_event(topic.state, context.now_us, state.run, job, run_facets=facets, **content._asdict())
 
 
-def _content(topic: Topic, around: Around) -> _Content:
-    source, table = (around.space, topic.name), (around.space, f"tableflow/{topic.name}")
-    columns, origins = _columns(source, around.known)
-    schema = {"schema": TELLER.schema(schema_fields(columns))} if columns else {}
-    paths = {path: path for path in origins}
-    entries = [_entry(table, source, origins)]
-    outputs = [TELLER.dataset(table, {**_of_table(), **schema, "confluent_tableflow": _described(topic, around)})]
-    for _, catalog in catalogs_of(topic, around.integrations):
-        name = table_of(topic.name, catalog, around.where)
+def _content(topic: TableflowTopic, context: TableflowContext) -> _Content:
+    source, table = (context.namespace, topic.name), (context.namespace, f"tableflow/{topic.name}")
+    columns, origins = _columns(source, context.shared)
+    schema = {"schema": PRODUCER.schema(schema_fields(columns))} if columns else {}
+    same_columns = {path: path for path in origins}
+    entries = [_lineage_entry(table, source, origins)]
+    outputs = [PRODUCER.dataset(table, {**_table_type(), **schema, "confluent_tableflow": _tableflow_facet(topic, context)})]
+    for _, catalog in catalogs_of(topic, context.integrations):
+        name = table_of(topic.name, catalog, context.location)
         if name is None:
             continue
-        entries.append(_entry(name, table, paths))
-        held = {"dataSource": TELLER.data_source(TITLES[catalog.kind], name[0])}
-        outputs.append(TELLER.dataset(name, {**_of_table(), **held, **schema}))
-    job = {"jobType": TELLER.job_type("STREAMING", "CONFLUENT", "TABLEFLOW", around.period_s), "lineage": TELLER.lineage(entries)}
-    return _Content(job, [TELLER.dataset(source)], outputs)
+        entries.append(_lineage_entry(name, table, same_columns))
+        data_source = {"dataSource": PRODUCER.data_source(TITLES[catalog.kind], name[0])}
+        outputs.append(PRODUCER.dataset(name, {**_table_type(), **data_source, **schema}))
+    job = {
+        "jobType": PRODUCER.job_type("STREAMING", "CONFLUENT", "TABLEFLOW", context.period_s),
+        "lineage": PRODUCER.lineage(entries),
+    }
+    return _Content(job, [PRODUCER.dataset(source)], outputs)
 
 
-def _of_table() -> dict[str, Json]:
-    return {"datasetType": TELLER.dataset_type("TABLE")}
+def _table_type() -> dict[str, Json]:
+    return {"datasetType": PRODUCER.dataset_type("TABLE")}
 
 
-def _columns(topic: DatasetName, known: SharedMetadata) -> tuple[list[SchemaField], dict[str, str]]:
-    """The columns of a topic's table, and the topic's column that each comes from: the value's fields, beside them the key's.
+def _columns(topic: DatasetName, shared: SharedMetadata) -> tuple[list[SchemaField], dict[str, str]]:
+    """The columns of a topic's table, and column path to the topic's column it comes from: the fields of the value, then of the key.
 
-    Tableflow goes by the registry alone.
+    Tableflow uses schemas of the registry only.
     """
-    told = (known.schemas.get((topic, part)) for part in (VALUE, KEY))
-    values, keys = (schema.fields if schema and schema.rank == _OF_REGISTRY else () for schema in told)
-    named = {field.name for field in values}
-    if not values or not all(named):
+    schemas = (shared.schemas.get((topic, part)) for part in (VALUE, KEY))
+    values, keys = (schema.fields if schema and schema.rank == _REGISTRY_RANK else () for schema in schemas)
+    names = {field.name for field in values}
+    if not values or not all(names):
         return [], {}
-    whole = len(keys) == 1 and not keys[0].name
-    beside = [SchemaField(name=_WHOLE_KEY, type=keys[0].type)] if whole else list(keys)
-    beside = [field for field in beside if field.name not in named]
-    origins = {path: topic_column(KEY, "" if whole else path) for path in leaves(beside)}
-    return [*values, *beside], {**{path: topic_column(VALUE, path) for path in leaves(values)}, **origins}
+    is_plain_key = len(keys) == 1 and not keys[0].name
+    key_fields = [SchemaField(name=_KEY_COLUMN, type=keys[0].type)] if is_plain_key else list(keys)
+    key_fields = [field for field in key_fields if field.name not in names]
+    origins = {path: topic_column(KEY, "" if is_plain_key else path) for path in leaves(key_fields)}
+    return [*values, *key_fields], {**{path: topic_column(VALUE, path) for path in leaves(values)}, **origins}
 
 
-def _entry(target: DatasetName, source: DatasetName, columns: Mapping[str, str]) -> Json:
-    """That a table comes from another dataset, and each of its columns from one there."""
-    named = {"type": "DATASET", "namespace": source[0], "name": source[1]}
-    same = [{"type": "DIRECT", "subtype": "IDENTITY", "masking": False}]
-    fields = {column: {"inputs": [{**named, "field": origin, "transformations": same}]} for column, origin in sorted(columns.items())}
-    entry: Json = {"type": "DATASET", "namespace": target[0], "name": target[1], "inputs": [named]}
+def _lineage_entry(target: DatasetName, source: DatasetName, columns: Mapping[str, str]) -> Json:
+    """The lineage of a dataset that is a copy of another; `columns`: each of its columns to the source's."""
+    dataset = {"type": "DATASET", "namespace": source[0], "name": source[1]}
+    identity = [{"type": "DIRECT", "subtype": "IDENTITY", "masking": False}]
+    fields = {column: {"inputs": [{**dataset, "field": origin, "transformations": identity}]} for column, origin in sorted(columns.items())}
+    entry: Json = {"type": "DATASET", "namespace": target[0], "name": target[1], "inputs": [dataset]}
     return {**entry, "fields": fields} if fields else entry
 
 
-def _described(topic: Topic, around: Around) -> Json:
-    told = {one.integration: one for one in topic.catalogs or ()}
+def _tableflow_facet(topic: TableflowTopic, context: TableflowContext) -> Json:
+    syncs = {sync.integration: sync for sync in topic.catalogs or ()}
     catalogs: list[Json] = []
-    for ident, catalog in catalogs_of(topic, around.integrations):
-        sync = told.get(ident)
+    for id_, catalog in catalogs_of(topic, context.integrations):
+        sync = syncs.get(id_)
         status = {"status": sync.status, "error": sync.error} if sync else {}
-        known = {"integration_id": ident, "name": catalog.name, "type": TITLES[catalog.kind], **status}
-        catalogs.append({key: value for key, value in known.items() if value})
-    members = {
+        entry = {"integration_id": id_, "name": catalog.name, "type": TITLES[catalog.kind], **status}
+        catalogs.append({key: value for key, value in entry.items() if value})
+    optional = {
         "write_mode": topic.write_mode,
         "storage": dict(topic.storage),
         "error": topic.error,
         "failing_table_formats": dict(topic.failing),
     }
-    return TELLER.own_facet(
+    return PRODUCER.own_facet(
         "1-0-0",
         "ConfluentTableflowDatasetFacet",
         topic=topic.name,
-        cluster_id=around.where.cluster,
+        cluster_id=context.location.cluster,
         phase=topic.phase,
         table_formats=list(topic.formats),
         catalogs=catalogs,
-        **{key: value for key, value in members.items() if value},
+        **{key: value for key, value in optional.items() if value},
     )

@@ -1,4 +1,4 @@
-"""What Confluent Cloud tells of Tableflow, as plain values, and what tables are called in the catalogs that get them. Pure."""
+"""Reads Confluent Cloud's answers about Tableflow into plain values, and names tables as each catalog does. Pure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -12,29 +12,37 @@ from lineage_bridge.openlineage.secrets import mask_text
 GLUE, UNITY, SNOWFLAKE = "awsglue", "unity", "snowflake"
 TITLES = {GLUE: "AWS Glue", UNITY: "Unity Catalog", SNOWFLAKE: "Snowflake Open Catalog"}
 FORMATS = {GLUE: "ICEBERG", UNITY: "DELTA", SNOWFLAKE: "ICEBERG"}
-"""The format of the tables that each kind of catalog gets."""
+"""The table format that each kind of catalog lists."""
 RUNNING, SUSPENDED, FAILED = "RUNNING", "ABORT", "FAIL"
-"""How a topic's Tableflow fares, by the event that tells it."""
+"""The state of a topic's Tableflow, as the type of the event that reports it."""
 _SNOWFLAKE_HOST = ".snowflakecomputing.com"
-_PLACES = ("kind", "bucket_name", "bucket_region", "storage_account_name", "container_name", "storage_region", "table_path")
+_STORAGE_MEMBERS = (
+    "kind",
+    "bucket_name",
+    "bucket_region",
+    "storage_account_name",
+    "container_name",
+    "storage_region",
+    "table_path",
+)
 
 
-class Sync(NamedTuple):
-    """How a catalog fares with a topic's table."""
+class CatalogSync(NamedTuple):
+    """How the synchronization of a topic's table with a catalog fares."""
 
     integration: str
     status: str
     error: str = ""
 
 
-class Topic(NamedTuple):
-    """A topic with Tableflow. `catalogs`: None if the service does not tell how they fare. `created`: when it was switched on."""
+class TableflowTopic(NamedTuple):
+    """A topic with Tableflow. `catalogs` is None if the service does not report them. `created`: when Tableflow was switched on."""
 
     name: str
     formats: tuple[str, ...]
     state: str
     phase: str
-    catalogs: tuple[Sync, ...] | None
+    catalogs: tuple[CatalogSync, ...] | None
     created: str = ""
     error: str = ""
     failing: Mapping[str, str] = {}
@@ -43,7 +51,7 @@ class Topic(NamedTuple):
 
 
 class Integration(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A catalog that tables are told to. `provider`: the integration with the cloud provider that it works by."""
+    """A catalog integration. `provider`: id of the provider integration that gives it access to the cloud provider."""
 
     kind: str
     name: str = ""
@@ -53,27 +61,27 @@ class Integration(msgspec.Struct, frozen=True, omit_defaults=True):
     provider: str = ""
 
 
-class Where(NamedTuple):
-    """The Kafka cluster: its id and region; and the AWS account of each integration with a provider, as far as it is known."""
+class ClusterLocation(NamedTuple):
+    """A Kafka cluster's id and region, and the known AWS account of each provider integration."""
 
     cluster: str
     region: str
     accounts: Mapping[str, str]
 
 
-def read_topics(entries: Iterable[Mapping[str, Any]]) -> dict[str, Topic]:
-    """The topics by name. The name may be told as `topic_name` beside another one for people."""
-    read = (_topic(entry) for entry in entries)
-    return {one.name: one for one in read if one.name}
+def parse_topics(entries: Iterable[Mapping[str, Any]]) -> dict[str, TableflowTopic]:
+    """The topics by name. The name is `topic_name` if there is one, else `display_name`."""
+    topics = map(_topic, entries)
+    return {topic.name: topic for topic in topics if topic.name}
 
 
-def read_integrations(entries: Iterable[Mapping[str, Any]]) -> dict[str, Integration]:
-    """The catalogs by id."""
+def parse_integrations(entries: Iterable[Mapping[str, Any]]) -> dict[str, Integration]:
+    """The catalog integrations by id."""
     return {str(entry["id"]): _integration(_dict(entry.get("spec"))) for entry in entries if entry.get("id")}
 
 
-def read_accounts(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """The AWS account that each integration with a provider works in: that of the customer's role."""
+def parse_accounts(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Provider integration to AWS account: that of the customer's role."""
     found: dict[str, str] = {}
     for entry in entries:
         parts = str(_dict(entry.get("config")).get("customer_iam_role_arn") or "").split(":")
@@ -82,24 +90,24 @@ def read_accounts(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return found
 
 
-def catalogs_of(topic: Topic, integrations: Mapping[str, Integration]) -> list[tuple[str, Integration]]:
-    """The catalogs that a topic's table is told to: those of which the service says so, if the table has the format that they take."""
-    told = sorted(integrations) if topic.catalogs is None else [one.integration for one in topic.catalogs]
-    known = [(ident, integrations[ident]) for ident in dict.fromkeys(told) if ident in integrations]
-    return [(ident, one) for ident, one in known if FORMATS.get(one.kind) in topic.formats]
+def catalogs_of(topic: TableflowTopic, integrations: Mapping[str, Integration]) -> list[tuple[str, Integration]]:
+    """The catalogs that list a topic's table: those that the service reports, if the table has the catalog's format."""
+    ids = sorted(integrations) if topic.catalogs is None else [sync.integration for sync in topic.catalogs]
+    known = [(id_, integrations[id_]) for id_ in dict.fromkeys(ids) if id_ in integrations]
+    return [(id_, integration) for id_, integration in known if FORMATS.get(integration.kind) in topic.formats]
 
 
-def table_of(topic: str, catalog: Integration, where: Where) -> DatasetName | None:
-    """What a topic's table is called in a catalog; None if the integration does not tell which catalog it is.
+def table_of(topic: str, catalog: Integration, location: ClusterLocation) -> DatasetName | None:
+    """The dataset name of a topic's table in a catalog; None if the integration does not say which catalog it is.
 
-    Glue and Unity Catalog keep names in lower case; in Unity Catalog dots are no part of a name.
+    Glue and Unity Catalog keep names in lower case; Unity Catalog does not allow dots in a name.
     """
-    schema = catalog.schema or where.cluster
+    schema = catalog.schema or location.cluster
     if catalog.kind == GLUE:
-        account, database, table = where.accounts.get(catalog.provider, ""), schema.lower(), topic.lower()
+        account, database, table = location.accounts.get(catalog.provider, ""), schema.lower(), topic.lower()
         if account:
-            return f"arn:aws:glue:{where.region}:{account}", f"table/{database}/{table}"
-        return f"aws://{where.region}/{database}", table
+            return f"arn:aws:glue:{location.region}:{account}", f"table/{database}/{table}"
+        return f"aws://{location.region}/{database}", table
     host = urlsplit(catalog.endpoint).netloc or catalog.endpoint
     if not host or not catalog.catalog:
         return None
@@ -109,35 +117,35 @@ def table_of(topic: str, catalog: Integration, where: Where) -> DatasetName | No
     return f"{scheme}://{host.removesuffix(_SNOWFLAKE_HOST)}", f"{catalog.catalog}.{schema}.{topic}"
 
 
-def _topic(entry: Mapping[str, Any]) -> Topic:
+def _topic(entry: Mapping[str, Any]) -> TableflowTopic:
     spec, status = _dict(entry.get("spec")), _dict(entry.get("status"))
     phase = str(status.get("phase") or "")
-    stopped = bool(spec.get("suspended")) or phase == "SUSPENDED"
-    told = [one for one in _list(status.get("catalog_sync_statuses")) if isinstance(one, dict) and one.get("catalog_integration_id")]
-    catalogs = None if status.get("catalog_sync_statuses") is None else tuple(map(_sync, told))
-    failing = (one for one in _list(status.get("failing_table_formats")) if isinstance(one, dict))
-    storage = {key: str(value) for key, value in _dict(spec.get("storage")).items() if key in _PLACES and value}
-    return Topic(
+    suspended = bool(spec.get("suspended")) or phase == "SUSPENDED"
+    syncs = [sync for sync in _list(status.get("catalog_sync_statuses")) if isinstance(sync, dict) and sync.get("catalog_integration_id")]
+    catalogs = None if status.get("catalog_sync_statuses") is None else tuple(map(_sync, syncs))
+    failing = (failure for failure in _list(status.get("failing_table_formats")) if isinstance(failure, dict))
+    storage = {key: str(value) for key, value in _dict(spec.get("storage")).items() if key in _STORAGE_MEMBERS and value}
+    return TableflowTopic(
         str(spec.get("topic_name") or spec.get("display_name") or ""),
         tuple(sorted(map(str, _list(spec.get("table_formats"))))),
-        SUSPENDED if stopped else FAILED if phase == "FAILED" else RUNNING,
+        SUSPENDED if suspended else FAILED if phase == "FAILED" else RUNNING,
         phase,
         catalogs,
         str(_dict(entry.get("metadata")).get("created_at") or ""),
         _error(status),
-        {str(one.get("format") or ""): _error(one) for one in failing},
+        {str(failure.get("format") or ""): _error(failure) for failure in failing},
         storage,
         str(status.get("write_mode") or ""),
     )
 
 
-def _sync(one: Mapping[str, Any]) -> Sync:
-    return Sync(str(one["catalog_integration_id"]), str(one.get("sync_status") or ""), _error(one))
+def _sync(entry: Mapping[str, Any]) -> CatalogSync:
+    return CatalogSync(str(entry["catalog_integration_id"]), str(entry.get("sync_status") or ""), _error(entry))
 
 
-def _error(told: Mapping[str, Any]) -> str:
-    """What went wrong; the service says `none` where nothing did."""
-    text = str(told.get("error_message") or "")
+def _error(status: Mapping[str, Any]) -> str:
+    """The error message; the service writes `none` if there is no error."""
+    text = str(status.get("error_message") or "")
     return "" if text.lower() == "none" else mask_text(text)
 
 

@@ -1,0 +1,164 @@
+"""Reads records of the audit log: who asked for what of which resource, and whether it was granted. Pure.
+
+Records are CloudEvents whose resource is a CRN (https://docs.confluent.io/cloud/current/monitoring/audit-logging/audit-log-schema.html).
+An authorization event says who was checked for an action: that is a right, and no proof that data moved.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+import msgspec
+
+from lineage_bridge.openlineage.times import parse_time
+
+TOPIC, CONNECTOR, STATEMENT, SUBJECT, OTHER = "topic", "connector", "statement", "subject", "other"
+_CHANGING = re.compile(
+    r"(Incremental)?(Alter|Bind|Create|Delete|Disable|Drop|Enable|Failover|Insert|Patch|Pause|Promote|Put|Register|Remove|Restart|Resume"
+    r"|Set|Start|Stop|Terminate|Unbind|Update|Upsert)[A-Z].*"
+)
+_TABLEFLOW_PREFIX = re.compile(r"Tableflow(?=[A-Z])")
+_DATA_ACCESS = re.compile(r"Produce|Fetch|FetchConsumer")
+_CHECK = re.compile(r".*/(authentication|authorization)")
+CHANGES, ACCESS = "changes", "access"
+"""Categories of requests."""
+_LONGEST = 200
+
+
+class Resource(NamedTuple):
+    """What a request is about. `environment` and `cluster` are ids, empty if unknown.
+
+    `scope`: for a topic or connector its Kafka cluster, for a statement `env-../cloud.region`, for a subject the registry; else empty.
+    """
+
+    kind: str
+    scope: str
+    name: str
+    environment: str = ""
+    cluster: str = ""
+
+    @property
+    def key(self) -> str:
+        """The resource's name in snapshots."""
+        return f"{self.kind} {self.scope} {self.name}"
+
+
+class Request(NamedTuple):
+    """A request. `method` is the audit log's name for it; `principal` and `client` may be empty; `granted`: it was allowed and succeeded.
+
+    `category`: CHANGES if it changed its resource, ACCESS if it checked access to data or was a change that was denied, else empty.
+    """
+
+    id: str
+    time_us: int
+    method: str
+    principal: str
+    client: str
+    granted: bool
+    category: str
+    resource: Resource
+
+
+def parse_request(value: bytes) -> Request | None:
+    """The request that a record describes; None if it describes none, or not what it is about."""
+    try:
+        event = msgspec.json.decode(value)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    data = event.get("data") if isinstance(event, Mapping) else None
+    if not isinstance(data, Mapping):
+        return None
+    time = parse_time(_text(event, "time"))
+    method = _text(data, "methodName", "method_name")
+    resource = _resource(event, data)
+    if time is None or not method or resource is None:
+        return None
+    short_method = method.rpartition(".")[2]
+    granted = _is_granted(data)
+    is_change = _is_change(_text(event, "type"), short_method, _member(data, "request"))
+    return Request(
+        _text(event, "id") or f"{time.us} {method} {resource.key}",
+        time.us,
+        method[:_LONGEST],
+        _principal(data),
+        _text(_member(data, "request"), "clientId", "client_id")[:_LONGEST],
+        granted,
+        _category(short_method, is_change=is_change, granted=granted),
+        resource,
+    )
+
+
+def _category(method: str, *, is_change: bool, granted: bool) -> str:
+    if is_change:
+        return CHANGES if granted else ACCESS
+    return ACCESS if _DATA_ACCESS.fullmatch(method) else ""
+
+
+def _is_change(kind: str, method: str, request: Mapping[str, Any]) -> bool:
+    if _CHANGING.fullmatch(_TABLEFLOW_PREFIX.sub("", method)):
+        return True
+    return not _CHECK.fullmatch(kind) and _text(request, "accessType", "access_type") == "MODIFICATION"
+
+
+def _is_granted(data: Mapping[str, Any]) -> bool:
+    authorization, result = _member(data, "authorizationInfo"), _text(_member(data, "result"), "status").upper()
+    is_denied = authorization.get("granted") is False or authorization.get("result") == "DENY"
+    return not is_denied and result not in ("FAILURE", "FAILED", "ERROR")
+
+
+def _principal(data: Mapping[str, Any]) -> str:
+    """The id of who sent the request: `sa-..`, `u-..`, or a user's number; never an e-mail address."""
+    info = _member(data, "authenticationInfo")
+    principal = info.get("principal")
+    id_ = ""
+    if isinstance(principal, Mapping):
+        kinds = (member for member in principal.values() if isinstance(member, Mapping))
+        id_ = next((found for member in kinds if (found := _text(member, "resourceId"))), "") or _text(principal, "resourceId")
+    elif isinstance(principal, str):
+        id_ = principal.removeprefix("User:")
+    id_ = id_ or _text(info, "principalResourceId")
+    return "" if "@" in id_ else id_[:_LONGEST]
+
+
+def _resource(event: Mapping[str, Any], data: Mapping[str, Any]) -> Resource | None:
+    """The resource by the event's most specific CRN, or by the kind and name that were checked if a CRN does not contain them."""
+    paths = [_crn_parts(text) for text in (_text(data, "resourceName", "resource_name"), _text(event, "subject"))]
+    path = max(paths, key=len)
+    checked = _member(data, "authorizationInfo")
+    kind, name = _text(checked, "resourceType").lower(), _text(checked, "resourceName")
+    if kind in (TOPIC, CONNECTOR, SUBJECT) and kind not in path and name and not name.startswith("crn:"):
+        path[kind] = name
+    elif "schema-registry" in path and SUBJECT not in path and (plain := _text(data, "resourceName")) and not plain.startswith("crn:"):
+        path[SUBJECT] = plain
+    if not path:
+        return None
+    environment, cluster = path.get("environment", ""), path.get("kafka") or path.get("cloud-cluster", "")
+    scopes = {
+        TOPIC: cluster,
+        CONNECTOR: cluster,
+        STATEMENT: f"{environment}/{path.get('flink-region', '').lower()}",
+        SUBJECT: path.get("schema-registry", ""),
+    }
+    for found, scope in scopes.items():
+        if path.get(found):
+            return Resource(found, scope, path[found][:1000], environment, cluster)
+    return Resource(OTHER, "", "", environment, cluster)
+
+
+def _crn_parts(crn: str) -> dict[str, str]:
+    """Kind to name in a CRN: `crn://confluent.cloud/organization=../environment=env-../kafka=lkc-../topic=orders`."""
+    if not crn.startswith("crn:"):
+        return {}
+    _, _, path = crn.partition("://")[2].partition("/")
+    return {kind.lower(): unquote(name) for kind, found, name in (part.partition("=") for part in path.split("/")) if found and name}
+
+
+def _member(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    member = whole.get(name)
+    return member if isinstance(member, Mapping) else {}
+
+
+def _text(whole: Mapping[str, Any], *names: str) -> str:
+    """The first of these members that is a text; empty if none is."""
+    return next((text for name in names if isinstance(text := whole.get(name), str) and text), "")

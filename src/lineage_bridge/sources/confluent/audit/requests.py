@@ -1,0 +1,59 @@
+"""The newest requests of each resource, as the audit log reports them. Pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lineage_bridge.openlineage.event_builder import Json
+from lineage_bridge.sources.confluent.audit.parse import ACCESS, CHANGES, OTHER, Request
+
+KEPT_REQUESTS, _KEPT_RESOURCES = 10, 1_000
+IDENTITY = {CHANGES: ("id",), ACCESS: ("method", "principal", "client", "granted")}
+"""Category to the members by which two requests are the same: the log may report a change twice; of checks only the newest is kept."""
+Requests = Mapping[str, list[Json]]
+"""Category to requests, newest first."""
+
+
+class RecentRequests:
+    """The newest requests of each resource: those of an earlier poll and those that are added. Repetitions count once.
+
+    `by_resource`: resource key to Requests.
+    """
+
+    def __init__(self, before: Mapping[str, Requests]) -> None:
+        self.by_resource: dict[str, dict[str, list[Json]]] = {
+            key: {category: list(requests[category]) for category in IDENTITY} for key, requests in before.items()
+        }
+
+    def add(self, request: Request) -> None:
+        """Add a request, unless it has no category or no resource of a known kind."""
+        if not request.category or request.resource.kind == OTHER:
+            return
+        added: Json = {
+            "id": request.id,
+            "at": request.time_us,
+            "method": request.method,
+            "principal": request.principal,
+            "client": request.client,
+            "granted": request.granted,
+        }
+        requests = self.by_resource.setdefault(request.resource.key, {category: [] for category in IDENTITY})
+        newest: dict[Any, Json] = {}
+        for other in (*requests[request.category], added):
+            key = tuple(other[member] for member in IDENTITY[request.category])
+            newest[key] = max(newest.get(key, other), other, key=_order)
+        requests[request.category] = newest_first(newest.values())
+
+    def newest_resources(self) -> dict[str, Requests]:
+        """The resources with the newest requests, by key: as many as are kept."""
+        newest = {key: max(request["at"] for kept in requests.values() for request in kept) for key, requests in self.by_resource.items()}
+        kept = sorted(newest, key=lambda key: (-newest[key], key))[:_KEPT_RESOURCES]
+        return {key: self.by_resource[key] for key in sorted(kept)}
+
+
+def newest_first(requests: Iterable[Json]) -> list[Json]:
+    """As many requests as are kept, newest first."""
+    return sorted(requests, key=_order, reverse=True)[:KEPT_REQUESTS]
+
+
+def _order(request: Json) -> tuple[int, str]:
+    return request["at"], request["id"]

@@ -1,0 +1,47 @@
+"""Requests to a Stream Catalog."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.sources.common.http import HttpClient
+from lineage_bridge.sources.confluent.catalog.parse import Entity, qualified_name_of
+
+PAGE_SIZE = 500
+"""Entities per page: the most that the catalog returns."""
+TOPICS, CONNECTORS, SCHEMAS = ("kafka_topic",), ("cn_connector",), ("sr_schema", "sr_record", "sr_field")
+"""Types of entities, as they are searched for together."""
+_ROOT = "/catalog/v1"
+_ATTRIBUTES = ("owner", "description")
+
+
+def search_entities(http: HttpClient, types: tuple[str, ...]) -> list[Mapping[str, Any]]:
+    """All entities of some types, of schemas those with tags. A type that the catalog does not have has no entities. Raises SourceError."""
+    found: dict[str, Mapping[str, Any]] = {}
+    parameters: dict[str, Any] = {"type": list(types), "limit": PAGE_SIZE}
+    parameters |= {"tag": "*"} if types == SCHEMAS else {"attr": list(_ATTRIBUTES)}
+    offset = 0
+    while True:
+        answer = http.get(f"{_ROOT}/search/basic", **parameters, offset=offset)
+        page = answer.get("entities", answer.get("searchResults")) if isinstance(answer, Mapping) else None
+        if page is None and isinstance(answer, Mapping):
+            page = []
+        if not isinstance(page, list) or not all(isinstance(entry, Mapping) for entry in page):
+            raise SourceError(f"GET {_ROOT}/search/basic did not return a list")
+        new = {qualified_name_of(entry): entry for entry in page if entry.get("status", "ACTIVE") == "ACTIVE"}
+        is_last = len(page) < PAGE_SIZE or not new.keys() - found.keys()
+        found.update(new)
+        if is_last:
+            return list(found.values())
+        offset += len(page)
+
+
+def list_business_metadata_definitions(http: HttpClient) -> Any:  # noqa: ANN401  # JSON
+    """The definitions of business metadata. Raises as `Http.get` does."""
+    return http.get(f"{_ROOT}/types/businessmetadatadefs")
+
+
+def get_business_metadata(http: HttpClient, entity: Entity) -> Any:  # noqa: ANN401  # JSON
+    """The business metadata of an entity. Raises as `Http.get` does."""
+    return http.get(f"{_ROOT}/entity/type/{entity.kind}/name/{quote(entity.qualified_name, safe='')}/businessmetadata")

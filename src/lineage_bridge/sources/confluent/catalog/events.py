@@ -1,0 +1,89 @@
+"""Translates what a Stream Catalog says about topics and connectors into OpenLineage events. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.common.kafka.events.builder import digest
+from lineage_bridge.sources.common.registry.translate import catalog_tags
+from lineage_bridge.sources.confluent.catalog.parse import Entity
+
+PRODUCER = EventBuilder("https://lineagebridge.dev/sources/confluent/catalog")
+TOPICS, CONNECTORS = "topics", "connectors"
+"""Kinds of entities, as members of the snapshot."""
+Memory = Mapping[str, Mapping[str, Any]]
+"""Namespace to name to what was emitted: `tags`, `metadata`, and `told`, the digest of each facet."""
+
+
+def entity_events(
+    kind: str, entities: Iterable[Entity], namespaces: Mapping[str, str], before: Memory, now_us: int
+) -> tuple[dict[str, dict[str, Any]], list[Json]]:
+    """What to remember about the entities of a kind, and events with the facets that are new or withdrawn.
+
+    `namespaces`: cluster id to namespace.
+    """
+    remembered: dict[str, dict[str, Any]] = {}
+    events: list[Json] = []
+    for entity in sorted(entities, key=lambda entity: entity.qualified_name):
+        name = (namespaces[entity.cluster], entity.name)
+        earlier = before.get(name[0], {}).get(name[1], {"told": {}, "metadata": {}})
+        metadata = earlier["metadata"] if entity.metadata is None else entity.metadata
+        facets = _facets(kind, entity, metadata)
+        digests = {key: digest(facet) for key, facet in facets.items()}
+        if digests:
+            remembered.setdefault(name[0], {})[name[1]] = {"tags": list(entity.tags), "metadata": metadata, "told": digests}
+        new = {key: facet for key, facet in facets.items() if earlier["told"].get(key) != digests[key]}
+        withdrawn = {key: PRODUCER.deleted_facet() for key in earlier["told"] if key not in digests}
+        events += _event(kind, name, {**new, **withdrawn}, now_us)
+    listed = {(namespaces[entity.cluster], entity.name) for entity in entities}
+    for name, entry in entries_of(before):
+        if name not in listed:
+            events += _event(kind, name, dict.fromkeys(entry["told"], PRODUCER.deleted_facet()), now_us)
+    return remembered, events
+
+
+def entries_of(memory: Memory) -> Iterator[tuple[DatasetName, Mapping[str, Any]]]:
+    """The entries of a memory, by full name."""
+    for namespace, entries in sorted(memory.items()):
+        for name, entry in sorted(entries.items()):
+            yield (namespace, name), entry
+
+
+def _event(kind: str, name: DatasetName, facets: Mapping[str, Json], now_us: int) -> list[Json]:
+    """An event a microsecond before now, so that what the registry's plane says about the same topic is newer."""
+    if not facets:
+        return []
+    if kind == CONNECTORS:
+        return [PRODUCER.job_event(now_us - 1, name, job_facets=facets)]
+    return [PRODUCER.dataset_event(now_us - 1, name, facets)]
+
+
+def _facets(kind: str, entity: Entity, metadata: Mapping[str, Any]) -> dict[str, Json]:
+    tags = catalog_tags(entity.tags)
+    if kind == CONNECTORS:
+        return _connector_facets(entity, tags, metadata)
+    facets: dict[str, Json] = {}
+    if tags:
+        facets["tags"] = PRODUCER.dataset_tags(tags)
+    if entity.owner:
+        facets["ownership"] = PRODUCER.ownership("Dataset", entity.owner)
+    if entity.description:
+        facets["documentation"] = PRODUCER.documentation("Dataset", entity.description)
+    if metadata:
+        facets["confluent_business_metadata"] = PRODUCER.own_facet(
+            "1-0-0", "ConfluentBusinessMetadataDatasetFacet", metadata=dict(metadata)
+        )
+    return facets
+
+
+def _connector_facets(entity: Entity, tags: list[Json], metadata: Mapping[str, Any]) -> dict[str, Json]:
+    """The connectors' plane emits owner and description as facets, so the catalog's are members beside the metadata."""
+    facets: dict[str, Json] = {}
+    members: Json = {"metadata": dict(metadata)} if metadata else {}
+    members |= {key: value for key, value in (("owner", entity.owner), ("description", entity.description)) if value}
+    if tags:
+        facets["tags"] = PRODUCER.job_tags(tags)
+    if members:
+        facets["confluent_business_metadata"] = PRODUCER.own_facet("1-0-0", "ConfluentBusinessMetadataJobFacet", **members)
+    return facets

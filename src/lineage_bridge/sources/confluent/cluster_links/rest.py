@@ -1,0 +1,105 @@
+"""The cluster links of a Kafka cluster and their mirror topics, by the REST API of the destination cluster."""
+
+from typing import NamedTuple
+
+import msgspec
+
+from lineage_bridge.errors import MissingError
+from lineage_bridge.sources.confluent.kafka_rest import KafkaRest, Millis, Offset, Text
+
+
+class _Link(msgspec.Struct):
+    link_name: Text
+    link_id: str | None = None
+    source_cluster_id: str | None = None
+    remote_cluster_id: str | None = None
+    link_state: str | None = None
+    link_error: str | None = None
+    link_error_message: str | None = None
+
+
+class _Lag(msgspec.Struct):
+    lag: Offset | None = None
+
+
+class _Lags(msgspec.Struct):
+    items: list[_Lag] = []
+
+
+class _Mirror(msgspec.Struct):
+    link_name: Text
+    mirror_topic_name: Text
+    source_topic_name: Text
+    mirror_status: str
+    state_time_ms: Millis | None = None
+    mirror_lags: _Lags | list[_Lag] | None = None
+    mirror_topic_error: str | None = None
+
+
+class Mirror(NamedTuple):
+    """A mirror topic. `since_us`: time of its last change of status, 0 if unknown; `lag`: over all partitions, -1 if unknown."""
+
+    topic: str
+    source: str
+    status: str
+    since_us: int = 0
+    lag: int = -1
+    error: str = ""
+
+
+class Link(NamedTuple):
+    """A cluster link with its mirrors, in the order of their names. `source`: id of the source cluster."""
+
+    name: str
+    id: str
+    source: str
+    state: str
+    error: str
+    mirrors: tuple[Mirror, ...]
+
+
+def list_links(rest: KafkaRest, *, had_links: bool) -> tuple[Link, ...]:
+    """All links that have mirrors on this cluster, by name. Raises SourceError.
+
+    A cluster that does not know the call has no links, unless it had some before.
+    """
+    try:
+        links = rest.list_all(_Link, "links")
+    except MissingError:
+        if had_links:
+            raise
+        return ()
+    mirrors = rest.list_all(_Mirror, "links", "-", "mirrors") if links else []
+    by_link: dict[str, list[Mirror]] = {}
+    for mirror in mirrors:
+        by_link.setdefault(mirror.link_name, []).append(_parse_mirror(mirror))
+    unique = sorted({link.link_name: link for link in links}.values(), key=lambda link: link.link_name)
+    return tuple(_parse_link(link, by_link[link.link_name]) for link in unique if link.link_name in by_link)
+
+
+def _parse_link(link: _Link, mirrors: list[Mirror]) -> Link:
+    error = link.link_error_message or link.link_error or ""
+    source = link.source_cluster_id or link.remote_cluster_id or ""
+    unique = {mirror.topic: mirror for mirror in mirrors}
+    return Link(
+        link.link_name,
+        link.link_id or "",
+        source,
+        link.link_state or "",
+        "" if error == "NO_ERROR" else error,
+        tuple(unique[topic] for topic in sorted(unique)),
+    )
+
+
+def _parse_mirror(mirror: _Mirror) -> Mirror:
+    partitions = mirror.mirror_lags.items if isinstance(mirror.mirror_lags, _Lags) else mirror.mirror_lags or []
+    lags = [partition.lag for partition in partitions if partition.lag is not None]
+    error = mirror.mirror_topic_error or ""
+    return Mirror(
+        mirror.mirror_topic_name,
+        mirror.source_topic_name,
+        mirror.mirror_status,
+        (mirror.state_time_ms or 0) * 1000,
+        sum(lags) if lags else -1,
+        "" if error == "NO_ERROR" else error,
+    )

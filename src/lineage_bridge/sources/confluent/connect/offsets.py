@@ -1,0 +1,49 @@
+"""The offsets of managed connectors: when to ask for them, and what to remember of the answers. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from lineage_bridge.sources.common.connect.catalogue.family import SINK
+from lineage_bridge.sources.common.connect.generation import fingerprint
+from lineage_bridge.sources.common.connect.lineage.evidence import sums_of
+from lineage_bridge.sources.common.connect.worker import RUNNING, ConnectorDetail, ConnectorState
+
+_ASK_AGAIN_US = {"sink": 900_000_000, "source": 3_600_000_000}
+"""How long offsets are not asked for again: those of a sink count rows, those of a source only name what it reads."""
+
+
+class OffsetsRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """When a connector's offsets were asked for (us), for which configuration, and their sums by topic; or `why` there are none."""
+
+    at_us: int
+    config: str
+    sums: dict[str, int] = msgspec.field(default_factory=dict)
+    why: str = ""
+
+
+def is_due(connector: ConnectorState, asked: OffsetsRecord | None, now_us: int) -> bool:
+    """Whether to ask for a connector's offsets now."""
+    if not any(part.state == RUNNING for part in (connector.status, *connector.tasks.values())):
+        return False
+    if asked is None or asked.config != version_of(connector):
+        return True
+    return now_us - asked.at_us >= _ASK_AGAIN_US.get(connector.direction, 0)
+
+
+def version_of(connector: ConnectorState) -> str:
+    """The fingerprint of the configuration that a connector's offsets depend on."""
+    return fingerprint(connector.config, frozenset())
+
+
+def record_offsets(connector: ConnectorState, offsets: tuple[Mapping[str, Any], ...], now_us: int) -> OffsetsRecord:
+    """What to remember of a connector's offsets."""
+    sums = sums_of(connector, ConnectorDetail(offsets=offsets), None) if connector.direction == SINK else {}
+    return OffsetsRecord(now_us, version_of(connector), sums)
+
+
+def recorded_detail(connector: ConnectorState, asked: OffsetsRecord) -> ConnectorDetail:
+    """The offsets of a sink as of the last time they were asked for."""
+    entries = tuple({"partition": {"kafka_topic": topic}, "offset": {"kafka_offset": sum_}} for topic, sum_ in sorted(asked.sums.items()))
+    return ConnectorDetail(offsets=entries) if connector.direction == SINK and entries else ConnectorDetail()

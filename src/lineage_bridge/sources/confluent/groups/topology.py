@@ -1,0 +1,31 @@
+"""Completes the topologies of Kafka Streams groups, which REST reports without sinks. Pure."""
+
+from dataclasses import replace
+
+from lineage_bridge.sources.common.kafka.look.cluster import STREAMS, ClusterState, KafkaGroup, KafkaTopic, Subtopology
+from lineage_bridge.sources.common.kafka.look.purposes import purpose
+
+
+def with_known_topics(seen: ClusterState, topics: frozenset[str]) -> ClusterState:
+    """What was seen, with the cluster's topics, and with the topologies that these complete."""
+    groups = {name: _with_sinks(name, group, topics) for name, group in (seen.groups or {}).items()}
+    every = seen.topics if seen.topics is not None else {name: KafkaTopic() for name in sorted(topics)}
+    return replace(seen, topics=every, groups=None if seen.groups is None else groups)
+
+
+def _with_sinks(name: str, group: KafkaGroup, topics: frozenset[str]) -> KafkaGroup:
+    """A group of Kafka Streams with the sinks of its topology: its own topics, found by their names.
+
+    If there are repartition topics, data flows from the sources to them, and from them to the state stores.
+    """
+    if group.kind != STREAMS or not group.topology or any(part.sinks for part in group.topology):
+        return group
+    own = sorted(topic for topic in topics if topic.startswith(f"{name}-"))
+    repartition = tuple(topic for topic in own if purpose(topic) == "REPARTITION")
+    stores = tuple(topic for topic in own if purpose(topic) == "CHANGELOG")
+    sources = tuple(sorted({topic for part in group.topology for topic in part.sources} - set(repartition)))
+    if repartition:
+        topology: tuple[Subtopology, ...] = (Subtopology(sources, repartition), Subtopology(repartition, stores))
+    else:
+        topology = (Subtopology(sources, stores),)
+    return group._replace(topology=topology, topics=frozenset((*sources, *repartition)))

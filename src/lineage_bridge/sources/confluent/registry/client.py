@@ -1,0 +1,45 @@
+"""The Schema Registries of an organization, and the HTTP clients that ask them. Also used by the planes of catalogs and schema links."""
+
+from msgspec.structs import replace
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.sources.common.http import HttpClient
+from lineage_bridge.sources.common.registry.client import HEADERS
+from lineage_bridge.sources.confluent.organization import Organization, SchemaRegistry
+from lineage_bridge.sources.confluent.plane import PlaneContext
+from lineage_bridge.sources.confluent.settings import EVERY
+
+
+def registries(context: PlaneContext, organization: Organization | None = None) -> list[SchemaRegistry]:
+    """The registries of an organization (default: of its observed part), with the addresses that the settings give.
+
+    A registry that Confluent Cloud does not list has the id `registry`. The address that is set for all registries is used for listed ones
+    without an address, and if there is only one environment, for its registry.
+    """
+    organization = organization or context.observed
+    urls = context.settings.registry_urls
+    listed, common = {registry.environment for registry in organization.registries}, urls.get(EVERY, "")
+    found = [replace(registry, url=urls.get(registry.environment) or registry.url or common) for registry in organization.registries]
+    default = common if len(organization.environments) == 1 else ""
+    unlisted = {environment.id: urls.get(environment.id) or default for environment in organization.environments}
+    return [*found, *(SchemaRegistry("registry", id_, url) for id_, url in unlisted.items() if url and id_ not in listed)]
+
+
+def registry_http(context: PlaneContext, registry: SchemaRegistry, user: str) -> HttpClient:
+    """The client that asks a registry, or the catalog beside it, for `user`. Raises SourceError if the registry cannot be asked."""
+    credential = context.settings.credential("registry", registry.id, registry.environment)
+    if credential is None or not registry.url:
+        raise SourceError(unavailable_registry_reason(context, registry))
+    return context.clients.http(user, registry.url, credential, f"registry {registry.id}", HEADERS)
+
+
+def unavailable_registry_reason(context: PlaneContext, registry: SchemaRegistry) -> str:
+    """Why a registry cannot be asked; empty if it can."""
+    if context.settings.credential("registry", registry.id, registry.environment) is None:
+        return f"no API key is set for {registry.id}"
+    return "" if registry.url else f"Confluent Cloud does not list an address for {registry.id}; set registry_urls"
+
+
+def poll_number(now_us: int, interval_s: float) -> int:
+    """A number that grows by one from poll to poll, for rotating through what is not asked at every poll."""
+    return int(now_us / 1_000_000 / interval_s)

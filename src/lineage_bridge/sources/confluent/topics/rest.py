@@ -1,0 +1,76 @@
+"""Topics, their configurations and their access rules, by the REST API of their cluster."""
+
+import msgspec
+
+from lineage_bridge.errors import MissingError
+from lineage_bridge.sources.common.kafka.look.cluster import AclRule, KafkaTopic
+from lineage_bridge.sources.confluent.kafka_rest import Count, KafkaRest, Text
+
+
+class _Topic(msgspec.Struct):
+    topic_name: Text
+    is_internal: bool = False
+    partitions_count: Count = 0
+    replication_factor: Count = 0
+
+
+class _Config(msgspec.Struct):
+    topic_name: str
+    name: str
+    value: str | None = None
+    is_default: bool = False
+    is_sensitive: bool = False
+    source: str = ""
+
+    @property
+    def is_set_on_topic(self) -> bool:
+        """Whether the value is set on the topic itself and is not sensitive."""
+        return not self.is_sensitive and (self.source == "DYNAMIC_TOPIC_CONFIG" if self.source else not self.is_default)
+
+
+class _Acl(msgspec.Struct):
+    resource_type: str
+    resource_name: str
+    pattern_type: str
+    principal: str
+    operation: str
+    permission: str
+
+
+def list_topics(rest: KafkaRest) -> dict[str, KafkaTopic]:
+    """All topics by name. Raises SourceError."""
+    return {entry.topic_name: _topic(entry) for entry in rest.list_all(_Topic, "topics")}
+
+
+def find_topic(rest: KafkaRest, name: str) -> KafkaTopic | None:
+    """The topic of this name; None if it does not exist. Raises SourceError."""
+    try:
+        return _topic(rest.get(_Topic, "topics", name))
+    except MissingError:
+        return None
+
+
+def list_configs(rest: KafkaRest) -> dict[str, dict[str, str]]:
+    """Topic to the settings that are set on the topic itself. Raises SourceError."""
+    found: dict[str, dict[str, str]] = {}
+    for entry in rest.list_all(_Config, "topics", "-", "configs"):
+        if entry.is_set_on_topic:
+            found.setdefault(entry.topic_name, {})[entry.name] = entry.value or ""
+    return found
+
+
+def list_rules(rest: KafkaRest) -> tuple[AclRule, ...]:
+    """The access rules for reading and writing topics. Raises SourceError."""
+    return tuple(
+        sorted(
+            AclRule(entry.resource_name, entry.pattern_type, entry.principal, entry.operation, entry.permission == "ALLOW")
+            for entry in rest.list_all(_Acl, "acls", resource_type="TOPIC")
+            if entry.resource_type == "TOPIC"
+            and entry.pattern_type in ("LITERAL", "PREFIXED")
+            and entry.operation in ("ALL", "READ", "WRITE")
+        )
+    )
+
+
+def _topic(entry: _Topic) -> KafkaTopic:
+    return KafkaTopic("", entry.is_internal, (0,) * entry.partitions_count, entry.replication_factor)
