@@ -158,7 +158,6 @@ LONG_FILES = {
     "ports.py",
     "sources/common/ksqldb/translate.py",
     "sources/common/registry/translate.py",
-    "sources/confluent/observer.py",
     "sql/statements/parsing.py",
     "store/query/reader.py",
     "wiring.py",

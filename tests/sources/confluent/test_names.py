@@ -9,7 +9,7 @@ from tests.sources.http import Reply, Request, Standin, standing
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.confluent.clients import Clients
-from lineage_bridge.sources.confluent.identities.plane import Identities, IdentitiesPlane, planes
+from lineage_bridge.sources.confluent.identities.plane import IdentitiesPlane, IdentityListing, planes
 from lineage_bridge.sources.confluent.organization import Organization
 from lineage_bridge.sources.confluent.plane import PlaneContext
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
@@ -100,4 +100,4 @@ def test_nothing_is_nobody(cloud: Standin):
     names = plane(cloud.url)
     before = names.translate(names.fetch(None, 0), None, NO_METADATA, 0).snapshot
     assert names.shared_metadata(names.translate(names.empty_answer(), before, NO_METADATA, 0).snapshot).names == {}
-    assert names.empty_answer() == Identities({"service accounts": {}, "users": {}, "API keys": {}})
+    assert names.empty_answer() == IdentityListing({"service accounts": {}, "users": {}, "API keys": {}})

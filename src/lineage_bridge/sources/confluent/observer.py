@@ -21,7 +21,7 @@ from lineage_bridge.sources.confluent.organization import Organization
 from lineage_bridge.sources.confluent.outcomes import Outcome, Step
 from lineage_bridge.sources.confluent.plane import AnyPlane
 from lineage_bridge.sources.confluent.planes import PLANE_FACTORIES, Factory, PlaneFactory
-from lineage_bridge.sources.confluent.poll import CONCURRENT_PLANES, Fetched, Poll, fetch
+from lineage_bridge.sources.confluent.poll import CONCURRENT_PLANES, Fetched, OrganizationPoll, fetch
 from lineage_bridge.sources.confluent.settings import EVERYTHING, ConfluentSettings, Selection
 
 
@@ -83,7 +83,7 @@ class ConfluentObserver(Observer[ConfluentSettings]):
         are skipped. Raises SourceError.
         """
         self.clients.start_poll(stop or threading.Event())
-        poll = Poll(self.name, self.clients, self._planes, before or {}, around, now_us, only)
+        poll = OrganizationPoll(self.name, self.clients, self._planes, before or {}, around, now_us, only)
         yield poll.discover()
         yield from poll.steps(frozenset(done), on_progress)
 

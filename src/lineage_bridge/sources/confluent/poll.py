@@ -35,7 +35,7 @@ class Fetched(NamedTuple):
     took_us: int
 
 
-class Poll:
+class OrganizationPoll:
     """One poll. `before` is the source's previous snapshot; `shared` the metadata of all sources.
 
     The snapshot that is built up has: `estate`, the organization; `planes`, key to the snapshot of each plane; `unseen`, key to what could

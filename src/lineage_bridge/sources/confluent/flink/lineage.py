@@ -88,7 +88,7 @@ def creates(text: str, *kinds: str) -> bool:
     return defines(text) and _first_words(text, 1) == {"CREATE"} and not _first_words(text, _HEAD).isdisjoint(kinds)
 
 
-class LineageReader:
+class StatementReader:
     """Reads the statements of an environment, in the order of their creation."""
 
     def __init__(self, catalog: CloudCatalog) -> None:

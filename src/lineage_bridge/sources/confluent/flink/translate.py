@@ -12,7 +12,7 @@ from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
 from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, SharedMetadata, topic_columns
 from lineage_bridge.sources.confluent.flink.catalog import REGISTERED, CloudCatalog, declared_fields
 from lineage_bridge.sources.confluent.flink.events import PRODUCER, FlinkScope, StatementEvents
-from lineage_bridge.sources.confluent.flink.lineage import Definition, LineageReader, StatementLineage, creates, defines, definition_of
+from lineage_bridge.sources.confluent.flink.lineage import Definition, StatementLineage, StatementReader, creates, defines, definition_of
 from lineage_bridge.sources.confluent.flink.parse import COMPLETED, ENDED, FAILED, MATERIALIZED_TABLE, FlinkAnswers, Statement
 from lineage_bridge.sources.confluent.organization import Organization
 from lineage_bridge.sql.statements.catalog import Table
@@ -29,7 +29,7 @@ class RegionTranslation:
         self, scope: FlinkScope, organization: Organization, answers: FlinkAnswers, before: Snapshot, shared: SharedMetadata, now_us: int
     ) -> None:
         self._answers, self._before, self._shared, self._now_us = answers, before, shared, now_us
-        self._reader = LineageReader(CloudCatalog(organization, scope.environment, shared))
+        self._reader = StatementReader(CloudCatalog(organization, scope.environment, shared))
         self._builder = StatementEvents(scope, organization, shared, now_us)
         self._events: list[Json] = []
         self._states: dict[str, dict[str, Any]] = {"statements": {}, "tables": {}}

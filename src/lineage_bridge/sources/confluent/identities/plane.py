@@ -20,15 +20,15 @@ _ACCOUNTS, _USERS, _KEYS = "service accounts", "users", "API keys"
 _PATHS = {_ACCOUNTS: "/iam/v2/service-accounts", _USERS: "/iam/v2/users", _KEYS: "/iam/v2/api-keys"}
 
 
-class Identities(NamedTuple):
+class IdentityListing(NamedTuple):
     """What was listed. `names`: kind to id to name; for API keys, the owner's id. Listings that failed are in `unseen` only."""
 
     names: Mapping[str, Mapping[str, str]]
     unseen: tuple[Unseen, ...] = ()
 
 
-class IdentitiesPlane(Plane[Identities]):
-    """The accounts, users and keys of an organization. Its snapshot is `Identities.names`."""
+class IdentitiesPlane(Plane[IdentityListing]):
+    """The accounts, users and keys of an organization. Its snapshot is `IdentityListing.names`."""
 
     name, stage = "names", 0
 
@@ -36,7 +36,7 @@ class IdentitiesPlane(Plane[Identities]):
         """The listings need the Cloud API key."""
         return "" if self.settings.cloud else "no Cloud API key is set"
 
-    def fetch(self, before: Snapshot | None, now_us: int) -> Identities:
+    def fetch(self, before: Snapshot | None, now_us: int) -> IdentityListing:
         """Three listings. Raises SourceError if all of them fail."""
         del before, now_us
         http = self.clients.http(self.key, self.settings.url, self._credential(), "cloud")
@@ -45,16 +45,16 @@ class IdentitiesPlane(Plane[Identities]):
         if len(failed) == len(answers):
             raise failed[_ACCOUNTS]
         names = {kind: answer for kind, answer in answers.items() if not isinstance(answer, SourceError)}
-        return Identities(names, tuple(Unseen(kind, str(error)) for kind, error in failed.items()))
+        return IdentityListing(names, tuple(Unseen(kind, str(error)) for kind, error in failed.items()))
 
-    def translate(self, fetched: Identities, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
+    def translate(self, fetched: IdentityListing, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """A snapshot without events: other planes use the names."""
         del shared, now_us
         return Observation({**(before or {}), **fetched.names}, unseen=fetched.unseen)
 
-    def empty_answer(self) -> Identities:
+    def empty_answer(self) -> IdentityListing:
         """No accounts, users or keys."""
-        return Identities({kind: {} for kind in _PATHS})
+        return IdentityListing({kind: {} for kind in _PATHS})
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         """The name of each id; for an API key, its owner's name."""
