@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from tests.events import KEY, T0
 
 from lineage_bridge.api.app import create_app
-from lineage_bridge.api.services import Disk, Services
+from lineage_bridge.api.services import DiskSpace, Services
 from lineage_bridge.errors import StoreMissingError
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.writer import LogWriter
@@ -51,7 +51,7 @@ class Parts:
     now_us: int = NOW
     pipeline: dict[str, Any] | None = field(default_factory=lambda: {"state": "running", "pid": 7, "beat_us": NOW, "error": None})
     alive: bool = True
-    disk: Disk = field(default_factory=lambda: Disk(1000, 1 << 40))
+    disk: DiskSpace = field(default_factory=lambda: DiskSpace(1000, 1 << 40))
     log_state: str = "ok"
 
 

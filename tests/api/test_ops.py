@@ -13,7 +13,7 @@ from tests.events import run_event
 from tests.published import schemas
 
 from lineage_bridge.api.app import create_app
-from lineage_bridge.api.services import Disk
+from lineage_bridge.api.services import DiskSpace
 from lineage_bridge.errors import LogFullError
 
 ERASE = "/api/v1/operations/erase"
@@ -24,7 +24,7 @@ def ready(server: Server, status: int) -> Any:
 
 
 def test_health_tells_the_disk_used(server: Server) -> None:
-    server.parts.disk = Disk(123, 456)
+    server.parts.disk = DiskSpace(123, 456)
     assert server.ask("/health") == {"status": "ok", "disk": {"used_bytes": 123, "free_bytes": 456}}
 
 
@@ -54,7 +54,7 @@ def test_ready_when_all_parts_work(server: Server) -> None:
         ({"pipeline": {}}, "pipeline", "silent"),
         ({"alive": False}, "pipeline", "dead"),
         ({"log_state": "the disk is full"}, "intake", "failed"),
-        ({"disk": Disk(1, 100)}, "intake", "full"),
+        ({"disk": DiskSpace(1, 100)}, "intake", "full"),
     ],
 )
 def test_not_ready_names_the_part(server: Server, change: dict[str, Any], part: str, state: str) -> None:
@@ -127,11 +127,11 @@ def test_the_description_speaks_of_every_call_and_of_our_shapes(server: Server) 
 
 
 def test_an_answer_has_the_shape_that_is_described(server: Server) -> None:
-    from lineage_bridge.api.schemas.answers import Neighbourhood, Readiness
+    from lineage_bridge.api.schemas.answers import NeighbourhoodAnswer, Readiness
 
     server.send(run_event(inputs=[{"namespace": "ns", "name": "a"}]))
     answer = server.client.get("/api/v1/graph/neighbourhood?namespace=ns&name=a")
-    assert msgspec.json.decode(answer.content, type=Neighbourhood).origin.name == "a"
+    assert msgspec.json.decode(answer.content, type=NeighbourhoodAnswer).origin.name == "a"
     assert msgspec.json.decode(server.client.get("/api/v1/ready").content, type=Readiness).ready
 
 

@@ -13,7 +13,7 @@ from lineage_bridge.errors import UnavailableError
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import FrameKind
 from lineage_bridge.ingest.ingest import Ingested, Sender, ingest, ingest_operation
-from lineage_bridge.ingest.payload import SAMPLE_BYTES, Events, Payload
+from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload
 from lineage_bridge.openlineage.verdict import Clean, Rejected
 from lineage_bridge.ports.log import Frame
 
@@ -44,7 +44,7 @@ class FullLog(MemoryLog):
         raise UnavailableError("queue full", str(len(frames)))
 
 
-def ingested(received: bytes | Payload | Events, log: MemoryLog, *, all_or_nothing: bool = False) -> Ingested:
+def ingested(received: bytes | Payload | SplitPayload, log: MemoryLog, *, all_or_nothing: bool = False) -> Ingested:
     received = Payload(received) if isinstance(received, bytes) else received
     return ingest(received, SENDER, log, T0, all_or_nothing=all_or_nothing)
 
@@ -98,9 +98,9 @@ def test_a_payload_that_cannot_be_split_is_kept_in_part() -> None:
 
 def test_all_or_nothing_appends_nothing_when_an_event_is_rejected() -> None:
     log = MemoryLog()
-    refused = ingested(Events([EVENT, BAD]), log, all_or_nothing=True)
+    refused = ingested(SplitPayload([EVENT, BAD]), log, all_or_nothing=True)
     assert (refused.accepted, refused.offsets.result(), log.records) == (1, [], [])
-    assert ingested(Events([EVENT, OTHER]), log, all_or_nothing=True).offsets.result() == [0, 1]
+    assert ingested(SplitPayload([EVENT, OTHER]), log, all_or_nothing=True).offsets.result() == [0, 1]
 
 
 def test_an_operation_is_a_record_of_its_sender() -> None:

@@ -35,7 +35,7 @@ class _App(FastAPI):
 
     def openapi(self) -> dict[str, Any]:
         if not self.openapi_schema:
-            self.openapi_schema = openapi.describe(self)
+            self.openapi_schema = openapi.openapi_document(self)
         return self.openapi_schema
 
 
@@ -68,7 +68,7 @@ def create_app(services: Services) -> FastAPI:
         app.include_router(part, prefix=PREFIX)
     # Most requests bring one event. This route skips FastAPI's dependencies, which cost more than judging; the guard lies before both.
     app.router.routes.insert(0, Route(f"{PREFIX}/lineage", intake.post_lineage, methods=["POST"], include_in_schema=False))
-    pages.install(app)
-    responses.install(app, services.clock_us)
+    pages.install_pages(app)
+    responses.install_error_handlers(app, services.clock_us)
     app.add_middleware(Guard, allowed_hosts=services.allowed_hosts, max_body_bytes=services.max_body_bytes)
     return app

@@ -26,12 +26,12 @@ MAX_OFFSET: Final = 1_000_000_000
 KINDS: Final = {"dataset": NodeKind.DATASET, "job": NodeKind.JOB}
 
 
-def mended(text: str) -> str:
+def mend_argument(text: str) -> str:
     """A text as events hold it: their NULs are mended too."""
     return text.replace("\0", "\ufffd")
 
 
-Mended = AfterValidator(mended)
+Mended = AfterValidator(mend_argument)
 Namespace = Annotated[str, Query(description="Namespace, exactly"), Mended]
 NodeName = Annotated[str, Query(description="Name, exactly"), Mended]
 Style = Annotated[
@@ -43,14 +43,14 @@ AnyStyle = Annotated[
 ]
 RunId = Annotated[str, Path(description="The run's id, as sent or as a UUID"), Mended]
 Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET)]
-Moment = Annotated[str | None, Query(description="As of this time: RFC 3339; UTC if it has no zone")]
-Ended = Annotated[bool, Query(description="Also what has ended")]
+AsOf = Annotated[str | None, Query(description="As of this time: RFC 3339; UTC if it has no zone")]
+IncludeEnded = Annotated[bool, Query(description="Also what has ended")]
 Item = TypeVar("Item")
 
 _LOST_PLUS = re.compile(r" (?=\d\d:?\d\d$)")
 
 
-def waiting(services: Services) -> Callable[..., Coroutine[Any, Any, None]]:
+def wait_for_position(services: Services) -> Callable[..., Coroutine[Any, Any, None]]:
     """What a question depends on: the graph has applied the position that was asked for, and settled."""
 
     async def wait_for_position(
@@ -75,7 +75,7 @@ def waiting(services: Services) -> Callable[..., Coroutine[Any, Any, None]]:
     return wait_for_position
 
 
-def reflecting(reader: GraphReader) -> dict[str, str]:
+def position_header(reader: GraphReader) -> dict[str, str]:
     """The header that names the position an answer reflects."""
     return {POSITION_HEADER: position_tokens.encode(reader.progress.position())}
 
@@ -88,7 +88,7 @@ def page(request: Request, found: Sequence[Item], limit: int, offset: int) -> tu
     return found[:limit], {"Link": f'<{following.path}?{following.query}>; rel="next"'}
 
 
-def demand(reader: GraphReader, kind: NodeKind, namespace: str, name: str) -> Node:
+def require_node(reader: GraphReader, kind: NodeKind, namespace: str, name: str) -> Node:
     """The node that a name means, in any spelling of it. Raises NotFoundError with names that come close."""
     node = reader.nodes.by_spelling(kind, namespace, name)
     if node is not None:
@@ -104,7 +104,7 @@ def style_of(namespace: str, names: str | None) -> str:
     return names or (BRIDGE if bridge_rank(namespace) == 0 else STANDARD)
 
 
-def time_argument(name: str, text: str | None) -> int | None:
+def parse_time_argument(name: str, text: str | None) -> int | None:
     """A time in UTC microseconds; without a zone it is UTC. Raises RequestError."""
     if text is None:
         return None

@@ -13,7 +13,7 @@ from fastapi import Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lineage_bridge.api.responses import of_error
+from lineage_bridge.api.responses import error_response
 from lineage_bridge.errors import RefusedError
 
 _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -81,7 +81,7 @@ class Guard:
         principal = _authenticate(scope)
         refusal = self._refusal(scope, principal)
         if refusal:
-            await of_error(refusal)(scope, receive, send)
+            await error_response(refusal)(scope, receive, send)
             return
         body = BoundedBody(receive, self.max_body_bytes)
         scope[_ADMISSION] = Admission(principal, body)

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.bodies import read_payload
 from lineage_bridge.api.guard import admission
-from lineage_bridge.api.responses import POSITION_HEADER, answer
+from lineage_bridge.api.responses import POSITION_HEADER, json_response
 from lineage_bridge.api.schemas.answers import (
     Accepted,
     BatchAnswer,
@@ -79,7 +79,7 @@ class Intake:
     async def _durable(self, offsets: "Future[list[int]]") -> str:
         """The position behind records, once they are durable."""
         written = await asyncio.wrap_future(offsets)
-        return position_tokens.behind(written[-1]) if written else position_tokens.log_end(self.services.log.end())
+        return position_tokens.encode_behind(written[-1]) if written else position_tokens.encode_log_end(self.services.log.end())
 
 
 def sender(request: Request, channel: str = CHANNEL) -> Sender:
@@ -96,9 +96,9 @@ def one_answer(receipt: Receipt) -> Response:
     verdict = event.verdict
     if isinstance(verdict, Rejected):
         rejected = RejectedAnswer(event.id, receipt.position, verdict.code, verdict.path, verdict.message)
-        return answer(rejected, STATUS[verdict.code], headers)
+        return json_response(rejected, STATUS[verdict.code], headers)
     repairs = verdict.repairs if isinstance(verdict, Repaired) else ()
-    return answer(Accepted(event.id, receipt.position, repairs), 201, headers)
+    return json_response(Accepted(event.id, receipt.position, repairs), 201, headers)
 
 
 def many_answer(receipt: Receipt, *, stored: bool = False) -> Response:
@@ -106,7 +106,7 @@ def many_answer(receipt: Receipt, *, stored: bool = False) -> Response:
     events, accepted = receipt.ingested.events, receipt.ingested.accepted
     counts = (accepted, len(events) - accepted, receipt.position, list(map(_outcome, range(len(events)), events)))
     outcomes = Stored(*counts, events_stored=accepted) if stored else Outcomes(*counts)
-    return answer(outcomes, 201 if accepted or not events else 422, {POSITION_HEADER: receipt.position})
+    return json_response(outcomes, 201 if accepted or not events else 422, {POSITION_HEADER: receipt.position})
 
 
 def batch_answer(receipt: Receipt) -> Response:
@@ -119,7 +119,7 @@ def batch_answer(receipt: Receipt) -> Response:
     ]
     summary = BatchSummary(len(events), accepted, len(failed), 0, len(failed))
     status: BatchStatus = "success" if not failed else "partial_success" if accepted else "failure"
-    return answer(BatchAnswer(status, summary, failed, receipt.position), 200, {POSITION_HEADER: receipt.position})
+    return json_response(BatchAnswer(status, summary, failed, receipt.position), 200, {POSITION_HEADER: receipt.position})
 
 
 def _outcome(index: int, event: JudgedEvent) -> EventOutcome:

@@ -9,8 +9,8 @@ import msgspec
 from fastapi import Response
 from msgspec import Struct
 
-from lineage_bridge.api.dependencies import reflecting
-from lineage_bridge.api.responses import streamed
+from lineage_bridge.api.dependencies import position_header
+from lineage_bridge.api.responses import streaming_response
 from lineage_bridge.api.services import Services
 from lineage_bridge.ports.graph_reader import GraphReader
 
@@ -32,7 +32,7 @@ def stream_graph(services: Services, write: Callable[[GraphReader], Iterator[byt
         with held:
             yield from write(reader)
 
-    return streamed(pieces(), reflecting(reader))
+    return streaming_response(pieces(), position_header(reader))
 
 
 def json_array(name: str, items: Iterable[Struct]) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lineage_bridge.api.dependencies import KINDS
-from lineage_bridge.api.schemas.answers import GraphNode, Named
+from lineage_bridge.api.schemas.answers import DatasetName, GraphNode
 from lineage_bridge.model.graph import Node
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.projections.shapes import Name
@@ -16,44 +16,44 @@ Said = TypeVar("Said")
 _Key = tuple[str, str, str]
 
 
-def spelt(reader: GraphReader, said: Said, style: str) -> Said:
+def apply_name_style(reader: GraphReader, said: Said, style: str) -> Said:
     """An answer, or a part of one, with `goes_by` at each node whose name in this style is another than producers wrote."""
-    nodes = {key: node for key, item in dict(_named(said)).items() if (node := _node(reader, key, item))}
+    nodes = {key: node for key, item in dict(_named_items(said)).items() if (node := _node(reader, key, item))}
     names = reader.nodes.spelt(nodes.values(), style)
-    return _renamed(said, {key: Name(to.namespace, to.name) for key, node in nodes.items() if (to := names[node.id]) != node})
+    return _with_names(said, {key: Name(to.namespace, to.name) for key, node in nodes.items() if (to := names[node.id]) != node})
 
 
-def _key(item: GraphNode | Named) -> _Key:
+def _key(item: GraphNode | DatasetName) -> _Key:
     return item.kind if isinstance(item, GraphNode) else item.entity, item.namespace, item.name
 
 
-def _node(reader: GraphReader, key: _Key, item: GraphNode | Named) -> Node | None:
+def _node(reader: GraphReader, key: _Key, item: GraphNode | DatasetName) -> Node | None:
     kind, *name = key
     if isinstance(item, GraphNode):
         return Node(int.from_bytes(bytes.fromhex(item.id), "big", signed=True), KINDS[kind], *name)
     return reader.nodes.find(KINDS[kind], *name)
 
 
-def _named(value: object) -> Iterator[tuple[_Key, GraphNode | Named]]:
-    if isinstance(value, GraphNode | Named):
+def _named_items(value: object) -> Iterator[tuple[_Key, GraphNode | DatasetName]]:
+    if isinstance(value, GraphNode | DatasetName):
         yield _key(value), value
     elif isinstance(value, list):
         for item in value:
-            yield from _named(item)
+            yield from _named_items(item)
     elif isinstance(value, Struct):
         for field in value.__struct_fields__:
-            yield from _named(getattr(value, field))
+            yield from _named_items(getattr(value, field))
 
 
-def _renamed(value: Said, names: dict[_Key, Name]) -> Said:
+def _with_names(value: Said, names: dict[_Key, Name]) -> Said:
     if not names:
         return value
-    if isinstance(value, GraphNode | Named):
+    if isinstance(value, GraphNode | DatasetName):
         return replace(value, goes_by=names[_key(value)]) if _key(value) in names else value
     if isinstance(value, list):
-        return [_renamed(item, names) for item in value]  # type: ignore[return-value]  # a list of the same items
+        return [_with_names(item, names) for item in value]  # type: ignore[return-value]  # a list of the same items
     if isinstance(value, Struct):
         parts = {field: getattr(value, field) for field in value.__struct_fields__}
-        changed = {field: new for field, part in parts.items() if (new := _renamed(part, names)) is not part}
+        changed = {field: new for field, part in parts.items() if (new := _with_names(part, names)) is not part}
         return replace(value, **changed)
     return value

@@ -41,18 +41,18 @@ EVENTS_BODY = {
 }
 
 
-def body_of(shape: object, *, required: bool = True) -> dict[str, Any]:
+def body_docs(shape: object, *, required: bool = True) -> dict[str, Any]:
     """The description of a request's JSON body."""
     return {"requestBody": {"required": required, "content": _content(shape)}}
 
 
-def answers(shapes: Mapping[int, Any], *, writes: bool = True) -> dict[int | str, dict[str, Any]]:
+def response_docs(shapes: Mapping[int, Any], *, writes: bool = True) -> dict[int | str, dict[str, Any]]:
     """The descriptions of a call's answers, by status; a tuple stands for one of several shapes."""
     every = {**shapes, **(_FAILURES if writes else {503: ErrorAnswer})}
     return {status: {"description": _TEXTS[status], "content": _content(shape)} for status, shape in every.items()}
 
 
-def describe(app: FastAPI) -> dict[str, Any]:
+def openapi_document(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI document of `app`."""
     document = get_openapi(
         title=app.title,
@@ -67,7 +67,7 @@ def describe(app: FastAPI) -> dict[str, Any]:
     for operations in document["paths"].values():
         for operation in operations.values():
             _drop_framework_errors(operation, schemas)
-    return {key: _in_3_0(member) for key, member in document.items()}
+    return {key: _as_version_3_0(member) for key, member in document.items()}
 
 
 def _shapes() -> list[type[msgspec.Struct]]:
@@ -101,13 +101,13 @@ def _drop_framework_errors(operation: dict[str, Any], schemas: dict[str, Any]) -
         wrong.update(description="An argument is wrong", content=_content(ErrorAnswer))
 
 
-def _in_3_0(value: Any) -> Any:  # noqa: ANN401 - a JSON edge
+def _as_version_3_0(value: Any) -> Any:  # noqa: ANN401 - a JSON edge
     """The same document without what version 3.1 brought: null as a type, const."""
     if isinstance(value, list):
-        return [_in_3_0(element) for element in value]
+        return [_as_version_3_0(element) for element in value]
     if not isinstance(value, dict):
         return value
-    plain = {key: _in_3_0(member) for key, member in value.items()}
+    plain = {key: _as_version_3_0(member) for key, member in value.items()}
     if "const" in plain:
         plain["enum"] = [plain.pop("const")]
     kinds = plain.get("anyOf")

@@ -24,17 +24,17 @@ def decode(text: str) -> dict[tuple[str, int], int]:
     """The position that `encode` wrote. Raises RequestError for any other text."""
     try:
         places = _PLACES.decode(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-        return {stream(name): place for name, place in places.items()}
+        return {parse_stream(name): place for name, place in places.items()}
     except (ValueError, msgspec.DecodeError) as error:
         raise RequestError("the position is none that this server gave", "Send the position of an answer as it stands.") from error
 
 
-def behind(place: int) -> str:
+def encode_behind(place: int) -> str:
     """The position that is reached once the frame at `place` of the log was read."""
-    return log_end(place + 1)
+    return encode_log_end(place + 1)
 
 
-def log_end(end: int) -> str:
+def encode_log_end(end: int) -> str:
     """The position that is reached once the log was read up to `end`."""
     return encode({(LOG_SOURCE, 0): end})
 
@@ -44,7 +44,7 @@ def covers(applied: Position, wanted: Position) -> bool:
     return all(applied.get(stream, 0) >= place for stream, place in wanted.items())
 
 
-def stream(name: str) -> tuple[str, int]:
+def parse_stream(name: str) -> tuple[str, int]:
     """(source, part) of "source/part"."""
     source, _, part = name.rpartition("/")
     return source, int(part)

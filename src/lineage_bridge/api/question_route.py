@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.routing import APIRoute
 
 from lineage_bridge.api import position_tokens
-from lineage_bridge.api.dependencies import waiting
+from lineage_bridge.api.dependencies import wait_for_position
 from lineage_bridge.api.readiness import is_reached, measure_backlog, pipeline_part
 from lineage_bridge.api.services import HEALTHY, Services
 from lineage_bridge.errors import LogError, NotFoundError, StoreError, StoreMissingError
@@ -19,7 +19,7 @@ POLL_S: Final = 0.1
 
 def question_router(services: Services, tag: str, prefix: str = "") -> APIRouter:
     """A router for questions, each of which can wait for a position."""
-    return APIRouter(prefix=prefix, tags=[tag], dependencies=[Depends(waiting(services))], route_class=question_route(services))
+    return APIRouter(prefix=prefix, tags=[tag], dependencies=[Depends(wait_for_position(services))], route_class=question_route(services))
 
 
 def question_route(services: Services) -> type[APIRoute]:
@@ -55,7 +55,7 @@ async def _wait_for_backlog(services: Services, request: Request) -> bool:
     if not await to_thread.run_sync(_is_catching_up, services) or not services.waiting_slots.acquire(blocking=False):
         return False
     try:
-        end = {position_tokens.stream("log/0"): services.log.end()}
+        end = {position_tokens.parse_stream("log/0"): services.log.end()}
         seconds = min(services.not_found_wait_s, float(request.query_params.get("wait") or services.not_found_wait_s))
         until = anyio.current_time() + seconds
         while not await to_thread.run_sync(is_reached, services, end):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lineage_bridge.api import position_tokens
-from lineage_bridge.api.schemas.answers import DiskUse, Lag, Part, Parts, Readiness
+from lineage_bridge.api.schemas.answers import DiskUse, Lag, PartState, PartStates, Readiness
 from lineage_bridge.api.services import HEALTHY, Services
 from lineage_bridge.errors import LogError, StoreError, StoreMissingError
 from lineage_bridge.ports.log import LOG_SOURCE
@@ -51,15 +51,15 @@ def readiness(services: Services) -> Readiness:
     """How each part stands now."""
     disk = disk_use(services)
     store, applied, settling = _store(services)
-    texts = position_tokens.log_end(services.log.end()), position_tokens.encode(applied)
+    texts = position_tokens.encode_log_end(services.log.end()), position_tokens.encode(applied)
     try:
         backlog = Backlog(_bytes_behind(services, applied), settling)
         lag = Lag(backlog.bytes, not backlog, *texts)
         if backlog and store.state == HEALTHY:
-            store = Part(HEALTHY, f"answers lag: {backlog}")
+            store = PartState(HEALTHY, f"answers lag: {backlog}")
     except LogError as error:
-        lag, store = Lag(-1, False, *texts), Part("failed", str(error))
-    parts = Parts(_intake(services, disk), store, pipeline_part(services))
+        lag, store = Lag(-1, False, *texts), PartState("failed", str(error))
+    parts = PartStates(_intake(services, disk), store, pipeline_part(services))
     ready = all(part.state == HEALTHY for part in (parts.intake, parts.store, parts.pipeline))
     return Readiness(ready, parts, lag, settling, disk)
 
@@ -70,40 +70,40 @@ def disk_use(services: Services) -> DiskUse:
     return DiskUse(disk.used_bytes, disk.free_bytes)
 
 
-def pipeline_part(services: Services) -> Part:
+def pipeline_part(services: Services) -> PartState:
     """How the pipeline stands, by what it last reported."""
     status = services.pipeline()
     if status is None:
-        return Part("absent", "the pipeline has not reported yet")
+        return PartState("absent", "the pipeline has not reported yet")
     state, pid = str(status.get("state", "unknown")), int(status.get("pid") or 0)
     silent_us = services.clock_us() - int(status.get("beat_us") or 0)
     if state == "failed":
-        return Part("failed", str(status.get("error") or "the pipeline gave no reason"))
+        return PartState("failed", str(status.get("error") or "the pipeline gave no reason"))
     if not services.is_alive(pid):
-        return Part("dead", f"process {pid} is not running")
+        return PartState("dead", f"process {pid} is not running")
     if silent_us > SILENT_US:
-        return Part("silent", f"process {pid} has not reported for {silent_us / 1e6:.0f} s")
-    return Part(HEALTHY, f"process {pid} is running") if state == "running" else Part(state, f"process {pid} is {state}")
+        return PartState("silent", f"process {pid} has not reported for {silent_us / 1e6:.0f} s")
+    return PartState(HEALTHY, f"process {pid} is running") if state == "running" else PartState(state, f"process {pid} is {state}")
 
 
-def _intake(services: Services, disk: DiskUse) -> Part:
+def _intake(services: Services, disk: DiskUse) -> PartState:
     state = services.log_state()
     if state != HEALTHY:
-        return Part("failed", state)
+        return PartState("failed", state)
     if disk.free_bytes < services.min_free_bytes:
-        return Part("full", f"{disk.free_bytes} bytes are free; {services.min_free_bytes} are needed")
-    return Part(HEALTHY, "events become durable")
+        return PartState("full", f"{disk.free_bytes} bytes are free; {services.min_free_bytes} are needed")
+    return PartState(HEALTHY, "events become durable")
 
 
-def _store(services: Services) -> tuple[Part, position_tokens.Position, bool]:
+def _store(services: Services) -> tuple[PartState, position_tokens.Position, bool]:
     """How the store stands, the position it has applied, and whether lineage is still to be derived."""
     try:
         with services.graph() as reader:
-            return Part(HEALTHY, "questions are answered"), reader.progress.position(), reader.progress.settling()
+            return PartState(HEALTHY, "questions are answered"), reader.progress.position(), reader.progress.settling()
     except StoreMissingError as error:
-        return Part("missing", str(error)), {}, False
+        return PartState("missing", str(error)), {}, False
     except StoreError as error:
-        return Part("failed", str(error)), {}, False
+        return PartState("failed", str(error)), {}, False
 
 
 def _bytes_behind(services: Services, applied: position_tokens.Position) -> int:

@@ -32,7 +32,7 @@ from lineage_bridge.projections.shapes import Name
 POSITION_HEADER: Final = "X-Lineage-Position"
 JSON: Final = "application/json"
 _HEADERS: Final = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
-_AGAIN: Final = {"Retry-After": "1"}
+_RETRY_AFTER: Final = {"Retry-After": "1"}
 _KINDS: Final[tuple[tuple[type[LineageBridgeError], int, str], ...]] = (
     (NotFoundError, 404, "not_found"),
     (AmbiguousError, 409, "ambiguous"),
@@ -51,73 +51,73 @@ _CODES: Final = {404: "not_found", 405: "method_not_allowed"}
 _log = logging.getLogger(__name__)
 
 
-def answer(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+def json_response(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """A value as JSON."""
-    return verbatim(msgspec.json.encode(value), status, headers)
+    return raw_json_response(msgspec.json.encode(value), status, headers)
 
 
-def verbatim(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+def raw_json_response(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """JSON text as it stands."""
     return Response(body, status, {**_HEADERS, **(headers or {})}, JSON)
 
 
-def verbatim_list(texts: Iterable[bytes], headers: Mapping[str, str]) -> Response:
+def raw_json_list(texts: Iterable[bytes], headers: Mapping[str, str]) -> Response:
     """JSON texts as they stand, as the elements of an array."""
-    return verbatim(b"[" + b",".join(texts) + b"]", 200, headers)
+    return raw_json_response(b"[" + b",".join(texts) + b"]", 200, headers)
 
 
-def streamed(pieces: Iterator[bytes], headers: Mapping[str, str]) -> Response:
+def streaming_response(pieces: Iterator[bytes], headers: Mapping[str, str]) -> Response:
     """JSON text in pieces, sent as they are made. What the first piece raises is an answer of its own."""
     first = next(pieces, b"")
     return StreamingResponse(chain((first,), pieces), 200, {**_HEADERS, **headers}, JSON)
 
 
-def problem(status: int, code: str, message: str, hint: str = "", headers: Mapping[str, str] | None = None) -> Response:
+def error_answer(status: int, code: str, message: str, hint: str = "", headers: Mapping[str, str] | None = None) -> Response:
     """An error in its one shape."""
-    return answer(ErrorAnswer(Problem(code, message, hint)), status, headers)
+    return json_response(ErrorAnswer(Problem(code, message, hint)), status, headers)
 
 
-def install(app: FastAPI, clock_us: Callable[[], int]) -> None:
+def install_error_handlers(app: FastAPI, clock_us: Callable[[], int]) -> None:
     """Make every error of `app` an answer in the one shape."""
-    app.exception_handler(LineageBridgeError)(_known)
-    app.exception_handler(RequestValidationError)(_invalid)
-    app.exception_handler(HTTPException)(_http)
-    app.exception_handler(ClientDisconnect)(_gone)
+    app.exception_handler(LineageBridgeError)(_own_error)
+    app.exception_handler(RequestValidationError)(_validation_error)
+    app.exception_handler(HTTPException)(_http_error)
+    app.exception_handler(ClientDisconnect)(_disconnected)
 
     def unexpected(request: Request, error: Exception) -> Response:
         id_ = f"{clock_us():x}"
         _log.error("request %s %s failed, id %s: %r", request.method, request.url.path, id_, error)
         hint = "The server's log tells more under this id."
-        return answer(ErrorAnswer(Problem("internal", "the request failed inside the server", hint, id=id_)), 500)
+        return json_response(ErrorAnswer(Problem("internal", "the request failed inside the server", hint, id=id_)), 500)
 
     app.exception_handler(Exception)(unexpected)
 
 
-def of_error(error: LineageBridgeError) -> Response:
+def error_response(error: LineageBridgeError) -> Response:
     """The answer to one of our own errors."""
     if isinstance(error, RefusedError):
-        return problem(error.status, error.code, str(error), error.hint)
+        return error_answer(error.status, error.code, str(error), error.hint)
     status, code = next(((status, code) for kind, status, code in _KINDS if isinstance(error, kind)), (503, "failed"))
     near = [Name(*names) for names in error.near] if isinstance(error, NotFoundError | AmbiguousError) else None
     said = Problem(code, str(error), error.hint, msgspec.UNSET if near is None else near)
-    return answer(ErrorAnswer(said), status, _AGAIN if status == 503 else None)
+    return json_response(ErrorAnswer(said), status, _RETRY_AFTER if status == 503 else None)
 
 
-def _known(_: Request, error: LineageBridgeError) -> Response:
-    return of_error(error)
+def _own_error(_: Request, error: LineageBridgeError) -> Response:
+    return error_response(error)
 
 
-def _invalid(_: Request, error: RequestValidationError) -> Response:
+def _validation_error(_: Request, error: RequestValidationError) -> Response:
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
-    return problem(422, "bad_argument", f"{where}: {first['msg']}", "docs/api.md lists every call with its arguments.")
+    return error_answer(422, "bad_argument", f"{where}: {first['msg']}", "docs/api.md lists every call with its arguments.")
 
 
-def _http(request: Request, error: HTTPException) -> Response:
+def _http_error(request: Request, error: HTTPException) -> Response:
     message = f"{error.detail}: {request.method} {request.url.path}"
     code = _CODES.get(error.status_code, "refused")
-    return problem(error.status_code, code, message, "/docs lists every call.", error.headers)
+    return error_answer(error.status_code, code, message, "/docs lists every call.", error.headers)
 
 
-def _gone(_: Request, __: ClientDisconnect) -> Response:
-    return problem(400, "disconnected", "the client went away before the request was complete")
+def _disconnected(_: Request, __: ClientDisconnect) -> Response:
+    return error_answer(400, "disconnected", "the client went away before the request was complete")

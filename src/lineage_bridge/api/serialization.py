@@ -5,17 +5,17 @@ from collections.abc import Iterable
 from msgspec import UNSET, Raw, UnsetType
 
 from lineage_bridge.api.schemas.answers import (
-    Described,
+    DatasetName,
+    DescribedNode,
     GraphColumn,
     GraphEdge,
     GraphNode,
     GraphPort,
-    Named,
-    NamedJob,
+    JobName,
     QuarantineItem,
-    Run,
     RunEvent,
-    Transformation,
+    RunItem,
+    TransformationItem,
     WalkNode,
 )
 from lineage_bridge.graph.relations import Side
@@ -33,59 +33,59 @@ from lineage_bridge.projections.views import PRODUCER
 _SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
 
 
-def name(dataset: Node) -> Named:
+def dataset_name(dataset: Node) -> DatasetName:
     """A dataset by its name."""
-    return Named(dataset.namespace, dataset.name)
+    return DatasetName(dataset.namespace, dataset.name)
 
 
-def names(datasets: Iterable[Node]) -> list[Named]:
+def dataset_names(datasets: Iterable[Node]) -> list[DatasetName]:
     """Datasets by their names, sorted."""
-    return [Named(*pair) for pair in sorted({(node.namespace, node.name) for node in datasets})]
+    return [DatasetName(*pair) for pair in sorted({(node.namespace, node.name) for node in datasets})]
 
 
-def job_name(job: Node) -> NamedJob:
+def job_name(job: Node) -> JobName:
     """A job by its name."""
-    return NamedJob(job.namespace, job.name)
+    return JobName(job.namespace, job.name)
 
 
-def job_names(jobs: Iterable[Node]) -> list[NamedJob]:
+def job_names(jobs: Iterable[Node]) -> list[JobName]:
     """Jobs by their names, sorted."""
-    return [NamedJob(*pair) for pair in sorted({(node.namespace, node.name) for node in jobs})]
+    return [JobName(*pair) for pair in sorted({(node.namespace, node.name) for node in jobs})]
 
 
-def id_of(node: Node) -> str:
+def node_id_of(node: Node) -> str:
     """A node's id in answers: 16 hexadecimal digits."""
     return node_id_text(node.id)
 
 
 def graph_node(node: Node) -> GraphNode:
     """A node with its kind and id."""
-    return GraphNode(id_of(node), node.kind.name.lower(), node.namespace, node.name)
+    return GraphNode(node_id_of(node), node.kind.name.lower(), node.namespace, node.name)
 
 
-def described(reader: GraphReader, node: Node) -> Described:
+def described_node(reader: GraphReader, node: Node) -> DescribedNode:
     """A node with its current facets."""
-    return Described(node.namespace, node.name, {key: Raw(text.encode()) for key, text in reader.nodes.facets(node).items()})
+    return DescribedNode(node.namespace, node.name, {key: Raw(text.encode()) for key, text in reader.nodes.facets(node).items()})
 
 
-def moment(us: int | None) -> str | UnsetType:
+def time_text(us: int | None) -> str | UnsetType:
     """A time as text."""
     return UNSET if us is None else format_time(us)
 
 
-def run(record: RunRecord, now_us: int | None = None) -> Run:
+def run_item(record: RunRecord, now_us: int | None = None) -> RunItem:
     """A run with what it read and wrote; of a stream, given the time, how it stands by its heartbeats."""
     pulse = None if now_us is None or record.heartbeat_us is None else liveness(record.last, now_us, record.heartbeat_us)
-    return Run(
+    return RunItem(
         run_id=record.run_id,
         job=job_name(record.job),
         state=record.state,
         last_seen=format_time(record.last),
-        inputs=names(record.inputs),
-        outputs=names(record.outputs),
+        inputs=dataset_names(record.inputs),
+        outputs=dataset_names(record.outputs),
         raw_id=record.raw_id or UNSET,
-        started_at=moment(record.started),
-        ended_at=moment(record.ended),
+        started_at=time_text(record.started),
+        ended_at=time_text(record.ended),
         started_inferred=record.started_inferred,
         conflict=record.conflict,
         parent_run_id=record.parent_run_id or UNSET,
@@ -95,13 +95,13 @@ def run(record: RunRecord, now_us: int | None = None) -> Run:
         named_parent_job=_job(record.named_parent_job),
         root_run_id=record.root_run_id or UNSET,
         root_job=_job(record.root_job),
-        nominal_start=moment(record.nominal[0]),
-        nominal_end=moment(record.nominal[1]),
+        nominal_start=time_text(record.nominal[0]),
+        nominal_end=time_text(record.nominal[1]),
         liveness=pulse.value if pulse else UNSET,
     )
 
 
-def _job(node: Node | None) -> NamedJob | UnsetType:
+def _job(node: Node | None) -> JobName | UnsetType:
     return job_name(node) if node else UNSET
 
 
@@ -110,8 +110,8 @@ def run_event(record: RunRecord) -> RunEvent:
     return RunEvent(
         event_time=format_time(record.ended if record.ended is not None else record.last),
         job=job_name(record.job),
-        inputs=[*names(record.inputs)],
-        outputs=[*names(record.outputs)],
+        inputs=[*dataset_names(record.inputs)],
+        outputs=[*dataset_names(record.outputs)],
         producer=PRODUCER,
         schema_url=_SPEC + "RunEvent",
         event_type=record.state if record.state in EVENT_TYPES else UNSET,
@@ -126,8 +126,8 @@ def job_event(job: Node, ports: Iterable[Port], now_us: int) -> RunEvent:
     return RunEvent(
         event_time=format_time(max(seen, default=now_us)),
         job=job_name(job),
-        inputs=[*names(port.dataset for port in known if port.side == Side.INPUT)],
-        outputs=[*names(port.dataset for port in known if port.side == Side.OUTPUT)],
+        inputs=[*dataset_names(port.dataset for port in known if port.side == Side.INPUT)],
+        outputs=[*dataset_names(port.dataset for port in known if port.side == Side.OUTPUT)],
         producer=PRODUCER,
         schema_url=_SPEC + "JobEvent",
     )
@@ -135,10 +135,10 @@ def job_event(job: Node, ports: Iterable[Port], now_us: int) -> RunEvent:
 
 def dataset_event(dataset: Node, sources: Iterable[Node], seen_us: int) -> RunEvent:
     """The event that sums up what a dataset says of its own lineage."""
-    own = name(dataset)
+    own = dataset_name(dataset)
     return RunEvent(
         event_time=format_time(seen_us),
-        inputs=[*names(sources)],
+        inputs=[*dataset_names(sources)],
         outputs=[own],
         producer=PRODUCER,
         schema_url=_SPEC + "DatasetEvent",
@@ -155,7 +155,7 @@ def walk_nodes(walk: Walk) -> list[WalkNode]:
     ordered = sorted(every.values(), key=lambda node: (node.kind, node.namespace, node.name))
     return [
         WalkNode(
-            id_of(n),
+            node_id_of(n),
             n.kind.name.lower(),
             n.namespace,
             n.name,
@@ -169,13 +169,13 @@ def walk_nodes(walk: Walk) -> list[WalkNode]:
 def graph_edge(edge: Edge) -> GraphEdge:
     """A flow."""
     return GraphEdge(
-        source=id_of(edge.source),
-        target=id_of(edge.target),
-        job=id_of(edge.job),
+        source=node_id_of(edge.source),
+        target=node_id_of(edge.target),
+        job=node_id_of(edge.job),
         origin=edge.origin.name.lower(),
         evidence=edge.evidence.word,
         label=edge.label.value,
-        last_seen=moment(edge.last),
+        last_seen=time_text(edge.last),
         hub=edge.hub,
         liveness=edge.liveness.value if edge.liveness else UNSET,
     )
@@ -184,12 +184,12 @@ def graph_edge(edge: Edge) -> GraphEdge:
 def graph_port(port: Port) -> GraphPort:
     """An input or output of a job."""
     return GraphPort(
-        job=id_of(port.job),
-        dataset=id_of(port.dataset),
+        job=node_id_of(port.job),
+        dataset=node_id_of(port.dataset),
         side="input" if port.side == Side.INPUT else "output",
         origin=port.origin.name.lower(),
         label=port.label.value,
-        last_seen=moment(port.last),
+        last_seen=time_text(port.last),
         liveness=port.liveness.value if port.liveness else UNSET,
     )
 
@@ -197,13 +197,13 @@ def graph_port(port: Port) -> GraphPort:
 def graph_column(column: ColumnEdge) -> GraphColumn:
     """A column that comes from another."""
     return GraphColumn(
-        source=id_of(column.source),
+        source=node_id_of(column.source),
         source_field=column.source_field,
-        target=id_of(column.target),
+        target=node_id_of(column.target),
         target_field=column.target_field,
-        job=id_of(column.job),
+        job=node_id_of(column.job),
         origin=column.origin.name.lower(),
-        transformations=[Transformation(*change) for change in column.transformations],
+        transformations=[TransformationItem(*change) for change in column.transformations],
         descriptions=list(column.descriptions),
     )
 

@@ -22,7 +22,7 @@ HEALTHY = "ok"
 
 
 @dataclass(frozen=True)
-class Disk:
+class DiskSpace:
     """Bytes the log uses, and bytes still free where it lies."""
 
     used_bytes: int
@@ -50,7 +50,7 @@ class Services:
     clock_us: Callable[[], int]
     pipeline: Callable[[], Mapping[str, Any] | None]
     is_alive: Callable[[int], bool]
-    disk: Callable[[], Disk]
+    disk: Callable[[], DiskSpace]
     log_state: Callable[[], str]
     version: str
     graph_id: str

@@ -8,7 +8,7 @@ import msgspec
 
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import FrameKind
-from lineage_bridge.ingest.payload import SAMPLE_BYTES, Events, Payload, split_payload
+from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, split_payload
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.verdict import Rejected, Verdict, judge
 from lineage_bridge.ports.log import EventLog, Frame
@@ -60,7 +60,7 @@ class Ingested:
         return isinstance(verdict, Rejected) and verdict.code in _WHOLE_PAYLOAD
 
 
-def ingest(received: Payload | Events, sender: Sender, log: EventLog, arrival_us: int, *, all_or_nothing: bool = False) -> Ingested:
+def ingest(received: Payload | SplitPayload, sender: Sender, log: EventLog, arrival_us: int, *, all_or_nothing: bool = False) -> Ingested:
     """Mask secrets in what was received, split it into events, judge each, and append their records to the log.
 
     Rejected events become records too, which the graph keeps in quarantine; with `all_or_nothing`, nothing is appended if any event is

@@ -53,7 +53,7 @@ class Payload:
 
 
 @dataclass(frozen=True)
-class Events:
+class SplitPayload:
     """The events of a payload, in its order, not yet judged.
 
     `single`: the payload is one event by itself. `rejected`: the payload is refused as a whole, and the one item is its beginning.
@@ -64,7 +64,7 @@ class Events:
     rejected: Rejected | None = None
 
 
-def split_payload(payload: Payload) -> Events:
+def split_payload(payload: Payload) -> SplitPayload:
     """The events in a payload."""
     data, truncated, damaged = _unpack(payload.data, payload.max_bytes) if payload.compressed else (payload.data, False, False)
     if truncated or payload.truncated:
@@ -77,8 +77,8 @@ def split_payload(payload: Payload) -> Events:
     return events
 
 
-def _refused(data: bytes, code: str, message: str) -> Events:
-    return Events([data[:SAMPLE_BYTES]], True, Rejected(code, "$", message))
+def _refused(data: bytes, code: str, message: str) -> SplitPayload:
+    return SplitPayload([data[:SAMPLE_BYTES]], True, Rejected(code, "$", message))
 
 
 def _unpack(data: bytes, limit: int) -> tuple[bytes, bool, bool]:
@@ -101,24 +101,24 @@ def _unpack(data: bytes, limit: int) -> tuple[bytes, bool, bool]:
     return b"".join(pieces), False, False
 
 
-def _split(data: bytes) -> Events:
+def _split(data: bytes) -> SplitPayload:
     """The events of an array, of an object with `events`, or of lines of JSON; anything else is one event."""
     text = mend_text(data)
     start = text.lstrip(_BLANK)[:1]
     try:
         if start == b"[":
-            return Events(_elements(data, text))
+            return SplitPayload(_elements(data, text))
         if start == b"{" and b'"events"' in text:
             array = _enveloped(text)
             if array is not None:
                 at = text.index(array)
-                return Events(_elements(data[at : at + len(array)], array))
+                return SplitPayload(_elements(data[at : at + len(array)], array))
         if b"\n" in text.strip(_BLANK) and not _is_json(text):
             return _lines_of_json(data, text)
     except (msgspec.DecodeError, RecursionError):
         if b"\n" in text:
             return _lines_of_json(data, text)
-    return Events([data], single=True)
+    return SplitPayload([data], single=True)
 
 
 def _enveloped(text: bytes) -> bytes | None:
@@ -146,15 +146,15 @@ def _elements(data: bytes, text: bytes) -> list[bytes]:
     return verbatim
 
 
-def _lines_of_json(data: bytes, text: bytes) -> Events:
+def _lines_of_json(data: bytes, text: bytes) -> SplitPayload:
     """One event per line if the first line is JSON by itself, else one event."""
     first = text.strip(_BLANK).split(b"\n", 1)[0]
-    return _lines(data) if _is_json(first) else Events([data], single=True)
+    return _lines(data) if _is_json(first) else SplitPayload([data], single=True)
 
 
-def _lines(data: bytes) -> Events:
+def _lines(data: bytes) -> SplitPayload:
     stripped = (line.strip(_BLANK + b"\x1e") for line in data.split(b"\n"))
-    return Events([line for line in stripped if line])
+    return SplitPayload([line for line in stripped if line])
 
 
 def _is_json(text: bytes) -> bool:

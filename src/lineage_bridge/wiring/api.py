@@ -45,7 +45,7 @@ _LOCAL_DISK = LocalDisk()
 def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAPI]":
     """The API over the log, which it alone writes, and the graph. Raises LogLockedError when another process writes the log."""
     from lineage_bridge.api.app import create_app  # noqa: PLC0415  # loads the web server
-    from lineage_bridge.api.services import HEALTHY, LOOPBACK, Disk, Services  # noqa: PLC0415  # of the same part
+    from lineage_bridge.api.services import HEALTHY, LOOPBACK, DiskSpace, Services  # noqa: PLC0415  # of the same part
 
     paths = settings.paths
     with ExitStack() as stack:
@@ -69,7 +69,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
                 clock_us=now_us,
                 pipeline=lambda: pipeline_status(paths),
                 is_alive=is_alive,
-                disk=lambda: Disk(frames.disk_bytes(), shutil.disk_usage(paths.log).free),
+                disk=lambda: DiskSpace(frames.disk_bytes(), shutil.disk_usage(paths.log).free),
                 log_state=lambda: HEALTHY if os.access(paths.log, os.W_OK) else f"{paths.log} cannot be written",
                 version=version(),
                 graph_id=graph,

@@ -5,7 +5,7 @@ from msgspec import UNSET, Struct, UnsetType
 from lineage_bridge.graph.facts.operations import AliasWord
 
 
-class AliasOrder(Struct, frozen=True, forbid_unknown_fields=True):
+class AliasRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """Aliases to state, veto, or free of a veto: each of two names, or of two namespaces."""
 
     aliases: list[AliasWord]

@@ -12,14 +12,14 @@ Text = str | UnsetType
 BatchStatus = Literal["success", "partial_success", "failure"]
 
 
-class Named(Name, frozen=True, omit_defaults=True):
+class DatasetName(Name, frozen=True, omit_defaults=True):
     """A dataset by the name that producers wrote. `goes_by` is its name in the spelling that was asked for, where that is another."""
 
     entity: ClassVar[str] = "dataset"
     goes_by: Name | UnsetType = UNSET
 
 
-class NamedJob(Named, frozen=True, omit_defaults=True):
+class JobName(DatasetName, frozen=True, omit_defaults=True):
     """The same of a job."""
 
     entity: ClassVar[str] = "job"
@@ -119,7 +119,7 @@ class BatchAnswer(Struct, frozen=True):
     position: str
 
 
-class Erasure(Struct, frozen=True, forbid_unknown_fields=True):
+class EraseRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """Runs to take out of the graph, by their UUIDs."""
 
     runs: list[str]
@@ -135,7 +135,7 @@ class Erased(Struct, frozen=True, tag_field="status", tag="accepted"):
 # questions in the printed shapes
 
 
-class Described(Struct, frozen=True):
+class DescribedNode(Struct, frozen=True):
     """A dataset or a job with its current facets."""
 
     namespace: str
@@ -143,7 +143,7 @@ class Described(Struct, frozen=True):
     facets: dict[str, Raw]
 
 
-class DatasetDetail(Described, frozen=True):
+class DatasetDetail(DescribedNode, frozen=True):
     """`aliases` are the other names of the same dataset, `canonical` the one its group is known by."""
 
     canonical: Name
@@ -237,7 +237,7 @@ class GraphPort(Struct, frozen=True, omit_defaults=True):
     liveness: Text = UNSET
 
 
-class Transformation(Struct, frozen=True):
+class TransformationItem(Struct, frozen=True):
     """How a column becomes another, in OpenLineage's words."""
 
     type: str
@@ -254,11 +254,11 @@ class GraphColumn(Struct, frozen=True, omit_defaults=True):
     target_field: str
     job: str
     origin: str
-    transformations: list[Transformation]
+    transformations: list[TransformationItem]
     descriptions: list[str] = []
 
 
-class Neighbourhood(Struct, frozen=True):
+class NeighbourhoodAnswer(Struct, frozen=True):
     """What lies around a node. `truncated` names the limit that ended the walk early; `hidden` counts edges not followed.
 
     `at` is the time it is of, left out for now. Its `resolution` is "day" where what a subject said last within that day is not known.
@@ -280,7 +280,7 @@ class Neighbourhood(Struct, frozen=True):
     resolution: Literal["exact", "day"] = "exact"
 
 
-class Matched(Struct, frozen=True, rename={"where": "in"}):
+class MatchedLine(Struct, frozen=True, rename={"where": "in"}):
     """A line of what is said of a node, and the field it stands in."""
 
     where: str
@@ -290,10 +290,10 @@ class Matched(Struct, frozen=True, rename={"where": "in"}):
 class FoundNode(GraphNode, frozen=True, omit_defaults=True):
     """A node that was found. `matched` are lines of what is said of it; without them it was found by its name."""
 
-    matched: list[Matched] | UnsetType = UNSET
+    matched: list[MatchedLine] | UnsetType = UNSET
 
 
-class Found(Struct, frozen=True, omit_defaults=True):
+class SearchAnswer(Struct, frozen=True, omit_defaults=True):
     """Nodes that were found, those found by their names first. `truncated`: only some of what matches was looked at."""
 
     results: list[FoundNode]
@@ -305,14 +305,14 @@ class RunDependency(Struct, frozen=True, omit_defaults=True):
     """Control flow, no data flow: a job, perhaps a run of it, that the run waits for (`upstream`) or that waits for it (`downstream`)."""
 
     direction: Literal["upstream", "downstream"]
-    job: NamedJob
+    job: JobName
     run_id: Text = UNSET
     dependency_type: Text = UNSET
     sequence_trigger_rule: Text = UNSET
     status_trigger_rule: Text = UNSET
 
 
-class Run(Struct, frozen=True, omit_defaults=True):
+class RunItem(Struct, frozen=True, omit_defaults=True):
     """A run of a job, as far as its events told. `raw_id` is the id as sent, where it was no UUID.
 
     `unobserved`: the run never spoke, others name it. `parent_job` is the job the parent spoke under itself; where this run names
@@ -320,33 +320,33 @@ class Run(Struct, frozen=True, omit_defaults=True):
     """
 
     run_id: str
-    job: NamedJob
+    job: JobName
     state: str
     last_seen: str
-    inputs: list[Named]
-    outputs: list[Named]
+    inputs: list[DatasetName]
+    outputs: list[DatasetName]
     raw_id: Text = UNSET
     started_at: Text = UNSET
     ended_at: Text = UNSET
     started_inferred: bool = False
     conflict: bool = False
     parent_run_id: Text = UNSET
-    parent_job: NamedJob | UnsetType = UNSET
+    parent_job: JobName | UnsetType = UNSET
     unobserved: bool = False
     streaming: bool = False
-    named_parent_job: NamedJob | UnsetType = UNSET
+    named_parent_job: JobName | UnsetType = UNSET
     root_run_id: Text = UNSET
-    root_job: NamedJob | UnsetType = UNSET
+    root_job: JobName | UnsetType = UNSET
     nominal_start: Text = UNSET
     nominal_end: Text = UNSET
     dependencies: list[RunDependency] | UnsetType = UNSET
     liveness: Text = UNSET
 
 
-class Runs(Struct, frozen=True):
+class RunsAnswer(Struct, frozen=True):
     """Runs, the one that spoke last first. `truncated`: very many were looked at, and there may be more."""
 
-    runs: list[Run]
+    runs: list[RunItem]
     settling: bool
     position: str
     truncated: bool = False
@@ -355,11 +355,11 @@ class Runs(Struct, frozen=True):
 class JobDetail(Struct, frozen=True):
     """A job, what its newest run that named a dataset read and wrote, and that run."""
 
-    job: Described
-    latest_inputs: list[Described]
-    latest_outputs: list[Described]
+    job: DescribedNode
+    latest_inputs: list[DescribedNode]
+    latest_outputs: list[DescribedNode]
     position: str
-    latest_run: Run | UnsetType = UNSET
+    latest_run: RunItem | UnsetType = UNSET
 
 
 class QuarantineItem(Struct, frozen=True):
@@ -375,7 +375,7 @@ class QuarantineItem(Struct, frozen=True):
     sample: str
 
 
-class Quarantine(Struct, frozen=True):
+class QuarantineAnswer(Struct, frozen=True):
     """What is kept aside, newest first; `counts` are of all of it, by code."""
 
     items: list[QuarantineItem]
@@ -399,19 +399,19 @@ class Health(Struct, frozen=True, tag_field="status", tag="ok"):
     disk: DiskUse
 
 
-class Part(Struct, frozen=True):
+class PartState(Struct, frozen=True):
     """A part of the system: `state` is "ok" or what it is instead."""
 
     state: str
     detail: str
 
 
-class Parts(Struct, frozen=True):
+class PartStates(Struct, frozen=True):
     """The parts that must all work."""
 
-    intake: Part
-    store: Part
-    pipeline: Part
+    intake: PartState
+    store: PartState
+    pipeline: PartState
 
 
 class Lag(Struct, frozen=True):
@@ -427,7 +427,7 @@ class Readiness(Struct, frozen=True):
     """Whether everything works, and how each part stands."""
 
     ready: bool
-    parts: Parts
+    parts: PartStates
     lag: Lag
     settling: bool
     disk: DiskUse

@@ -43,7 +43,7 @@ class EdgeList(Struct, frozen=True):
     total: int
 
 
-class Exported(Struct, frozen=True):
+class ExportAnswer(Struct, frozen=True):
     """All nodes, with their facets, and all edges: what import takes."""
 
     nodes: list[LineageNode]
@@ -80,7 +80,7 @@ class HopsAnswer(Struct, frozen=True):
     position: str
 
 
-class View(Struct, frozen=True):
+class ViewAnswer(Struct, frozen=True):
     """The graph as OpenLineage events. `events` are RunEvents, one for each job that ran; `statements` are JobEvents and DatasetEvents."""
 
     view: str

@@ -32,7 +32,7 @@ class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
     began: bool = False
 
 
-class Stretch(Struct, frozen=True):
+class TimeWindow(Struct, frozen=True):
     """A stretch of time; `until` is exclusive."""
 
     since: str
@@ -45,8 +45,8 @@ class LedgerAnswer(Struct, frozen=True):
     source: GraphNode
     target: GraphNode
     path: list[GraphNode]
-    window: Stretch
-    baseline: Stretch
+    window: TimeWindow
+    baseline: TimeWindow
     hops: list[LedgerHopAnswer]
     paths: int
     more: bool

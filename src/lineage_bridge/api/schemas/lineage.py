@@ -5,7 +5,7 @@
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.schemas.answers import GraphNode, Transformation
+from lineage_bridge.api.schemas.answers import GraphNode, TransformationItem
 
 
 class AffectedNode(Struct, frozen=True, omit_defaults=True):
@@ -91,7 +91,7 @@ class TraceFlow(Struct, frozen=True, omit_defaults=True):
     target_field: str
     job: str
     origin: str
-    transformations: list[Transformation]
+    transformations: list[TransformationItem]
     masked: bool = False
     indirect: bool = False
     proof: ProofAnswer | UnsetType = UNSET

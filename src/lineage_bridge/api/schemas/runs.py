@@ -2,21 +2,21 @@
 
 from msgspec import Struct
 
-from lineage_bridge.api.schemas.answers import Named, Run
+from lineage_bridge.api.schemas.answers import DatasetName, RunItem
 
 
-class DepthRun(Run, frozen=True, omit_defaults=True):
+class DepthRun(RunItem, frozen=True, omit_defaults=True):
     """A run with how deep inside the run asked for it lies."""
 
     depth: int = 0
 
 
-class Link(Struct, frozen=True):
+class RunLink(Struct, frozen=True):
     """The run `consumer` read of `dataset` what the run `producer` had written; `by` is what says so."""
 
     producer: str
     consumer: str
-    dataset: Named
+    dataset: DatasetName
     by: str
 
 
@@ -25,13 +25,13 @@ class RunLineageAnswer(Struct, frozen=True):
 
     direction: str
     runs: list[DepthRun]
-    links: list[Link]
+    links: list[RunLink]
     truncated: bool
     settling: bool
     position: str
 
 
-class Tree(Struct, frozen=True):
+class RunTreeAnswer(Struct, frozen=True):
     """A run and all that runs inside it, each behind the run it is in. `truncated`: there is more."""
 
     runs: list[DepthRun]

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.schemas.answers import Named, NamedJob, Text
+from lineage_bridge.api.schemas.answers import DatasetName, JobName, Text
 
 
 class Seen(Struct, frozen=True):
@@ -14,13 +14,13 @@ class Seen(Struct, frozen=True):
     event_id: str
 
 
-class Column(Struct, frozen=True, omit_defaults=True):
+class ColumnItem(Struct, frozen=True, omit_defaults=True):
     """A column, or a nested field, of a schema."""
 
     name: str
     type: Text = UNSET
     description: Text = UNSET
-    fields: "list[Column] | UnsetType" = UNSET
+    fields: "list[ColumnItem] | UnsetType" = UNSET
 
 
 class SchemaVersionItem(Struct, frozen=True, omit_defaults=True):
@@ -32,25 +32,25 @@ class SchemaVersionItem(Struct, frozen=True, omit_defaults=True):
     version: str
     first: Seen
     last: Seen
-    jobs: list[NamedJob]
+    jobs: list[JobName]
     current: bool = False
     brief: bool = False
-    fields: list[Column] | UnsetType = UNSET
+    fields: list[ColumnItem] | UnsetType = UNSET
 
 
-class Schemas(Struct, frozen=True):
+class SchemasAnswer(Struct, frozen=True):
     """The versions of a dataset, the newest first. `evidence` is whose word they rest on: `dataset`, `output`, `input` or nobody's."""
 
-    dataset: Named
+    dataset: DatasetName
     evidence: str
     versions: list[SchemaVersionItem]
-    renamed_from: list[Named]
+    renamed_from: list[DatasetName]
     truncated: bool
     settling: bool
     position: str
 
 
-class Field(Struct, frozen=True, omit_defaults=True):
+class FieldItem(Struct, frozen=True, omit_defaults=True):
     """A field by the names from its column down, with its type."""
 
     path: list[str]
@@ -65,16 +65,16 @@ class Retyped(Struct, frozen=True, omit_defaults=True):
     after: Text = UNSET
 
 
-class SchemaChange(Struct, frozen=True):
+class SchemaDiffAnswer(Struct, frozen=True):
     """How one version differs from another. `renamed`: between the two, the dataset got another name."""
 
-    dataset: Named
+    dataset: DatasetName
     before: str
     after: str
-    added: list[Field]
-    removed: list[Field]
+    added: list[FieldItem]
+    removed: list[FieldItem]
     changed: list[Retyped]
-    renamed: list[Named]
+    renamed: list[DatasetName]
     settling: bool
     position: str
 
@@ -86,7 +86,7 @@ class FacetVersion(Struct, frozen=True, omit_defaults=True):
     side: Literal["input", "output", "self", "run", "input_access", "output_access"]
     first: Seen
     last: Seen
-    jobs: list[NamedJob]
+    jobs: list[JobName]
     deleted: bool = False
     facet: Any = UNSET
 
@@ -105,14 +105,14 @@ class LifeEvent(Struct, frozen=True, omit_defaults=True):
     """A change in a dataset's life. `previous` is the name it had before."""
 
     change: str
-    dataset: Named
+    dataset: DatasetName
     first: Seen
     last_seen: str
-    job: NamedJob | UnsetType = UNSET
-    previous: Named | UnsetType = UNSET
+    job: JobName | UnsetType = UNSET
+    previous: DatasetName | UnsetType = UNSET
 
 
-class Life(Struct, frozen=True):
+class LifeAnswer(Struct, frozen=True):
     """What became of a dataset, the newest first."""
 
     life: list[LifeEvent]

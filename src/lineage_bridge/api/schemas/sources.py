@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 
 
-class SourceOrder(Struct, frozen=True, forbid_unknown_fields=True):
+class SourceRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """A source to add; `settings` are its kind's. Secrets are references. With `replace`, one of this name is written anew."""
 
     name: str
@@ -99,7 +99,7 @@ class KindItem(Struct, frozen=True):
     settings: list[SettingItem]
 
 
-class Kinds(Struct, frozen=True):
+class SourceKinds(Struct, frozen=True):
     """What can be observed."""
 
     kinds: list[KindItem]

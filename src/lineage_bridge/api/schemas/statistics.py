@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.schemas.answers import Named, NamedJob
+from lineage_bridge.api.schemas.answers import DatasetName, JobName
 
 Count = int | UnsetType
 Rate = float | UnsetType
@@ -25,8 +25,8 @@ class Series(Struct, frozen=True, omit_defaults=True):
     `counting` is how its runs count: `cumulative` from their beginning, by `interval`, or both. Rates are over the whole window.
     """
 
-    job: NamedJob
-    dataset: Named
+    job: JobName
+    dataset: DatasetName
     side: Literal["input", "output"]
     runs: int
     samples: int
@@ -42,7 +42,7 @@ class Series(Struct, frozen=True, omit_defaults=True):
     buckets: list[Bucket] | UnsetType = UNSET
 
 
-class Statistics(Struct, frozen=True):
+class StatisticsAnswer(Struct, frozen=True):
     """Amounts within [since, until). `truncated`: not all runs or samples of the window were read."""
 
     since: str

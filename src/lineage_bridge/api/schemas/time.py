@@ -4,11 +4,11 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.schemas.answers import GraphEdge, GraphNode, GraphPort, NamedJob, Text
+from lineage_bridge.api.schemas.answers import GraphEdge, GraphNode, GraphPort, JobName, Text
 from lineage_bridge.projections.shapes import Name
 
 
-class ChangeItem(Struct, frozen=True, omit_defaults=True):
+class DiffItem(Struct, frozen=True, omit_defaults=True):
     """What became of one node, edge or port. `label_before` and `evidence_before` tell how a changed one was."""
 
     change: Literal["appeared", "disappeared", "changed"]
@@ -24,7 +24,7 @@ class DiffAnswer(Struct, frozen=True, omit_defaults=True):
     """What changed of the graph from `since` until `until` (left out: until now); `nodes` are those that the changes name by id."""
 
     since: str
-    changes: list[ChangeItem]
+    changes: list[DiffItem]
     nodes: list[GraphNode]
     resolution: Literal["exact", "day"]
     settling: bool
@@ -37,7 +37,7 @@ class DiffAnswer(Struct, frozen=True, omit_defaults=True):
 class DriftItem(Struct, frozen=True, omit_defaults=True):
     """An input, output or flow of a job that was `declared` and not observed, or `observed` and not declared, since when."""
 
-    job: NamedJob
+    job: JobName
     drift: Literal["declared", "observed"]
     what: Literal["input", "output", "flow"]
     node: GraphNode
@@ -55,7 +55,7 @@ class DriftAnswer(Struct, frozen=True, omit_defaults=True):
     next: int | UnsetType = UNSET
 
 
-class EndOrder(Struct, frozen=True, forbid_unknown_fields=True):
+class EndRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """A flow that has ended, or has not: by its job, its source, its target, or both. `at` is when it ended, now by itself."""
 
     job: Name
@@ -70,7 +70,7 @@ class EndName(Name, frozen=True):
     kind: Literal["dataset", "job"] = "dataset"
 
 
-class Ordered(Struct, frozen=True, tag_field="status", tag="accepted"):
+class EndAccepted(Struct, frozen=True, tag_field="status", tag="accepted"):
     """The order is durable."""
 
     position: str

@@ -5,15 +5,15 @@ from fastapi import APIRouter, Request, Response
 
 from lineage_bridge.api.bodies import read_payload
 from lineage_bridge.api.intake import STATUS, Intake, sender
-from lineage_bridge.api.openapi import answers, body_of
-from lineage_bridge.api.responses import POSITION_HEADER, answer
+from lineage_bridge.api.openapi import body_docs, response_docs
+from lineage_bridge.api.responses import POSITION_HEADER, json_response
 from lineage_bridge.api.routes.graphs.nodes import GraphId, check_graph_id
 from lineage_bridge.api.schemas.answers import ErrorAnswer
 from lineage_bridge.api.schemas.graphs import ImportAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RefusedError, RequestError
 from lineage_bridge.ingest.ingest import Ingested, JudgedEvent, ingest
-from lineage_bridge.ingest.payload import Events, Payload, split_payload
+from lineage_bridge.ingest.payload import Payload, SplitPayload, split_payload
 from lineage_bridge.openlineage.verdict import Rejected
 from lineage_bridge.projections.importing.events import ImportedGraph, translate_graph
 from lineage_bridge.projections.importing.shapes import GraphIn
@@ -29,14 +29,14 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         imported = await to_thread.run_sync(_imported, payload, now_us)
 
         def ingest_import() -> Ingested:
-            ingested = ingest(Events(imported.events), sender(request), services.log, now_us, all_or_nothing=True)
+            ingested = ingest(SplitPayload(imported.events), sender(request), services.log, now_us, all_or_nothing=True)
             for event in ingested.events:
                 _check_accepted(event)
             return ingested
 
         receipt = await intake.ingest_in_thread(ingest_import)
         summary = ImportAnswer(services.graph_id, imported.nodes, imported.edges, imported.skipped, receipt.position)
-        return answer(summary, headers={POSITION_HEADER: receipt.position})
+        return json_response(summary, headers={POSITION_HEADER: receipt.position})
 
     router.add_api_route(
         "/{graph_id}/import",
@@ -44,8 +44,8 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         methods=["POST"],
         description="Take in nodes and edges, as export gives them, as design-time events: all of them, or nothing.",
         response_model=None,
-        openapi_extra=body_of(GraphIn),
-        responses=answers({200: ImportAnswer, 400: ErrorAnswer, 404: ErrorAnswer, 413: ErrorAnswer, 422: ErrorAnswer}),
+        openapi_extra=body_docs(GraphIn),
+        responses=response_docs({200: ImportAnswer, 400: ErrorAnswer, 404: ErrorAnswer, 413: ErrorAnswer, 422: ErrorAnswer}),
     )
     return router
 

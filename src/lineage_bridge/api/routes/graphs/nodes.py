@@ -10,13 +10,13 @@ from msgspec import Struct
 from pydantic import AfterValidator
 
 from lineage_bridge.api import position_tokens
-from lineage_bridge.api.dependencies import Mended, Offset, page, reflecting
+from lineage_bridge.api.dependencies import Mended, Offset, page, position_header
 from lineage_bridge.api.json_stream import encode, json_array, stream_graph
-from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
-from lineage_bridge.api.responses import answer
+from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.answers import ErrorAnswer
-from lineage_bridge.api.schemas.graphs import EdgeList, Exported, GraphAnswer, GraphSummary, HopsAnswer, NodeList
+from lineage_bridge.api.schemas.graphs import EdgeList, ExportAnswer, GraphAnswer, GraphSummary, HopsAnswer, NodeList
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RefusedError
 from lineage_bridge.graph.identity.node_ids import CATALOG_TYPES, DATASET_TYPES, JOB_TYPES, SYSTEMS
@@ -47,7 +47,7 @@ Limit = Annotated[int | None, Query(ge=1, le=10_000, description="A page of so m
 TYPES = (*DATASET_TYPES, *CATALOG_TYPES, *JOB_TYPES)
 
 
-def one_of(words: Sequence[str]) -> AfterValidator:
+def one_of_words(words: Sequence[str]) -> AfterValidator:
     """Lets a parameter be one of some words. The validator raises ValueError for others."""
 
     def check_word(word: str | None) -> str | None:
@@ -58,8 +58,8 @@ def one_of(words: Sequence[str]) -> AfterValidator:
     return AfterValidator(check_word)
 
 
-NodeType = Annotated[str | None, Query(description=f"Only nodes of this type: {', '.join(TYPES)}"), one_of(TYPES)]
-System = Annotated[str | None, Query(description=f"Only nodes of this system: {', '.join(SYSTEMS)}"), one_of(SYSTEMS)]
+NodeType = Annotated[str | None, Query(description=f"Only nodes of this type: {', '.join(TYPES)}"), one_of_words(TYPES)]
+System = Annotated[str | None, Query(description=f"Only nodes of this system: {', '.join(SYSTEMS)}"), one_of_words(SYSTEMS)]
 
 
 def routes(services: Services) -> APIRouter:
@@ -83,15 +83,15 @@ def check_graph_id(services: Services, graph_id: str) -> None:
 
 
 def _graph_routes(router: APIRouter, services: Services) -> None:
-    @router.get("", response_model=None, responses=answers({200: list[GraphSummary]}, writes=False))
+    @router.get("", response_model=None, responses=response_docs({200: list[GraphSummary]}, writes=False))
     def get_graphs() -> Response:
         """The one graph. Its size is counted when it is asked for."""
         with services.graph() as reader:
             stats = graph_stats(reader, services.clock_us())
             counts = stats.node_count, stats.edge_count, stats.pipeline_count
-            return answer([GraphSummary(services.graph_id, *counts, *_span(reader))], headers=reflecting(reader))
+            return json_response([GraphSummary(services.graph_id, *counts, *_span(reader))], headers=position_header(reader))
 
-    @router.get("/{graph_id}", response_model=None, responses=answers({200: GraphAnswer, **_NOT_FOUND}, writes=False))
+    @router.get("/{graph_id}", response_model=None, responses=response_docs({200: GraphAnswer, **_NOT_FOUND}, writes=False))
     def get_graph(graph_id: GraphId) -> Response:
         """All nodes, all edges, and how many there are."""
         check_graph_id(services, graph_id)
@@ -108,7 +108,7 @@ def _graph_routes(router: APIRouter, services: Services) -> None:
 
         return stream_graph(services, write)
 
-    @router.get("/{graph_id}/export", response_model=None, responses=answers({200: Exported, **_NOT_FOUND}, writes=False))
+    @router.get("/{graph_id}/export", response_model=None, responses=response_docs({200: ExportAnswer, **_NOT_FOUND}, writes=False))
     def get_export(graph_id: GraphId) -> Response:
         """All nodes, with all that is said of them, and all edges: what import takes."""
         check_graph_id(services, graph_id)
@@ -134,7 +134,7 @@ def _span(reader: GraphReader) -> tuple[str | None, str | None]:
 
 
 def _node_routes(router: APIRouter, services: Services) -> None:
-    @router.get("/{graph_id}/nodes", response_model=None, responses=answers({200: NodeList, **_NOT_FOUND}, writes=False))
+    @router.get("/{graph_id}/nodes", response_model=None, responses=response_docs({200: NodeList, **_NOT_FOUND}, writes=False))
     def get_nodes(
         request: Request,
         graph_id: GraphId,
@@ -148,29 +148,31 @@ def _node_routes(router: APIRouter, services: Services) -> None:
         """Nodes in the order of their names: all of them, or a page."""
         check_graph_id(services, graph_id)
         which = NodeFilter(type, system, env_id, search)
-        return _listed(services, request, "nodes", (limit, offset), lambda reader: read_nodes(reader, which))
+        return _list_items(services, request, "nodes", (limit, offset), lambda reader: read_nodes(reader, which))
 
-    @router.get("/{graph_id}/nodes/{node_id:path}", response_model=None, responses=answers({200: LineageNode, **_ONE_NODE}, writes=False))
+    @router.get(
+        "/{graph_id}/nodes/{node_id:path}", response_model=None, responses=response_docs({200: LineageNode, **_ONE_NODE}, writes=False)
+    )
     def get_node(graph_id: GraphId, node_id: NodeId) -> Response:
         """One node, with all that is said of it."""
         check_graph_id(services, graph_id)
         with services.graph() as reader:
             (entry,) = reader.inventory.entries([require_node_by_id(reader, node_id)])
-            return answer(lineage_node(entry, facets=True), headers=reflecting(reader))
+            return json_response(lineage_node(entry, facets=True), headers=position_header(reader))
 
 
 # edges
 
 
 def _edge_route(router: APIRouter, services: Services) -> None:
-    @router.get("/{graph_id}/edges", response_model=None, responses=answers({200: EdgeList, **_NOT_FOUND}, writes=False))
+    @router.get("/{graph_id}/edges", response_model=None, responses=response_docs({200: EdgeList, **_NOT_FOUND}, writes=False))
     def get_edges(request: Request, graph_id: GraphId, limit: Limit = None, offset: Offset = 0) -> Response:
         """Edges: all of them, or a page."""
         check_graph_id(services, graph_id)
-        return _listed(services, request, "edges", (limit, offset), lambda reader: read_edges(reader, services.clock_us()))
+        return _list_items(services, request, "edges", (limit, offset), lambda reader: read_edges(reader, services.clock_us()))
 
 
-def _listed(
+def _list_items(
     services: Services,
     request: Request,
     name: str,
@@ -185,7 +187,7 @@ def _listed(
             found = list(islice(passing, limit + 1))
             total = skipped + len(found) + sum(1 for _ in passing)
             shown, link = page(request, found, limit, offset)
-            return answer({name: shown, "total": total}, headers={**link, **reflecting(reader)})
+            return json_response({name: shown, "total": total}, headers={**link, **position_header(reader)})
 
     def write(reader: GraphReader) -> Iterator[bytes]:
         total = 0
@@ -215,8 +217,9 @@ def _query_route(router: APIRouter, services: Services, direction: str) -> None:
         check_graph_id(services, graph_id)
         with services.graph() as reader:
             origin = require_node_by_id(reader, node_id)
-            return answer(
-                _hops(services, reader, walk_hops(reader, origin, direction, hops, services.clock_us()), hops), headers=reflecting(reader)
+            return json_response(
+                _hops(services, reader, walk_hops(reader, origin, direction, hops, services.clock_us()), hops),
+                headers=position_header(reader),
             )
 
     router.add_api_route(
@@ -226,7 +229,7 @@ def _query_route(router: APIRouter, services: Services, direction: str) -> None:
         name=f"query_{direction}",
         description=f"The nodes {direction} of a node, at most `hops` edges away, with the edges between them.",
         response_model=None,
-        responses=answers({200: HopsAnswer, **_ONE_NODE}, writes=False),
+        responses=response_docs({200: HopsAnswer, **_ONE_NODE}, writes=False),
     )
 
 

@@ -7,9 +7,9 @@ from fastapi import APIRouter, Query, Response
 
 from lineage_bridge.api.dependencies import Mended, Style
 from lineage_bridge.api.json_stream import encode, json_array, stream_graph
-from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
-from lineage_bridge.api.schemas.graphs import View
+from lineage_bridge.api.schemas.graphs import ViewAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.graph.identity.node_ids import CONFLUENT, system_of
 from lineage_bridge.ports.graph_reader import GraphReader
@@ -26,12 +26,12 @@ def routes(services: Services) -> APIRouter:
     """The calls for views."""
     router = question_router(services, "graphs", "/graphs")
 
-    @router.get("/confluent/view", response_model=None, responses=answers({200: View}, writes=False))
+    @router.get("/confluent/view", response_model=None, responses=response_docs({200: ViewAnswer}, writes=False))
     def get_confluent_view(names: Style = "lineagebridge") -> Response:
         """The jobs of Confluent Cloud with all they read and write, as OpenLineage events."""
         return _view(services, "confluent", None, names)
 
-    @router.get("/enriched/view", response_model=None, responses=answers({200: View}, writes=False))
+    @router.get("/enriched/view", response_model=None, responses=response_docs({200: ViewAnswer}, writes=False))
     def get_enriched_view(systems: Systems = None, names: Style = "lineagebridge") -> Response:
         """All jobs with what they read and write, or those that have to do with some systems, as OpenLineage events."""
         wanted = [system for part in (systems or "").split(",") if (system := part.strip().lower())]

@@ -7,8 +7,8 @@ from msgspec import Raw
 
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.dependencies import Offset, page
-from lineage_bridge.api.openapi import answers
-from lineage_bridge.api.responses import answer
+from lineage_bridge.api.openapi import response_docs
+from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.analysis import AnalysisPage
 from lineage_bridge.api.schemas.answers import ErrorAnswer
 from lineage_bridge.api.services import Services
@@ -20,7 +20,7 @@ def routes(services: Services) -> APIRouter:
     """The calls on the last analysis."""
     router = APIRouter(tags=["analysis"])
 
-    @router.get("/analysis", response_model=None, responses=answers({200: AnalysisPage, 404: ErrorAnswer}, writes=False))
+    @router.get("/analysis", response_model=None, responses=response_docs({200: AnalysisPage, 404: ErrorAnswer}, writes=False))
     def get_analysis(
         request: Request,
         part: Annotated[PartName, Query(description="What of it")] = "impact",
@@ -31,7 +31,7 @@ def routes(services: Services) -> APIRouter:
         findings = services.findings()
         summary = findings.summary
         shown, link = page(request, findings.lines(part, limit + 1, offset), limit, offset)
-        return answer(
+        return json_response(
             AnalysisPage(
                 part=part,
                 items=[Raw(line) for line in shown],
@@ -41,7 +41,7 @@ def routes(services: Services) -> APIRouter:
                 exact=summary.exact,
                 unused_days=summary.unused_days,
                 made_at=summary.made_at,
-                position=position_tokens.encode({position_tokens.stream(name): place for name, place in summary.position.items()}),
+                position=position_tokens.encode({position_tokens.parse_stream(name): place for name, place in summary.position.items()}),
             ),
             headers=link,
         )

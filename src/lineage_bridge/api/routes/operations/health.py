@@ -8,54 +8,54 @@ from fastapi import APIRouter, Request, Response
 
 from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.intake import Intake
-from lineage_bridge.api.openapi import answers, body_of
+from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.readiness import disk_use, readiness
-from lineage_bridge.api.responses import POSITION_HEADER, answer
-from lineage_bridge.api.schemas.answers import Erased, Erasure, ErrorAnswer, Health, Readiness, Version
+from lineage_bridge.api.responses import POSITION_HEADER, json_response
+from lineage_bridge.api.schemas.answers import Erased, EraseRequest, ErrorAnswer, Health, Readiness, Version
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError
 
 MAX_RUNS = 10_000
-_ERASURE = msgspec.json.Decoder(Erasure)
+_ERASURE = msgspec.json.Decoder(EraseRequest)
 
 
 def routes(services: Services, intake: Intake) -> APIRouter:
     """The calls that operate the server."""
     router = APIRouter(tags=["operations"])
 
-    @router.get("/health", response_model=None, responses=answers({200: Health}, writes=False))
+    @router.get("/health", response_model=None, responses=response_docs({200: Health}, writes=False))
     def get_health() -> Response:
         """The process is alive."""
-        return answer(Health(disk_use(services)))
+        return json_response(Health(disk_use(services)))
 
-    @router.get("/ready", response_model=None, responses=answers({200: Readiness, 503: Readiness}, writes=False))
+    @router.get("/ready", response_model=None, responses=response_docs({200: Readiness, 503: Readiness}, writes=False))
     def get_ready() -> Response:
         """Whether intake, store and pipeline all work."""
         state = readiness(services)
         headers = {POSITION_HEADER: state.lag.applied}
-        return answer(state, 200 if state.ready else 503, headers if state.ready else {**headers, "Retry-After": "1"})
+        return json_response(state, 200 if state.ready else 503, headers if state.ready else {**headers, "Retry-After": "1"})
 
-    @router.get("/version", response_model=None, responses=answers({200: Version}, writes=False))
+    @router.get("/version", response_model=None, responses=response_docs({200: Version}, writes=False))
     def get_version() -> Response:
         """Which program this is."""
-        return answer(Version(services.version))
+        return json_response(Version(services.version))
 
     @router.post(
         "/operations/erase",
         response_model=None,
-        openapi_extra=body_of(Erasure),
-        responses=answers({202: Erased, 422: ErrorAnswer}),
+        openapi_extra=body_docs(EraseRequest),
+        responses=response_docs({202: Erased, 422: ErrorAnswer}),
     )
     async def post_erase(request: Request) -> Response:
         """Take runs out of every answer, by their UUIDs. What they said of themselves goes; what others said stays."""
-        erasure = await to_thread.run_sync(_erasure, await read_body(request))
+        erasure = await to_thread.run_sync(_parse_erase_request, await read_body(request))
         position = await intake.ingest_operation(request, {"operation": "erase", "runs": erasure.runs})
-        return answer(Erased(len(erasure.runs), position), 202, {POSITION_HEADER: position})
+        return json_response(Erased(len(erasure.runs), position), 202, {POSITION_HEADER: position})
 
     return router
 
 
-def _erasure(body: bytes) -> Erasure:
+def _parse_erase_request(body: bytes) -> EraseRequest:
     """The runs to erase, as UUIDs in their one form. Raises RequestError."""
     try:
         runs = [str(UUID(run)) for run in _ERASURE.decode(body).runs]
@@ -63,4 +63,4 @@ def _erasure(body: bytes) -> Erasure:
         raise RequestError(f"no order to erase: {error}", 'Send {"runs": [UUID, ...]}.') from error
     if not 0 < len(runs) <= MAX_RUNS:
         raise RequestError(f"{len(runs)} runs cannot be erased at once; 1 to {MAX_RUNS} can")
-    return Erasure(sorted(set(runs)))
+    return EraseRequest(sorted(set(runs)))

@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request, Response
 
 from lineage_bridge.api.intake import Intake, batch_answer, many_answer, one_answer
-from lineage_bridge.api.openapi import EVENTS_BODY, answers
+from lineage_bridge.api.openapi import EVENTS_BODY, response_docs
 from lineage_bridge.api.schemas.answers import Accepted, BatchAnswer, Outcomes, RejectedAnswer, Stored
 
 
@@ -17,7 +17,7 @@ def routes(intake: Intake) -> APIRouter:
         "/lineage",
         response_model=None,
         openapi_extra=EVENTS_BODY,
-        responses=answers({201: (Accepted, Outcomes), 422: (RejectedAnswer, Outcomes), **refused}),
+        responses=response_docs({201: (Accepted, Outcomes), 422: (RejectedAnswer, Outcomes), **refused}),
     )
     async def post_lineage(request: Request) -> Response:
         """Ingest one event, an array, an object with `events`, or lines of JSON; plain or gzip."""
@@ -28,7 +28,7 @@ def routes(intake: Intake) -> APIRouter:
         "/lineage/batch",
         response_model=None,
         openapi_extra=EVENTS_BODY,
-        responses=answers({200: BatchAnswer, **refused}),
+        responses=response_docs({200: BatchAnswer, **refused}),
     )
     async def post_batch(request: Request) -> Response:
         """The standard's batch call: an array of events."""
@@ -40,7 +40,7 @@ def routes(intake: Intake) -> APIRouter:
         "/lineage/events",
         response_model=None,
         openapi_extra=EVENTS_BODY,
-        responses=answers({201: Stored, 422: Stored, **refused}),
+        responses=response_docs({201: Stored, 422: Stored, **refused}),
     )
     async def post_events(request: Request) -> Response:
         """Ingest an array of events, or one event."""

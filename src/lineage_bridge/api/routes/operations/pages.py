@@ -14,7 +14,7 @@ FILES = "/docs/files"
 FACETS = "/spec/facets"
 
 
-def install(app: FastAPI) -> None:
+def install_pages(app: FastAPI) -> None:
     """Serve `/docs` and `/spec/facets`."""
     app.mount(FILES, StaticFiles(directory=Path(str(swagger_ui_path))), name="swagger")
     app.mount(FACETS, StaticFiles(directory=Path(str(files(openlineage))) / "spec" / "facets"), name="facets")

@@ -5,17 +5,17 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from lineage_bridge.api import position_tokens, serialization
-from lineage_bridge.api.dependencies import Offset, page, reflecting, waiting
+from lineage_bridge.api.dependencies import Offset, page, position_header, wait_for_position
 from lineage_bridge.api.intake import Intake, one_answer, sender
-from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_route
-from lineage_bridge.api.responses import answer
-from lineage_bridge.api.schemas.answers import Accepted, ErrorAnswer, Quarantine, RejectedAnswer
+from lineage_bridge.api.responses import json_response
+from lineage_bridge.api.schemas.answers import Accepted, ErrorAnswer, QuarantineAnswer, RejectedAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.graph.log_record import RETRY, FrameKind
 from lineage_bridge.ingest.ingest import Ingested, ingest
-from lineage_bridge.ingest.payload import Events
+from lineage_bridge.ingest.payload import SplitPayload
 from lineage_bridge.openlineage.verdict import Rejected
 from lineage_bridge.ports.log import Frame
 
@@ -29,8 +29,8 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     @router.get(
         "",
         response_model=None,
-        dependencies=[Depends(waiting(services))],
-        responses=answers({200: Quarantine}, writes=False),
+        dependencies=[Depends(wait_for_position(services))],
+        responses=response_docs({200: QuarantineAnswer}, writes=False),
     )
     def get_quarantine(
         request: Request,
@@ -42,13 +42,13 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         with services.graph() as reader:
             records, link = page(request, reader.events.quarantine(code, limit + 1, offset), limit, offset)
             items = [serialization.quarantine_item(record) for record in records]
-            said = Quarantine(items, reader.events.quarantine_counts(), position_tokens.encode(reader.progress.position()))
-            return answer(said, headers={**link, **reflecting(reader)})
+            said = QuarantineAnswer(items, reader.events.quarantine_counts(), position_tokens.encode(reader.progress.position()))
+            return json_response(said, headers={**link, **position_header(reader)})
 
     @router.get(
         "/{event_id}/body",
         response_model=None,
-        dependencies=[Depends(waiting(services))],
+        dependencies=[Depends(wait_for_position(services))],
         responses={200: {"description": "The bytes as kept", "content": {"application/octet-stream": {}}}},
     )
     def get_body(event_id: str) -> Response:
@@ -59,20 +59,20 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     @router.post(
         "/{event_id}/retry",
         response_model=None,
-        responses=answers({201: Accepted, 404: ErrorAnswer, 422: RejectedAnswer}),
+        responses=response_docs({201: Accepted, 404: ErrorAnswer, 422: RejectedAnswer}),
     )
     async def post_retry(request: Request, event_id: str) -> Response:
         """Judge what is kept once more; if it is accepted now, it is used. Otherwise nothing is written."""
 
         def ingest_again() -> Ingested:
-            kept = Events([_kept(services, event_id).body], single=True)
+            kept = SplitPayload([_kept(services, event_id).body], single=True)
             return ingest(kept, sender(request, RETRY), services.log, services.clock_us(), all_or_nothing=True)
 
         receipt = await intake.ingest_in_thread(ingest_again)
         (event,) = receipt.ingested.events
         if isinstance(event.verdict, Rejected):
             verdict = event.verdict
-            return answer(RejectedAnswer(event.id, receipt.position, verdict.code, verdict.path, verdict.message), 422)
+            return json_response(RejectedAnswer(event.id, receipt.position, verdict.code, verdict.path, verdict.message), 422)
         return one_answer(receipt)
 
     return router

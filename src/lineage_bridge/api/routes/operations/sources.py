@@ -6,29 +6,29 @@ from fastapi import APIRouter, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api.bodies import read_body
-from lineage_bridge.api.openapi import answers, body_of
-from lineage_bridge.api.responses import answer
+from lineage_bridge.api.openapi import body_docs, response_docs
+from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.answers import ErrorAnswer
 from lineage_bridge.api.schemas.sources import (
     CheckItem,
     KindItem,
-    Kinds,
     SettingItem,
     SourceChecks,
     SourceFailure,
     SourceItem,
-    SourceOrder,
+    SourceKinds,
     SourceRemoved,
+    SourceRequest,
     Sources,
     UnseenItem,
 )
-from lineage_bridge.api.serialization import moment
+from lineage_bridge.api.serialization import time_text
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError
 from lineage_bridge.model.sources import SourceRecord
 from lineage_bridge.openlineage.times import SECOND_US, format_time
 
-_ORDER = msgspec.json.Decoder(SourceOrder)
+_ORDER = msgspec.json.Decoder(SourceRequest)
 
 
 def routes(services: Services) -> APIRouter:
@@ -36,29 +36,29 @@ def routes(services: Services) -> APIRouter:
     router = APIRouter(tags=["sources"])
     _reading_routes(router, services)
     _add_route(router, services)
-    _order_routes(router, services)
+    _change_routes(router, services)
     return router
 
 
 def _reading_routes(router: APIRouter, services: Services) -> None:
-    @router.get("/sources", response_model=None, responses=answers({200: Sources}, writes=False))
+    @router.get("/sources", response_model=None, responses=response_docs({200: Sources}, writes=False))
     def get_sources() -> Response:
         """All sources, and how each fares."""
-        return answer(Sources([_item(record) for record in services.sources.records()]))
+        return json_response(Sources([_item(record) for record in services.sources.records()]))
 
-    @router.get("/source-kinds", response_model=None, responses=answers({200: Kinds}, writes=False))
+    @router.get("/source-kinds", response_model=None, responses=response_docs({200: SourceKinds}, writes=False))
     def get_source_kinds() -> Response:
         """What can be observed, and what can be set of it."""
-        return answer(
-            Kinds(
+        return json_response(
+            SourceKinds(
                 [KindItem(kind.kind, kind.told, [SettingItem(*setting) for setting in kind.settings]) for kind in services.sources.kinds()]
             )
         )
 
-    @router.get("/sources/{name}", response_model=None, responses=answers({200: SourceItem, 404: ErrorAnswer}, writes=False))
+    @router.get("/sources/{name}", response_model=None, responses=response_docs({200: SourceItem, 404: ErrorAnswer}, writes=False))
     def get_source(name: str) -> Response:
         """One source."""
-        return answer(_item(services.sources.record(name)))
+        return json_response(_item(services.sources.record(name)))
 
 
 def _add_route(router: APIRouter, services: Services) -> None:
@@ -68,7 +68,7 @@ def _add_route(router: APIRouter, services: Services) -> None:
         added = await to_thread.run_sync(
             lambda: services.sources.add(order.name, order.kind, order.settings, replace=order.replace),
         )
-        return answer(_item(added), 201)
+        return json_response(_item(added), 201)
 
     router.add_api_route(
         "/sources",
@@ -76,51 +76,51 @@ def _add_route(router: APIRouter, services: Services) -> None:
         methods=["POST"],
         description="Add a source. It is polled at once.",
         response_model=None,
-        openapi_extra=body_of(SourceOrder),
-        responses=answers({201: SourceItem, 422: ErrorAnswer}, writes=False),
+        openapi_extra=body_docs(SourceRequest),
+        responses=response_docs({201: SourceItem, 422: ErrorAnswer}, writes=False),
     )
 
 
-def _order_routes(router: APIRouter, services: Services) -> None:
-    known = answers({200: SourceItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False)
+def _change_routes(router: APIRouter, services: Services) -> None:
+    known = response_docs({200: SourceItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False)
 
     @router.delete(
         "/sources/{name}",
         response_model=None,
-        responses=answers({200: SourceRemoved, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
+        responses=response_docs({200: SourceRemoved, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
     )
     def delete_source(name: str) -> Response:
         """Take a source away. What it told stays."""
         services.sources.remove(name)
-        return answer(SourceRemoved(name))
+        return json_response(SourceRemoved(name))
 
     @router.post("/sources/{name}/pause", response_model=None, responses=known)
     def pause_source(name: str) -> Response:
         """Poll a source no more, until it is resumed."""
-        return answer(_item(services.sources.pause(name, paused=True)))
+        return json_response(_item(services.sources.pause(name, paused=True)))
 
     @router.post("/sources/{name}/resume", response_model=None, responses=known)
     def resume_source(name: str) -> Response:
         """Let a paused source go on, at once."""
-        return answer(_item(services.sources.pause(name, paused=False)))
+        return json_response(_item(services.sources.pause(name, paused=False)))
 
     @router.post("/sources/{name}/poll", response_model=None, responses=known)
     def poll_source(name: str) -> Response:
         """Have a source polled now. The poll is over when `polls` has grown."""
-        return answer(_item(services.sources.poll(name)))
+        return json_response(_item(services.sources.poll(name)))
 
     @router.post(
         "/sources/{name}/test",
         response_model=None,
-        responses=answers({200: SourceChecks, 404: ErrorAnswer}, writes=False),
+        responses=response_docs({200: SourceChecks, 404: ErrorAnswer}, writes=False),
     )
     def test_source(name: str) -> Response:
         """Try each step that observing takes. Nothing is told of what is seen."""
         checks = services.sources.test(name)
-        return answer(SourceChecks(all(check.works for check in checks), [CheckItem(*check) for check in checks]))
+        return json_response(SourceChecks(all(check.works for check in checks), [CheckItem(*check) for check in checks]))
 
 
-def _read(body: bytes) -> SourceOrder:
+def _read(body: bytes) -> SourceRequest:
     """The source to add. Raises RequestError."""
     try:
         return _ORDER.decode(body)
@@ -141,11 +141,11 @@ def _item(record: SourceRecord) -> SourceItem:
         polls=state.polls,
         events=state.events,
         unseen=[UnseenItem(unseen.what, unseen.why, format_time(unseen.since_us)) for unseen in state.unseen],
-        last_poll_at=moment(state.tried_us),
-        last_success_at=moment(state.succeeded_us),
-        failing_since=moment(state.failing_since_us),
+        last_poll_at=time_text(state.tried_us),
+        last_success_at=time_text(state.succeeded_us),
+        failing_since=time_text(state.failing_since_us),
         last_error=UNSET if state.failed_us is None else SourceFailure(state.error, state.hint, format_time(state.failed_us)),
-        next_poll_at=UNSET if state.paused else moment(state.due_us),
+        next_poll_at=UNSET if state.paused else time_text(state.due_us),
         took_s=UNSET if state.took_us is None else state.took_us / SECOND_US,
     )
 

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query, Request, Response
 
 from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.dependencies import Offset, page
-from lineage_bridge.api.openapi import answers, body_of
-from lineage_bridge.api.responses import answer
+from lineage_bridge.api.openapi import body_docs, response_docs
+from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.answers import ErrorAnswer
 from lineage_bridge.api.schemas.tasks import Credentials, ExtractionRequest, KeyPair, PlaneItem, TaskItem, TaskResult, UnknownItem
 from lineage_bridge.api.services import Services
@@ -46,12 +46,12 @@ def routes(services: Services) -> APIRouter:
     router = APIRouter(tags=["tasks"])
     _reading_routes(router, services)
     _extract_route(router, services)
-    _order_routes(router, services)
+    _change_routes(router, services)
     return router
 
 
 def _reading_routes(router: APIRouter, services: Services) -> None:
-    @router.get("/tasks", response_model=None, responses=answers({200: list[TaskItem]}, writes=False))
+    @router.get("/tasks", response_model=None, responses=response_docs({200: list[TaskItem]}, writes=False))
     def get_tasks(
         request: Request,
         task_type: Literal["extract", "enrich"] | None = None,
@@ -62,12 +62,12 @@ def _reading_routes(router: APIRouter, services: Services) -> None:
         """Tasks, the newest first."""
         found = services.tasks.records(TaskFilter(task_type or "", status or "", limit + 1, offset))
         tasks, links = page(request, found, limit, offset)
-        return answer([_item(task) for task in tasks], headers=links)
+        return json_response([_item(task) for task in tasks], headers=links)
 
-    @router.get("/tasks/{task_id}", response_model=None, responses=answers({200: TaskItem, 404: ErrorAnswer}, writes=False))
+    @router.get("/tasks/{task_id}", response_model=None, responses=response_docs({200: TaskItem, 404: ErrorAnswer}, writes=False))
     def get_task(task_id: str) -> Response:
         """A task: how far it is, and what came of it."""
-        return answer(_item(services.tasks.record(task_id)))
+        return json_response(_item(services.tasks.record(task_id)))
 
 
 def _extract_route(router: APIRouter, services: Services) -> None:
@@ -79,9 +79,9 @@ def _extract_route(router: APIRouter, services: Services) -> None:
     ) -> Response:
         body = await read_body(request)
         asked = _read(_REQUESTS, body) or ExtractionRequest()
-        order = _order(asked, _ids("environment_ids", environment_ids, asked), _ids("cluster_ids", cluster_ids, asked), source)
+        order = _extract_order(asked, _ids("environment_ids", environment_ids, asked), _ids("cluster_ids", cluster_ids, asked), source)
         started = await to_thread.run_sync(services.tasks.extract, order)
-        return answer(_item(started), 202)
+        return json_response(_item(started), 202)
 
     router.add_api_route(
         "/tasks/extract",
@@ -90,20 +90,20 @@ def _extract_route(router: APIRouter, services: Services) -> None:
         description="Extract the lineage of an organization of Confluent Cloud. The body may be left out.",
         response_model=None,
         status_code=202,
-        openapi_extra=body_of(ExtractionRequest, required=False),
-        responses=answers({202: TaskItem, 422: ErrorAnswer}, writes=False),
+        openapi_extra=body_docs(ExtractionRequest, required=False),
+        responses=response_docs({202: TaskItem, 422: ErrorAnswer}, writes=False),
     )
 
 
-def _order_routes(router: APIRouter, services: Services) -> None:
-    known = answers({200: TaskItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False)
+def _change_routes(router: APIRouter, services: Services) -> None:
+    known = response_docs({200: TaskItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False)
 
     async def post_resume(request: Request, task_id: str) -> Response:
         body = await read_body(request)
         given = _read(_CREDENTIALS, body) or Credentials()
-        order = ExtractOrder(credentials=_given(given))
+        order = ExtractOrder(credentials=_credentials(given))
         resumed = await to_thread.run_sync(services.tasks.resume, task_id, order)
-        return answer(_item(resumed), 202)
+        return json_response(_item(resumed), 202)
 
     router.add_api_route(
         "/tasks/{task_id}/resume",
@@ -112,19 +112,19 @@ def _order_routes(router: APIRouter, services: Services) -> None:
         description="Go on with a task that was cancelled or interrupted. Credentials that came with its request have to come again.",
         response_model=None,
         status_code=202,
-        openapi_extra=body_of(Credentials, required=False),
-        responses=answers({202: TaskItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
+        openapi_extra=body_docs(Credentials, required=False),
+        responses=response_docs({202: TaskItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
     )
 
     @router.post("/tasks/{task_id}/cancel", response_model=None, responses=known)
     def cancel_task(task_id: str) -> Response:
         """Stop a task soon: it fails as `cancelled`. What it has told stays."""
-        return answer(_item(services.tasks.cancel(task_id)))
+        return json_response(_item(services.tasks.cancel(task_id)))
 
     @router.delete("/tasks/{task_id}", response_model=None, responses=known)
     def delete_task(task_id: str) -> Response:
         """Stop a task, as `cancel` does."""
-        return answer(_item(services.tasks.cancel(task_id)))
+        return json_response(_item(services.tasks.cancel(task_id)))
 
     @router.post("/tasks/enrich", include_in_schema=False)
     def enrich() -> Response:
@@ -150,7 +150,7 @@ def _ids(name: str, asked: Sequence[str], body: ExtractionRequest) -> tuple[str,
     return tuple(sorted(in_query or in_body))
 
 
-def _order(asked: ExtractionRequest, environments: tuple[str, ...], clusters: tuple[str, ...], source: str | None) -> ExtractOrder:
+def _extract_order(asked: ExtractionRequest, environments: tuple[str, ...], clusters: tuple[str, ...], source: str | None) -> ExtractOrder:
     switched = [plane for switch, planes in _SWITCHES.items() if getattr(asked, switch) is False for plane in planes]
     off = {part.strip() for text in asked.off or () for part in text.split(",")} - {""}
     return ExtractOrder(
@@ -160,11 +160,11 @@ def _order(asked: ExtractionRequest, environments: tuple[str, ...], clusters: tu
         off=tuple(sorted(off | set(switched))),
         hours=asked.metrics_lookback_hours,
         addresses=asked.sr_endpoints or {},
-        credentials=_given(asked),
+        credentials=_credentials(asked),
     )
 
 
-def _given(asked: Credentials) -> dict[tuple[str, str], Credential]:
+def _credentials(asked: Credentials) -> dict[tuple[str, str], Credential]:
     single = {("cloud", ""): asked.cloud_credentials, ("metrics", ""): asked.metrics_credentials}
     scoped = {(plane, scope): pair for name, plane in _SCOPED.items() for scope, pair in (getattr(asked, name) or {}).items()}
     return {place: _credential(pair) for place, pair in {**single, **scoped}.items() if pair is not None}
@@ -184,7 +184,7 @@ def _item(task: TaskRecord) -> TaskItem:
         created_at=format_time(task.created_us),
         started_at=_moment(task.started_us),
         completed_at=_moment(task.ended_us),
-        progress=[*task.steps[:1], *(_words(plane) for plane in task.planes if plane.state != ASKED), *task.steps[1:]],
+        progress=[*task.steps[:1], *(_progress_line(plane) for plane in task.planes if plane.state != ASKED), *task.steps[1:]],
         result=TaskResult(task.result.graph_id, task.result.node_count, task.result.edge_count) if task.result else None,
         error=task.error,
         hint=task.hint,
@@ -219,7 +219,7 @@ def _names(plane: PlaneRecord) -> tuple[str, str]:
     return name, scope
 
 
-def _words(plane: PlaneRecord) -> str:
+def _progress_line(plane: PlaneRecord) -> str:
     why = f" ({'; '.join(plane.why)})" if plane.why else ""
     return f"{plane.key}: {plane.state.replace('_', ' ')}, {plane.events} events{why}"
 

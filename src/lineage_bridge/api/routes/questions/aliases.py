@@ -9,12 +9,12 @@ from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.bodies import read_body
-from lineage_bridge.api.dependencies import KINDS, Mended, Offset, page, reflecting, waiting
+from lineage_bridge.api.dependencies import KINDS, Mended, Offset, page, position_header, wait_for_position
 from lineage_bridge.api.intake import Intake
-from lineage_bridge.api.openapi import answers, body_of
+from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.question_route import question_route
-from lineage_bridge.api.responses import POSITION_HEADER, answer
-from lineage_bridge.api.schemas.aliases import AliasEnd, Aliases, AliasesAccepted, AliasItem, AliasOrder
+from lineage_bridge.api.responses import POSITION_HEADER, json_response
+from lineage_bridge.api.schemas.aliases import AliasEnd, Aliases, AliasesAccepted, AliasItem, AliasRequest
 from lineage_bridge.api.schemas.answers import ErrorAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError
@@ -25,8 +25,8 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.history import AliasFilter, AliasRecord
 from lineage_bridge.openlineage.times import format_time
 
-MOST = 10_000
-_ORDER = msgspec.json.Decoder(AliasOrder)
+MAX_ALIASES = 10_000
+_ORDER = msgspec.json.Decoder(AliasRequest)
 Kind = Literal["operator", "rule", "symlink", "facet", "veto"]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
@@ -36,12 +36,17 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     router = APIRouter(tags=["aliases"], route_class=question_route(services))
     _list_route(router, services)
     for operation in ("alias", "veto", "lift"):
-        _order_route(router, intake, operation)
+        _operation_route(router, intake, operation)
     return router
 
 
 def _list_route(router: APIRouter, services: Services) -> None:
-    @router.get("/aliases", response_model=None, dependencies=[Depends(waiting(services))], responses=answers({200: Aliases}, writes=False))
+    @router.get(
+        "/aliases",
+        response_model=None,
+        dependencies=[Depends(wait_for_position(services))],
+        responses=response_docs({200: Aliases}, writes=False),
+    )
     def get_aliases(
         request: Request,
         kind: Annotated[Kind | None, Query(description="Only aliases on this kind of evidence; `veto`: what is vetoed by whom")] = None,
@@ -58,7 +63,7 @@ def _list_route(router: APIRouter, services: Services) -> None:
         with services.graph() as reader:
             shown, link = page(request, reader.nodes.aliases(which), limit, offset)
             found = Aliases([_item(record) for record in shown], VERSION, position_tokens.encode(reader.progress.position()))
-            return answer(found, headers={**link, **reflecting(reader)})
+            return json_response(found, headers={**link, **position_header(reader)})
 
 
 def _item(record: AliasRecord) -> AliasItem:
@@ -76,7 +81,7 @@ def _item(record: AliasRecord) -> AliasItem:
     )
 
 
-def _order_route(router: APIRouter, intake: Intake, operation: str) -> None:
+def _operation_route(router: APIRouter, intake: Intake, operation: str) -> None:
     said = {
         "alias": "State that names, or whole namespaces, stand for one thing. One that is vetoed stays so until the veto is lifted.",
         "veto": "Take aliases back, as if there had never been any: an operator's, a producer's, what a rule of naming says.",
@@ -84,9 +89,9 @@ def _order_route(router: APIRouter, intake: Intake, operation: str) -> None:
     }
 
     async def post(request: Request) -> Response:
-        order = await to_thread.run_sync(_order, operation, await read_body(request))
+        order = await to_thread.run_sync(_parse_request, operation, await read_body(request))
         position = await intake.ingest_operation(request, {"operation": operation, "aliases": order.aliases})
-        return answer(AliasesAccepted(len(order.aliases), position), 202, {POSITION_HEADER: position})
+        return json_response(AliasesAccepted(len(order.aliases), position), 202, {POSITION_HEADER: position})
 
     router.add_api_route(
         f"/operations/{operation}",
@@ -95,19 +100,19 @@ def _order_route(router: APIRouter, intake: Intake, operation: str) -> None:
         name=f"post_{operation}",
         description=said[operation],
         response_model=None,
-        openapi_extra=body_of(AliasOrder),
-        responses=answers({202: AliasesAccepted, 422: ErrorAnswer}),
+        openapi_extra=body_docs(AliasRequest),
+        responses=response_docs({202: AliasesAccepted, 422: ErrorAnswer}),
     )
 
 
-def _order(operation: str, body: bytes) -> AliasOrder:
+def _parse_request(operation: str, body: bytes) -> AliasRequest:
     """What is ordered, if all of it means something. Raises RequestError."""
     try:
         order = _ORDER.decode(body)
     except (ValueError, msgspec.DecodeError) as error:
         raise RequestError(f"no order: {error}", 'Send {"aliases": [{"a": {"namespace", "name"}, "b": {...}}, ...]}.') from error
-    if not 0 < len(order.aliases) <= MOST:
-        raise RequestError(f"{len(order.aliases)} aliases cannot be ordered at once; 1 to {MOST} can")
+    if not 0 < len(order.aliases) <= MAX_ALIASES:
+        raise RequestError(f"{len(order.aliases)} aliases cannot be ordered at once; 1 to {MAX_ALIASES} can")
     for word in order.aliases:
         alias_key(operation, word)
     return order

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Query, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
-from lineage_bridge.api.dependencies import reflecting
-from lineage_bridge.api.openapi import answers
-from lineage_bridge.api.responses import answer
+from lineage_bridge.api.dependencies import position_header
+from lineage_bridge.api.openapi import response_docs
+from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.aliases import AliasEnd
 from lineage_bridge.api.schemas.answers import ErrorAnswer
 from lineage_bridge.api.schemas.changes import ChangedAlias, ChangedNode, ChangeFeed, ChangeItem
@@ -40,9 +40,9 @@ def routes(services: Services) -> APIRouter:
                 reader.progress.settling(),
                 position_tokens.encode(reader.progress.position()),
             )
-            return feed, reflecting(reader)
+            return feed, position_header(reader)
 
-    @router.get("/changes", response_model=None, responses=answers({200: ChangeFeed, 410: ErrorAnswer}, writes=False))
+    @router.get("/changes", response_model=None, responses=response_docs({200: ChangeFeed, 410: ErrorAnswer}, writes=False))
     async def get_changes(
         after: Annotated[str | None, Query(description="Cursor (an answer's `next`), or `now`; by itself from the oldest on")] = None,
         kind: Annotated[list[Kind] | None, Query(description="Only changes of this kind, repeatable")] = None,
@@ -54,7 +54,7 @@ def routes(services: Services) -> APIRouter:
         while True:
             feed, headers = await to_thread.run_sync(read, after, kind or [], limit)
             if feed.changes or anyio.current_time() >= until:
-                return answer(feed, headers=headers)
+                return json_response(feed, headers=headers)
             after = feed.next
             await anyio.sleep(POLL_S)
 
@@ -75,7 +75,7 @@ def _item(record: ChangeRecord) -> ChangeItem:
         link=record.key if record.kind == "identity" else UNSET,
         alias=_alias(record) if is_alias else UNSET,
         job=_node(record.job) if record.job else UNSET,
-        hub=serialization.id_of(record.node) if is_hub else UNSET,
+        hub=serialization.node_id_of(record.node) if is_hub else UNSET,
         side=UNSET if record.side is None else record.side.name.lower(),
         origin=UNSET if record.origin is None else record.origin.name.lower(),
         evidence=UNSET if record.evidence is None else record.evidence.word,
@@ -92,4 +92,4 @@ def _alias(record: ChangeRecord) -> ChangedAlias:
 
 
 def _node(node: Node) -> ChangedNode:
-    return ChangedNode(serialization.id_of(node), *((node.kind.name.lower(), node.namespace, node.name) if node.name else ()))
+    return ChangedNode(serialization.node_id_of(node), *((node.kind.name.lower(), node.namespace, node.name) if node.name else ()))

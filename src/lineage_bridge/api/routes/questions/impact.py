@@ -15,16 +15,16 @@ from lineage_bridge.api.dependencies import (
     NodeName,
     Offset,
     Style,
-    demand,
     page,
-    reflecting,
-    time_argument,
+    parse_time_argument,
+    position_header,
+    require_node,
 )
-from lineage_bridge.api.name_styles import spelt
-from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.name_styles import apply_name_style
+from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
-from lineage_bridge.api.responses import answer
-from lineage_bridge.api.schemas.answers import ErrorAnswer, GraphNode, Transformation
+from lineage_bridge.api.responses import json_response
+from lineage_bridge.api.schemas.answers import ErrorAnswer, GraphNode, TransformationItem
 from lineage_bridge.api.schemas.lineage import (
     AffectedNode,
     ImpactAnswer,
@@ -62,7 +62,7 @@ def routes(services: Services) -> APIRouter:
 
 
 def _impact_route(router: APIRouter, services: Services) -> None:
-    @router.get("/impact", response_model=None, responses=answers({200: ImpactAnswer, **_NOT_FOUND}, writes=False))
+    @router.get("/impact", response_model=None, responses=response_docs({200: ImpactAnswer, **_NOT_FOUND}, writes=False))
     def get_impact(
         request: Request,
         namespace: Namespace,
@@ -77,11 +77,11 @@ def _impact_route(router: APIRouter, services: Services) -> None:
     ) -> Response:
         """What a change of a dataset or a job reaches: how far, over how many ways, and whether all or some of the data."""
         with services.graph() as reader:
-            node = demand(reader, KINDS[kind], namespace, name)
-            impact = reader.lineage.impact(node, direction, depth, WalkLimits(), time_argument("at", at))
+            node = require_node(reader, KINDS[kind], namespace, name)
+            impact = reader.lineage.impact(node, direction, depth, WalkLimits(), parse_time_argument("at", at))
             shown, link = page(request, impact.affected[offset : offset + limit + 1], limit, offset)
             said = _impact(reader, impact, [_affected(one) for one in shown])
-            return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
+            return json_response(apply_name_style(reader, said, names), headers={**link, **position_header(reader)})
 
 
 def _impact(reader: GraphReader, impact: Impact, shown: list[AffectedNode]) -> ImpactAnswer:
@@ -108,7 +108,7 @@ def _affected(one: Affected) -> AffectedNode:
 
 
 def _paths_route(router: APIRouter, services: Services) -> None:
-    @router.get("/paths", response_model=None, responses=answers({200: PathsAnswer, **_NOT_FOUND}, writes=False))
+    @router.get("/paths", response_model=None, responses=response_docs({200: PathsAnswer, **_NOT_FOUND}, writes=False))
     def get_paths(
         source_namespace: Annotated[str, Query(description="Where the data comes from"), Mended],
         source_name: Annotated[str, Query(), Mended],
@@ -123,10 +123,10 @@ def _paths_route(router: APIRouter, services: Services) -> None:
     ) -> Response:
         """The ways that data takes from one node to another, the shortest first."""
         with services.graph() as reader:
-            source = demand(reader, KINDS[source_kind], source_namespace, source_name)
-            target = demand(reader, KINDS[target_kind], target_namespace, target_name)
-            found = reader.lineage.paths(source, target, depth, limit, WalkLimits(), time_argument("at", at))
-            return answer(spelt(reader, _paths(reader, found), names), headers=reflecting(reader))
+            source = require_node(reader, KINDS[source_kind], source_namespace, source_name)
+            target = require_node(reader, KINDS[target_kind], target_namespace, target_name)
+            found = reader.lineage.paths(source, target, depth, limit, WalkLimits(), parse_time_argument("at", at))
+            return json_response(apply_name_style(reader, _paths(reader, found), names), headers=position_header(reader))
 
 
 def _paths(reader: GraphReader, found: Paths) -> PathsAnswer:
@@ -148,7 +148,7 @@ def _nodes(nodes: Iterable[Node]) -> list[GraphNode]:
 
 
 def _trace_route(router: APIRouter, services: Services) -> None:
-    @router.get("/trace", response_model=None, responses=answers({200: TraceAnswer, **_NOT_FOUND}, writes=False))
+    @router.get("/trace", response_model=None, responses=response_docs({200: TraceAnswer, **_NOT_FOUND}, writes=False))
     def get_trace(
         namespace: Namespace,
         name: NodeName,
@@ -166,9 +166,9 @@ def _trace_route(router: APIRouter, services: Services) -> None:
         """Where a column comes from, or where it ends up."""
         options = TraceOptions(field, direction, depth, indirect, through_masking, proofs, gaps)
         with services.graph() as reader:
-            node = demand(reader, KINDS[kind], namespace, name)
-            trace = reader.lineage.trace(node, options, WalkLimits(), time_argument("at", at))
-            return answer(_trace(reader, trace, names), headers=reflecting(reader))
+            node = require_node(reader, KINDS[kind], namespace, name)
+            trace = reader.lineage.trace(node, options, WalkLimits(), parse_time_argument("at", at))
+            return json_response(_trace(reader, trace, names), headers=position_header(reader))
 
 
 def _trace(reader: GraphReader, trace: Trace, style: str) -> TraceAnswer:
@@ -176,13 +176,13 @@ def _trace(reader: GraphReader, trace: Trace, style: str) -> TraceAnswer:
     ends |= {end for gap in trace.coverage.gaps for end in (gap.source, gap.target, gap.job)}
     every = {trace.origin, *ends, *(column.node for column in trace.columns)}
     return TraceAnswer(
-        origin=spelt(reader, serialization.graph_node(trace.origin), style),
+        origin=apply_name_style(reader, serialization.graph_node(trace.origin), style),
         field=trace.options.field,
         direction=trace.options.direction,
         depth=trace.options.depth,
-        nodes=spelt(reader, _nodes(sorted(every, key=lambda node: (node.kind, node.namespace, node.name))), style),
+        nodes=apply_name_style(reader, _nodes(sorted(every, key=lambda node: (node.kind, node.namespace, node.name))), style),
         columns=[
-            TraceColumn(serialization.id_of(c.node), c.field, UNSET if c.distance is None else c.distance, c.end or UNSET)
+            TraceColumn(serialization.node_id_of(c.node), c.field, UNSET if c.distance is None else c.distance, c.end or UNSET)
             for c in trace.columns
         ],
         flows=[_flow(flow) for flow in trace.flows],
@@ -197,13 +197,13 @@ def _trace(reader: GraphReader, trace: Trace, style: str) -> TraceAnswer:
 
 def _flow(flow: TracedFlow) -> TraceFlow:
     return TraceFlow(
-        source=serialization.id_of(flow.source),
+        source=serialization.node_id_of(flow.source),
         source_field=flow.source_field,
-        target=serialization.id_of(flow.target),
+        target=serialization.node_id_of(flow.target),
         target_field=flow.target_field,
-        job=serialization.id_of(flow.job),
+        job=serialization.node_id_of(flow.job),
         origin=flow.origin.name.lower(),
-        transformations=[Transformation(*change) for change in flow.transformations],
+        transformations=[TransformationItem(*change) for change in flow.transformations],
         masked=flow.masked,
         indirect=flow.indirect,
         descriptions=list(flow.descriptions),
@@ -215,9 +215,9 @@ def _flow(flow: TracedFlow) -> TraceFlow:
 
 def _gap(gap: Gap) -> TraceGap:
     return TraceGap(
-        serialization.id_of(gap.source),
-        serialization.id_of(gap.target),
-        serialization.id_of(gap.job),
+        serialization.node_id_of(gap.source),
+        serialization.node_id_of(gap.target),
+        serialization.node_id_of(gap.job),
         gap.origin.name.lower(),
         gap.evidence.word,
     )

@@ -6,13 +6,13 @@ from fastapi import APIRouter, Query, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
-from lineage_bridge.api.dependencies import KINDS, Mended, Style, demand, reflecting, time_argument
-from lineage_bridge.api.name_styles import spelt
-from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.dependencies import KINDS, Mended, Style, parse_time_argument, position_header, require_node
+from lineage_bridge.api.name_styles import apply_name_style
+from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
-from lineage_bridge.api.responses import answer
+from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.answers import ErrorAnswer
-from lineage_bridge.api.schemas.ledger import LedgerAmount, LedgerAnswer, LedgerHopAnswer, LedgerSide, Stretch
+from lineage_bridge.api.schemas.ledger import LedgerAmount, LedgerAnswer, LedgerHopAnswer, LedgerSide, TimeWindow
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, RequestError
 from lineage_bridge.graph.ids import DAY_US
@@ -31,7 +31,7 @@ def routes(services: Services) -> APIRouter:
     """The call for a ledger."""
     router = question_router(services, "graph", "/graph")
 
-    @router.get("/ledger", response_model=None, responses=answers({200: LedgerAnswer, 404: ErrorAnswer}, writes=False))
+    @router.get("/ledger", response_model=None, responses=response_docs({200: LedgerAnswer, 404: ErrorAnswer}, writes=False))
     def get_ledger(
         source_namespace: Annotated[str, Query(description="Where the data comes from"), Mended],
         source_name: Annotated[str, Query(), Mended],
@@ -52,20 +52,20 @@ def routes(services: Services) -> APIRouter:
         window = _window(("since", since), ("until", until), Window(services.clock_us() - DAY_US, services.clock_us()))
         baseline = _window(("baseline_since", baseline_since), ("baseline_until", baseline_until), window.before())
         with services.graph() as reader:
-            source = demand(reader, KINDS[source_kind], source_namespace, source_name)
-            target = demand(reader, KINDS[target_kind], target_namespace, target_name)
+            source = require_node(reader, KINDS[source_kind], source_namespace, source_name)
+            target = require_node(reader, KINDS[target_kind], target_namespace, target_name)
             found = reader.lineage.paths(source, target, depth, way, WalkLimits())
             if found.paths and len(found.paths) < way:
                 raise NotFoundError(f"there are only {len(found.paths)} ways", "GET /api/v1/graph/paths lists them.")
             said = _ledger(reader, reader.lineage.ledger(found, way - 1, window, baseline, factor))
-            return answer(spelt(reader, said, names), headers=reflecting(reader))
+            return json_response(apply_name_style(reader, said, names), headers=position_header(reader))
 
     return router
 
 
 def _window(since: tuple[str, str | None], until: tuple[str, str | None], default: Window) -> Window:
     """The stretch that was asked for; with one end, as long as the default. Raises RequestError for an empty one."""
-    begins, ends = time_argument(*since), time_argument(*until)
+    begins, ends = parse_time_argument(*since), parse_time_argument(*until)
     if begins is None and ends is None:
         return default
     if begins is None:
@@ -112,5 +112,5 @@ def _amount(amount: Passed) -> LedgerAmount:
     return LedgerAmount(amount.runs, rows, size)
 
 
-def _stretch(window: Window) -> Stretch:
-    return Stretch(format_time(window.since), format_time(window.until))
+def _stretch(window: Window) -> TimeWindow:
+    return TimeWindow(format_time(window.since), format_time(window.until))

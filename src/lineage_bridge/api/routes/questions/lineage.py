@@ -10,25 +10,25 @@ from msgspec import UNSET
 from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.dependencies import (
     AnyStyle,
-    Ended,
+    AsOf,
+    IncludeEnded,
     Mended,
     Namespace,
     NodeName,
     Offset,
     RunId,
     Style,
-    demand,
     page,
-    reflecting,
+    parse_time_argument,
+    position_header,
+    require_node,
     style_of,
-    time_argument,
 )
-from lineage_bridge.api.dependencies import Moment as AsOf
-from lineage_bridge.api.name_styles import spelt
-from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.name_styles import apply_name_style
+from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
-from lineage_bridge.api.responses import answer, verbatim_list
-from lineage_bridge.api.schemas.answers import DatasetDetail, DatasetLineage, Described, ErrorAnswer, JobDetail, RunEvent
+from lineage_bridge.api.responses import json_response, raw_json_list
+from lineage_bridge.api.schemas.answers import DatasetDetail, DatasetLineage, DescribedNode, ErrorAnswer, JobDetail, RunEvent
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.graph.ids import NodeKind
@@ -61,7 +61,7 @@ def routes(services: Services) -> APIRouter:
 
 
 def _event_routes(router: APIRouter, services: Services) -> None:
-    @router.get("/events", response_model=None, responses=answers({200: list[RunEvent]}, writes=False))
+    @router.get("/events", response_model=None, responses=response_docs({200: list[RunEvent]}, writes=False))
     def get_events(
         request: Request,
         namespace: Glob = None,
@@ -73,13 +73,13 @@ def _event_routes(router: APIRouter, services: Services) -> None:
         order: Literal["asc", "desc"] = "desc",
     ) -> Response:
         """Events by their jobs' names and their times, as they were sent."""
-        times = time_argument("since", since), time_argument("until", until)
+        times = parse_time_argument("since", since), parse_time_argument("until", until)
         which = EventFilter(namespace, job, *times, order == "asc", limit + 1, offset)
         with services.graph() as reader:
             records, link = page(request, reader.events.page(which), limit, offset)
-            return verbatim_list(_bodies(services.frames, records), {**link, **reflecting(reader)})
+            return raw_json_list(_bodies(services.frames, records), {**link, **position_header(reader)})
 
-    @router.get("/events/{run_id:path}", response_model=None, responses=answers({200: list[RunEvent], **_NOT_FOUND}, writes=False))
+    @router.get("/events/{run_id:path}", response_model=None, responses=response_docs({200: list[RunEvent], **_NOT_FOUND}, writes=False))
     def get_run_events(request: Request, run_id: RunId, limit: Limit = 1000, offset: Offset = 0) -> Response:
         """The events of a run, oldest first, as they were sent. The id as sent, or as a UUID."""
         with services.graph() as reader:
@@ -87,7 +87,7 @@ def _event_routes(router: APIRouter, services: Services) -> None:
             if not records:
                 raise NotFoundError(f"there is no event of a run {run_id!r}")
             shown, link = page(request, records[offset:], limit, offset)
-            return verbatim_list(_bodies(services.frames, shown), {**link, **reflecting(reader)})
+            return raw_json_list(_bodies(services.frames, shown), {**link, **position_header(reader)})
 
 
 def _bodies(frames: FrameReader, records: Iterable[EventRecord]) -> Iterator[bytes]:
@@ -99,29 +99,29 @@ def _bodies(frames: FrameReader, records: Iterable[EventRecord]) -> Iterator[byt
 
 
 def _dataset_routes(router: APIRouter, services: Services) -> None:
-    @router.get("/datasets", response_model=None, responses=answers({200: list[Described]}, writes=False))
+    @router.get("/datasets", response_model=None, responses=response_docs({200: list[DescribedNode]}, writes=False))
     def get_datasets(request: Request, namespace: Glob = None, name: Glob = None, limit: Limit = 1000, offset: Offset = 0) -> Response:
         """Datasets with their current facets, in the order of their names."""
-        return _listed(services, request, NodeKind.DATASET, (namespace, name), (limit, offset))
+        return _list_nodes(services, request, NodeKind.DATASET, (namespace, name), (limit, offset))
 
-    @router.get("/datasets/detail", response_model=None, responses=answers({200: DatasetDetail, **_NOT_FOUND}, writes=False))
+    @router.get("/datasets/detail", response_model=None, responses=response_docs({200: DatasetDetail, **_NOT_FOUND}, writes=False))
     def get_dataset(namespace: Namespace, name: NodeName, names: Style = "standard") -> Response:
         """One dataset, with its other names."""
         with services.graph() as reader:
-            node = demand(reader, NodeKind.DATASET, namespace, name)
+            node = require_node(reader, NodeKind.DATASET, namespace, name)
             members = reader.nodes.group(node)[1]
-            known = serialization.described(reader, node)
+            known = serialization.described_node(reader, node)
             detail = DatasetDetail(
                 known.namespace,
                 known.name,
                 known.facets,
-                canonical=serialization.name(reader.nodes.spelt([node], names)[node.id]),
-                aliases=[*serialization.names(member for member in members if member.id != node.id)],
+                canonical=serialization.dataset_name(reader.nodes.spelt([node], names)[node.id]),
+                aliases=[*serialization.dataset_names(member for member in members if member.id != node.id)],
                 position=position_tokens.encode(reader.progress.position()),
             )
-            return answer(detail, headers=reflecting(reader))
+            return json_response(detail, headers=position_header(reader))
 
-    @router.get("/datasets/lineage", response_model=None, responses=answers({200: DatasetLineage, **_NOT_FOUND}, writes=False))
+    @router.get("/datasets/lineage", response_model=None, responses=response_docs({200: DatasetLineage, **_NOT_FOUND}, writes=False))
     def get_dataset_lineage(
         namespace: Namespace,
         name: NodeName,
@@ -129,19 +129,19 @@ def _dataset_routes(router: APIRouter, services: Services) -> None:
         depth: Depth = 5,
         names: AnyStyle = None,
         at: AsOf = None,
-        ended: Ended = False,
+        ended: IncludeEnded = False,
     ) -> Response:
         """What a dataset comes from, or what comes from it: one event for each job on the way, or dataset that tells it itself."""
         style = style_of(namespace, names)
-        now_us, at_us = services.clock_us(), time_argument("at", at)
+        now_us, at_us = services.clock_us(), parse_time_argument("at", at)
         with services.graph() as reader:
-            node = demand(reader, NodeKind.DATASET, namespace, name)
+            node = require_node(reader, NodeKind.DATASET, namespace, name)
             walk = reader.lineage.walk(node, direction, depth, WalkLimits(), now_us=now_us, at_us=at_us, ended=ended)
-            told = _told_by_datasets(reader, walk, now_us, style, ended=ended)
-            return answer(_dataset_lineage(reader, walk, now_us, style, told), headers=reflecting(reader))
+            told = _dataset_events(reader, walk, now_us, style, ended=ended)
+            return json_response(_dataset_lineage(reader, walk, now_us, style, told), headers=position_header(reader))
 
 
-def _told_by_datasets(reader: GraphReader, walk: Walk, now_us: int, style: str, *, ended: bool) -> list[RunEvent]:
+def _dataset_events(reader: GraphReader, walk: Walk, now_us: int, style: str, *, ended: bool) -> list[RunEvent]:
     """An event for each dataset on the way that says itself what it comes from, in the order of their names."""
     events = []
     for told in sorted(
@@ -162,21 +162,21 @@ def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str, t
     ordered = sorted(jobs, key=lambda job: (job.namespace, job.name))
     datasets = {reader.nodes.group(node)[0].id for node in walk.nodes if node.kind == NodeKind.DATASET}
     return DatasetLineage(
-        origin=serialization.name(reader.nodes.spelt([walk.origin], style)[walk.origin.id]),
+        origin=serialization.dataset_name(reader.nodes.spelt([walk.origin], style)[walk.origin.id]),
         direction=walk.direction,
         depth=walk.depth,
-        events=[*(_summary(reader, job, now_us, style, walk.at) for job in ordered), *told],
+        events=[*(_job_summary(reader, job, now_us, style, walk.at) for job in ordered), *told],
         datasets_visited=len(datasets),
         jobs_visited=len(ordered),
         truncated=walk.truncated,
         settling=reader.progress.settling(),
         position=position_tokens.encode(reader.progress.position()),
-        at=serialization.moment(walk.at),
+        at=serialization.time_text(walk.at),
         resolution=walk.resolution if walk.at is not None else UNSET,
     )
 
 
-def _summary(reader: GraphReader, job: Node, now_us: int, style: str, at_us: int | None) -> RunEvent:
+def _job_summary(reader: GraphReader, job: Node, now_us: int, style: str, at_us: int | None) -> RunEvent:
     """A job's newest run with what it named; where that named nothing, or of an earlier time, with what is known of the job."""
     record = reader.runs.latest(job, with_datasets=True) if at_us is None else None
     if record:
@@ -188,7 +188,7 @@ def _summary(reader: GraphReader, job: Node, now_us: int, style: str, at_us: int
         return serialization.job_event(
             names.get(job.id, job), [replace(port, dataset=names[port.dataset.id]) for port in ports], now_us if at_us is None else at_us
         )
-    inputs, outputs = _named(ports, Side.INPUT), _named(ports, Side.OUTPUT)
+    inputs, outputs = _datasets_of_side(ports, Side.INPUT), _datasets_of_side(ports, Side.OUTPUT)
     return serialization.run_event(_spelt_run(reader, replace(newest, inputs=inputs, outputs=outputs), style))
 
 
@@ -199,23 +199,23 @@ def _spelt_run(reader: GraphReader, record: RunRecord, style: str) -> RunRecord:
     return replace(record, job=names[record.job.id], inputs=inputs, outputs=outputs)
 
 
-def _named(ports: Iterable[Port], side: Side) -> tuple[Node, ...]:
+def _datasets_of_side(ports: Iterable[Port], side: Side) -> tuple[Node, ...]:
     return tuple(port.dataset for port in ports if port.side == side)
 
 
 def _job_routes(router: APIRouter, services: Services) -> None:
-    @router.get("/jobs", response_model=None, responses=answers({200: list[Described]}, writes=False))
+    @router.get("/jobs", response_model=None, responses=response_docs({200: list[DescribedNode]}, writes=False))
     def get_jobs(request: Request, namespace: Glob = None, name: Glob = None, limit: Limit = 1000, offset: Offset = 0) -> Response:
         """Jobs with their current facets, in the order of their names."""
-        return _listed(services, request, NodeKind.JOB, (namespace, name), (limit, offset))
+        return _list_nodes(services, request, NodeKind.JOB, (namespace, name), (limit, offset))
 
-    @router.get("/jobs/detail", response_model=None, responses=answers({200: JobDetail, **_NOT_FOUND}, writes=False))
+    @router.get("/jobs/detail", response_model=None, responses=response_docs({200: JobDetail, **_NOT_FOUND}, writes=False))
     def get_job(namespace: Namespace, name: NodeName, names: Style = "standard") -> Response:
         """One job, with what its newest run that named a dataset read and wrote."""
         with services.graph() as reader:
-            node = demand(reader, NodeKind.JOB, namespace, name)
+            node = require_node(reader, NodeKind.JOB, namespace, name)
             detail = _job_detail(reader, node, services.clock_us())
-            return answer(spelt(reader, detail, names), headers=reflecting(reader))
+            return json_response(apply_name_style(reader, detail, names), headers=position_header(reader))
 
 
 def _job_detail(reader: GraphReader, job: Node, now_us: int) -> JobDetail:
@@ -224,20 +224,20 @@ def _job_detail(reader: GraphReader, job: Node, now_us: int) -> JobDetail:
     newest = record or reader.runs.latest(job, with_datasets=False)
     is_run = newest is not None and bool(reader.runs.find(newest.run_id))
     return JobDetail(
-        job=serialization.described(reader, job),
-        latest_inputs=_all_described(reader, record.inputs if record else _named(ports, Side.INPUT)),
-        latest_outputs=_all_described(reader, record.outputs if record else _named(ports, Side.OUTPUT)),
+        job=serialization.described_node(reader, job),
+        latest_inputs=_all_described(reader, record.inputs if record else _datasets_of_side(ports, Side.INPUT)),
+        latest_outputs=_all_described(reader, record.outputs if record else _datasets_of_side(ports, Side.OUTPUT)),
         position=position_tokens.encode(reader.progress.position()),
-        latest_run=serialization.run(newest) if newest is not None and is_run else UNSET,
+        latest_run=serialization.run_item(newest) if newest is not None and is_run else UNSET,
     )
 
 
-def _all_described(reader: GraphReader, nodes: Iterable[Node]) -> list[Described]:
+def _all_described(reader: GraphReader, nodes: Iterable[Node]) -> list[DescribedNode]:
     ordered = sorted(set(nodes), key=lambda node: (node.namespace, node.name))
-    return [serialization.described(reader, node) for node in ordered]
+    return [serialization.described_node(reader, node) for node in ordered]
 
 
-def _listed(
+def _list_nodes(
     services: Services,
     request: Request,
     kind: NodeKind,
@@ -247,4 +247,4 @@ def _listed(
     limit, offset = span
     with services.graph() as reader:
         nodes, link = page(request, reader.nodes.matching(kind, *globs, limit + 1, offset), limit, offset)
-        return answer([serialization.described(reader, node) for node in nodes], headers={**link, **reflecting(reader)})
+        return json_response([serialization.described_node(reader, node) for node in nodes], headers={**link, **position_header(reader)})

@@ -5,12 +5,22 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 
 from lineage_bridge.api import position_tokens, serialization
-from lineage_bridge.api.dependencies import KINDS, Ended, Moment, Namespace, NodeName, Style, demand, reflecting, time_argument
-from lineage_bridge.api.name_styles import spelt
-from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.dependencies import (
+    KINDS,
+    AsOf,
+    IncludeEnded,
+    Namespace,
+    NodeName,
+    Style,
+    parse_time_argument,
+    position_header,
+    require_node,
+)
+from lineage_bridge.api.name_styles import apply_name_style
+from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
-from lineage_bridge.api.responses import answer
-from lineage_bridge.api.schemas.answers import ErrorAnswer, Neighbourhood
+from lineage_bridge.api.responses import json_response
+from lineage_bridge.api.schemas.answers import ErrorAnswer, NeighbourhoodAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.model.graph import Walk, WalkLimits
 from lineage_bridge.ports.graph_reader import GraphReader
@@ -31,7 +41,7 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
     @router.get(
         "/graph/neighbourhood",
         response_model=None,
-        responses=answers({200: Neighbourhood, 404: ErrorAnswer}, writes=False),
+        responses=response_docs({200: NeighbourhoodAnswer, 404: ErrorAnswer}, writes=False),
     )
     def get_neighbourhood(
         namespace: Namespace,
@@ -41,32 +51,32 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
         depth: Annotated[int, Query(ge=0, le=50)] = 1,
         columns: Annotated[bool, Query(description="Also how columns come from columns")] = False,
         names: Style = "standard",
-        at: Moment = None,
-        ended: Ended = False,
+        at: AsOf = None,
+        ended: IncludeEnded = False,
     ) -> Response:
         """The nodes and edges around a dataset or a job."""
-        at_us = time_argument("at", at)
+        at_us = parse_time_argument("at", at)
         with services.graph() as reader:
-            node = demand(reader, KINDS[kind], namespace, name)
+            node = require_node(reader, KINDS[kind], namespace, name)
             walk = reader.lineage.walk(
                 node, direction, depth, WalkLimits(), now_us=services.clock_us(), columns=columns, at_us=at_us, ended=ended
             )
-            return answer(_neighbourhood(reader, walk, names), headers=reflecting(reader))
+            return json_response(_neighbourhood(reader, walk, names), headers=position_header(reader))
 
 
-def _neighbourhood(reader: GraphReader, walk: Walk, style: str) -> Neighbourhood:
-    return Neighbourhood(
-        origin=spelt(reader, serialization.graph_node(walk.origin), style),
-        members=spelt(reader, [serialization.graph_node(member) for member in walk.members], style),
+def _neighbourhood(reader: GraphReader, walk: Walk, style: str) -> NeighbourhoodAnswer:
+    return NeighbourhoodAnswer(
+        origin=apply_name_style(reader, serialization.graph_node(walk.origin), style),
+        members=apply_name_style(reader, [serialization.graph_node(member) for member in walk.members], style),
         direction=walk.direction,
         depth=walk.depth,
-        nodes=spelt(reader, serialization.walk_nodes(walk), style),
+        nodes=apply_name_style(reader, serialization.walk_nodes(walk), style),
         edges=[serialization.graph_edge(edge) for edge in walk.edges],
         ports=[serialization.graph_port(port) for port in walk.ports],
         columns=[serialization.graph_column(column) for column in walk.columns],
         truncated=walk.truncated,
         hidden=walk.hidden,
-        at=serialization.moment(walk.at),
+        at=serialization.time_text(walk.at),
         resolution="day" if walk.resolution == "day" else "exact",
         settling=reader.progress.settling(),
         position=position_tokens.encode(reader.progress.position()),

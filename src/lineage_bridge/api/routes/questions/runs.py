@@ -8,13 +8,13 @@ from fastapi import APIRouter, Query, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
-from lineage_bridge.api.dependencies import Mended, Offset, RunId, Style, demand, page, reflecting, time_argument
-from lineage_bridge.api.name_styles import spelt
-from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.dependencies import Mended, Offset, RunId, Style, page, parse_time_argument, position_header, require_node
+from lineage_bridge.api.name_styles import apply_name_style
+from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
-from lineage_bridge.api.responses import answer
-from lineage_bridge.api.schemas.answers import ErrorAnswer, RunDependency, Runs
-from lineage_bridge.api.schemas.runs import DepthRun, Link, RunLineageAnswer, Tree
+from lineage_bridge.api.responses import json_response
+from lineage_bridge.api.schemas.answers import ErrorAnswer, RunDependency, RunsAnswer
+from lineage_bridge.api.schemas.runs import DepthRun, RunLineageAnswer, RunLink, RunTreeAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, RequestError
 from lineage_bridge.graph.ids import NodeKind
@@ -34,12 +34,12 @@ def routes(services: Services) -> APIRouter:
     _list_route(router, services)
     _tree_route(router, services)
     _lineage_route(router, services)
-    _one_route(router, services)
+    _run_route(router, services)
     return router
 
 
 def _list_route(router: APIRouter, services: Services) -> None:
-    @router.get("", response_model=None, responses=answers({200: Runs, **_NOT_FOUND}, writes=False))
+    @router.get("", response_model=None, responses=response_docs({200: RunsAnswer, **_NOT_FOUND}, writes=False))
     def get_runs(
         request: Request,
         namespace: Annotated[str | None, Query(description="The job's namespace, exactly"), Mended] = None,
@@ -53,31 +53,31 @@ def _list_route(router: APIRouter, services: Services) -> None:
         offset: Offset = 0,
     ) -> Response:
         """The runs of a job, or inside a run, the one that spoke last first: those that spoke since and began before a time."""
-        times = time_argument("since", since), time_argument("until", until)
+        times = parse_time_argument("since", since), parse_time_argument("until", until)
         if parent is None and (namespace is None or name is None):
             raise RequestError("whose runs? Neither a job nor a parent run is named", "Give namespace and name of a job, or parent=RUN_ID.")
         with services.graph() as reader:
-            job = None if namespace is None or name is None else demand(reader, NodeKind.JOB, namespace, name).id
-            above = None if parent is None else UUID(known(reader, parent)[0].run_id).bytes
+            job = None if namespace is None or name is None else require_node(reader, NodeKind.JOB, namespace, name).id
+            above = None if parent is None else UUID(require_run(reader, parent)[0].run_id).bytes
             found = reader.runs.page(RunFilter(job, above, state, *times, limit + 1, offset))
             records, link = page(request, found.runs, limit, offset)
             said = _runs(reader, list(records), services.clock_us(), truncated=found.truncated)
-            return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
+            return json_response(apply_name_style(reader, said, names), headers={**link, **position_header(reader)})
 
 
 def _tree_route(router: APIRouter, services: Services) -> None:
-    @router.get("/{run_id:path}/tree", response_model=None, responses=answers({200: Tree, **_NOT_FOUND}, writes=False))
+    @router.get("/{run_id:path}/tree", response_model=None, responses=response_docs({200: RunTreeAnswer, **_NOT_FOUND}, writes=False))
     def get_run_tree(run_id: RunId, names: Style = "standard", limit: Limit = 200) -> Response:
         """A run with all that runs inside it, each behind the run it is in."""
         with services.graph() as reader:
-            tree = reader.runs.tree(UUID(known(reader, run_id)[0].run_id).bytes, limit)
-            runs = [deep(depth, record, services.clock_us()) for depth, record in tree.runs]
-            said = Tree(runs, tree.truncated, reader.progress.settling(), position_tokens.encode(reader.progress.position()))
-            return answer(spelt(reader, said, names), headers=reflecting(reader))
+            tree = reader.runs.tree(UUID(require_run(reader, run_id)[0].run_id).bytes, limit)
+            runs = [run_with_depth(depth, record, services.clock_us()) for depth, record in tree.runs]
+            said = RunTreeAnswer(runs, tree.truncated, reader.progress.settling(), position_tokens.encode(reader.progress.position()))
+            return json_response(apply_name_style(reader, said, names), headers=position_header(reader))
 
 
 def _lineage_route(router: APIRouter, services: Services) -> None:
-    @router.get("/{run_id:path}/lineage", response_model=None, responses=answers({200: RunLineageAnswer, **_NOT_FOUND}, writes=False))
+    @router.get("/{run_id:path}/lineage", response_model=None, responses=response_docs({200: RunLineageAnswer, **_NOT_FOUND}, writes=False))
     def get_run_lineage(
         run_id: RunId,
         direction: Literal["upstream", "downstream"] = "upstream",
@@ -87,30 +87,31 @@ def _lineage_route(router: APIRouter, services: Services) -> None:
     ) -> Response:
         """Which runs produced what a run read, or read what it produced."""
         with services.graph() as reader:
-            found = reader.runs.lineage(UUID(known(reader, run_id)[0].run_id).bytes, direction, depth, limit)
+            found = reader.runs.lineage(UUID(require_run(reader, run_id)[0].run_id).bytes, direction, depth, limit)
             said = RunLineageAnswer(
                 direction,
-                [deep(hop, record, services.clock_us()) for hop, record in found.runs],
-                [Link(link.producer, link.consumer, serialization.name(link.dataset), link.by) for link in found.links],
+                [run_with_depth(hop, record, services.clock_us()) for hop, record in found.runs],
+                [RunLink(link.producer, link.consumer, serialization.dataset_name(link.dataset), link.by) for link in found.links],
                 found.truncated,
                 reader.progress.settling(),
                 position_tokens.encode(reader.progress.position()),
             )
-            return answer(spelt(reader, said, names), headers=reflecting(reader))
+            return json_response(apply_name_style(reader, said, names), headers=position_header(reader))
 
 
-def _one_route(router: APIRouter, services: Services) -> None:
-    @router.get("/{run_id:path}", response_model=None, responses=answers({200: Runs, **_NOT_FOUND}, writes=False))
+def _run_route(router: APIRouter, services: Services) -> None:
+    @router.get("/{run_id:path}", response_model=None, responses=response_docs({200: RunsAnswer, **_NOT_FOUND}, writes=False))
     def get_run(run_id: RunId, names: Style = "standard") -> Response:
         """One run, by its id as sent or as a UUID, under each job it was seen under."""
         with services.graph() as reader:
-            records = known(reader, run_id)
+            records = require_run(reader, run_id)
             waits = [_dependency(one) for one in reader.runs.dependencies(UUID(records[0].run_id).bytes, _DEPENDENCIES)]
             runs = [
-                msgspec.structs.replace(serialization.run(record, services.clock_us()), dependencies=waits or UNSET) for record in records
+                msgspec.structs.replace(serialization.run_item(record, services.clock_us()), dependencies=waits or UNSET)
+                for record in records
             ]
-            said = Runs(runs, reader.progress.settling(), position_tokens.encode(reader.progress.position()))
-            return answer(spelt(reader, said, names), headers=reflecting(reader))
+            said = RunsAnswer(runs, reader.progress.settling(), position_tokens.encode(reader.progress.position()))
+            return json_response(apply_name_style(reader, said, names), headers=position_header(reader))
 
 
 def _dependency(one: Dependency) -> RunDependency:
@@ -119,7 +120,7 @@ def _dependency(one: Dependency) -> RunDependency:
     return RunDependency(direction, serialization.job_name(one.job), one.run_id or UNSET, kind, sequence, status)
 
 
-def known(reader: GraphReader, run_id: str) -> list[RunRecord]:
+def require_run(reader: GraphReader, run_id: str) -> list[RunRecord]:
     """The run of an id. Raises NotFoundError."""
     records = reader.runs.find(run_id)
     if not records:
@@ -127,14 +128,14 @@ def known(reader: GraphReader, run_id: str) -> list[RunRecord]:
     return records
 
 
-def deep(depth: int, record: RunRecord, now_us: int) -> DepthRun:
+def run_with_depth(depth: int, record: RunRecord, now_us: int) -> DepthRun:
     """A run with its depth."""
-    return DepthRun(**msgspec.structs.asdict(serialization.run(record, now_us)), depth=depth)
+    return DepthRun(**msgspec.structs.asdict(serialization.run_item(record, now_us)), depth=depth)
 
 
-def _runs(reader: GraphReader, records: list[RunRecord], now_us: int, *, truncated: bool = False) -> Runs:
-    return Runs(
-        [serialization.run(record, now_us) for record in records],
+def _runs(reader: GraphReader, records: list[RunRecord], now_us: int, *, truncated: bool = False) -> RunsAnswer:
+    return RunsAnswer(
+        [serialization.run_item(record, now_us) for record in records],
         reader.progress.settling(),
         position_tokens.encode(reader.progress.position()),
         truncated,

@@ -14,27 +14,27 @@ from lineage_bridge.api.dependencies import (
     NodeName,
     Offset,
     Style,
-    demand,
     page,
-    reflecting,
-    time_argument,
+    parse_time_argument,
+    position_header,
+    require_node,
 )
-from lineage_bridge.api.name_styles import spelt
-from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.name_styles import apply_name_style
+from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
-from lineage_bridge.api.responses import answer
+from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.routes.questions.neighbourhood import Kind
 from lineage_bridge.api.schemas.answers import ErrorAnswer, Text
 from lineage_bridge.api.schemas.schema_versions import (
-    Column,
+    ColumnItem,
     FacetHistoryAnswer,
     FacetVersion,
-    Field,
-    Life,
+    FieldItem,
+    LifeAnswer,
     LifeEvent,
     Retyped,
-    SchemaChange,
-    Schemas,
+    SchemaDiffAnswer,
+    SchemasAnswer,
     SchemaVersionItem,
     Seen,
 )
@@ -66,7 +66,7 @@ def routes(services: Services) -> APIRouter:
 
 
 def _schema_routes(router: APIRouter, services: Services) -> None:
-    @router.get("/schemas", response_model=None, responses=answers({200: Schemas, **_NOT_FOUND}, writes=False))
+    @router.get("/schemas", response_model=None, responses=response_docs({200: SchemasAnswer, **_NOT_FOUND}, writes=False))
     def get_schemas(
         request: Request,
         namespace: Namespace,
@@ -78,25 +78,25 @@ def _schema_routes(router: APIRouter, services: Services) -> None:
         offset: Offset = 0,
     ) -> Response:
         """The schema versions of a dataset, the newest first."""
-        at_us = time_argument("at", at)
+        at_us = parse_time_argument("at", at)
         with services.graph() as reader:
-            node = demand(reader, NodeKind.DATASET, namespace, name)
+            node = require_node(reader, NodeKind.DATASET, namespace, name)
             history = reader.history.schemas(node, at_us)
             versions, link = page(request, history.versions[::-1][offset : offset + limit + 1], limit, offset)
-            said = Schemas(
-                dataset=serialization.name(node),
+            said = SchemasAnswer(
+                dataset=serialization.dataset_name(node),
                 evidence=history.evidence,
                 versions=[_version(version, fields=fields) for version in versions],
-                renamed_from=serialization.names(history.renamed_from),
+                renamed_from=serialization.dataset_names(history.renamed_from),
                 truncated=history.truncated,
                 settling=reader.progress.settling(),
                 position=position_tokens.encode(reader.progress.position()),
             )
-            return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
+            return json_response(apply_name_style(reader, said, names), headers={**link, **position_header(reader)})
 
 
 def _diff_route(router: APIRouter, services: Services) -> None:
-    @router.get("/schemas/diff", response_model=None, responses=answers({200: SchemaChange, **_NOT_FOUND}, writes=False))
+    @router.get("/schemas/diff", response_model=None, responses=response_docs({200: SchemaDiffAnswer, **_NOT_FOUND}, writes=False))
     def get_schema_diff(
         namespace: Namespace, name: NodeName, before: Pick = None, after: Pick = None, names: Style = "standard"
     ) -> Response:
@@ -105,39 +105,39 @@ def _diff_route(router: APIRouter, services: Services) -> None:
         A version may be of an earlier name of the dataset.
         """
         with services.graph() as reader:
-            node = demand(reader, NodeKind.DATASET, namespace, name)
+            node = require_node(reader, NodeKind.DATASET, namespace, name)
             own = reader.history.schemas(node)
-            old = _picked(reader, node, own, before) if before else _earlier(reader, node, own)
-            new = _picked(reader, node, own, after) if after else (node, _current(own))
+            old = _pick_version(reader, node, own, before) if before else _previous_version(reader, node, own)
+            new = _pick_version(reader, node, own, after) if after else (node, _current_version(own))
             change = diff(paths(old[1].fields), paths(new[1].fields))
-            said = SchemaChange(
-                dataset=serialization.name(node),
+            said = SchemaDiffAnswer(
+                dataset=serialization.dataset_name(node),
                 before=old[1].version,
                 after=new[1].version,
-                added=[Field(list(path), _text(type_)) for path, type_ in change.added],
-                removed=[Field(list(path), _text(type_)) for path, type_ in change.removed],
+                added=[FieldItem(list(path), _text(type_)) for path, type_ in change.added],
+                removed=[FieldItem(list(path), _text(type_)) for path, type_ in change.removed],
                 changed=[Retyped(list(c.path), _text(c.before), _text(c.after)) for c in change.changed],
-                renamed=serialization.names(n for n in (old[0], new[0]) if n != node),
+                renamed=serialization.dataset_names(n for n in (old[0], new[0]) if n != node),
                 settling=reader.progress.settling(),
                 position=position_tokens.encode(reader.progress.position()),
             )
-            return answer(spelt(reader, said, names), headers=reflecting(reader))
+            return json_response(apply_name_style(reader, said, names), headers=position_header(reader))
 
 
-_Owned = tuple[Node, SchemaVersion]
+_NamedVersion = tuple[Node, SchemaVersion]
 """A version, and the name the dataset had with it."""
 
 
-def _current(history: SchemaHistory) -> SchemaVersion:
+def _current_version(history: SchemaHistory) -> SchemaVersion:
     found = next((version for version in history.versions if version.current), None)
     if found is None:
         raise NotFoundError("nobody has told a schema of this dataset")
     return found
 
 
-def _earlier(reader: GraphReader, node: Node, history: SchemaHistory) -> _Owned:
+def _previous_version(reader: GraphReader, node: Node, history: SchemaHistory) -> _NamedVersion:
     """The version before the present one; of the dataset's earlier name, if it has had only one under its own."""
-    now = _current(history)
+    now = _current_version(history)
     before = [version for version in history.versions if version.version != now.version and version.first < now.last]
     lasting = [version for version in before if not version.brief] or before
     if lasting:
@@ -149,10 +149,10 @@ def _earlier(reader: GraphReader, node: Node, history: SchemaHistory) -> _Owned:
     raise NotFoundError("the dataset has had one schema version only")
 
 
-def _picked(reader: GraphReader, node: Node, history: SchemaHistory, text: str) -> _Owned:
+def _pick_version(reader: GraphReader, node: Node, history: SchemaHistory, text: str) -> _NamedVersion:
     """A version by the beginning of its id, or by a time at which it was the present one; of an earlier name of the dataset too."""
     is_id = len(text) >= _LEAST_DIGITS and all(digit in "0123456789abcdef" for digit in text)
-    at_us = None if is_id else time_argument("a version", text)
+    at_us = None if is_id else parse_time_argument("a version", text)
     for name in (node, *history.renamed_from):
         versions = history.versions if name == node and at_us is None else reader.history.schemas(name, at_us).versions
         wanted = [v for v in versions if (v.version.startswith(text) if at_us is None else v.current)]
@@ -175,8 +175,8 @@ def _version(version: SchemaVersion, *, fields: bool) -> SchemaVersionItem:
     )
 
 
-def _columns(fields: Iterable[SchemaField]) -> list[Column]:
-    return [Column(f.name, _text(f.type), _text(f.description), _columns(f.fields) if f.fields else UNSET) for f in fields]
+def _columns(fields: Iterable[SchemaField]) -> list[ColumnItem]:
+    return [ColumnItem(f.name, _text(f.type), _text(f.description), _columns(f.fields) if f.fields else UNSET) for f in fields]
 
 
 def _seen(mention: tuple[int, bytes]) -> Seen:
@@ -184,7 +184,7 @@ def _seen(mention: tuple[int, bytes]) -> Seen:
 
 
 def _facet_route(router: APIRouter, services: Services) -> None:
-    @router.get("/facets/history", response_model=None, responses=answers({200: FacetHistoryAnswer, **_NOT_FOUND}, writes=False))
+    @router.get("/facets/history", response_model=None, responses=response_docs({200: FacetHistoryAnswer, **_NOT_FOUND}, writes=False))
     def get_facet_history(
         request: Request,
         namespace: Namespace,
@@ -198,16 +198,16 @@ def _facet_route(router: APIRouter, services: Services) -> None:
         offset: Offset = 0,
     ) -> Response:
         """All that was ever said under one facet key of a dataset or a job, the last said first."""
-        at_us = time_argument("at", at)
+        at_us = parse_time_argument("at", at)
         with services.graph() as reader:
-            node = demand(reader, KINDS[kind], namespace, name)
+            node = require_node(reader, KINDS[kind], namespace, name)
             history = reader.history.facet(node, key, at_us)
             entries, link = page(request, history.entries[offset : offset + limit + 1], limit, offset)
             shown = [_facet_version(entry, texts=texts) for entry in entries]
             said = FacetHistoryAnswer(
                 key, shown, history.truncated, reader.progress.settling(), position_tokens.encode(reader.progress.position())
             )
-            return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
+            return json_response(apply_name_style(reader, said, names), headers={**link, **position_header(reader)})
 
 
 def _facet_version(entry: FacetEntry, *, texts: bool) -> FacetVersion:
@@ -223,28 +223,28 @@ def _facet_version(entry: FacetEntry, *, texts: bool) -> FacetVersion:
 
 
 def _life_route(router: APIRouter, services: Services) -> None:
-    @router.get("/life", response_model=None, responses=answers({200: Life, **_NOT_FOUND}, writes=False))
+    @router.get("/life", response_model=None, responses=response_docs({200: LifeAnswer, **_NOT_FOUND}, writes=False))
     def get_life(
         request: Request, namespace: Namespace, name: NodeName, names: Style = "standard", limit: Limit = 100, offset: Offset = 0
     ) -> Response:
         """What became of a dataset (CREATE, ALTER, DROP, RENAME, TRUNCATE, OVERWRITE), the newest first."""
         with services.graph() as reader:
-            node = demand(reader, NodeKind.DATASET, namespace, name)
+            node = require_node(reader, NodeKind.DATASET, namespace, name)
             entries, link = page(request, reader.history.lifecycle(node, limit + 1, offset), limit, offset)
-            said = Life(
+            said = LifeAnswer(
                 [_life_event(entry) for entry in entries], reader.progress.settling(), position_tokens.encode(reader.progress.position())
             )
-            return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
+            return json_response(apply_name_style(reader, said, names), headers={**link, **position_header(reader)})
 
 
 def _life_event(entry: LifeEntry) -> LifeEvent:
     return LifeEvent(
         change=entry.change,
-        dataset=serialization.name(entry.dataset),
+        dataset=serialization.dataset_name(entry.dataset),
         first=_seen((entry.first, entry.event)),
         last_seen=format_time(entry.last),
         job=serialization.job_name(entry.job) if entry.job else UNSET,
-        previous=serialization.name(entry.previous) if entry.previous else UNSET,
+        previous=serialization.dataset_name(entry.previous) if entry.previous else UNSET,
     )
 
 

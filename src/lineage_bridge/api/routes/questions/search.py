@@ -6,13 +6,13 @@ from fastapi import APIRouter, Query, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
-from lineage_bridge.api.dependencies import KINDS, Mended, Offset, Style, page, reflecting
-from lineage_bridge.api.name_styles import spelt
-from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.dependencies import KINDS, Mended, Offset, Style, page, position_header
+from lineage_bridge.api.name_styles import apply_name_style
+from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
-from lineage_bridge.api.responses import answer
+from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.routes.questions.neighbourhood import Kind
-from lineage_bridge.api.schemas.answers import Found, FoundNode, Matched
+from lineage_bridge.api.schemas.answers import FoundNode, MatchedLine, SearchAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError
 from lineage_bridge.model.search import Match, SearchFilter
@@ -27,7 +27,7 @@ def routes(services: Services) -> APIRouter:
     """The call to search."""
     router = question_router(services, "graph")
 
-    @router.get("/search", response_model=None, responses=answers({200: Found}, writes=False))
+    @router.get("/search", response_model=None, responses=response_docs({200: SearchAnswer}, writes=False))
     def get_search(
         request: Request,
         q: Annotated[
@@ -60,13 +60,13 @@ def routes(services: Services) -> APIRouter:
         with services.graph() as reader:
             said = reader.search.page(which)
             shown, link = page(request, said.matches, limit, offset)
-            found = Found([_found(match) for match in shown], position_tokens.encode(reader.progress.position()), said.truncated)
-            return answer(spelt(reader, found, names), headers={**link, **reflecting(reader)})
+            found = SearchAnswer([_found(match) for match in shown], position_tokens.encode(reader.progress.position()), said.truncated)
+            return json_response(apply_name_style(reader, found, names), headers={**link, **position_header(reader)})
 
     return router
 
 
 def _found(match: Match) -> FoundNode:
     node = match.node
-    lines = [Matched(field, line) for field, line in match.lines]
-    return FoundNode(serialization.id_of(node), node.kind.name.lower(), node.namespace, node.name, matched=lines or UNSET)
+    lines = [MatchedLine(field, line) for field, line in match.lines]
+    return FoundNode(serialization.node_id_of(node), node.kind.name.lower(), node.namespace, node.name, matched=lines or UNSET)

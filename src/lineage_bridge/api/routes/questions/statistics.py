@@ -7,14 +7,14 @@ from fastapi import APIRouter, Query, Request, Response
 from msgspec import UNSET, UnsetType
 
 from lineage_bridge.api import position_tokens, serialization
-from lineage_bridge.api.dependencies import Mended, Offset, Style, demand, page, reflecting, time_argument
-from lineage_bridge.api.name_styles import spelt
-from lineage_bridge.api.openapi import answers
+from lineage_bridge.api.dependencies import Mended, Offset, Style, page, parse_time_argument, position_header, require_node
+from lineage_bridge.api.name_styles import apply_name_style
+from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
-from lineage_bridge.api.responses import answer
-from lineage_bridge.api.routes.questions.runs import known
+from lineage_bridge.api.responses import json_response
+from lineage_bridge.api.routes.questions.runs import require_run
 from lineage_bridge.api.schemas.answers import ErrorAnswer
-from lineage_bridge.api.schemas.statistics import Bucket, Series, Statistics
+from lineage_bridge.api.schemas.statistics import Bucket, Series, StatisticsAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError
 from lineage_bridge.graph.ids import DAY_US, NodeKind
@@ -35,7 +35,7 @@ def routes(services: Services) -> APIRouter:
     """The call on amounts."""
     router = question_router(services, "statistics")
 
-    @router.get("/graph/statistics", response_model=None, responses=answers({200: Statistics, 404: ErrorAnswer}, writes=False))
+    @router.get("/graph/statistics", response_model=None, responses=response_docs({200: StatisticsAnswer, 404: ErrorAnswer}, writes=False))
     def get_statistics(
         request: Request,
         namespace: Annotated[Text, Query(description="The dataset's namespace, exactly")] = None,
@@ -53,7 +53,7 @@ def routes(services: Services) -> APIRouter:
     ) -> Response:
         """What was read and written within a window (the last day, if none is given), by job, dataset and side."""
         with services.graph() as reader:
-            record = known(reader, run)[0] if run is not None else None
+            record = require_run(reader, run)[0] if run is not None else None
             span = _window(services, (since, until), bucket, whole=run is not None)
             which = StatisticsFilter(
                 *span,
@@ -69,7 +69,7 @@ def routes(services: Services) -> APIRouter:
                 raise RequestError("of what? Neither a dataset nor a job nor a run is named", "Give namespace and name of one of them.")
             found = reader.runs.statistics(which)
             shown, link = page(request, found.series, limit, offset)
-            said = Statistics(
+            said = StatisticsAnswer(
                 format_time(span[0]),
                 format_time(span[1]),
                 [_series(one, span[1] - span[0]) for one in shown],
@@ -77,13 +77,13 @@ def routes(services: Services) -> APIRouter:
                 reader.progress.settling(),
                 position_tokens.encode(reader.progress.position()),
             )
-            return answer(spelt(reader, said, names), headers={**link, **reflecting(reader)})
+            return json_response(apply_name_style(reader, said, names), headers={**link, **position_header(reader)})
 
     return router
 
 
 def _window(services: Services, texts: tuple[str | None, str | None], bucket: int, *, whole: bool) -> tuple[int, int]:
-    since, until = time_argument("since", texts[0]), time_argument("until", texts[1])
+    since, until = parse_time_argument("since", texts[0]), parse_time_argument("until", texts[1])
     until = until if until is not None else services.clock_us() + (DAY_US if whole else 0)
     since = since if since is not None else 0 if whole and not bucket else until - DAY_US
     if since >= until:
@@ -94,34 +94,34 @@ def _window(services: Services, texts: tuple[str | None, str | None], bucket: in
 
 
 def _job(reader: GraphReader, namespace: str | None, name: str | None) -> int | None:
-    return None if namespace is None or name is None else demand(reader, NodeKind.JOB, namespace, name).id
+    return None if namespace is None or name is None else require_node(reader, NodeKind.JOB, namespace, name).id
 
 
 def _datasets(reader: GraphReader, namespace: str | None, name: str | None) -> frozenset[int] | None:
     """The dataset under all its names."""
     if namespace is None or name is None:
         return None
-    return frozenset(node.id for node in reader.nodes.group(demand(reader, NodeKind.DATASET, namespace, name))[1])
+    return frozenset(node.id for node in reader.nodes.group(require_node(reader, NodeKind.DATASET, namespace, name))[1])
 
 
 def _series(series: StatisticsSeries, span_us: int) -> Series:
     rates = [UNSET if rate is None else rate for rate in per_second(series.amount, span_us)]
     return Series(
         job=serialization.job_name(series.job),
-        dataset=serialization.name(series.dataset),
+        dataset=serialization.dataset_name(series.dataset),
         side="input" if series.side == Side.INPUT else "output",
         runs=series.runs,
         samples=series.samples,
         first=format_time(series.first),
         last=format_time(series.last),
         counting=series.counting,
-        **_told(series.amount),
+        **_amount_members(series.amount),
         rows_per_second=rates[0],
         bytes_per_second=rates[1],
         files_per_second=rates[2],
-        buckets=[Bucket(format_time(start), **_told(amount)) for start, amount in series.buckets] or UNSET,
+        buckets=[Bucket(format_time(start), **_amount_members(amount)) for start, amount in series.buckets] or UNSET,
     )
 
 
-def _told(amount: Amount) -> dict[str, int | UnsetType]:
+def _amount_members(amount: Amount) -> dict[str, int | UnsetType]:
     return {key: value for key, value in amount._asdict().items() if value is not None}

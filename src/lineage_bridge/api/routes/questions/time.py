@@ -9,14 +9,23 @@ from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.bodies import read_body
-from lineage_bridge.api.dependencies import KINDS, Mended, Offset, Style, demand, reflecting, time_argument, waiting
+from lineage_bridge.api.dependencies import (
+    KINDS,
+    Mended,
+    Offset,
+    Style,
+    parse_time_argument,
+    position_header,
+    require_node,
+    wait_for_position,
+)
 from lineage_bridge.api.intake import Intake
-from lineage_bridge.api.name_styles import spelt
-from lineage_bridge.api.openapi import answers, body_of
+from lineage_bridge.api.name_styles import apply_name_style
+from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.question_route import question_route
-from lineage_bridge.api.responses import POSITION_HEADER, answer
+from lineage_bridge.api.responses import POSITION_HEADER, json_response
 from lineage_bridge.api.schemas.answers import ErrorAnswer
-from lineage_bridge.api.schemas.time import ChangeItem, DiffAnswer, DriftAnswer, DriftItem, EndOrder, Ordered
+from lineage_bridge.api.schemas.time import DiffAnswer, DiffItem, DriftAnswer, DriftItem, EndAccepted, EndRequest
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError
 from lineage_bridge.graph.relations import Origin
@@ -29,7 +38,7 @@ Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream", "both"]
 Limit = Annotated[int, Query(ge=1, le=5000)]
 Glob = Annotated[str | None, Query(description="Glob: * any text, ? any character, [...] one of these"), Mended]
-_ORDER = msgspec.json.Decoder(EndOrder)
+_ORDER = msgspec.json.Decoder(EndRequest)
 _HINT = 'Send {"job": {"namespace", "name"}, "source": {"namespace", "name"}, "target": {...}, "at": TIME}.'
 
 
@@ -46,8 +55,8 @@ def _diff_route(router: APIRouter, services: Services) -> None:
     @router.get(
         "/graph/diff",
         response_model=None,
-        dependencies=[Depends(waiting(services))],
-        responses=answers({200: DiffAnswer, 404: ErrorAnswer}, writes=False),
+        dependencies=[Depends(wait_for_position(services))],
+        responses=response_docs({200: DiffAnswer, 404: ErrorAnswer}, writes=False),
     )
     def get_diff(
         since: Annotated[str, Query(description="The earlier moment: RFC 3339; UTC if it has no zone")],
@@ -65,18 +74,18 @@ def _diff_route(router: APIRouter, services: Services) -> None:
         between = _between(since, until)
         with services.graph() as reader:
             if name is not None:
-                node = demand(reader, KINDS[kind], namespace or "", name)
+                node = require_node(reader, KINDS[kind], namespace or "", name)
                 found = reader.history.diff(node, direction, depth, WalkLimits(), between, now_us=services.clock_us())
                 shown = found.changes[offset : offset + limit]
                 following = offset + limit if len(found.changes) > offset + limit else None
                 found = GraphDiff(shown, found.resolution, found.truncated, following)
             else:
                 found = reader.history.diff_jobs(namespace, between, limit, offset, now_us=services.clock_us())
-            return answer(spelt(reader, _diff(reader, between, found), names), headers=reflecting(reader))
+            return json_response(apply_name_style(reader, _diff(reader, between, found), names), headers=position_header(reader))
 
 
 def _between(since: str, until: str | None) -> Between:
-    first, last = time_argument("since", since), time_argument("until", until)
+    first, last = parse_time_argument("since", since), parse_time_argument("until", until)
     if first is None or (last is not None and last < first):
         raise RequestError("the later moment lies before the earlier one", "Swap since and until.")
     return Between(first, last)
@@ -90,7 +99,7 @@ def _diff(reader: GraphReader, between: Between, found: GraphDiff) -> DiffAnswer
         resolution="day" if found.resolution == "day" else "exact",
         settling=reader.progress.settling(),
         position=position_tokens.encode(reader.progress.position()),
-        until=serialization.moment(between.until),
+        until=serialization.time_text(between.until),
         truncated=found.truncated,
         next=UNSET if found.next is None else found.next,
     )
@@ -102,10 +111,10 @@ def _named(found: GraphDiff) -> list[Node]:
     return sorted(edges | ports, key=lambda node: (node.kind, node.namespace, node.name))
 
 
-def _change(change: Change) -> ChangeItem:
+def _change(change: Change) -> DiffItem:
     kind: Literal["node", "edge", "port"] = "node" if change.node else "edge" if change.edge else "port"
     words: dict[str, Literal["appeared", "disappeared", "changed"]] = {"appeared": "appeared", "disappeared": "disappeared"}
-    return ChangeItem(
+    return DiffItem(
         change=words.get(change.change, "changed"),
         kind=kind,
         node=serialization.graph_node(change.node) if change.node else UNSET,
@@ -120,8 +129,8 @@ def _drift_route(router: APIRouter, services: Services) -> None:
     @router.get(
         "/graph/drift",
         response_model=None,
-        dependencies=[Depends(waiting(services))],
-        responses=answers({200: DriftAnswer}, writes=False),
+        dependencies=[Depends(wait_for_position(services))],
+        responses=response_docs({200: DriftAnswer}, writes=False),
     )
     def get_drift(
         namespace: Glob = None, name: Glob = None, names: Style = "standard", limit: Limit = 1000, offset: Offset = 0
@@ -136,7 +145,7 @@ def _drift_route(router: APIRouter, services: Services) -> None:
                 position=position_tokens.encode(reader.progress.position()),
                 next=UNSET if found.next is None else found.next,
             )
-            return answer(spelt(reader, said, names), headers=reflecting(reader))
+            return json_response(apply_name_style(reader, said, names), headers=position_header(reader))
 
 
 def _drift(drift: Drift) -> DriftItem:
@@ -147,21 +156,21 @@ def _drift(drift: Drift) -> DriftItem:
         what=words.get(drift.what, "flow"),
         node=serialization.graph_node(drift.node),
         target=serialization.graph_node(drift.target) if drift.target else UNSET,
-        since=serialization.moment(drift.since),
+        since=serialization.time_text(drift.since),
     )
 
 
 def _end_routes(router: APIRouter, intake: Intake) -> None:
     async def order(request: Request, operation: str) -> Response:
-        end = await to_thread.run_sync(_read_order, await read_body(request))
+        end = await to_thread.run_sync(_parse_end, await read_body(request))
         position = await intake.ingest_operation(request, {"operation": operation, **msgspec.to_builtins(end)})
-        return answer(Ordered(position), 202, {POSITION_HEADER: position})
+        return json_response(EndAccepted(position), 202, {POSITION_HEADER: position})
 
     @router.post(
         "/operations/end",
         response_model=None,
-        openapi_extra=body_of(EndOrder),
-        responses=answers({202: Ordered, 422: ErrorAnswer}),
+        openapi_extra=body_docs(EndRequest),
+        responses=response_docs({202: EndAccepted, 422: ErrorAnswer}),
     )
     async def post_end(request: Request) -> Response:
         """Say that a flow has ended: answers leave it out until its job says it again."""
@@ -170,20 +179,20 @@ def _end_routes(router: APIRouter, intake: Intake) -> None:
     @router.post(
         "/operations/unend",
         response_model=None,
-        openapi_extra=body_of(EndOrder),
-        responses=answers({202: Ordered, 422: ErrorAnswer}),
+        openapi_extra=body_docs(EndRequest),
+        responses=response_docs({202: EndAccepted, 422: ErrorAnswer}),
     )
     async def post_unend(request: Request) -> Response:
         """Take that back."""
         return await order(request, "unend")
 
 
-def _read_order(body: bytes) -> EndOrder:
+def _parse_end(body: bytes) -> EndRequest:
     try:
         said = _ORDER.decode(body)
     except msgspec.DecodeError as error:
         raise RequestError(f"no order to end a flow: {error}", _HINT) from error
     if said.source is None and said.target is None:
         raise RequestError("neither the source nor the target of the flow is named", _HINT)
-    time_argument("at", said.at or None)
+    parse_time_argument("at", said.at or None)
     return said
