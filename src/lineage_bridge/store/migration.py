@@ -1,8 +1,13 @@
 """Migration of a database file by Alembic, for the graph store and the state database alike."""
 
+import os
 import sqlite3
+import threading
+from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from lineage_bridge.errors import StoreVersionError
 
@@ -21,6 +26,41 @@ def migrate(path: Path, schema: Schema, to: str | None = None) -> None:
 
     All steps are one transaction: a process killed before its end leaves the file as it was. Safe in many processes at once.
     """
+    found, target = version(path), to or schema.version
+    if found == target:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if target != schema.version or path.exists() or not _create_copy(path, schema):
+        _upgrade(path, schema, target)
+
+
+def _create_copy(path: Path, schema: Schema) -> bool:
+    """Whether the file could be created as a copy of an empty one: not where it exists by now, nor where files cannot be linked."""
+    copy = path.with_name(f".{path.name}-{os.getpid()}-{threading.get_ident()}")
+    try:
+        with closing(sqlite3.connect(copy)) as connection:
+            _empty_database(schema).backup(connection)
+        os.link(copy, path)
+    except OSError:
+        return False
+    finally:
+        copy.unlink(missing_ok=True)
+    return True
+
+
+@cache
+def _empty_database(schema: Schema) -> sqlite3.Connection:
+    """A database in memory that holds a schema and nothing else. Migrations take long, and a process may create many files."""
+    memory = sqlite3.connect(":memory:", check_same_thread=False)
+    with TemporaryDirectory(prefix="lineage-bridge-") as folder:
+        _upgrade(Path(folder) / "empty.db", schema, schema.version)
+        with closing(sqlite3.connect(Path(folder) / "empty.db")) as connection:
+            connection.backup(memory)
+    return memory
+
+
+def _upgrade(path: Path, schema: Schema, target: str) -> None:
+    """Run the migrations that lead to a revision."""
     # Alembic and SQLAlchemy take most of a second to import, and only a process that migrates needs them.
     from alembic import command  # noqa: PLC0415 - as above
     from alembic.config import Config  # noqa: PLC0415 - as above
@@ -28,17 +68,13 @@ def migrate(path: Path, schema: Schema, to: str | None = None) -> None:
     from sqlalchemy import create_engine  # noqa: PLC0415 - as above
     from sqlalchemy.pool import NullPool  # noqa: PLC0415 - as above
 
-    found, target = version(path), to or schema.version
-    if found == target:
-        return
     config = Config()
     config.set_main_option("script_location", str(schema.migrations).replace("%", "%%"))
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if found and found not in known:
+    if (found := version(path)) and found not in known:
         raise StoreVersionError(
             f"the {schema.name} {path} has schema {found}, this version knows {schema.version}", "install the version that wrote it"
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
     creator = lambda: sqlite3.connect(path, timeout=30, isolation_level=None)  # noqa: E731 - one argument of the engine
     engine = create_engine("sqlite://", creator=creator, poolclass=NullPool)
     with engine.connect() as connection:
