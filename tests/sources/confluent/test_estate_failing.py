@@ -65,8 +65,8 @@ def observer(cloud: Cloud) -> Iterator[ConfluentObserver]:
 
 @pytest.fixture(scope="module")
 def hasty(cloud: Cloud) -> Iterator[ConfluentObserver]:
-    """One that waits no longer than a second for an answer."""
-    made = ConfluentObserver("cc", ConfluentSettings.model_validate({**cloud.settings(), **SETTINGS, "timeout_s": 1}))
+    """One that waits no longer than two seconds for an answer."""
+    made = ConfluentObserver("cc", ConfluentSettings.model_validate({**cloud.settings(), **SETTINGS, "timeout_s": 2}))
     yield made
     made.close()
 
