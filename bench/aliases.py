@@ -8,9 +8,9 @@ from bench.generator import BASE_US
 from bench.meter import Result, alone, calibrate, quantiles
 from bench.synthetic import JOBS, NAMESPACE, Folder
 from bench.tell import tell
-from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import NodeKind, event_id
-from lineage_bridge.graph.log_record import Carried, FrameKind
+from lineage_bridge.graph.log_record import LogRecord, OffsetRange, RecordKind, StoredRecord
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.log import LOG_SOURCE
@@ -62,10 +62,12 @@ def _event(first: int, datasets: int) -> bytes:
 
 def _operate(folder: Folder, operation: str, turn: int) -> float:
     body = json.dumps({"operation": operation, "aliases": [{"a": {"namespace": NAMESPACE}, "b": {"namespace": OTHER}}]}).encode()
-    frame = Carried(LOG_SOURCE, 0, folder.place, int(FrameKind.OPERATOR), event_id(body), BASE_US + turn, "http", "", b"", body)
+    record = StoredRecord(
+        LOG_SOURCE, 0, folder.place, LogRecord(RecordKind.OPERATOR, event_id(body), BASE_US + turn, "http", "", b"", body)
+    )
     began = time.process_time()
-    rows = dict(flat(fold_frames([frame], folder.names)))
-    folder.store.apply(Batch({(LOG_SOURCE, 0): (folder.place, folder.place + 1)}, rows), Budget(5_000))
+    rows = dict(flat(fold_records([record], folder.names)))
+    folder.store.apply(Batch({(LOG_SOURCE, 0): OffsetRange(folder.place, folder.place + 1)}, rows), Budget(5_000))
     folder.place += 1
     return time.process_time() - began
 

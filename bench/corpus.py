@@ -1,6 +1,6 @@
 """Generated events on disk: a text file that every engine reads, and the event log made from it.
 
-A line is `arrival <tab> event id in hex <tab> body`: what a frame of the log carries. No body holds a tab or a line end.
+A line is `arrival <tab> event id in hex <tab> body`: what a record of the log carries. No body holds a tab or a line end.
 """
 
 from collections.abc import Iterator
@@ -10,10 +10,9 @@ from typing import NamedTuple
 from bench.generator import Corpus, generate
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.ids import event_id
-from lineage_bridge.graph.log_record import FrameKind
-from lineage_bridge.ports.log import Frame
+from lineage_bridge.graph.log_record import LogRecord, RecordKind
 
-SUBMIT_FRAMES = 1000
+SUBMIT_RECORDS = 1000
 
 
 class Written(NamedTuple):
@@ -35,20 +34,20 @@ def write_corpus(corpus: Corpus, path: Path) -> Written:
     return Written(path, events, size)
 
 
-def read_frames(path: Path) -> Iterator[Frame]:
-    """The file's events as frames."""
+def read_records(path: Path) -> Iterator[LogRecord]:
+    """The file's events as records."""
     with path.open("rb") as file:
         for line in file:
             arrival, event, body = line.rstrip(b"\n").split(b"\t", 2)
-            yield Frame(FrameKind.EVENT, bytes.fromhex(event.decode()), int(arrival), "http", "", b"", body)
+            yield LogRecord(RecordKind.EVENT, bytes.fromhex(event.decode()), int(arrival), "http", "", b"", body)
 
 
 def append_corpus(writer: LogWriter, path: Path) -> None:
     """Append a file's events to the log; they are durable when this returns."""
-    waiting: list[Frame] = []
-    for frame in read_frames(path):
-        waiting.append(frame)
-        if len(waiting) == SUBMIT_FRAMES:
+    waiting: list[LogRecord] = []
+    for record in read_records(path):
+        waiting.append(record)
+        if len(waiting) == SUBMIT_RECORDS:
             writer.append(waiting)
             waiting = []
     if waiting:

@@ -17,8 +17,8 @@ from lineage_bridge.config import load_settings
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames
-from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.log_record import OffsetRange, StoredRecord
 from lineage_bridge.graph.relations import RELATIONS
 from lineage_bridge.pipeline.serve import Limits, Serve, warm_up
 from lineage_bridge.pipeline.session import start_session
@@ -149,7 +149,7 @@ def fold_plainly(folder: Path, warm: Path, corpus: Path, warm_events: int, event
     clock.start().calibrate()
     place, samples, done = warmed, list[Sample](), 0
     while place < end:
-        cut = min(end, reader.cut(place, limits.batch_bytes, limits.batch_frames))
+        cut = min(end, reader.cut(place, limits.batch_bytes, limits.batch_records))
         done += _apply_one(store, reader, names, limits, place, cut)
         samples.append(Sample(done, *clock.read(), clock.calibrate()))
         place = cut
@@ -164,12 +164,12 @@ def fold_plainly(folder: Path, warm: Path, corpus: Path, warm_events: int, event
 
 def _apply_one(store: GraphWriter, reader: LogReader, names: Names, limits: Limits, start: int, end: int) -> int:
     """One batch; how many events it had."""
-    tables = fold_frames(carried(reader, start, end), names)
-    store.apply(Batch({(LOG_SOURCE, 0): (start, end)}, dict(flat(tables))), Budget(limits.derived_rows))
+    tables = fold_records(carried(reader, start, end), names)
+    store.apply(Batch({(LOG_SOURCE, 0): OffsetRange(start, end)}, dict(flat(tables))), Budget(limits.derived_rows))
     return len(tables["event_record"]) + len(tables["quarantine"])
 
 
-def carried(reader: LogReader, start: int, end: int) -> Iterator[Carried]:
-    """Frames of the log as the fold takes them."""
+def carried(reader: LogReader, start: int, end: int) -> Iterator[StoredRecord]:
+    """Records of the log as the fold takes them."""
     for place, f in reader.read(start, end):
-        yield Carried(LOG_SOURCE, 0, place, int(f.kind), f.event_id, f.arrival_us, f.channel, f.principal, f.note, f.body)
+        yield StoredRecord(LOG_SOURCE, 0, place, f)

@@ -8,9 +8,9 @@ from uuid import UUID
 from bench.engines import KEY
 from bench.generator import BASE_US
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import event_id
-from lineage_bridge.graph.log_record import Carried, FrameKind
+from lineage_bridge.graph.log_record import LogRecord, OffsetRange, RecordKind, StoredRecord
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.write.apply import GraphWriter
@@ -51,13 +51,15 @@ class Folder:
 
     def one_batch(self, bodies: list[bytes]) -> None:
         """One batch with the product's budget; what it leaves is not derived."""
-        tables = fold_frames(self._carried(bodies), self.names)
-        self.store.apply(Batch({(LOG_SOURCE, 0): (self.place, self.place + len(bodies))}, dict(flat(tables))), Budget(5_000))
+        tables = fold_records(self._carried(bodies), self.names)
+        self.store.apply(Batch({(LOG_SOURCE, 0): OffsetRange(self.place, self.place + len(bodies))}, dict(flat(tables))), Budget(5_000))
         self.place += len(bodies)
 
-    def _carried(self, bodies: list[bytes]) -> Iterator[Carried]:
+    def _carried(self, bodies: list[bytes]) -> Iterator[StoredRecord]:
         for number, body in enumerate(bodies):
-            yield Carried(LOG_SOURCE, 0, self.place + number, int(FrameKind.EVENT), event_id(body), BASE_US, "http", "", b"", body)
+            yield StoredRecord(
+                LOG_SOURCE, 0, self.place + number, LogRecord(RecordKind.EVENT, event_id(body), BASE_US, "http", "", b"", body)
+            )
 
     def close(self) -> None:
         """Close the store."""

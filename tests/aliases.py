@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lineage_bridge.graph.ids import DAY_US
-from lineage_bridge.graph.log_record import Carried, FrameKind
-from tests.events import RUNS, T0, dataset, erase, facet, frame, run_event
+from lineage_bridge.graph.log_record import RecordKind, StoredRecord
+from tests.events import RUNS, T0, dataset, erase, facet, run_event, stored_record
 
 NAMES = [
     ("s3a://b", "x/dt=1"),
@@ -48,8 +48,8 @@ def said(operation: str, *words: dict[str, Any]) -> bytes:
     return json.dumps({"operation": operation, "aliases": list(words)}).encode()
 
 
-def operator(body: bytes, place: int = 5_000, arrival: int = T0 + DAY_US) -> Carried:
-    return frame(body, place=place, arrival=arrival, kind=FrameKind.OPERATOR)
+def operator(body: bytes, place: int = 5_000, arrival: int = T0 + DAY_US) -> StoredRecord:
+    return stored_record(body, place=place, arrival=arrival, kind=RecordKind.OPERATOR)
 
 
 def word(a: tuple[str, str], b: tuple[str, str], **members: str) -> dict[str, Any]:
@@ -120,15 +120,15 @@ _vetoes = st.one_of(
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> list[Carried]:
-    """Frames with events of many spellings, operators who say and take back what is one, and now and then an erased run."""
-    frames = [frame(body, place=place + 1) for place, body in enumerate(draw(st.lists(events, min_size=2, max_size=8)))]
+def worlds(draw: st.DrawFn) -> list[StoredRecord]:
+    """Records with events of many spellings, operators who say and take back what is one, and now and then an erased run."""
+    records = [stored_record(body, place=place + 1) for place, body in enumerate(draw(st.lists(events, min_size=2, max_size=8)))]
     stated = draw(st.lists(aliases, max_size=4))
     for word_ in stated:
-        frames.append(operator(said("alias", word_), len(frames) + 1, T0 + draw(st.integers(0, 3))))
+        records.append(operator(said("alias", word_), len(records) + 1, T0 + draw(st.integers(0, 3))))
     for word_ in draw(st.lists(st.sampled_from(stated) | _vetoes if stated else _vetoes, max_size=3)):
         kind = draw(st.sampled_from(["veto", "veto", "lift"]))
-        frames.append(operator(said(kind, word_), len(frames) + 1, T0 + draw(st.integers(0, 3))))
+        records.append(operator(said(kind, word_), len(records) + 1, T0 + draw(st.integers(0, 3))))
     if draw(st.integers(0, 3)) == 0:
-        frames.append(operator(erase(draw(st.sampled_from(RUNS[:3]))), len(frames) + 1))
-    return frames
+        records.append(operator(erase(draw(st.sampled_from(RUNS[:3]))), len(records) + 1))
+    return records

@@ -1,4 +1,4 @@
-"""Events for tests: builders with defaults, and Hypothesis strategies for frames of a small world in which everything meets everything."""
+"""Events for tests: builders with defaults, and Hypothesis strategies for records of a small world in which everything meets everything."""
 
 import json
 import uuid
@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lineage_bridge.graph.ids import DAY_US, event_id
-from lineage_bridge.graph.log_record import Carried, FrameKind
+from lineage_bridge.graph.log_record import LogRecord, RecordKind, StoredRecord
 from lineage_bridge.openlineage.times import format_time
 
 KEY = b"a key for tests"
@@ -104,12 +104,14 @@ def erase(*runs: str) -> bytes:
     return json.dumps({"operation": "erase", "runs": list(runs)}).encode()
 
 
-def frame(body: bytes, place: int = 1, arrival: int = T0 + DAY_US, kind: FrameKind = FrameKind.EVENT, channel: str = "http") -> Carried:
-    return Carried("log", 0, place, int(kind), event_id(body), arrival, channel, "", b"", body)
+def stored_record(
+    body: bytes, place: int = 1, arrival: int = T0 + DAY_US, kind: RecordKind = RecordKind.EVENT, channel: str = "http"
+) -> StoredRecord:
+    return StoredRecord("log", 0, place, LogRecord(kind, event_id(body), arrival, channel, "", b"", body))
 
 
-def frames_of(bodies: list[bytes], **members: Any) -> list[Carried]:
-    return [frame(body, place=number + 1, **members) for number, body in enumerate(bodies)]
+def records_of(bodies: list[bytes], **members: Any) -> list[StoredRecord]:
+    return [stored_record(body, place=number + 1, **members) for number, body in enumerate(bodies)]
 
 
 # strategies
@@ -254,14 +256,16 @@ bodies = st.one_of(run_events, run_events, run_events, design_events, damaged)
 
 
 @st.composite
-def carried(draw: st.DrawFn, min_size: int = 1, max_size: int = 16, erasing: bool = True) -> list[Carried]:
-    """Frames of one small world: some doubled under another place and channel, now and then an operator who erases a run."""
-    frames: list[Carried] = []
+def carried(draw: st.DrawFn, min_size: int = 1, max_size: int = 16, erasing: bool = True) -> list[StoredRecord]:
+    """Records of one small world: some doubled under another place and channel, now and then an operator who erases a run."""
+    records: list[StoredRecord] = []
     for place, body in enumerate(draw(st.lists(bodies, min_size=min_size, max_size=max_size))):
         arrival = T0 + draw(st.integers(0, 3)) * DAY_US
-        frames.append(frame(body, place=2 * place + 1, arrival=arrival))
+        records.append(stored_record(body, place=2 * place + 1, arrival=arrival))
         if draw(st.integers(0, 4)) == 0:
-            frames.append(frame(body, place=2 * place + 2, arrival=arrival + draw(st.sampled_from([0, DAY_US * 100])), channel="kafka"))
+            records.append(
+                stored_record(body, place=2 * place + 2, arrival=arrival + draw(st.sampled_from([0, DAY_US * 100])), channel="kafka")
+            )
     if erasing and draw(st.integers(0, 3)) == 0:
-        frames.append(frame(erase(draw(_runs)), place=10_000, kind=FrameKind.OPERATOR))
-    return frames
+        records.append(stored_record(erase(draw(_runs)), place=10_000, kind=RecordKind.OPERATOR))
+    return records

@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 import pytest
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames
-from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.log_record import OffsetRange, RecordKind
 from lineage_bridge.openlineage.times import parse_time
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.verify import verify
 from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
 from tests.api.support import running
-from tests.events import KEY, frame
+from tests.events import KEY, stored_record
 
 PAGE = Path(__file__).parents[1] / "docs" / "semantics.md"
 NAMES = Names(KEY)
@@ -66,11 +66,11 @@ def exported(path: Path, section: Section, bodies: list[bytes], only: frozenset[
     now = now_of(section)
     writer = GraphWriter(path, NAMES, stitch=True)
     try:
-        frames = [frame(body, place=place + 1, arrival=now) for place, body in enumerate(bodies)]
-        frames += [frame(body, arrival=now + n, kind=FrameKind.OPERATOR) for n, body in enumerate(section.operators)]
-        for place, one in enumerate(frames):
-            rows = dict(flat(fold_frames([one], NAMES)))
-            writer.apply(Batch({("log", 0): (place, place + 1)}, rows), Budget(10_000))
+        records = [stored_record(body, place=place + 1, arrival=now) for place, body in enumerate(bodies)]
+        records += [stored_record(body, arrival=now + n, kind=RecordKind.OPERATOR) for n, body in enumerate(section.operators)]
+        for place, one in enumerate(records):
+            rows = dict(flat(fold_records([one], NAMES)))
+            writer.apply(Batch({("log", 0): OffsetRange(place, place + 1)}, rows), Budget(10_000))
         assert [d for d in verify(writer.connection, NAMES) if d.surplus or d.missing] == []
         return [json.loads(line) for line in Export(writer.connection, now).lines(only)]
     finally:

@@ -20,12 +20,12 @@ from lineage_bridge.errors import StoreMissingError
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import DAY_US, graph_id
-from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.log_record import LogRecord, OffsetRange, StoredRecord
 from lineage_bridge.model.tasks import GraphSize
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.ports.log import LOG_SOURCE, Frame
+from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.sources.common.settings import Secrets
 from lineage_bridge.sources.runtime.extraction import ExtractionContext
 from lineage_bridge.sources.runtime.kinds import KINDS, Kinds
@@ -60,7 +60,7 @@ class Server:
 
     def __init__(self, folder: Path, log: LogWriter, pool: ReaderPool, empty_store: Path, kinds: Kinds) -> None:
         self.folder, self.log, self.pool, self.empty_store, self.kinds = folder, log, pool, empty_store, kinds
-        self.frames = LogReader(folder / "log")
+        self.records = LogReader(folder / "log")
         self.names = Names(KEY)
         self.parts = Parts()
         self.book = SourceRepository(StateDatabase(folder / "state.db"))
@@ -69,7 +69,7 @@ class Server:
         self.tasks = task_desk(self)
         self.services = Services(
             log=log,
-            frames=self.frames,
+            records=self.records,
             graph=pool.reader,
             clock_us=lambda: self.parts.now_us,
             pipeline=lambda: self.parts.pipeline,
@@ -87,9 +87,9 @@ class Server:
         """A client of an API whose services differ."""
         return TestClient(create_app(replace(self.services, **changes)), base_url=URL, client=(peer, 50_000))
 
-    def stored(self) -> list[Frame]:
-        """All frames of the log."""
-        return [frame for _, frame in self.frames.read(0, self.frames.durable_end())]
+    def stored(self) -> list[LogRecord]:
+        """All records of the log."""
+        return [record for _, record in self.records.read(0, self.records.durable_end())]
 
     def fold(self) -> None:
         """Bring the store up to the log's end, as the pipeline does."""
@@ -97,13 +97,10 @@ class Server:
             shutil.copy(self.empty_store, self.folder / "graph.db")
         writer = GraphWriter(self.folder / "graph.db", self.names)
         try:
-            start, end = writer.position(LOG_SOURCE).get(0, 0), self.frames.durable_end()
-            carried = [
-                Carried(LOG_SOURCE, 0, place, int(f.kind), f.event_id, f.arrival_us, f.channel, f.principal, f.note, f.body)
-                for place, f in self.frames.read(start, end)
-            ]
-            rows = dict(flat(fold_frames(carried, self.names)))
-            writer.apply(Batch({(LOG_SOURCE, 0): (start, end)}, rows), Budget(1))
+            start, end = writer.position(LOG_SOURCE).get(0, 0), self.records.durable_end()
+            carried = [StoredRecord(LOG_SOURCE, 0, place, f) for place, f in self.records.read(start, end)]
+            rows = dict(flat(fold_records(carried, self.names)))
+            writer.apply(Batch({(LOG_SOURCE, 0): OffsetRange(start, end)}, rows), Budget(1))
             while writer.settle(Budget(1000)):
                 pass
         finally:
@@ -129,11 +126,11 @@ class FailingLog:
     def __init__(self, refusal: Exception | None = None, failure: Exception | None = None) -> None:
         self.refusal, self.failure = refusal, failure
 
-    def submit(self, frames: Sequence[Frame]) -> "Future[list[int]]":
+    def submit(self, records: Sequence[LogRecord]) -> "Future[list[int]]":
         if self.refusal:
             raise self.refusal
         future: Future[list[int]] = Future()
-        future.set_exception(self.failure or RuntimeError(len(frames)))
+        future.set_exception(self.failure or RuntimeError(len(records)))
         return future
 
     def end(self) -> int:

@@ -13,7 +13,7 @@ from tests.api.support import LINEAGE, Server, running
 from tests.events import KEY, design_events, run_events
 
 from lineage_bridge.graph.ids import graph_id
-from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.graph.log_record import RecordKind
 
 _json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(st.characters(), max_size=8),
@@ -67,8 +67,8 @@ def test_every_body_has_an_answer_and_is_kept(shared: Server, sent: tuple[bytes,
     answer = shared.client.post(LINEAGE + path, content=body, headers=headers)
     assert answer.status_code in (200, 201, 400, 413, 422), answer.text
     said = answer.json()
-    frames = [frame for _, frame in shared.frames.read(before, shared.frames.durable_end())]
-    kept = [frame.kind == FrameKind.EVENT for frame in frames]
+    records = [record for _, record in shared.records.read(before, shared.records.durable_end())]
+    kept = [record.kind == RecordKind.EVENT for record in records]
     if "summary" in said:
         told = (said["summary"]["successful"], said["summary"]["failed"])
     elif "events" in said:

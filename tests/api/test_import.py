@@ -100,7 +100,7 @@ def test_what_the_prototype_exports_is_taken_in(server: Server) -> None:
         ("n", "main.sales.orders"): ("produces", 1.0),
     }
     assert edges["confluent:connector:env-1:lkc-1/pg", "confluent:kafka_topic:env-1:lkc-1/orders"]["attributes"] == {"by": "regex"}
-    assert faults(json.loads(frame.body) for frame in server.stored()) == []
+    assert faults(json.loads(record.body) for record in server.stored()) == []
     assert imported(server, prototype())["position"] > said["position"]
     assert exported(server) == (nodes, edges)
 

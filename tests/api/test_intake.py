@@ -11,7 +11,7 @@ from tests.verdicts import ACCEPTED, BAD, EVENT, REJECTED, named
 from lineage_bridge.api import position_tokens
 from lineage_bridge.errors import LogError, LogFullError, UnavailableError
 from lineage_bridge.graph.ids import event_id
-from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.ingest.payload import SAMPLE_BYTES
 from lineage_bridge.openlineage.verdict import MAX_BYTES
 
@@ -24,10 +24,10 @@ def test_an_accepted_event_is_durable_as_sent(server: Server, event: bytes, repa
     answer = server.client.post(LINEAGE, content=event)
     assert answer.status_code == 201, answer.text
     said = answer.json()
-    (frame,) = server.stored()
-    assert (frame.kind, frame.body, frame.note, frame.channel) == (FrameKind.EVENT, event, b"", "http")
+    (record,) = server.stored()
+    assert (record.kind, record.body, record.note, record.channel) == (RecordKind.EVENT, event, b"", "http")
     assert said["status"] == "accepted"
-    assert said["event_id"] == frame.event_id.hex() == event_id(event).hex()
+    assert said["event_id"] == record.event_id.hex() == event_id(event).hex()
     assert sorted({repair["code"] for repair in said["repairs"]}) == repairs
     assert all(repair["path"].startswith("$") for repair in said["repairs"])
     assert said["position"] == answer.headers["x-lineage-position"]
@@ -41,9 +41,9 @@ def test_a_rejected_event_is_kept_with_its_reason(server: Server, event: bytes, 
     assert answer.status_code == status, answer.text
     said = answer.json()
     assert (said["status"], said["code"]) == ("rejected", code)
-    (frame,) = server.stored()
-    assert (frame.kind, frame.body) == (FrameKind.REJECTED, event)
-    assert json.loads(frame.note) == {name: said[name] for name in ("code", "path", "message")}
+    (record,) = server.stored()
+    assert (record.kind, record.body) == (RecordKind.REJECTED, event)
+    assert json.loads(record.note) == {name: said[name] for name in ("code", "path", "message")}
     server.fold()
     (item,) = server.ask("/quarantine")["items"]
     assert (item["event_id"], item["code"], item["path"]) == (said["event_id"], code, said["path"])
@@ -62,7 +62,7 @@ def test_an_array_tells_the_outcome_of_each(server: Server) -> None:
     assert said["events"][1]["code"] == "no_subject"
     assert said["events"][2]["repairs"] == [{"code": "event_type", "path": "$.eventType"}]
     assert "repairs" not in said["events"][0]
-    assert [frame.body for frame in server.stored()][:2] == [EVENT, BAD]
+    assert [record.body for record in server.stored()][:2] == [EVENT, BAD]
 
 
 def test_an_array_without_a_good_event_is_422_and_an_empty_one_201(server: Server) -> None:
@@ -88,13 +88,13 @@ def test_an_array_without_a_good_event_is_422_and_an_empty_one_201(server: Serve
 def test_several_events_come_in_many_forms(server: Server, body: bytes, headers: dict[str, str]) -> None:
     answer = server.client.post(LINEAGE, content=body, headers=headers)
     assert (answer.status_code, answer.json()["accepted"]) == (201, 2), answer.text
-    assert [frame.body for frame in server.stored()] == [EVENT, OTHER]
+    assert [record.body for record in server.stored()] == [EVENT, OTHER]
 
 
 def test_an_event_over_several_lines_is_one_event(server: Server) -> None:
     pretty = json.dumps(json.loads(EVENT), indent=2).encode()
     assert server.client.post(LINEAGE, content=pretty).json()["status"] == "accepted"
-    assert [frame.body for frame in server.stored()] == [pretty]
+    assert [record.body for record in server.stored()] == [pretty]
 
 
 def test_one_line_of_ndjson_is_answered_as_lines_are(server: Server) -> None:
@@ -118,7 +118,7 @@ def test_bad_text_in_an_array_is_cut_out_as_it_was_sent(server: Server) -> None:
     for body in (b"[ 1 ," + broken + b" , " + OTHER + b"]", b'{"events": [1,' + broken + b"," + OTHER + b"]}"):
         said = server.client.post(LINEAGE, content=body).json()
         assert [event["status"] for event in said["events"]] == ["rejected", "accepted", "accepted"]
-        assert [frame.body for frame in server.stored()][-3:] == [b"1", broken, OTHER]
+        assert [record.body for record in server.stored()][-3:] == [b"1", broken, OTHER]
 
 
 @pytest.mark.parametrize("body", [b"[" * 100_000, b"[" * 100_000 + b"]" * 100_000, b'[{"a": 1}', b"[1] x"])
@@ -126,7 +126,7 @@ def test_an_array_that_is_none_is_refused_as_one(server: Server, body: bytes) ->
     answer = server.client.post(LINEAGE, content=body)
     assert answer.status_code in (400, 422)
     assert answer.json()["code"] in ("not_json", "too_deep")
-    assert [frame.body for frame in server.stored()] == [body]
+    assert [record.body for record in server.stored()] == [body]
 
 
 @pytest.mark.parametrize("path", [LINEAGE, f"{LINEAGE}/batch", f"{LINEAGE}/events"])
@@ -139,8 +139,8 @@ def test_a_body_over_the_limit_is_413_and_a_sample_is_kept(server: Server, path:
     assert client.post(LINEAGE, content=pack(fits), headers=headers).status_code == 201
     answer = client.post(path, content=pack(over), headers=headers)
     assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
-    frame = server.stored()[-1]
-    assert (frame.kind, frame.body) == (FrameKind.REJECTED, over[:SAMPLE_BYTES])
+    record = server.stored()[-1]
+    assert (record.kind, record.body) == (RecordKind.REJECTED, over[:SAMPLE_BYTES])
 
 
 def test_an_event_over_the_limit_within_a_larger_body_is_413(server: Server) -> None:
@@ -162,14 +162,14 @@ def test_a_large_body_never_stops_in_the_middle_of_the_log(server: Server) -> No
     big = named(facets={"sql": facet(query="x" * 10_000_000)})
     answer = server.client.post(LINEAGE, content=b"[" + big + b"," + EVENT + b"]")
     assert (answer.status_code, answer.json()["accepted"]) == (201, 2)
-    assert [len(frame.body) for frame in server.stored()] == [len(big), len(EVENT)]
+    assert [len(record.body) for record in server.stored()] == [len(big), len(EVENT)]
 
 
 @pytest.mark.parametrize("packed", [gzip.compress(EVENT)[:-4], gzip.compress(EVENT) + b"x", b"no gzip", EVENT])
 def test_a_broken_stream_is_no_json(server: Server, packed: bytes) -> None:
     answer = server.client.post(LINEAGE, content=packed, headers={"content-encoding": "gzip"})
     assert (answer.status_code, answer.json()["code"]) == (400, "not_json")
-    assert server.stored()[0].kind == FrameKind.REJECTED
+    assert server.stored()[0].kind == RecordKind.REJECTED
 
 
 def test_an_unknown_encoding_is_415_and_tells_what_is_read(server: Server) -> None:
@@ -184,7 +184,7 @@ def test_too_many_events_are_refused_as_one(server: Server) -> None:
     assert client.post(LINEAGE, content=EVENT + b"\n" + EVENT).status_code == 201
     answer = client.post(LINEAGE, content=b"[1,2,3]")
     assert (answer.status_code, answer.json()["code"]) == (413, "too_many")
-    assert (server.stored()[-1].kind, server.stored()[-1].body) == (FrameKind.REJECTED, b"[1,2,3]")
+    assert (server.stored()[-1].kind, server.stored()[-1].body) == (RecordKind.REJECTED, b"[1,2,3]")
     client.post(LINEAGE, content=b"[1,2,3" + b" " * SAMPLE_BYTES + b"]")
     assert len(server.stored()[-1].body) == SAMPLE_BYTES
 
@@ -195,10 +195,10 @@ def test_secrets_are_masked_before_anything_is_written(server: Server) -> None:
     broken = b'{"password": "' + secret + b'", '
     for body in (event, b"[" + event + b"]", event + b"\n" + event, broken, b"[" + broken):
         server.client.post(LINEAGE, content=body)
-    frames = server.stored()
-    assert len(frames) == 6
-    assert all(secret not in frame.body + frame.note for frame in frames)
-    assert all(frame.event_id == event_id(frame.body) for frame in frames)
+    records = server.stored()
+    assert len(records) == 6
+    assert all(secret not in record.body + record.note for record in records)
+    assert all(record.event_id == event_id(record.body) for record in records)
     segments = list((server.folder / "log").iterdir())
     assert all(secret not in path.read_bytes() for path in segments if path.is_file())
 
@@ -275,7 +275,7 @@ def test_a_position_covers_what_was_sent(server: Server) -> None:
     server.fold()
     with server.pool.reader() as reader:
         assert position_tokens.covers(reader.progress.position(), sent)
-    *_, (place, _) = server.frames.read(0, server.frames.durable_end())
+    *_, (place, _) = server.records.read(0, server.records.durable_end())
     assert not position_tokens.covers({("log", 0): place}, sent)
     assert not position_tokens.covers({}, sent)
 
@@ -285,4 +285,4 @@ def test_a_slash_at_the_end_is_no_other_address(server: Server, path: str) -> No
     answers = [server.client.post(LINEAGE + path + end, content=b"[" + EVENT + b"]", follow_redirects=False) for end in ("", "/")]
     assert answers[0].is_success
     assert answers[0].status_code == answers[1].status_code
-    assert [frame.body for frame in server.stored()] == [EVENT, EVENT]
+    assert [record.body for record in server.stored()] == [EVENT, EVENT]

@@ -9,10 +9,9 @@ from tests.api.support import LINEAGE, Server
 from tests.events import RUNS, T0, columns, dataset, dataset_event, erase, facet, job_event, run_event, schema
 
 from lineage_bridge.graph.ids import DAY_US, event_id
-from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.graph.log_record import LogRecord, RecordKind
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.openlineage.verdict import Clean, judge
-from lineage_bridge.ports.log import Frame
 
 HOUR_US = DAY_US // 24
 
@@ -327,8 +326,8 @@ def test_erased_runs_leave_every_answer(server: Server) -> None:
     order = {"runs": [str(UUID(int=2)).upper()]}
     answer = server.client.post("/api/v1/operations/erase", json=order)
     assert (answer.status_code, answer.json()["runs"]) == (202, 1)
-    frame = server.stored()[-1]
-    assert (frame.kind, json.loads(frame.body)) == (FrameKind.OPERATOR, json.loads(erase(str(UUID(int=2)))))
+    record = server.stored()[-1]
+    assert (record.kind, json.loads(record.body)) == (RecordKind.OPERATOR, json.loads(erase(str(UUID(int=2)))))
     server.fold()
     assert jobs(lineage(server, "d")) == ["j3"]
     assert len(server.ask("/lineage/events")) == 3
@@ -385,7 +384,7 @@ def test_a_body_lost_from_the_log_is_told_as_a_failure(server: Server) -> None:
 def test_what_is_refused_by_the_fold_is_not_lost(server: Server) -> None:
     """A rejected body that another transport put into the log as an event is in quarantine all the same."""
     body = b'{"eventTime": 1}'
-    server.log.append([Frame(FrameKind.EVENT, event_id(body), T0, "kafka", "", b"", body)])
+    server.log.append([LogRecord(RecordKind.EVENT, event_id(body), T0, "kafka", "", b"", body)])
     server.fold()
     (item,) = server.ask("/quarantine")["items"]
     assert (item["code"], item["channel"]) == ("no_subject", "kafka")

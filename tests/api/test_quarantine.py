@@ -3,9 +3,8 @@ from tests.api.support import LINEAGE, NOW, Server, changed
 from tests.events import run_event
 
 from lineage_bridge.graph.ids import event_id
-from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.graph.log_record import LogRecord, RecordKind
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports.log import Frame
 
 EVENT = run_event()
 RETRY = "/api/v1/quarantine/{}/retry"
@@ -38,12 +37,12 @@ def test_what_is_kept_can_be_had_byte_for_byte(server: Server) -> None:
 
 def test_an_event_that_is_good_now_is_used(server: Server) -> None:
     note = b'{"code": "no_time", "path": "$.eventTime", "message": "an older verdict"}'
-    server.log.append([Frame(FrameKind.REJECTED, event_id(EVENT), 1, "http", "", note, EVENT)])
+    server.log.append([LogRecord(RecordKind.REJECTED, event_id(EVENT), 1, "http", "", note, EVENT)])
     server.fold()
     (item,) = server.ask("/quarantine")["items"]
     answer = server.client.post(RETRY.format(item["event_id"]))
     assert (answer.status_code, answer.json()["status"], answer.json()["event_id"]) == (201, "accepted", item["event_id"])
-    assert (server.stored()[-1].kind, server.stored()[-1].body) == (FrameKind.EVENT, EVENT)
+    assert (server.stored()[-1].kind, server.stored()[-1].body) == (RecordKind.EVENT, EVENT)
     server.fold()
     assert server.ask("/quarantine")["items"] == []
     assert server.ask("/lineage/jobs")[0]["name"] == "job"

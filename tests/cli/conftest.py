@@ -16,8 +16,8 @@ from lineage_bridge.cli.main import run
 from lineage_bridge.config import Paths
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames
-from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.log_record import OffsetRange, StoredRecord
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.state.database import StateDatabase
@@ -39,11 +39,8 @@ class Server:
         writer = GraphWriter(self.paths.graph, names)
         log = LogReader(self.paths.log)
         start, end = writer.position(LOG_SOURCE).get(0, 0), log.durable_end()
-        carried = (
-            Carried(LOG_SOURCE, 0, at, int(f.kind), f.event_id, f.arrival_us, f.channel, f.principal, f.note, f.body)
-            for at, f in log.read(start, end)
-        )
-        writer.apply(Batch({(LOG_SOURCE, 0): (start, end)}, dict(flat(fold_frames(carried, names)))), Budget(1_000_000))
+        carried = (StoredRecord(LOG_SOURCE, 0, at, f) for at, f in log.read(start, end))
+        writer.apply(Batch({(LOG_SOURCE, 0): OffsetRange(start, end)}, dict(flat(fold_records(carried, names)))), Budget(1_000_000))
         while writer.settle(Budget(1_000_000)):
             pass
         writer.close()

@@ -16,11 +16,11 @@ from lineage_bridge.config import Paths
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import event_id
-from lineage_bridge.graph.log_record import Carried, FrameKind
+from lineage_bridge.graph.log_record import LogRecord, OffsetRange, RecordKind, StoredRecord
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.ports.log import LOG_SOURCE, Frame
+from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -33,15 +33,12 @@ def paths(tmp_path: Path) -> Paths:
     paths = Paths(tmp_path / "data")
     names = Names(StateDatabase(paths.state).key())
     with LogWriter(paths.log) as log:
-        log.append([Frame(FrameKind.EVENT, event_id(body), T0, "http", "", b"", body) for body in EVENTS])
+        log.append([LogRecord(RecordKind.EVENT, event_id(body), T0, "http", "", b"", body) for body in EVENTS])
     reader = LogReader(paths.log)
     end = reader.durable_end()
-    carried = [
-        Carried(LOG_SOURCE, 0, at, int(f.kind), f.event_id, f.arrival_us, f.channel, f.principal, f.note, f.body)
-        for at, f in reader.read(0, end)
-    ]
+    carried = [StoredRecord(LOG_SOURCE, 0, at, f) for at, f in reader.read(0, end)]
     writer = GraphWriter(paths.graph, names)
-    writer.apply(Batch({(LOG_SOURCE, 0): (0, end)}, dict(flat(fold_frames(carried, names)))), Budget(10**9))
+    writer.apply(Batch({(LOG_SOURCE, 0): OffsetRange(0, end)}, dict(flat(fold_records(carried, names)))), Budget(10**9))
     writer.close()
     return paths
 
@@ -75,7 +72,7 @@ def test_a_replay_gives_the_same_graph_or_leaves_it_unchanged(call, paths: Paths
 
     shutil.rmtree(paths.log)
     with LogWriter(paths.log) as log:
-        log.append([Frame(FrameKind.EVENT, event_id(EVENTS[0]), T0, "http", "", b"", EVENTS[0])])
+        log.append([LogRecord(RecordKind.EVENT, event_id(EVENTS[0]), T0, "http", "", b"", EVENTS[0])])
     done = subprocess.run(command, env=bare_environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "a part of the log is gone" in done.stderr

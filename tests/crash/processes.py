@@ -142,7 +142,7 @@ class StallingStore:
         return self.writer.position(source)
 
     def apply(self, batch: Batch, budget: Budget) -> None:
-        end = batch.spans[LOG_SOURCE, 0][1]
+        end = batch.ranges[LOG_SOURCE, 0][1]
         with _before_commit(
             self.writer.connection, lambda: self.points.reach("commit", f"write and commit of batch ending at place {end}")
         ):

@@ -28,11 +28,11 @@ from lineage_bridge.api.position_tokens import decode
 from lineage_bridge.config import Settings
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames
-from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.log_record import LogRecord, StoredRecord
 from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.ports.log import LOG_SOURCE, Frame
+from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.wiring.graph import differences
@@ -367,42 +367,39 @@ def all_told(producers: Sequence[Producer]) -> Acknowledged:
 # the audit
 
 
-def frames_of(settings: Settings) -> dict[int, Frame]:
+def records_of(settings: Settings) -> dict[int, LogRecord]:
     reader = LogReader(settings.paths.log)
     return dict(reader.read(0, reader.durable_end()))
 
 
-def audit_log(settings: Settings, told: Acknowledged) -> dict[int, Frame]:
-    """Every answer's place is an own frame of the log, and holds the event it was given for. The frames."""
-    frames = frames_of(settings)
-    logged = {frame.event_id.hex() for frame in frames.values()}
+def audit_log(settings: Settings, told: Acknowledged) -> dict[int, LogRecord]:
+    """Every answer's place is an own record of the log, and holds the event it was given for. The records."""
+    records = records_of(settings)
+    logged = {record.event_id.hex() for record in records.values()}
     expect_none([event for event in told.events if event not in logged], "acknowledged and not in the log")
     expect_none([place for place, times in Counter(place for place, _ in told.places).items() if times > 1], "places given twice")
-    expect_none([place for place, event in told.places if frames[place].event_id.hex() != event], "places that hold another event")
-    return frames
+    expect_none([place for place, event in told.places if records[place].event_id.hex() != event], "places that hold another event")
+    return records
 
 
 def expect_none(found: Sequence[object], what: str) -> None:
     assert not found, f"{what}: {len(found)}, as {found[:3]}"
 
 
-def audit(settings: Settings, told: Acknowledged) -> dict[int, Frame]:
-    """What was acknowledged is in log and store, once; the store is the plain fold of the log. Returns its frames. No process may run."""
-    frames = audit_log(settings, told)
+def audit(settings: Settings, told: Acknowledged) -> dict[int, LogRecord]:
+    """What was acknowledged is in log and store, once; the store is the plain fold of the log. Returns its records. No process may run."""
+    records = audit_log(settings, told)
     names = Names(state_database(settings).key())
     store = GraphWriter(settings.paths.graph, names)
     plain = GraphWriter(settings.data_dir / "plain.db", names)
-    carried = (
-        Carried(LOG_SOURCE, 0, place, int(f.kind), f.event_id, f.arrival_us, f.channel, f.principal, f.note, f.body)
-        for place, f in frames.items()
-    )
-    plain.apply(Batch({}, dict(flat(fold_frames(carried, names)))), Budget(10**9))
+    carried = (StoredRecord(LOG_SOURCE, 0, place, f) for place, f in records.items())
+    plain.apply(Batch({}, dict(flat(fold_records(carried, names)))), Budget(10**9))
     try:
         assert store.position(LOG_SOURCE) == {0: LogReader(settings.paths.log).durable_end()}
         audit_events(store.connection, told)
         kept = 'SELECT source, partition, "offset" FROM event_record '
         kept += 'UNION ALL SELECT source, partition, "offset" FROM quarantine ORDER BY "offset"'
-        assert store.connection.execute(kept).fetchall() == [(LOG_SOURCE, 0, place) for place in sorted(frames)]
+        assert store.connection.execute(kept).fetchall() == [(LOG_SOURCE, 0, place) for place in sorted(records)]
         for name in sorted(BY_NAME):
             expect_none(sorted(map(repr, _rows(store, name) ^ _rows(plain, name))), f"rows of {name} unlike the plain fold")
         now = now_us()
@@ -412,7 +409,7 @@ def audit(settings: Settings, told: Acknowledged) -> dict[int, Frame]:
         store.close()
         plain.close()
     assert [found for found in differences(settings) if found.surplus or found.missing] == []
-    return frames
+    return records
 
 
 def audit_events(connection: sqlite3.Connection, told: Acknowledged) -> None:

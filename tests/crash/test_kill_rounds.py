@@ -71,11 +71,11 @@ def test_kill_9_in_20_rounds(folder: Path, say: Callable[[str], None]):
         told = all_told(producers)
         pair.settle()
         pair.stop()
-    frames = audit(pair.settings, told)
-    say(f"{len(told.events)} events acknowledged, {told.unanswered} posts sent again, {len(frames)} frames in the log")
+    records = audit(pair.settings, told)
+    say(f"{len(told.events)} events acknowledged, {told.unanswered} posts sent again, {len(records)} records in the log")
     say(f"{reached.total()} rounds in {time.monotonic() - began:.0f} s")
     assert reached.total() >= 20
     assert reached["pipeline", "commit"] >= 5
     assert sum(reached["api", point] for point in IN_AN_APPEND) >= 5
-    twice = [event for event, times in Counter(frame.event_id for frame in frames.values()).items() if times > 1]
+    twice = [event for event, times in Counter(record.event_id for record in records.values()).items() if times > 1]
     assert twice, "no event was sent again after it had become durable"

@@ -23,8 +23,8 @@ def test_a_power_loss_takes_back_nothing_acknowledged(folder: Path, say: Callabl
         until(asking.answers, SOON_S, "the API")
         told = all_told(producers)
     api.stop()
-    frames = audit_log(settings, told)
-    say(f"{len(told.events)} events acknowledged, {told.unanswered} posts not answered, {len(frames)} frames in the log")
+    records = audit_log(settings, told)
+    say(f"{len(told.events)} events acknowledged, {told.unanswered} posts not answered, {len(records)} records in the log")
     assert told.unanswered >= LOSSES
-    times = Counter(frame.event_id.hex() for frame in frames.values())
+    times = Counter(record.event_id.hex() for record in records.values())
     assert [event for event in told.events if times[event] != 1] == []

@@ -10,7 +10,7 @@ import psutil
 import pytest
 from pyspark.sql import SparkSession
 from tests.crash.support import SOON_S, SPARK_S, Acknowledged, Pair, audit, event_of, pipeline_status, settings_in, until
-from tests.pipeline.test_serve import Pipeline, as_frame, wait
+from tests.pipeline.test_serve import Pipeline, as_record, wait
 
 from lineage_bridge.errors import CollisionError
 from lineage_bridge.graph.ids import event_id
@@ -141,7 +141,7 @@ def test_reused_workers_fold_again_what_was_folded_in_vain(spark: SparkSession, 
     assert spark.conf.get("spark.python.worker.reuse") == "true"
     chance = random.Random(5)
     pipeline = Pipeline(spark, tmp_path)
-    pipeline.append(*(as_frame(event_of(number, chance)) for number in range(60)))
+    pipeline.append(*(as_record(event_of(number, chance)) for number in range(60)))
     vain = Vain(pipeline.store)
     with pipeline.query(vain) as query:
         wait(lambda: not query.isActive)

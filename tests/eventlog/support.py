@@ -1,4 +1,4 @@
-"""Frames, and disks that fail, for the tests of the log."""
+"""Records, and disks that fail, for the tests of the log."""
 
 import errno
 import os
@@ -11,17 +11,16 @@ from hypothesis import strategies as st
 import lineage_bridge
 from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.eventlog.segment import list_segments, segment_path
-from lineage_bridge.graph.log_record import FrameKind
-from lineage_bridge.ports.log import Frame
+from lineage_bridge.graph.log_record import LogRecord, RecordKind
 
 
-def frame_of(number: int, body: bytes = b'{"a": 1}') -> Frame:
-    """An event frame told apart by its number."""
-    return Frame(FrameKind.EVENT, number.to_bytes(16, "big"), 1_700_000_000_000_000 + number, "http", "ann", b"", body)
+def record_of(number: int, body: bytes = b'{"a": 1}') -> LogRecord:
+    """An event record told apart by its number."""
+    return LogRecord(RecordKind.EVENT, number.to_bytes(16, "big"), 1_700_000_000_000_000 + number, "http", "ann", b"", body)
 
 
-def number_of(frame: Frame) -> int:
-    return int.from_bytes(frame.event_id, "big")
+def number_of(record: LogRecord) -> int:
+    return int.from_bytes(record.event_id, "big")
 
 
 def newest_segment(directory: Path) -> Path:
@@ -34,9 +33,9 @@ def flip(path: Path, byte: int) -> None:
     path.write_bytes(data)
 
 
-frames = st.builds(
-    Frame,
-    st.sampled_from(FrameKind),
+records = st.builds(
+    LogRecord,
+    st.sampled_from(RecordKind),
     st.binary(min_size=16, max_size=16),
     st.integers(-(2**63), 2**63 - 1),
     st.text(max_size=30),

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.eventlog.support import child_environment, frame_of, newest_segment, number_of, opened_name
+from tests.eventlog.support import child_environment, newest_segment, number_of, opened_name, record_of
 
 from lineage_bridge.eventlog.disk import LocalDisk
-from lineage_bridge.eventlog.frame import encode
 from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.eventlog.record_format import encode_record
 from lineage_bridge.eventlog.segment import HEADER_BYTES
 from lineage_bridge.eventlog.writer import LogWriter
 
@@ -23,14 +23,14 @@ APPENDER = """
 import os, sys, threading
 from pathlib import Path
 from lineage_bridge.eventlog.writer import LogWriter
-from tests.eventlog.support import frame_of
+from tests.eventlog.support import record_of
 
 writer = LogWriter(Path(sys.argv[1]), segment_bytes=200_000)
 first = int(sys.argv[2])
 
 def work(thread):
     for number in range(first + thread, first + 10_000_000, 4):
-        offset, = writer.append([frame_of(number, b"x" * (number * 37 % 9_000))])
+        offset, = writer.append([record_of(number, b"x" * (number * 37 % 9_000))])
         os.write(1, b"%d %d\\n" % (offset, number))
 
 for thread in range(4):
@@ -40,7 +40,7 @@ for thread in range(4):
 
 def content(directory: Path) -> dict[int, int]:
     reader = LogReader(directory)
-    return {offset: number_of(frame) for offset, frame in reader.read(0, reader.durable_end())}
+    return {offset: number_of(record) for offset, record in reader.read(0, reader.durable_end())}
 
 
 def killed_appender(directory: Path, first: int, acknowledgements: int) -> list[tuple[int, int]]:
@@ -122,9 +122,9 @@ def test_a_power_loss_at_any_operation_loses_nothing_acknowledged(tmp_path: Path
     directory.mkdir()
     images.mkdir()
     disk = RecordedDisk(directory, images)
-    with LogWriter(directory, segment_bytes=HEADER_BYTES + 2 * len(encode(frame_of(0))), disk=disk) as writer:
+    with LogWriter(directory, segment_bytes=HEADER_BYTES + 2 * len(encode_record(record_of(0))), disk=disk) as writer:
         for number in range(5):
-            disk.acknowledged[writer.append([frame_of(number)])[0]] = number
+            disk.acknowledged[writer.append([record_of(number)])[0]] = number
     assert len(disk.moments) > 100
     for image, acknowledged in disk.moments:
         assert content(image).items() >= acknowledged.items()
@@ -133,7 +133,7 @@ def test_a_power_loss_at_any_operation_loses_nothing_acknowledged(tmp_path: Path
             assert found.items() >= acknowledged.items()
             assert list(found.values()) == list(range(len(found)))
             assert writer.recovery.kept is None
-            added = writer.append([frame_of(99)])[0]
+            added = writer.append([record_of(99)])[0]
         assert content(image) == {**found, added: 99}
 
 
@@ -141,10 +141,10 @@ def test_a_power_loss_during_a_start_takes_nothing_back_that_readers_saw(tmp_pat
     directory, images = tmp_path / "log", tmp_path / "images"
     images.mkdir()
     with LogWriter(directory) as writer:
-        acknowledged = {writer.append([frame_of(number)])[0]: number for number in range(2)}
+        acknowledged = {writer.append([record_of(number)])[0]: number for number in range(2)}
     disk = RecordedDisk(directory, images)
     with newest_segment(directory).open("ab") as segment:
-        segment.write(encode(frame_of(2)) + b"torn")
+        segment.write(encode_record(record_of(2)) + b"torn")
     LogWriter(directory, disk=disk).close()
     assert len(content(directory)) == 3
     for image, _ in disk.moments:
@@ -166,7 +166,7 @@ def test_the_recorded_disk_shows_a_log_that_answers_before_it_syncs(tmp_path: Pa
     disk = HastyDisk(directory, images)
     with LogWriter(directory, disk=disk) as writer:
         for number in range(2):
-            disk.acknowledged[writer.append([frame_of(number)])[0]] = number
+            disk.acknowledged[writer.append([record_of(number)])[0]] = number
     losses = 0
     for image, acknowledged in disk.moments:
         LogWriter(image).close()

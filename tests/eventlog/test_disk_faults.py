@@ -4,20 +4,20 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.eventlog.support import FaultyDisk, child_environment, frame_of, number_of
+from tests.eventlog.support import FaultyDisk, child_environment, number_of, record_of
 
 from lineage_bridge.errors import LogError, LogFullError
-from lineage_bridge.eventlog.frame import encode
 from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.eventlog.record_format import encode_record
 from lineage_bridge.eventlog.segment import HEADER_BYTES, list_segments, make_offset, segment_of, segment_path
 from lineage_bridge.eventlog.writer import LogWriter
 
-SIZE = len(encode(frame_of(0)))
+SIZE = len(encode_record(record_of(0)))
 
 
 def content(directory: Path) -> list[tuple[int, int]]:
     reader = LogReader(directory)
-    return [(offset, number_of(frame)) for offset, frame in reader.read(0, reader.durable_end())]
+    return [(offset, number_of(record)) for offset, record in reader.read(0, reader.durable_end())]
 
 
 def reopened(directory: Path) -> list[tuple[int, int]]:
@@ -29,14 +29,14 @@ def reopened(directory: Path) -> list[tuple[int, int]]:
 def test_a_full_disk_refuses_whole_submissions_and_writing_goes_on_when_there_is_space(tmp_path: Path, room: int):
     disk = FaultyDisk()
     with LogWriter(tmp_path, disk=disk) as writer:
-        kept = writer.append([frame_of(0)])
+        kept = writer.append([record_of(0)])
         disk.room = room
         with pytest.raises(LogFullError):
-            writer.append([frame_of(1), frame_of(2), frame_of(3)])
+            writer.append([record_of(1), record_of(2), record_of(3)])
         assert disk.room == room
         assert segment_path(tmp_path, 1).stat().st_size == HEADER_BYTES + SIZE
         disk.room = None
-        kept += writer.append([frame_of(4)])
+        kept += writer.append([record_of(4)])
     assert content(tmp_path) == list(zip(kept, (0, 4), strict=True))
     assert kept[1] == kept[0] + SIZE
     assert reopened(tmp_path) == content(tmp_path)
@@ -45,11 +45,11 @@ def test_a_full_disk_refuses_whole_submissions_and_writing_goes_on_when_there_is
 def test_what_still_fits_is_still_taken(tmp_path: Path):
     disk = FaultyDisk()
     with LogWriter(tmp_path, disk=disk) as writer:
-        writer.append([frame_of(0)])
+        writer.append([record_of(0)])
         disk.room = SIZE
         with pytest.raises(LogFullError):
-            writer.append([frame_of(1), frame_of(2)])
-        writer.append([frame_of(3)])
+            writer.append([record_of(1), record_of(2)])
+        writer.append([record_of(3)])
     assert [number for _, number in content(tmp_path)] == [0, 3]
 
 
@@ -59,7 +59,7 @@ def test_every_kind_of_no_space_is_full(tmp_path: Path, number: int):
     with LogWriter(tmp_path, disk=disk) as writer:
         disk.faults = {"write": number}
         with pytest.raises(LogFullError) as refusal:
-            writer.append([frame_of(0)])
+            writer.append([record_of(0)])
         assert refusal.value.hint
 
 
@@ -68,7 +68,7 @@ def test_another_failure_is_not_called_full(tmp_path: Path):
     with LogWriter(tmp_path, disk=disk) as writer:
         disk.faults = {"write": errno.EIO}
         with pytest.raises(LogError) as refusal:
-            writer.append([frame_of(0)])
+            writer.append([record_of(0)])
         assert not isinstance(refusal.value, LogFullError)
 
 
@@ -76,14 +76,14 @@ def test_another_failure_is_not_called_full(tmp_path: Path):
 def test_a_segment_that_cannot_be_opened_is_tried_again(tmp_path: Path, operation: str):
     disk = FaultyDisk()
     with LogWriter(tmp_path, segment_bytes=HEADER_BYTES + 2 * SIZE, disk=disk) as writer:
-        kept = writer.append([frame_of(0), frame_of(1)])
+        kept = writer.append([record_of(0), record_of(1)])
         for _ in range(2):
             disk.faults = {operation: errno.ENOSPC}
             with pytest.raises(LogFullError):
-                writer.append([frame_of(2)])
+                writer.append([record_of(2)])
         disk.faults = {}
         assert content(tmp_path) == list(zip(kept, (0, 1), strict=True))
-        kept += writer.append([frame_of(3)])
+        kept += writer.append([record_of(3)])
     assert reopened(tmp_path) == list(zip(kept, (0, 1, 3), strict=True))
     assert list_segments(tmp_path) == [1, 2]
 
@@ -91,12 +91,12 @@ def test_a_segment_that_cannot_be_opened_is_tried_again(tmp_path: Path, operatio
 def test_nothing_goes_into_a_segment_whose_successor_was_begun(tmp_path: Path):
     disk = FaultyDisk()
     with LogWriter(tmp_path, segment_bytes=HEADER_BYTES + 3 * SIZE, disk=disk) as writer:
-        kept = writer.append([frame_of(0), frame_of(1)])
+        kept = writer.append([record_of(0), record_of(1)])
         disk.faults = {"sync_directory": errno.EIO}
         with pytest.raises(LogError):
-            writer.append([frame_of(2), frame_of(3)])
+            writer.append([record_of(2), record_of(3)])
         disk.faults = {}
-        kept += writer.append([frame_of(4)])
+        kept += writer.append([record_of(4)])
     assert segment_of(kept[-1]) == 2
     assert reopened(tmp_path) == list(zip(kept, (0, 1, 4), strict=True))
 
@@ -104,15 +104,15 @@ def test_nothing_goes_into_a_segment_whose_successor_was_begun(tmp_path: Path):
 def test_a_failed_sync_is_never_taken_for_success(tmp_path: Path):
     disk = FaultyDisk()
     with LogWriter(tmp_path, disk=disk) as writer:
-        kept = writer.append([frame_of(0)])
+        kept = writer.append([record_of(0)])
         disk.faults = {"sync": errno.EIO}
         before = disk.calls["sync"]
         with pytest.raises(LogError):
-            writer.append([frame_of(1)])
+            writer.append([record_of(1)])
         assert disk.calls["sync"] == before + 1
         assert content(tmp_path) == [(kept[0], 0)]
         disk.faults = {}
-        kept += writer.append([frame_of(2)])
+        kept += writer.append([record_of(2)])
     assert segment_of(kept[1]) == 2
     assert reopened(tmp_path) == list(zip(kept, (0, 2), strict=True))
 
@@ -121,27 +121,27 @@ def test_a_failed_sync_is_never_taken_for_success(tmp_path: Path):
 def test_bytes_that_cannot_be_cut_back_are_left_behind_in_a_closed_segment(tmp_path: Path, operation: str):
     disk = FaultyDisk()
     with LogWriter(tmp_path, disk=disk) as writer:
-        kept = writer.append([frame_of(0)])
+        kept = writer.append([record_of(0)])
         disk.faults = {operation: errno.ENOSPC, "truncate": errno.EIO}
         with pytest.raises(LogFullError):
-            writer.append([frame_of(1)])
+            writer.append([record_of(1)])
         disk.faults = {"truncate": errno.EIO}
-        kept += writer.append([frame_of(2)])
+        kept += writer.append([record_of(2)])
     assert [segment_of(offset) for offset in kept] == [1, 2]
     assert content(tmp_path) == list(zip(kept, (0, 2), strict=True))
     assert reopened(tmp_path) == content(tmp_path)
 
 
-def test_frames_that_readers_cannot_be_shown_are_not_acknowledged(tmp_path: Path):
+def test_records_that_readers_cannot_be_shown_are_not_acknowledged(tmp_path: Path):
     disk = FaultyDisk()
     with LogWriter(tmp_path, disk=disk) as writer:
-        kept = writer.append([frame_of(0)])
+        kept = writer.append([record_of(0)])
         disk.faults = {"publish": errno.ENOSPC}
         with pytest.raises(LogFullError):
-            writer.append([frame_of(1)])
+            writer.append([record_of(1)])
         assert content(tmp_path) == [(kept[0], 0)]
         disk.faults = {}
-        kept += writer.append([frame_of(2)])
+        kept += writer.append([record_of(2)])
     assert reopened(tmp_path) == list(zip(kept, (0, 2), strict=True))
 
 
@@ -154,12 +154,12 @@ def test_a_failure_nobody_foresaw_reaches_whoever_waits(tmp_path: Path):
 
     disk = OddDisk()
     with LogWriter(tmp_path, disk=disk) as writer:
-        kept = writer.append([frame_of(0)])
+        kept = writer.append([record_of(0)])
         disk.faults = {"sync": errno.EIO}
         with pytest.raises(LogError, match="odd"):
-            writer.append([frame_of(1)])
+            writer.append([record_of(1)])
         disk.faults = {}
-        kept += writer.append([frame_of(2)])
+        kept += writer.append([record_of(2)])
     assert reopened(tmp_path) == list(zip(kept, (0, 2), strict=True))
 
 
@@ -176,7 +176,7 @@ import resource, sys
 from pathlib import Path
 from lineage_bridge.errors import LogFullError
 from lineage_bridge.eventlog.writer import LogWriter
-from tests.eventlog.support import frame_of
+from tests.eventlog.support import record_of
 
 writer = LogWriter(Path(sys.argv[1]))
 _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -184,12 +184,12 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
 number, refused = 0, 0
 while refused < 3:
     try:
-        print(*writer.append([frame_of(number, b"x" * 1000)]), number, flush=True)
+        print(*writer.append([record_of(number, b"x" * 1000)]), number, flush=True)
     except LogFullError:
         refused += 1
     number += 1
 resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-print(*writer.append([frame_of(number, b"x" * 1000)]), number, flush=True)
+print(*writer.append([record_of(number, b"x" * 1000)]), number, flush=True)
 """
 
 

@@ -6,29 +6,34 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.eventlog.support import flip, frame_of, number_of
+from tests.eventlog.support import flip, number_of, record_of
 
 from lineage_bridge.errors import OffsetError, RecordError
-from lineage_bridge.eventlog.frame import HEAD, MAX_BODY_BYTES, encode, erased_like
 from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.eventlog.record_format import HEAD, MAX_BODY_BYTES, encode_record, erased_like
 from lineage_bridge.eventlog.segment import CHUNK_BYTES, HEADER_BYTES, byte_of, make_offset, segment_of, segment_path
 from lineage_bridge.eventlog.writer import LogWriter
-from lineage_bridge.ports.log import Frame
+from lineage_bridge.graph.log_record import LogRecord, RecordAddress
+from lineage_bridge.ports.log import LOG_SOURCE
 
-SIZE = len(encode(frame_of(0)))
+SIZE = len(encode_record(record_of(0)))
 
 
 def numbers(reader: LogReader, start: int, end: int) -> list[int]:
-    return [number_of(frame) for _, frame in reader.read(start, end)]
+    return [number_of(record) for _, record in reader.read(start, end)]
+
+
+def address(offset: int) -> RecordAddress:
+    return RecordAddress(LOG_SOURCE, 0, offset)
 
 
 @pytest.fixture
 def offsets(tmp_path: Path) -> list[int]:
-    """Ten frames: segments 1 and 2 hold three each, 9 holds three behind a floor, 10 holds one."""
+    """Ten records: segments 1 and 2 hold three each, 9 holds three behind a floor, 10 holds one."""
     with LogWriter(tmp_path, segment_bytes=HEADER_BYTES + 3 * SIZE) as writer:
-        first = [writer.append([frame_of(number)])[0] for number in range(6)]
+        first = [writer.append([record_of(number)])[0] for number in range(6)]
     with LogWriter(tmp_path, make_offset(8, 50), segment_bytes=HEADER_BYTES + 3 * SIZE) as writer:
-        return first + [writer.append([frame_of(number)])[0] for number in range(6, 10)]
+        return first + [writer.append([record_of(number)])[0] for number in range(6, 10)]
 
 
 def test_an_absent_log_is_empty(tmp_path: Path):
@@ -37,12 +42,12 @@ def test_an_absent_log_is_empty(tmp_path: Path):
     assert list(reader.read(0, 0)) == []
     assert reader.cut(0, 10, 10) == 0
     assert reader.split(0, 0, 4) == []
-    assert reader.span(0, 0) == reader.disk_bytes() == 0
+    assert reader.size_between(0, 0) == reader.disk_bytes() == 0
     with pytest.raises(OffsetError):
-        reader.read_one(0)
+        reader.read_one(address(0))
 
 
-def test_any_range_holds_the_frames_that_begin_in_it(tmp_path: Path, offsets: list[int]):
+def test_any_range_holds_the_records_that_begin_in_it(tmp_path: Path, offsets: list[int]):
     reader = LogReader(tmp_path)
     ends = [offset + SIZE for offset in offsets]
     assert reader.durable_end() == ends[-1]
@@ -50,7 +55,7 @@ def test_any_range_holds_the_frames_that_begin_in_it(tmp_path: Path, offsets: li
         for end in [0, *offsets, *ends, *(offset + 1 for offset in offsets)]:
             expected = [number for number, offset in enumerate(offsets) if start <= offset < end]
             assert numbers(reader, start, end) == expected
-            assert reader.span(start, end) >= 0
+            assert reader.size_between(start, end) >= 0
 
 
 def test_a_position_in_a_segment_that_never_was_goes_on_in_the_next(tmp_path: Path, offsets: list[int]):
@@ -70,25 +75,33 @@ def test_a_range_beyond_the_end_is_refused(tmp_path: Path, offsets: list[int]):
     assert reader.cut(make_offset(20, 50), 10**9, 10**9) == make_offset(20, 50)
 
 
-def test_one_frame_and_the_position_behind_it(tmp_path: Path, offsets: list[int]):
+def test_one_record_and_the_position_behind_it(tmp_path: Path, offsets: list[int]):
     reader = LogReader(tmp_path)
     for number, offset in enumerate(offsets):
-        assert number_of(reader.read_one(offset)) == number
+        assert number_of(reader.read_one(address(offset))) == number
         assert reader.after(offset) == offset + SIZE
 
 
-def test_a_place_that_is_no_frame(tmp_path: Path, offsets: list[int]):
+def test_a_place_that_is_no_record(tmp_path: Path, offsets: list[int]):
     reader = LogReader(tmp_path)
     for offset in (-1, 0, make_offset(1, 0), make_offset(5, 28), offsets[2] + SIZE, reader.durable_end(), 2**62):
-        for question in (reader.read_one, reader.after):
-            with pytest.raises(OffsetError):
-                question(offset)
-    for question in (reader.read_one, reader.after):
-        with pytest.raises(RecordError):
-            question(offsets[0] + 1)
+        with pytest.raises(OffsetError):
+            reader.read_one(address(offset))
+        with pytest.raises(OffsetError):
+            reader.after(offset)
+    with pytest.raises(RecordError):
+        reader.read_one(address(offsets[0] + 1))
+    with pytest.raises(RecordError):
+        reader.after(offsets[0] + 1)
 
 
-def test_a_cut_keeps_both_limits_but_takes_one_frame(tmp_path: Path, offsets: list[int]):
+@pytest.mark.parametrize(("source", "partition"), [("kafka", 0), (LOG_SOURCE, 1)])
+def test_an_address_in_another_log_is_refused(tmp_path: Path, offsets: list[int], source: str, partition: int):
+    with pytest.raises(OffsetError, match=f"{source}/{partition}"):
+        LogReader(tmp_path).read_one(RecordAddress(source, partition, offsets[0]))
+
+
+def test_a_cut_keeps_both_limits_but_takes_one_record(tmp_path: Path, offsets: list[int]):
     reader = LogReader(tmp_path)
     ends = [offset + SIZE for offset in offsets]
     assert reader.cut(0, 0, 0) == ends[0]
@@ -111,19 +124,19 @@ def test_cuts_and_splits_cover_a_log_exactly(tmp_path_factory: pytest.TempPathFa
     sizes, segment_bytes = log
     directory = tmp_path_factory.mktemp("log")
     with LogWriter(directory, segment_bytes=segment_bytes) as writer:
-        futures = [writer.submit([frame_of(number, bytes(size))]) for number, size in enumerate(sizes)]
+        futures = [writer.submit([record_of(number, bytes(size))]) for number, size in enumerate(sizes)]
         offsets = [future.result()[0] for future in futures]
     reader = LogReader(directory)
     positions = [0, *(reader.after(offset) for offset in offsets)]
     start, end = sorted(data.draw(st.tuples(st.sampled_from(positions), st.sampled_from(positions))))
     expected = numbers(reader, start, end)
 
-    limit_bytes, limit_frames = data.draw(st.integers(0, 4000)), data.draw(st.integers(0, 20))
+    limit_bytes, limit_records = data.draw(st.integers(0, 4000)), data.draw(st.integers(0, 20))
     position, cuts = start, []
-    while (following := reader.cut(position, limit_bytes, limit_frames)) != position:
+    while (following := reader.cut(position, limit_bytes, limit_records)) != position:
         taken = numbers(reader, position, following)
-        assert len(taken) == 1 or len(taken) <= limit_frames
-        assert len(taken) == 1 or reader.span(position, following) <= limit_bytes
+        assert len(taken) == 1 or len(taken) <= limit_records
+        assert len(taken) == 1 or reader.size_between(position, following) <= limit_bytes
         cuts += taken
         position = following
     assert cuts == numbers(reader, start, positions[-1])
@@ -138,11 +151,11 @@ def test_cuts_and_splits_cover_a_log_exactly(tmp_path_factory: pytest.TempPathFa
     assert all(before[1] == after[0] for before, after in pairwise(ranges))
     if ranges:
         assert (ranges[0][0], ranges[-1][1]) == (start, end)
-        fair = reader.span(start, end) / parts
-        assert all(reader.span(*part) < fair + HEAD.size + 4 + 400 for part in ranges)
+        fair = reader.size_between(start, end) / parts
+        assert all(reader.size_between(*part) < fair + HEAD.size + 4 + 400 for part in ranges)
 
 
-def test_equal_frames_are_split_equally(tmp_path: Path, offsets: list[int]):
+def test_equal_records_are_split_equally(tmp_path: Path, offsets: list[int]):
     ranges = LogReader(tmp_path).split(0, offsets[-1], 3)
     assert [len(numbers(LogReader(tmp_path), *part)) for part in ranges] == [3, 3, 3]
 
@@ -153,12 +166,12 @@ def test_a_split_reaches_to_the_end_that_was_asked_for(tmp_path: Path, offsets: 
     assert LogReader(tmp_path).split(offsets[5] + SIZE, offsets[6], 2) == []
 
 
-def test_frames_larger_than_a_reading_piece(tmp_path: Path):
+def test_records_larger_than_a_reading_piece(tmp_path: Path):
     sizes = [0, CHUNK_BYTES - 200, CHUNK_BYTES, 3 * CHUNK_BYTES + 1, 5, MAX_BODY_BYTES, 7]
     with LogWriter(tmp_path) as writer:
-        offsets = writer.append([frame_of(number, bytes(size)) for number, size in enumerate(sizes)])
+        offsets = writer.append([record_of(number, bytes(size)) for number, size in enumerate(sizes)])
     reader = LogReader(tmp_path)
-    found = [(offset, len(frame.body)) for offset, frame in reader.read(0, reader.durable_end())]
+    found = [(offset, len(record.body)) for offset, record in reader.read(0, reader.durable_end())]
     assert found == list(zip(offsets, sizes, strict=True))
     assert reader.cut(0, 10**9, 6) == offsets[6]
     assert len(reader.split(0, reader.durable_end(), 3)) == 2
@@ -169,14 +182,14 @@ def test_damage_inside_the_log_is_named(tmp_path: Path, offsets: list[int]):
     reader = LogReader(tmp_path)
     seen: list[int] = []
     with pytest.raises(RecordError, match=str(offsets[4])) as error:
-        seen.extend(number_of(frame) for _, frame in reader.read(0, reader.durable_end()))
+        seen.extend(number_of(record) for _, record in reader.read(0, reader.durable_end()))
     assert seen == [0, 1, 2, 3]
     assert str(segment_path(tmp_path, 2)) in str(error.value)
     assert error.value.hint
     assert numbers(reader, offsets[5], reader.durable_end()) == [5, 6, 7, 8, 9]
 
 
-def test_damage_to_a_frame_header_stops_a_cut(tmp_path: Path, offsets: list[int]):
+def test_damage_to_a_record_header_stops_a_cut(tmp_path: Path, offsets: list[int]):
     flip(segment_path(tmp_path, 2), byte_of(offsets[4]))
     with pytest.raises(RecordError, match=str(offsets[4])):
         LogReader(tmp_path).cut(0, 10**9, 10**9)
@@ -200,25 +213,25 @@ def test_segments_removed_from_the_front(tmp_path: Path, offsets: list[int]):
         list(reader.read(offsets[2], reader.durable_end()))
 
 
-def test_an_erased_frame_is_read_over(tmp_path: Path, offsets: list[int]):
+def test_an_erased_record_is_read_over(tmp_path: Path, offsets: list[int]):
     path = segment_path(tmp_path, segment_of(offsets[4]))
     data = path.read_bytes()
     at = byte_of(offsets[4])
     path.write_bytes(data[:at] + erased_like(data[at : at + SIZE]) + data[at + SIZE :])
     reader = LogReader(tmp_path)
     assert numbers(reader, 0, reader.durable_end()) == list(range(10))
-    assert reader.read_one(offsets[4]).body == b""
+    assert reader.read_one(address(offsets[4])).body == b""
     LogWriter(tmp_path).close()
     assert numbers(reader, 0, reader.durable_end()) == list(range(10))
 
 
 def test_a_reader_can_be_sent_to_a_worker(tmp_path: Path, offsets: list[int]):
     reader: LogReader = pickle.loads(pickle.dumps(LogReader(str(tmp_path))))
-    assert number_of(reader.read_one(offsets[3])) == 3
+    assert number_of(reader.read_one(address(offsets[3]))) == 3
 
 
 def test_reading_while_the_log_is_written(tmp_path: Path):
-    reader, seen = LogReader(tmp_path), list[tuple[int, Frame]]()
+    reader, seen = LogReader(tmp_path), list[tuple[int, LogRecord]]()
     stop = threading.Event()
 
     def follow() -> None:
@@ -231,12 +244,12 @@ def test_reading_while_the_log_is_written(tmp_path: Path):
     with LogWriter(tmp_path, segment_bytes=10_000) as writer:
         follower = threading.Thread(target=follow)
         follower.start()
-        futures = [writer.submit([frame_of(number, b"x" * (number % 700))]) for number in range(3000)]
+        futures = [writer.submit([record_of(number, b"x" * (number % 700))]) for number in range(3000)]
         offsets = [future.result()[0] for future in futures]
         stop.set()
         follower.join(30)
     assert [offset for offset, _ in seen] == offsets
-    assert [number_of(frame) for _, frame in seen] == list(range(3000))
+    assert [number_of(record) for _, record in seen] == list(range(3000))
 
 
 def test_disk_use(tmp_path: Path, offsets: list[int]):

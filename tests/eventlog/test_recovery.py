@@ -3,33 +3,33 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.eventlog.support import flip, frame_of, newest_segment, number_of
+from tests.eventlog.support import flip, newest_segment, number_of, record_of
 
 from lineage_bridge.errors import LogError
-from lineage_bridge.eventlog.frame import encode
 from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.eventlog.record_format import encode_record
 from lineage_bridge.eventlog.segment import HEADER_BYTES, list_segments, make_offset, segment_of, segment_path
 from lineage_bridge.eventlog.writer import LogWriter
 
-SIZE = len(encode(frame_of(0)))
+SIZE = len(encode_record(record_of(0)))
 
 
 def fill(directory: Path, count: int, segment_bytes: int = 1 << 20) -> list[int]:
     with LogWriter(directory, segment_bytes=segment_bytes) as writer:
-        return [writer.append([frame_of(number)])[0] for number in range(count)]
+        return [writer.append([record_of(number)])[0] for number in range(count)]
 
 
 def numbers(directory: Path) -> list[int]:
     reader = LogReader(directory)
-    return [number_of(frame) for _, frame in reader.read(0, reader.durable_end())]
+    return [number_of(record) for _, record in reader.read(0, reader.durable_end())]
 
 
-def test_a_frame_cut_at_any_byte_goes_and_the_whole_ones_stay(tmp_path: Path):
+def test_a_record_cut_at_any_byte_goes_and_the_whole_ones_stay(tmp_path: Path):
     fill(tmp_path, 3)
     segment = newest_segment(tmp_path)
     whole = segment.read_bytes()
     for size in range(1, SIZE + 1):
-        segment.write_bytes(whole + encode(frame_of(3))[: size - 1])
+        segment.write_bytes(whole + encode_record(record_of(3))[: size - 1])
         with LogWriter(tmp_path) as writer:
             assert writer.recovery.cut_bytes == size - 1
             assert writer.recovery.kept is None
@@ -37,14 +37,14 @@ def test_a_frame_cut_at_any_byte_goes_and_the_whole_ones_stay(tmp_path: Path):
         assert segment.read_bytes() == whole
 
 
-def test_whole_frames_that_were_not_yet_shown_are_taken_in(tmp_path: Path):
+def test_whole_records_that_were_not_yet_shown_are_taken_in(tmp_path: Path):
     fill(tmp_path, 2)
     segment = newest_segment(tmp_path)
-    segment.write_bytes(segment.read_bytes() + encode(frame_of(2)) + b"torn")
+    segment.write_bytes(segment.read_bytes() + encode_record(record_of(2)) + b"torn")
     assert numbers(tmp_path) == [0, 1]
     with LogWriter(tmp_path) as writer:
         assert numbers(tmp_path) == [0, 1, 2]
-        writer.append([frame_of(3)])
+        writer.append([record_of(3)])
     assert numbers(tmp_path) == [0, 1, 2, 3]
 
 
@@ -57,7 +57,7 @@ def test_any_rubbish_at_the_end_is_cut(tmp_path_factory: pytest.TempPathFactory,
     segment.write_bytes(segment.read_bytes() + rubbish)
     with LogWriter(directory) as writer:
         assert writer.recovery.cut_bytes == len(rubbish)
-        writer.append([frame_of(2)])
+        writer.append([record_of(2)])
     assert numbers(directory) == [0, 1, 2]
 
 
@@ -68,7 +68,7 @@ def test_a_last_segment_without_a_whole_header_is_repaired(tmp_path: Path, size:
     third.write_bytes(segment_path(tmp_path, 2).read_bytes()[:size])
     with LogWriter(tmp_path, segment_bytes=HEADER_BYTES + 2 * SIZE) as writer:
         assert numbers(tmp_path) == [0, 1, 2, 3]
-        assert writer.append([frame_of(4)]) == [make_offset(3, HEADER_BYTES)]
+        assert writer.append([record_of(4)]) == [make_offset(3, HEADER_BYTES)]
     assert offsets[-1] < make_offset(3, 0)
     assert numbers(tmp_path) == [0, 1, 2, 3, 4]
 
@@ -76,11 +76,11 @@ def test_a_last_segment_without_a_whole_header_is_repaired(tmp_path: Path, size:
 def test_a_log_of_nothing_but_an_empty_file_is_repaired(tmp_path: Path):
     segment_path(tmp_path, 1).touch()
     with LogWriter(tmp_path) as writer:
-        assert writer.append([frame_of(0)]) == [make_offset(1, HEADER_BYTES)]
+        assert writer.append([record_of(0)]) == [make_offset(1, HEADER_BYTES)]
     assert numbers(tmp_path) == [0]
 
 
-def test_damage_among_acknowledged_frames_keeps_a_copy_and_issues_no_position_twice(tmp_path: Path):
+def test_damage_among_acknowledged_records_keeps_a_copy_and_issues_no_position_twice(tmp_path: Path):
     offsets = fill(tmp_path, 5)
     segment = newest_segment(tmp_path)
     flip(segment, HEADER_BYTES + 2 * SIZE + 60)
@@ -90,11 +90,11 @@ def test_damage_among_acknowledged_frames_keeps_a_copy_and_issues_no_position_tw
         assert writer.recovery.kept is not None
         assert writer.recovery.kept.read_bytes() == damaged[HEADER_BYTES + 2 * SIZE :]
         assert numbers(tmp_path) == [0, 1]
-        assert writer.append([frame_of(5)])[0] > offsets[-1]
+        assert writer.append([record_of(5)])[0] > offsets[-1]
     assert numbers(tmp_path) == [0, 1, 5]
     with LogWriter(tmp_path) as writer:
         assert writer.recovery.kept is None
-        writer.append([frame_of(6)])
+        writer.append([record_of(6)])
     assert numbers(tmp_path) == [0, 1, 5, 6]
 
 
@@ -106,7 +106,7 @@ def test_damage_to_the_header_of_a_filled_last_segment_keeps_the_segment(tmp_pat
         assert writer.recovery.kept is not None
         assert writer.recovery.kept.read_bytes() == damaged
         assert numbers(tmp_path) == [0, 1]
-        assert writer.append([frame_of(4)])[0] > offsets[-1]
+        assert writer.append([record_of(4)])[0] > offsets[-1]
     assert numbers(tmp_path) == [0, 1, 4]
 
 
@@ -116,7 +116,7 @@ def test_a_log_put_back_to_an_older_copy_goes_on_above_what_was_shown(tmp_path: 
     newer = fill(tmp_path, 3)
     newest_segment(tmp_path).write_bytes(older)
     with LogWriter(tmp_path) as writer:
-        assert writer.append([frame_of(9)])[0] > newer[-1]
+        assert writer.append([record_of(9)])[0] > newer[-1]
     assert numbers(tmp_path) == [0, 1, 9]
 
 
@@ -128,7 +128,7 @@ def test_a_damaged_mark_is_set_anew(tmp_path: Path, content: bytes):
         with pytest.raises(LogError, match="durable mark"):
             LogReader(tmp_path).durable_end()
     with LogWriter(tmp_path) as writer:
-        writer.append([frame_of(3)])
+        writer.append([record_of(3)])
     assert numbers(tmp_path) == [0, 1, 2, 3]
 
 
@@ -145,5 +145,5 @@ def test_only_the_last_segment_is_scanned(tmp_path: Path):
     flip(segment_path(tmp_path, 1), HEADER_BYTES + 60)
     with LogWriter(tmp_path) as writer:
         assert writer.recovery.cut_bytes == 0
-        assert segment_of(writer.append([frame_of(4)])[0]) == 2
+        assert segment_of(writer.append([record_of(4)])[0]) == 2
     assert list_segments(tmp_path) == [1, 2]

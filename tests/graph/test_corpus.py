@@ -9,9 +9,9 @@ from tests.quirks.disorder import alike, arriving, batches, masked, seeds, told_
 from tests.quirks.telling import Row
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import Tables, empty_tables, fold_frames, merge_tables
+from lineage_bridge.graph.facts.fold import Tables, empty_tables, fold_records, merge_tables
 from lineage_bridge.graph.flows.derive import Derived, derive
-from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.log_record import StoredRecord
 
 NAMES = Names(KEY)
 A_TEST = 10
@@ -24,15 +24,15 @@ def told() -> list[bytes]:
 
 @cache
 def expected() -> tuple[Tables, Derived]:
-    tables = fold_frames(told_once(told()), NAMES)
+    tables = fold_records(told_once(told()), NAMES)
     return tables, derive(tables, NAMES)
 
 
-def folded(frames: list[Carried], seed: int) -> Tables:
+def folded(records: list[StoredRecord], seed: int) -> Tables:
     """Every batch folded for itself, as a worker does, then merged."""
     tables = empty_tables()
-    for batch in batches(frames, seed):
-        merge_tables(tables, fold_frames(batch, NAMES))
+    for batch in batches(records, seed):
+        merge_tables(tables, fold_records(batch, NAMES))
     return tables
 
 

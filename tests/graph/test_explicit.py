@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from tests.events import KEY, RUNS, T0, dataset, dataset_event, facet, frames_of, job_event, run_event
+from tests.events import KEY, RUNS, T0, dataset, dataset_event, facet, job_event, records_of, run_event
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import fold_frames
+from lineage_bridge.graph.facts.fold import fold_records
 from lineage_bridge.graph.flows.derive import Derived, derive
 from lineage_bridge.graph.relations import Evidence, Origin
 from lineage_bridge.graph.statements.lineage_sets import read_meaning
@@ -41,7 +41,7 @@ def entries(*some: dict[str, Any]) -> dict[str, Any]:
 
 
 def derived(*bodies: bytes) -> Derived:
-    return derive(fold_frames(frames_of(list(bodies)), NAMES), NAMES)
+    return derive(fold_records(records_of(list(bodies)), NAMES), NAMES)
 
 
 def spelt(*names: str) -> dict[int, str]:
@@ -62,7 +62,7 @@ def flows(tables: Derived) -> set[Flow]:
 
 def columns(*bodies: bytes) -> set[ColumnFlow]:
     """The column statements that hold now."""
-    tables = fold_frames(frames_of(list(bodies)), NAMES)
+    tables = fold_records(records_of(list(bodies)), NAMES)
     texts = {read.id: read for (_,), (_, text) in tables["facet"].items() if (read := read_meaning("lineage", text.encode(), NAMES))}
     found = set()
     for own, carrier, meaning, _ in derive(tables, NAMES).get("job_lineage_set", set()):

@@ -1,16 +1,16 @@
-"""Order freedom of the plain fold: any shuffle, doubling and cut of the frames gives equal tables."""
+"""Order freedom of the plain fold: any shuffle, doubling and cut of the records gives equal tables."""
 
 from itertools import permutations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.events import KEY, carried, dataset, facet, frames_of, run_event
+from tests.events import KEY, carried, dataset, facet, records_of, run_event
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import empty_tables, fold_frames, merge_tables, without_erased
+from lineage_bridge.graph.facts.fold import empty_tables, fold_records, merge_tables, without_erased
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.ids import event_id
-from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.graph.relations import RELATIONS, Law, Row
 
 NAMES = Names(KEY)
@@ -18,18 +18,18 @@ NAMES = Names(KEY)
 
 @settings(max_examples=150, deadline=None)
 @given(carried(), st.randoms(use_true_random=False), st.data())
-def test_any_shuffle_and_doubling_gives_equal_tables(frames: list[Carried], random: object, data: st.DataObject) -> None:
-    doubled = frames + data.draw(st.lists(st.sampled_from(frames), max_size=5))
+def test_any_shuffle_and_doubling_gives_equal_tables(records: list[StoredRecord], random: object, data: st.DataObject) -> None:
+    doubled = records + data.draw(st.lists(st.sampled_from(records), max_size=5))
     random.shuffle(doubled)  # type: ignore[attr-defined]  # st.randoms is typed as object here
-    assert fold_frames(doubled, NAMES) == fold_frames(frames, NAMES)
+    assert fold_records(doubled, NAMES) == fold_records(records, NAMES)
 
 
 @settings(max_examples=100, deadline=None)
 @given(carried(), st.data())
-def test_any_cut_gives_equal_tables(frames: list[Carried], data: st.DataObject) -> None:
-    cut = data.draw(st.integers(0, len(frames)))
-    one, other = fold_frames(frames[:cut], NAMES), fold_frames(frames[cut:], NAMES)
-    assert merge_tables(one, other) == fold_frames(frames, NAMES)
+def test_any_cut_gives_equal_tables(records: list[StoredRecord], data: st.DataObject) -> None:
+    cut = data.draw(st.integers(0, len(records)))
+    one, other = fold_records(records[:cut], NAMES), fold_records(records[cut:], NAMES)
+    assert merge_tables(one, other) == fold_records(records, NAMES)
 
 
 def test_what_one_event_counts_no_other_of_the_same_time_hides() -> None:
@@ -39,23 +39,23 @@ def test_what_one_event_counts_no_other_of_the_same_time_hides() -> None:
         for type_, counted in zip(("START", "RUNNING", "COMPLETE"), told, strict=True)
     ]
     for order in permutations(events):
-        (values,) = fold_frames(frames_of(list(order)), NAMES)["io_sample"].values()
+        (values,) = fold_records(records_of(list(order)), NAMES)["io_sample"].values()
         assert values == (3, 70, 1, max(map(event_id, events)))
 
 
 @settings(max_examples=100, deadline=None)
 @given(carried())
-def test_merging_a_fold_into_itself_changes_nothing(frames: list[Carried]) -> None:
-    assert merge_tables(fold_frames(frames, NAMES), fold_frames(frames, NAMES)) == fold_frames(frames, NAMES)
+def test_merging_a_fold_into_itself_changes_nothing(records: list[StoredRecord]) -> None:
+    assert merge_tables(fold_records(records, NAMES), fold_records(records, NAMES)) == fold_records(records, NAMES)
 
 
 @settings(max_examples=75, deadline=None)
 @given(carried(), st.randoms(use_true_random=False))
-def test_derived_values_do_not_depend_on_order(frames: list[Carried], random: object) -> None:
-    shuffled = list(frames)
+def test_derived_values_do_not_depend_on_order(records: list[StoredRecord], random: object) -> None:
+    shuffled = list(records)
     random.shuffle(shuffled)  # type: ignore[attr-defined]  # as above
-    one = derive(without_erased(fold_frames(frames, NAMES)), NAMES)
-    other = derive(without_erased(fold_frames(shuffled, NAMES)), NAMES)
+    one = derive(without_erased(fold_records(records, NAMES)), NAMES)
+    other = derive(without_erased(fold_records(shuffled, NAMES)), NAMES)
     assert one == other
 
 
@@ -75,5 +75,5 @@ def test_the_order_of_a_choice_ends_with_an_event() -> None:
 
 
 def test_a_fold_of_nothing_is_empty() -> None:
-    tables: dict[str, dict[Row, Row]] = fold_frames([], NAMES)
+    tables: dict[str, dict[Row, Row]] = fold_records([], NAMES)
     assert tables == empty_tables()

@@ -5,15 +5,15 @@ from collections.abc import Iterable
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.aliases import operator as frame_of
+from tests.aliases import operator as record_of
 from tests.aliases import said, spaces, word, worlds
-from tests.events import KEY, dataset, facet, frames_of, run_event
+from tests.events import KEY, dataset, facet, records_of, run_event
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import fold_frames, merge_tables, without_erased
+from lineage_bridge.graph.facts.fold import fold_records, merge_tables, without_erased
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.identity.steps import symlinks
-from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.log_record import StoredRecord
 
 NAMES = Names(KEY)
 Name = tuple[str, str]
@@ -47,8 +47,8 @@ def test_a_damaged_or_deleted_facet_names_nothing() -> None:
 def goes_by(named: Iterable[Name], *operators: bytes) -> dict[Name, Name]:
     """Names that go by another, once these datasets have been named and operators have spoken, in this order."""
     event = run_event(inputs=[dataset(name, namespace) for namespace, name in named])
-    frames = frames_of([event]) + [frame_of(body, place=n + 2, arrival=n) for n, body in enumerate(operators)]
-    tables = fold_frames(frames, NAMES)
+    records = records_of([event]) + [record_of(body, place=n + 2, arrival=n) for n, body in enumerate(operators)]
+    tables = fold_records(records, NAMES)
     spelt = {key[0]: key[2:] for key in tables["node"]}
     return {spelt[node]: (namespace, name) for node, _, namespace, name in derive(tables, NAMES).get("identity", set())}
 
@@ -116,15 +116,15 @@ def test_what_means_nothing_is_not_an_alias_and_stops_nothing() -> None:
         said("alias", word(A, C, kind="rule")),
         said("veto", {}),
     ):
-        assert fold_frames([frame_of(body)], NAMES)["alias"] == {}, body
+        assert fold_records([record_of(body)], NAMES)["alias"] == {}, body
 
 
 @settings(max_examples=60, deadline=None)
 @given(worlds(), st.randoms(use_true_random=False), st.data())
-def test_no_order_doubling_or_cut_matters(frames: list[Carried], random: object, data: st.DataObject) -> None:
-    doubled = frames + data.draw(st.lists(st.sampled_from(frames), max_size=5))
+def test_no_order_doubling_or_cut_matters(records: list[StoredRecord], random: object, data: st.DataObject) -> None:
+    doubled = records + data.draw(st.lists(st.sampled_from(records), max_size=5))
     random.shuffle(doubled)  # type: ignore[attr-defined]  # st.randoms is typed as object here
     cut = data.draw(st.integers(0, len(doubled)))
-    tables = merge_tables(fold_frames(doubled[:cut], NAMES), fold_frames(doubled[cut:], NAMES))
-    assert tables == fold_frames(frames, NAMES)
-    assert derive(without_erased(tables), NAMES) == derive(without_erased(fold_frames(frames, NAMES)), NAMES)
+    tables = merge_tables(fold_records(doubled[:cut], NAMES), fold_records(doubled[cut:], NAMES))
+    assert tables == fold_records(records, NAMES)
+    assert derive(without_erased(tables), NAMES) == derive(without_erased(fold_records(records, NAMES)), NAMES)

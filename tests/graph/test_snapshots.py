@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from tests.events import KEY, RUNS, T0, columns, dataset, facet, frames_of, run_event
+from tests.events import KEY, RUNS, T0, columns, dataset, facet, records_of, run_event
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import fold_frames
+from lineage_bridge.graph.facts.fold import fold_records
 from lineage_bridge.graph.flows.derive import derive
 
 NAMES = Names(KEY)
@@ -27,7 +27,7 @@ def said(minute: int, inputs: str | None = None, outputs: list[dict[str, Any]] |
 
 def flows(*bodies: bytes) -> set[tuple[str, str]]:
     results = [
-        {(KNOWN[row[0]], KNOWN[row[1]]) for row in derive(fold_frames(frames_of(list(order)), NAMES), NAMES).get("flow", set())}
+        {(KNOWN[row[0]], KNOWN[row[1]]) for row in derive(fold_records(records_of(list(order)), NAMES), NAMES).get("flow", set())}
         for order in (bodies, bodies[::-1])
     ]
     assert results[0] == results[1]

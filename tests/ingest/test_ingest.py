@@ -11,11 +11,10 @@ from tests.verdicts import ACCEPTED, BAD, EVENT, REJECTED, named
 
 from lineage_bridge.errors import UnavailableError
 from lineage_bridge.graph.ids import event_id
-from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.graph.log_record import LogRecord, RecordKind
 from lineage_bridge.ingest.ingest import Ingested, Sender, ingest, ingest_operation
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload
 from lineage_bridge.openlineage.verdict import Clean, Rejected
-from lineage_bridge.ports.log import Frame
 
 OTHER = run_event(job="other")
 SENDER = Sender("kafka", "alice")
@@ -25,12 +24,12 @@ class MemoryLog:
     """An event log that keeps records in memory, and gives them consecutive offsets."""
 
     def __init__(self) -> None:
-        self.records: list[Frame] = []
+        self.records: list[LogRecord] = []
 
-    def submit(self, frames: Sequence[Frame]) -> "Future[list[int]]":
+    def submit(self, records: Sequence[LogRecord]) -> "Future[list[int]]":
         offsets: Future[list[int]] = Future()
-        offsets.set_result(list(range(len(self.records), len(self.records) + len(frames))))
-        self.records += frames
+        offsets.set_result(list(range(len(self.records), len(self.records) + len(records))))
+        self.records += records
         return offsets
 
     def end(self) -> int:
@@ -40,8 +39,8 @@ class MemoryLog:
 class FullLog(MemoryLog):
     """An event log with a full queue."""
 
-    def submit(self, frames: Sequence[Frame]) -> "Future[list[int]]":
-        raise UnavailableError("queue full", str(len(frames)))
+    def submit(self, records: Sequence[LogRecord]) -> "Future[list[int]]":
+        raise UnavailableError("queue full", str(len(records)))
 
 
 def ingested(received: bytes | Payload | SplitPayload, log: MemoryLog, *, all_or_nothing: bool = False) -> Ingested:
@@ -54,7 +53,7 @@ def test_an_accepted_event_becomes_a_record_with_the_bytes_that_were_sent(event:
     log = MemoryLog()
     found = ingested(event, log)
     assert (found.single, found.accepted, found.is_refused_whole, found.offsets.result()) == (True, 1, False, [0])
-    assert log.records == [Frame(FrameKind.EVENT, event_id(event), T0, "kafka", "alice", b"", event)]
+    assert log.records == [LogRecord(RecordKind.EVENT, event_id(event), T0, "kafka", "alice", b"", event)]
 
 
 @pytest.mark.parametrize(("event", "code"), [(event, code) for event, _, code in REJECTED.values()], ids=REJECTED)
@@ -65,7 +64,7 @@ def test_a_rejected_event_becomes_a_record_with_its_reason(event: bytes, code: s
     assert isinstance(judged.verdict, Rejected)
     assert (found.accepted, judged.verdict.code, judged.id) == (0, code, event_id(event).hex())
     (record,) = log.records
-    assert (record.kind, record.channel, record.principal, record.body) == (FrameKind.REJECTED, "kafka", "alice", event)
+    assert (record.kind, record.channel, record.principal, record.body) == (RecordKind.REJECTED, "kafka", "alice", event)
     assert json.loads(record.note)["code"] == code
 
 
@@ -92,7 +91,7 @@ def test_a_payload_that_cannot_be_split_is_kept_in_part() -> None:
     log = MemoryLog()
     found = ingested(Payload(EVENT.ljust(SAMPLE_BYTES + 1), truncated=True), log)
     assert (found.is_refused_whole, found.single, found.accepted) == (True, True, 0)
-    assert (log.records[0].kind, len(log.records[0].body)) == (FrameKind.REJECTED, SAMPLE_BYTES)
+    assert (log.records[0].kind, len(log.records[0].body)) == (RecordKind.REJECTED, SAMPLE_BYTES)
     assert not ingested(BAD, log).is_refused_whole
 
 
@@ -106,7 +105,7 @@ def test_all_or_nothing_appends_nothing_when_an_event_is_rejected() -> None:
 def test_an_operation_is_a_record_of_its_sender() -> None:
     log = MemoryLog()
     assert ingest_operation(b"{}", SENDER, log, T0).result() == [0]
-    assert log.records == [Frame(FrameKind.OPERATOR, event_id(b"{}"), T0, "kafka", "alice", b"", b"{}")]
+    assert log.records == [LogRecord(RecordKind.OPERATOR, event_id(b"{}"), T0, "kafka", "alice", b"", b"{}")]
 
 
 def test_a_full_queue_is_reported_to_the_caller() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.events import T0, dataset, dataset_event, facet, frames_of, job_event, run_event
+from tests.events import T0, dataset, dataset_event, facet, job_event, records_of, run_event
 from tests.store.test_apply import apply, opened
 
 from lineage_bridge.errors import NotFoundError
@@ -98,7 +98,7 @@ def measured(spark: SparkSession, writer: GraphWriter, folder: Path, before_us: 
 
 def test_measures_are_those_of_plain_sets(spark: SparkSession, tmp_path: Path) -> None:
     with opened() as writer:
-        apply(writer, frames_of(bodies()))
+        apply(writer, records_of(bodies()))
         found = measured(spark, writer, tmp_path, T0 + 20)
         reached, datasets = by_hand(writer)
         assert found.exact
@@ -166,7 +166,7 @@ def test_what_has_ended_is_not_followed_and_a_rename_is() -> None:
         dataset_event(dataset("later", lifecycleStateChange=renamed), T0 + 1),
     ]
     with opened() as writer:
-        apply(writer, frames_of(events))
+        apply(writer, records_of(events))
         names = dict(writer.connection.execute("SELECT id, name FROM node"))
         flows = {(names[source], names[target]) for source, target in Estate(writer.connection).rows(EstateTable.FLOW)}
         assert flows == {("a", "b"), ("b", "later")}

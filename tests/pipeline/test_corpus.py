@@ -13,12 +13,10 @@ from tests.quirks.disorder import ARRIVAL, arriving, masked, told_once
 from tests.store.tables import tables_of
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames
-from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.pipeline.replay import Chunk
 from lineage_bridge.pipeline.serve import Limits
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.ports.log import Frame
 from lineage_bridge.store.derive.verify import verify
 from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
@@ -28,7 +26,7 @@ pytestmark = pytest.mark.spark
 
 def plain(told: list[bytes], path: Path) -> list[bytes]:
     store = GraphWriter(path, Names(KEY))
-    store.apply(Batch({}, dict(flat(fold_frames(told_once(told), Names(KEY))))), Budget(10**9))
+    store.apply(Batch({}, dict(flat(fold_records(told_once(told), Names(KEY))))), Budget(10**9))
     lines = exported(store)
     store.close()
     return lines
@@ -41,9 +39,9 @@ def exported(store: GraphWriter) -> list[bytes]:
 @pytest.fixture(scope="module")
 def streamed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
     """The corpus in disorder, streamed into a store."""
-    pipeline = Pipeline(spark, tmp_path_factory.mktemp("corpus"), Limits(batch_frames=200, trigger_ms=0))
-    frames = arriving(masked(huge=True), 7)
-    pipeline.append(*(Frame(FrameKind(f.kind), f.event, f.arrival, f.channel, "", f.note, f.body) for f in frames))
+    pipeline = Pipeline(spark, tmp_path_factory.mktemp("corpus"), Limits(batch_records=200, trigger_ms=0))
+    records = arriving(masked(huge=True), 7)
+    pipeline.append(*(stored.record for stored in records))
     pipeline.run()
     yield pipeline
     pipeline.close()
@@ -56,7 +54,7 @@ def test_the_corpus_in_disorder_equals_the_plain_fold(streamed: Pipeline, tmp_pa
 
 
 def test_a_replay_of_the_corpus_equals_the_stream_table_by_table(streamed: Pipeline, spark: SparkSession, tmp_path: Path) -> None:
-    fresh, told = replayed(spark, streamed, tmp_path / "fresh.db", Chunk(limit_frames=400))
+    fresh, told = replayed(spark, streamed, tmp_path / "fresh.db", Chunk(limit_records=400))
     with closing(fresh):
         assert len(told) >= 2
         stream, again = tables_of(streamed.store.connection), tables_of(fresh.connection)

@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 from tests.events import KEY, carried
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames
-from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.graph.relations import RELATIONS, Column, Law, Relation, Row, Type, upsert_sql
 from lineage_bridge.pipeline.law import merge_rows, rows_of, schema_of
 
@@ -83,8 +83,8 @@ def by_sql(relation: Relation, rows: list[Row]) -> set[Row]:
 
 def by_spark(spark: SparkSession, relation: Relation, rows: list[Row]) -> set[Row]:
     columns = [pa.array(values, ARROW[c.type]) for c, values in zip(relation.columns, zip(*rows, strict=True), strict=True)]
-    frame = spark.createDataFrame(pa.table(columns, names=list(relation.names)), schema_of(relation)).repartition(2)
-    found = rows_of(merge_rows(frame, relation=relation))
+    record = spark.createDataFrame(pa.table(columns, names=list(relation.names)), schema_of(relation)).repartition(2)
+    found = rows_of(merge_rows(record, relation=relation))
     assert len(found) == len(set(found))
     return set(found)
 
@@ -108,10 +108,10 @@ def same_key(relation: Relation, rows: list[Row]) -> list[Row]:
 
 @settings(max_examples=2, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(carried(min_size=25, max_size=40), st.randoms(use_true_random=False))
-def test_folds_of_parts_merge_to_the_fold_of_all(spark: SparkSession, frames: list[Carried], source: random.Random) -> None:
-    pieces = [[source.choice(frames) for _ in range(source.randint(1, 12))] for _ in range(40)]
-    parts = [dict(flat(fold_frames(piece, NAMES))) for piece in pieces]
-    whole = dict(flat(fold_frames(chain.from_iterable(pieces), NAMES)))
+def test_folds_of_parts_merge_to_the_fold_of_all(spark: SparkSession, records: list[StoredRecord], source: random.Random) -> None:
+    pieces = [[source.choice(records) for _ in range(source.randint(1, 12))] for _ in range(40)]
+    parts = [dict(flat(fold_records(piece, NAMES))) for piece in pieces]
+    whole = dict(flat(fold_records(chain.from_iterable(pieces), NAMES)))
     for relation in RELATIONS:
         rows = [row for part in parts for row in part.get(relation.name, [])]
         expected = set(whole.get(relation.name, []))

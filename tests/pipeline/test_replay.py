@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 from tests.events import KEY, RUNS, dataset, erase, run_event
-from tests.pipeline.test_serve import Pipeline, as_frame, sample_events
+from tests.pipeline.test_serve import Pipeline, as_record, sample_events
 from tests.store.tables import tables_of
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.pipeline.replay import Chunk, Progress, replay
 from lineage_bridge.pipeline.serve import Limits
 from lineage_bridge.store.derive.verify import verify
@@ -21,7 +21,7 @@ from lineage_bridge.store.write.rebuild import open_fresh
 pytestmark = pytest.mark.spark
 
 NAMES = Names(KEY)
-SMALL = Chunk(limit_frames=150, part_bytes=40_000)
+SMALL = Chunk(limit_records=150, part_bytes=40_000)
 
 
 def replayed(spark: SparkSession, pipeline: Pipeline, path: Path, chunk: Chunk = SMALL) -> tuple[GraphWriter, list[Progress]]:
@@ -32,12 +32,12 @@ def replayed(spark: SparkSession, pipeline: Pipeline, path: Path, chunk: Chunk =
 
 
 def test_stream_and_replay_are_equal_table_by_table(spark: SparkSession, tmp_path: Path) -> None:
-    pipeline = Pipeline(spark, tmp_path, Limits(batch_frames=70, derived_rows=1, trigger_ms=0))
+    pipeline = Pipeline(spark, tmp_path, Limits(batch_records=70, derived_rows=1, trigger_ms=0))
     events = sample_events()
     events += [run_event(run=RUNS[n % 5], job=f"j{n % 3}", outputs=[dataset(f"d{n}")]) for n in range(40)]
     random.Random(11).shuffle(events)
-    pipeline.append(*map(as_frame, [*events, *events[:30], b'{"cut": ']))
-    pipeline.append(as_frame(erase(RUNS[1]), FrameKind.OPERATOR), as_frame(events[0], channel="kafka"))
+    pipeline.append(*map(as_record, [*events, *events[:30], b'{"cut": ']))
+    pipeline.append(as_record(erase(RUNS[1]), RecordKind.OPERATOR), as_record(events[0], channel="kafka"))
     pipeline.run()
     fresh, told = replayed(spark, pipeline, tmp_path / "fresh.db")
     with closing(fresh):
@@ -56,15 +56,15 @@ def test_stream_and_replay_are_equal_table_by_table(spark: SparkSession, tmp_pat
 
 def test_a_replay_catches_up_with_what_came_meanwhile(spark: SparkSession, tmp_path: Path) -> None:
     pipeline = Pipeline(spark, tmp_path)
-    pipeline.append(*map(as_frame, sample_events()[:40]))
+    pipeline.append(*map(as_record, sample_events()[:40]))
     late = [run_event(job="late", outputs=[dataset("late")])]
 
     def told(_: Progress) -> None:
         if late:
-            pipeline.append(as_frame(late.pop()))
+            pipeline.append(as_record(late.pop()))
 
     with closing(open_fresh(tmp_path / "fresh.db", NAMES)) as fresh:
-        replay(spark, tmp_path / "log", fresh, KEY, Chunk(limit_frames=20), told)
+        replay(spark, tmp_path / "log", fresh, KEY, Chunk(limit_records=20), told)
         assert fresh.position("log") == {0: pipeline.log.end()}
         assert fresh.connection.execute("SELECT count(*) FROM node WHERE name = 'late'").fetchone() == (2,)
     pipeline.close()
@@ -72,7 +72,7 @@ def test_a_replay_catches_up_with_what_came_meanwhile(spark: SparkSession, tmp_p
 
 def test_a_name_whose_id_is_taken_is_kept_aside(spark: SparkSession, tmp_path: Path) -> None:
     pipeline = Pipeline(spark, tmp_path)
-    pipeline.append(as_frame(run_event(inputs=[dataset("a")])), as_frame(run_event(job="fine", outputs=[dataset("b")])))
+    pipeline.append(as_record(run_event(inputs=[dataset("a")])), as_record(run_event(job="fine", outputs=[dataset("b")])))
     with closing(open_fresh(tmp_path / "fresh.db", NAMES)) as fresh:
         fresh.connection.execute("INSERT INTO node VALUES (?, 1, 'elsewhere', 'squatter', 0)", (NAMES.dataset("ns", "a"),))
         replay(spark, tmp_path / "log", fresh, KEY, Chunk(), lambda _: None)

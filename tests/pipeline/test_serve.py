@@ -1,4 +1,4 @@
-"""The whole pipeline on Spark: from the log to the store, equal to the plain fold of the same frames."""
+"""The whole pipeline on Spark: from the log to the store, equal to the plain fold of the same records."""
 
 import json
 import os
@@ -22,14 +22,14 @@ from tests.events import KEY, T0, carried, dataset, erase, run_event
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import DAY_US, event_id
-from lineage_bridge.graph.log_record import Carried, FrameKind
-from lineage_bridge.pipeline.fold import collect, fold
-from lineage_bridge.pipeline.schemas import FRAMES
+from lineage_bridge.graph.log_record import LogRecord, RecordKind, StoredRecord
+from lineage_bridge.pipeline.fold import collect, fold_rows
+from lineage_bridge.pipeline.schemas import RECORDS
 from lineage_bridge.pipeline.serve import Limits, Serve
 from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
-from lineage_bridge.ports.log import LOG_SOURCE, Frame
+from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -44,8 +44,8 @@ def sample_events() -> list[bytes]:
     return [line for file in files for line in file.read_bytes().splitlines() if line.strip()]
 
 
-def as_frame(body: bytes, kind: FrameKind = FrameKind.EVENT, arrival: int = T0 + DAY_US, channel: str = "http") -> Frame:
-    return Frame(kind, event_id(body), arrival, channel, "", b"", body)
+def as_record(body: bytes, kind: RecordKind = RecordKind.EVENT, arrival: int = T0 + DAY_US, channel: str = "http") -> LogRecord:
+    return LogRecord(kind, event_id(body), arrival, channel, "", b"", body)
 
 
 class Failing:
@@ -76,8 +76,8 @@ class Pipeline:
         self.store = GraphWriter(folder / "graph.db", Names(KEY))
         self.batches: list[tuple[Batch, list[int]]] = []
 
-    def append(self, *frames: Frame) -> None:
-        self.log.append(frames)
+    def append(self, *records: LogRecord) -> None:
+        self.log.append(records)
 
     @contextmanager
     def query(self, store: GraphStore | None = None) -> Iterator[StreamingQuery]:
@@ -103,14 +103,11 @@ class Pipeline:
         return list(Export(self.store.connection, T0).lines())
 
     def expected(self) -> list[bytes]:
-        """What the plain fold of the same frames gives."""
+        """What the plain fold of the same records gives."""
         reader = LogReader(self.folder / "log")
-        frames = [
-            Carried(LOG_SOURCE, 0, place, int(f.kind), f.event_id, f.arrival_us, f.channel, f.principal, f.note, f.body)
-            for place, f in reader.read(0, reader.durable_end())
-        ]
+        records = [StoredRecord(LOG_SOURCE, 0, place, f) for place, f in reader.read(0, reader.durable_end())]
         other = GraphWriter(self.folder / "plain.db", Names(KEY))
-        other.apply(Batch({}, dict(flat(fold_frames(frames, Names(KEY))))), Budget(10**9))
+        other.apply(Batch({}, dict(flat(fold_records(records, Names(KEY))))), Budget(10**9))
         lines = list(Export(other.connection, T0).lines())
         other.close()
         (self.folder / "plain.db").unlink()
@@ -142,7 +139,7 @@ def test_real_events_through_spark_equal_the_plain_fold(pipeline: Pipeline) -> N
     random.Random(7).shuffle(events)
     with pipeline.query() as query:
         for start in range(0, len(events), 100):
-            pipeline.append(*map(as_frame, events[start : start + 100]))
+            pipeline.append(*map(as_record, events[start : start + 100]))
             wait(pipeline.caught_up, query)
     assert len(pipeline.batches) >= 3
     assert pipeline.export() == pipeline.expected()
@@ -151,20 +148,20 @@ def test_real_events_through_spark_equal_the_plain_fold(pipeline: Pipeline) -> N
 
 @settings(max_examples=4, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(carried(min_size=25, max_size=40), st.randoms(use_true_random=False))
-def test_mixed_corpora_equal_the_plain_fold(spark: SparkSession, frames: list[Carried], random_: random.Random) -> None:
+def test_mixed_corpora_equal_the_plain_fold(spark: SparkSession, records: list[StoredRecord], random_: random.Random) -> None:
     with TemporaryDirectory() as folder:
-        pipeline = Pipeline(spark, Path(folder), Limits(batch_frames=17, trigger_ms=0))
-        doubled = [*frames, *frames[:4]]
+        pipeline = Pipeline(spark, Path(folder), Limits(batch_records=17, trigger_ms=0))
+        doubled = [*records, *records[:4]]
         random_.shuffle(doubled)
-        pipeline.append(*(Frame(FrameKind(f.kind), f.event, f.arrival, f.channel, "", f.note, f.body) for f in doubled))
-        pipeline.append(as_frame(erase("00000000-0000-0000-0000-000000000002"), FrameKind.OPERATOR))
+        pipeline.append(*(stored.record for stored in doubled))
+        pipeline.append(as_record(erase("00000000-0000-0000-0000-000000000002"), RecordKind.OPERATOR))
         pipeline.run()
         assert pipeline.export() == pipeline.expected()
         pipeline.close()
 
 
 def test_verdict_and_facts_run_in_sparks_python_workers(pipeline: Pipeline) -> None:
-    pipeline.append(*map(as_frame, sample_events()[:50]))
+    pipeline.append(*map(as_record, sample_events()[:50]))
     pipeline.run()
     workers = {pid for _, pids in pipeline.batches for pid in pids}
     assert workers
@@ -178,8 +175,8 @@ def test_verdict_and_facts_run_in_sparks_python_workers(pipeline: Pipeline) -> N
 
 
 def test_the_source_caps_its_batches(spark: SparkSession, tmp_path: Path) -> None:
-    pipeline = Pipeline(spark, tmp_path, Limits(batch_frames=40, trigger_ms=0))
-    pipeline.append(*map(as_frame, sample_events()[:200]))
+    pipeline = Pipeline(spark, tmp_path, Limits(batch_records=40, trigger_ms=0))
+    pipeline.append(*map(as_record, sample_events()[:200]))
     pipeline.run()
     sizes = [len(batch.rows["event_record"]) for batch, _ in pipeline.batches]
     assert sum(sizes) == 200
@@ -190,7 +187,7 @@ def test_the_source_caps_its_batches(spark: SparkSession, tmp_path: Path) -> Non
 
 def test_a_batch_that_failed_between_fold_and_commit_is_folded_again(pipeline: Pipeline) -> None:
     events = sample_events()[:120]
-    pipeline.append(*map(as_frame, events))
+    pipeline.append(*map(as_record, events))
     failing = Failing(pipeline.store, failures=1)
     with pipeline.query(failing) as query:
         wait(lambda: not query.isActive)
@@ -202,8 +199,8 @@ def test_a_batch_that_failed_between_fold_and_commit_is_folded_again(pipeline: P
 
 
 def test_a_failure_with_more_batches_behind_it_ends_the_query(spark: SparkSession, tmp_path: Path) -> None:
-    pipeline = Pipeline(spark, tmp_path, Limits(batch_frames=10, trigger_ms=0))
-    pipeline.append(*map(as_frame, sample_events()[:60]))
+    pipeline = Pipeline(spark, tmp_path, Limits(batch_records=10, trigger_ms=0))
+    pipeline.append(*map(as_record, sample_events()[:60]))
     with pipeline.query(Failing(pipeline.store, failures=1)) as query:
         wait(lambda: not query.isActive)
         assert "planted" in str(query.exception())
@@ -216,11 +213,11 @@ def test_a_failure_with_more_batches_behind_it_ends_the_query(spark: SparkSessio
 
 def test_a_store_put_back_to_an_older_copy_catches_up(pipeline: Pipeline) -> None:
     events = sample_events()
-    pipeline.append(*map(as_frame, events[:100]))
+    pipeline.append(*map(as_record, events[:100]))
     pipeline.run()
     pipeline.store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     shutil.copy(pipeline.folder / "graph.db", pipeline.folder / "older.db")
-    pipeline.append(*map(as_frame, events[100:200]))
+    pipeline.append(*map(as_record, events[100:200]))
     pipeline.run()
     complete = pipeline.export()
     pipeline.store.close()
@@ -234,22 +231,22 @@ def test_a_store_put_back_to_an_older_copy_catches_up(pipeline: Pipeline) -> Non
 
 def test_a_deleted_checkpoint_loses_nothing(pipeline: Pipeline) -> None:
     events = sample_events()
-    pipeline.append(*map(as_frame, events[:60]))
+    pipeline.append(*map(as_record, events[:60]))
     pipeline.run()
     shutil.rmtree(pipeline.folder / "spark" / "checkpoint")
-    pipeline.append(*map(as_frame, events[60:120]))
+    pipeline.append(*map(as_record, events[60:120]))
     pipeline.run()
     assert pipeline.export() == pipeline.expected()
 
 
 def test_a_checkpoint_that_disagrees_is_discarded(pipeline: Pipeline) -> None:
     events = sample_events()
-    pipeline.append(*map(as_frame, events[:60]))
+    pipeline.append(*map(as_record, events[:60]))
     pipeline.run()
     offsets = pipeline.folder / "spark" / "checkpoint" / "offsets"
     for file in offsets.iterdir():
         file.write_text("no offsets at all")
-    pipeline.append(*map(as_frame, events[60:120]))
+    pipeline.append(*map(as_record, events[60:120]))
     pipeline.run()
     assert pipeline.export() == pipeline.expected()
 
@@ -258,8 +255,8 @@ def test_what_no_fold_can_read_is_kept_aside_and_the_batch_goes_on(pipeline: Pip
     good = run_event(inputs=[dataset("a")], outputs=[dataset("b")])
     nul = good.replace(b'"name": "a"', b'"name": "a\\u0000\\ud800"')
     note = json.dumps({"code": "too_large", "path": "$", "message": "over 32 MB"}).encode()
-    rejected = Frame(FrameKind.REJECTED, event_id(b"{"), T0, "http", "", note, b"{")
-    pipeline.append(as_frame(b'{"no": "event"'), as_frame(nul), rejected, as_frame(good), as_frame(b"[]"))
+    rejected = LogRecord(RecordKind.REJECTED, event_id(b"{"), T0, "http", "", note, b"{")
+    pipeline.append(as_record(b'{"no": "event"'), as_record(nul), rejected, as_record(good), as_record(b"[]"))
     pipeline.run()
     codes = dict(pipeline.store.connection.execute("SELECT code, count(*) FROM quarantine GROUP BY code").fetchall())
     assert codes == {"not_json": 1, "too_large": 1, "wrong_type": 1}
@@ -272,17 +269,17 @@ def test_a_name_whose_id_is_taken_is_quarantined_and_the_batch_goes_on(pipeline:
     names = Names(KEY)
     squatter = (names.dataset("ns", "a"), 1, "elsewhere", "squatter", 0)
     pipeline.store.apply(Batch({}, {"node": [squatter]}), Budget(1))
-    pipeline.append(as_frame(run_event(inputs=[dataset("a")])), as_frame(run_event(job="fine", outputs=[dataset("b")])))
+    pipeline.append(as_record(run_event(inputs=[dataset("a")])), as_record(run_event(job="fine", outputs=[dataset("b")])))
     pipeline.run()
     assert pipeline.store.connection.execute("SELECT code, count(*) FROM quarantine GROUP BY code").fetchall() == [("id_collision", 1)]
     assert pipeline.store.connection.execute("SELECT count(*) FROM node WHERE name IN ('b', 'fine')").fetchone() == (2,)
 
 
 def test_a_taken_id_in_a_batch_with_others_behind_it(spark: SparkSession, tmp_path: Path) -> None:
-    pipeline = Pipeline(spark, tmp_path, Limits(batch_frames=2, trigger_ms=0))
+    pipeline = Pipeline(spark, tmp_path, Limits(batch_records=2, trigger_ms=0))
     pipeline.store.apply(Batch({}, {"node": [(Names(KEY).dataset("ns", "a"), 1, "elsewhere", "squatter", 0)]}), Budget(1))
     datasets = ["b", "a", "c", "d", "a", "e", "f", "g"]
-    pipeline.append(*(as_frame(run_event(run=str(UUID(int=n)), outputs=[dataset(name)])) for n, name in enumerate(datasets)))
+    pipeline.append(*(as_record(run_event(run=str(UUID(int=n)), outputs=[dataset(name)])) for n, name in enumerate(datasets)))
     pipeline.run()
     assert pipeline.store.connection.execute("SELECT code, count(*) FROM quarantine GROUP BY code").fetchall() == [("id_collision", 2)]
     found = pipeline.store.connection.execute("SELECT name FROM node WHERE kind = 1 ORDER BY name").fetchall()
@@ -292,8 +289,8 @@ def test_a_taken_id_in_a_batch_with_others_behind_it(spark: SparkSession, tmp_pa
 
 
 def test_the_step_states_its_schema(spark: SparkSession) -> None:
-    empty = spark.createDataFrame([], FRAMES)
-    batch, workers = collect(empty.transform(fold, key=KEY))
-    assert dict(batch.spans) == {}
+    empty = spark.createDataFrame([], RECORDS)
+    batch, workers = collect(empty.transform(fold_rows, key=KEY))
+    assert dict(batch.ranges) == {}
     assert dict(batch.rows) == {}
     assert workers == []

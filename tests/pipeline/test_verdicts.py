@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 from tests.events import KEY, T0, run_event
-from tests.pipeline.test_serve import Pipeline, as_frame
+from tests.pipeline.test_serve import Pipeline, as_record
 from tests.verdicts import ACCEPTED, REJECTED
 
 from lineage_bridge.graph.ids import DAY_US, event_id
@@ -22,8 +22,8 @@ def test_every_row_of_the_table(spark: SparkSession, tmp_path: Path) -> None:
     assert KEY
     rejected = {event: code for event, _, code in REJECTED.values()} | {TOO_LARGE: "too_large"}
     good = run_event(job="the batch goes on")
-    pipeline.append(*(as_frame(event) for event in rejected))
-    pipeline.append(*(as_frame(event) for event, _ in ACCEPTED.values()), as_frame(good))
+    pipeline.append(*(as_record(event) for event in rejected))
+    pipeline.append(*(as_record(event) for event, _ in ACCEPTED.values()), as_record(good))
     pipeline.run()
     execute = pipeline.store.connection.execute
     kept = {event: (code, path) for event, code, path in execute("SELECT event, code, path FROM quarantine")}
@@ -39,7 +39,7 @@ def test_an_event_from_the_future_orders_by_its_arrival(spark: SparkSession, tmp
     pipeline = Pipeline(spark, tmp_path)
     event, repairs = ACCEPTED["a time far ahead"]
     assert repairs == ["future_time"]
-    pipeline.append(as_frame(event, arrival=T0 + 5 * DAY_US))
+    pipeline.append(as_record(event, arrival=T0 + 5 * DAY_US))
     pipeline.run()
     ((time, effective),) = pipeline.store.connection.execute("SELECT time, effective FROM event").fetchall()
     assert effective == T0 + 5 * DAY_US < time

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from hypothesis import settings
 
 from lineage_bridge.graph.ids import DAY_US, event_id
-from lineage_bridge.graph.log_record import Carried, FrameKind
+from lineage_bridge.graph.log_record import LogRecord, RecordKind, StoredRecord
 from lineage_bridge.graph.relations import Row
 from lineage_bridge.openlineage.redaction import mask
 from tests.events import T0
@@ -28,7 +28,7 @@ def masked(*, huge: bool) -> list[bytes]:
     return [mask(body) for body in bodies(huge=huge)]
 
 
-def arriving(told: list[bytes], seed: int) -> list[Carried]:
+def arriving(told: list[bytes], seed: int) -> list[StoredRecord]:
     """Every body at least once, some twice, in any order, each copy over one of two channels."""
     order = random.Random(seed)
     copies = [*told, *(body for body in told if order.random() < _DOUBLED)]
@@ -36,15 +36,15 @@ def arriving(told: list[bytes], seed: int) -> list[Carried]:
     return [_copy(body, place, order) for place, body in enumerate(copies, 1)]
 
 
-def _copy(body: bytes, place: int, order: random.Random) -> Carried:
+def _copy(body: bytes, place: int, order: random.Random) -> StoredRecord:
     source, part, channel = order.choice(CHANNELS)
     arrival = ARRIVAL + order.randrange(3600) * 1_000_000
-    return Carried(source, part, place, int(FrameKind.EVENT), event_id(body), arrival, channel, "", b"", body)
+    return StoredRecord(source, part, place, LogRecord(RecordKind.EVENT, event_id(body), arrival, channel, "", b"", body))
 
 
-def batches(frames: list[Carried], seed: int, most: int = 120) -> Iterator[list[Carried]]:
-    """The frames cut anywhere."""
-    order, left = random.Random(seed), frames
+def batches(records: list[StoredRecord], seed: int, most: int = 120) -> Iterator[list[StoredRecord]]:
+    """The records cut anywhere."""
+    order, left = random.Random(seed), records
     while left:
         size = order.randint(1, most)
         yield left[:size]
@@ -52,13 +52,14 @@ def batches(frames: list[Carried], seed: int, most: int = 120) -> Iterator[list[
 
 
 def alike(tables: Mapping[str, Mapping[Row, Row]]) -> Mapping[str, Mapping[Row, Row]]:
-    """The tables without the rows of copies: which frame an event or a rejected body came in, and when."""
+    """The tables without the rows of copies: which record an event or a rejected body came in, and when."""
     quarantine = {key[:1]: values[:5] for key, values in tables["quarantine"].items()}
     return {**tables, "event_record": {key[:2]: () for key in tables["event_record"]}, "quarantine": quarantine}
 
 
-def told_once(told: list[bytes]) -> list[Carried]:
+def told_once(told: list[bytes]) -> list[StoredRecord]:
     """Every body once, in the order it is told."""
     return [
-        Carried("log", 0, place, int(FrameKind.EVENT), event_id(body), ARRIVAL, "http", "", b"", body) for place, body in enumerate(told, 1)
+        StoredRecord("log", 0, place, LogRecord(RecordKind.EVENT, event_id(body), ARRIVAL, "http", "", b"", body))
+        for place, body in enumerate(told, 1)
     ]

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from lineage_bridge.graph.ids import DAY_US, event_id
-from lineage_bridge.graph.log_record import Carried, FrameKind
+from lineage_bridge.graph.log_record import LogRecord, RecordKind, StoredRecord
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.times import format_time
 from tests.events import RUNS, T0, erase
@@ -32,17 +32,17 @@ def events() -> list[dict[str, Any]]:
     return found
 
 
-def small_world(seed: int) -> list[Carried]:
+def small_world(seed: int) -> list[StoredRecord]:
     """Some events, now and then with words of operators: erased runs, aliases, vetoes."""
     choice = random.Random(seed)
     bodies = [mask(squeezed(choice.choice(events()), choice)) for _ in range(choice.randint(3, 14))]
-    frames = [_frame(body, place, T0 + choice.choice((2, 2, 2, 100)) * DAY_US) for place, body in enumerate(bodies, 1)]
+    records = [_record(body, place, T0 + choice.choice((2, 2, 2, 100)) * DAY_US) for place, body in enumerate(bodies, 1)]
     if choice.random() < 0.25:
-        frames.append(_frame(erase(choice.choice(RUNS[:3])), 900, T0, FrameKind.OPERATOR))
+        records.append(_record(erase(choice.choice(RUNS[:3])), 900, T0, RecordKind.OPERATOR))
     if choice.random() < 0.25:
         words = [operator(choice) for _ in range(choice.randint(1, 3))]
-        frames += [_frame(word, 901 + place, T0 + place, FrameKind.OPERATOR) for place, word in enumerate(words)]
-    return frames
+        records += [_record(word, 901 + place, T0 + place, RecordKind.OPERATOR) for place, word in enumerate(words)]
+    return records
 
 
 def squeezed(event: dict[str, Any], choice: random.Random) -> bytes:
@@ -76,5 +76,5 @@ def operator(choice: random.Random) -> bytes:
     return json.dumps({"operation": word, "aliases": [{"a": ends[0], "b": ends[1]}]}).encode()
 
 
-def _frame(body: bytes, place: int, arrival: int, kind: FrameKind = FrameKind.EVENT) -> Carried:
-    return Carried("log", 0, place, int(kind), event_id(body), arrival, "http", "", b"", body)
+def _record(body: bytes, place: int, arrival: int, kind: RecordKind = RecordKind.EVENT) -> StoredRecord:
+    return StoredRecord("log", 0, place, LogRecord(kind, event_id(body), arrival, "http", "", b"", body))

@@ -9,14 +9,14 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.events import KEY, RUNS, T0, carried, dataset, erase, facet, frame, frames_of, run_event
+from tests.events import KEY, RUNS, T0, carried, dataset, erase, facet, records_of, run_event, stored_record
 
 from lineage_bridge.errors import CollisionError, PositionError
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames, without_erased
+from lineage_bridge.graph.facts.fold import flat, fold_records, without_erased
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.log_record import Carried, FrameKind
+from lineage_bridge.graph.log_record import OffsetRange, RecordKind, StoredRecord
 from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.verify import MAY_HOLD_MORE, verify
@@ -47,10 +47,10 @@ def opened() -> Iterator[GraphWriter]:
         writer.close()
 
 
-def apply(writer: GraphWriter, frames: list[Carried], budget: int = 10_000) -> None:
+def apply(writer: GraphWriter, records: list[StoredRecord], budget: int = 10_000) -> None:
     start = writer.position("log").get(0, 0)
-    rows = dict(flat(fold_frames(frames, NAMES)))
-    writer.apply(Batch({("log", 0): (start, start + 1)}, rows), Budget(budget))
+    rows = dict(flat(fold_records(records, NAMES)))
+    writer.apply(Batch({("log", 0): OffsetRange(start, start + 1)}, rows), Budget(budget))
 
 
 def settle(writer: GraphWriter) -> None:
@@ -68,11 +68,11 @@ def exported(writer: GraphWriter) -> list[bytes]:
 
 @settings(max_examples=80, deadline=None)
 @given(carried(min_size=8), st.data())
-def test_the_store_equals_the_plain_fold(frames: list[Carried], data: st.DataObject) -> None:
-    tables = without_erased(fold_frames(frames, NAMES))
+def test_the_store_equals_the_plain_fold(records: list[StoredRecord], data: st.DataObject) -> None:
+    tables = without_erased(fold_records(records, NAMES))
     derived = derive(tables, NAMES)
     with opened() as writer:
-        left = data.draw(st.permutations(frames))
+        left = data.draw(st.permutations(records))
         while left:
             size = data.draw(st.integers(1, 6))
             apply(writer, left[:size], budget=data.draw(st.sampled_from([1, 10_000])))
@@ -90,11 +90,11 @@ def test_the_store_equals_the_plain_fold(frames: list[Carried], data: st.DataObj
 
 @settings(max_examples=30, deadline=None)
 @given(carried(), st.data())
-def test_shuffled_batches_export_the_same(frames: list[Carried], data: st.DataObject) -> None:
+def test_shuffled_batches_export_the_same(records: list[StoredRecord], data: st.DataObject) -> None:
     exports = []
     for _ in range(2):
         with opened() as writer:
-            order = data.draw(st.permutations(frames))
+            order = data.draw(st.permutations(records))
             cut = data.draw(st.integers(0, len(order)))
             apply(writer, order[:cut])
             apply(writer, order[cut:])
@@ -104,34 +104,35 @@ def test_shuffled_batches_export_the_same(frames: list[Carried], data: st.DataOb
 
 @settings(max_examples=30, deadline=None)
 @given(carried(erasing=False), st.sampled_from(range(3)))
-def test_an_erased_run_is_as_if_it_had_never_spoken(frames: list[Carried], which: int) -> None:
-    gone = frame(erase(RUNS[which]), place=9_999, kind=FrameKind.OPERATOR)
+def test_an_erased_run_is_as_if_it_had_never_spoken(records: list[StoredRecord], which: int) -> None:
+    gone = stored_record(erase(RUNS[which]), place=9_999, kind=RecordKind.OPERATOR)
     with opened() as writer, opened() as without:
-        apply(writer, frames)
+        apply(writer, records)
         apply(writer, [gone])
-        apply(writer, frames[:3])
+        apply(writer, records[:3])
         apply(without, [gone])
-        apply(without, frames)
+        apply(without, records)
         assert exported(writer) == exported(without)
         assert all(d.surplus == d.missing == 0 for d in verify(writer.connection, NAMES))
 
 
 @settings(max_examples=30, deadline=None)
 @given(carried())
-def test_folding_a_store_again_gives_the_same_graph(frames: list[Carried]) -> None:
+def test_folding_a_store_again_gives_the_same_graph(records: list[StoredRecord]) -> None:
     with opened() as writer:
-        apply(writer, frames)
+        apply(writer, records)
         with folded_again(writer.connection, NAMES, None, frozenset()) as again:
             assert list(Export(again, T0).lines()) == exported(writer)
 
 
 def test_a_batch_that_does_not_start_at_the_position_is_refused() -> None:
     with opened() as writer:
-        apply(writer, frames_of([run_event(inputs=[dataset("a")])]))
+        apply(writer, records_of([run_event(inputs=[dataset("a")])]))
         before = exported(writer)
         with pytest.raises(PositionError):
             writer.apply(
-                Batch({("log", 0): (0, 1)}, dict(flat(fold_frames(frames_of([run_event(outputs=[dataset("b")])]), NAMES)))), Budget(1)
+                Batch({("log", 0): OffsetRange(0, 1)}, dict(flat(fold_records(records_of([run_event(outputs=[dataset("b")])]), NAMES)))),
+                Budget(1),
             )
         assert exported(writer) == before
         assert writer.position("log") == {0: 1}
@@ -139,11 +140,11 @@ def test_a_batch_that_does_not_start_at_the_position_is_refused() -> None:
 
 def test_two_names_with_one_id_are_told_and_nothing_is_written() -> None:
     with opened() as writer:
-        apply(writer, frames_of([run_event(inputs=[dataset("a")])]))
+        apply(writer, records_of([run_event(inputs=[dataset("a")])]))
         taken = NAMES.dataset("ns", "a")
         rows = {"node": [(taken, int(NodeKind.DATASET), "ns", "impostor", T0)]}
         with pytest.raises(CollisionError) as refused:
-            writer.apply(Batch({("log", 0): (1, 2)}, rows), Budget(1))
+            writer.apply(Batch({("log", 0): OffsetRange(1, 2)}, rows), Budget(1))
         assert refused.value.names == ((1, "ns", "impostor"),)
         assert writer.position("log") == {0: 1}
 
@@ -152,7 +153,7 @@ def test_two_new_names_with_one_id_refuse_the_greater() -> None:
     with opened() as writer:
         rows = {"node": [(7, 1, "ns", "b", T0), (7, 1, "ns", "a", T0)]}
         with pytest.raises(CollisionError) as refused:
-            writer.apply(Batch({("log", 0): (0, 1)}, rows), Budget(1))
+            writer.apply(Batch({("log", 0): OffsetRange(0, 1)}, rows), Budget(1))
         assert refused.value.names == ((1, "ns", "b"),)
 
 
@@ -160,9 +161,9 @@ def test_two_jobs_may_leave_one_shape_in_one_batch() -> None:
     started = [run_event("START", RUNS[n], f"j{n}", outputs=[dataset("a")]) for n in range(2)]
     grown = [run_event("COMPLETE", RUNS[n], f"j{n}", inputs=[dataset("b")]) for n in range(2)]
     with opened() as writer, opened() as at_once:
-        apply(writer, frames_of(started))
-        apply(writer, frames_of(grown))
-        apply(at_once, frames_of(started + grown))
+        apply(writer, records_of(started))
+        apply(writer, records_of(grown))
+        apply(at_once, records_of(started + grown))
         assert exported(writer) == exported(at_once)
         assert all(d.surplus == d.missing == 0 for d in verify(writer.connection, NAMES))
         assert contents(writer, "shape") == contents(at_once, "shape")
@@ -174,8 +175,8 @@ def test_a_parent_is_a_node_though_a_newer_one_came_with_it_and_an_erased_run() 
             run=run, time_us=time_us, run_facets={"parent": facet(run={"runId": RUNS[3]}, job={"namespace": "jobs", "name": job})}
         )
 
-    told = frames_of([under("above"), under("newer", time_us=T0 + 1), under("gone", RUNS[1])])
-    gone = frame(erase(RUNS[1]), place=9, kind=FrameKind.OPERATOR)
+    told = records_of([under("above"), under("newer", time_us=T0 + 1), under("gone", RUNS[1])])
+    gone = stored_record(erase(RUNS[1]), place=9, kind=RecordKind.OPERATOR)
     with opened() as before, opened() as after:
         apply(before, [gone])
         apply(before, told)
@@ -191,7 +192,7 @@ def test_every_parent_an_erased_run_ever_named_goes_with_it() -> None:
         for n in range(2)
     ]
     with opened() as writer:
-        apply(writer, frames_of(named))
-        apply(writer, [frame(erase(RUNS[0]), place=9, kind=FrameKind.OPERATOR)])
+        apply(writer, records_of(named))
+        apply(writer, [stored_record(erase(RUNS[0]), place=9, kind=RecordKind.OPERATOR)])
         assert contents(writer, "node") == set()
         assert all(d.surplus == d.missing == 0 for d in verify(writer.connection, NAMES))

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.aliases import worlds
-from tests.events import RUNS, T0, carried, columns, dataset, facet, frames_of, job_event, run_event, schema
+from tests.events import RUNS, T0, carried, columns, dataset, facet, job_event, records_of, run_event, schema
 from tests.store.test_apply import NAMES, apply, opened, settle
 
 from lineage_bridge.errors import CollisionError, GoneError, RequestError
 from lineage_bridge.graph.ids import DAY_US
-from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.log_record import OffsetRange, StoredRecord
 from lineage_bridge.graph.relations import NEVER_US
 from lineage_bridge.model.differences import ChangePage, ChangeRecord, Turn
 from lineage_bridge.ports.graph_store import Batch, Budget
@@ -73,9 +73,9 @@ def replayed(writer: GraphWriter) -> dict[str, set[tuple[object, ...]]]:
 
 @settings(max_examples=60, deadline=None)
 @given(st.one_of(carried(min_size=8), worlds()), st.data())
-def test_what_the_feed_tells_amounts_to_the_present_rows(frames: list[Carried], data: st.DataObject) -> None:
+def test_what_the_feed_tells_amounts_to_the_present_rows(records: list[StoredRecord], data: st.DataObject) -> None:
     with opened() as writer:
-        left = data.draw(st.permutations(frames))
+        left = data.draw(st.permutations(records))
         while left:
             size = data.draw(st.integers(1, 6))
             apply(writer, left[:size], budget=data.draw(st.sampled_from([1, 10_000])))
@@ -92,18 +92,18 @@ def test_heartbeats_and_repeats_tell_nothing() -> None:
         "job_facets": {"documentation": facet(description="d")},
     }
     with opened() as writer:
-        apply(writer, frames_of([run_event("START", **heartbeat)]))
+        apply(writer, records_of([run_event("START", **heartbeat)]))
         cursor = now(writer)
         for minute in range(1, 4):
-            apply(writer, frames_of([run_event("RUNNING", time_us=T0 + minute * MINUTE, **heartbeat)]))
-        apply(writer, frames_of([run_event("RUNNING", time_us=T0 + DAY_US, **heartbeat)]))
-        apply(writer, frames_of([run_event("COMPLETE", RUNS[1], time_us=T0 + DAY_US, **heartbeat)]))
+            apply(writer, records_of([run_event("RUNNING", time_us=T0 + minute * MINUTE, **heartbeat)]))
+        apply(writer, records_of([run_event("RUNNING", time_us=T0 + DAY_US, **heartbeat)]))
+        apply(writer, records_of([run_event("COMPLETE", RUNS[1], time_us=T0 + DAY_US, **heartbeat)]))
         assert told(writer, cursor) == []
 
 
 def test_each_kind_is_told_with_what_it_speaks_of() -> None:
     with opened() as writer:
-        apply(writer, frames_of([run_event(inputs=[dataset("a", schema=schema("id"))], outputs=[dataset("b")])]))
+        apply(writer, records_of([run_event(inputs=[dataset("a", schema=schema("id"))], outputs=[dataset("b")])]))
         found = page(writer).changes
         assert {change.kind for change in found if change.turn == Turn.ADDED} == {"node", "port", "flow", "facet"}
         (flow,) = (change for change in found if change.kind == "flow")
@@ -116,7 +116,7 @@ def test_each_kind_is_told_with_what_it_speaks_of() -> None:
             symlinks=facet(identifiers=[{"namespace": "file", "name": "b", "type": "TABLE"}]),
             columnLineage=columns(id=[("ns", "a", "id")]),
         )
-        apply(writer, frames_of([run_event(time_us=T0 + 1, inputs=[dataset("a", schema=schema("id", "x"))], outputs=[linked])]))
+        apply(writer, records_of([run_event(time_us=T0 + 1, inputs=[dataset("a", schema=schema("id", "x"))], outputs=[linked])]))
         turns = told(writer, cursor)
         for expected in [("facet", "changed"), ("flow", "removed"), ("flow", "added"), ("columns", "added"), ("identity", "added")]:
             assert expected in turns, expected
@@ -124,9 +124,9 @@ def test_each_kind_is_told_with_what_it_speaks_of() -> None:
 
 def test_a_declaration_that_is_replaced_takes_its_flow_along() -> None:
     with opened() as writer:
-        apply(writer, frames_of([job_event(inputs=[dataset("a")], outputs=[dataset("b")])]))
+        apply(writer, records_of([job_event(inputs=[dataset("a")], outputs=[dataset("b")])]))
         cursor = now(writer)
-        apply(writer, frames_of([job_event(time_us=T0 + 1, inputs=[dataset("c")], outputs=[dataset("b")])]))
+        apply(writer, records_of([job_event(time_us=T0 + 1, inputs=[dataset("c")], outputs=[dataset("b")])]))
         found = {(change.kind, change.turn.name, change.node.name) for change in page(writer, cursor).changes}
         assert {
             ("flow", "REMOVED", "a"),
@@ -139,7 +139,7 @@ def test_a_declaration_that_is_replaced_takes_its_flow_along() -> None:
 
 def test_pages_follow_each_other_and_kinds_are_chosen() -> None:
     with opened() as writer:
-        apply(writer, frames_of([run_event(inputs=[dataset(f"a{n}") for n in range(5)], outputs=[dataset("b")])]))
+        apply(writer, records_of([run_event(inputs=[dataset(f"a{n}") for n in range(5)], outputs=[dataset("b")])]))
         whole = page(writer)
         assert not whole.more
         pieces: list[ChangeRecord] = []
@@ -160,7 +160,7 @@ def test_a_cursor_behind_what_is_kept_is_gone() -> None:
     with opened() as writer:
         writer.changes.kept = 5
         cursor = now(writer)
-        apply(writer, frames_of([run_event(inputs=[dataset(f"a{n}") for n in range(9)])]))
+        apply(writer, records_of([run_event(inputs=[dataset(f"a{n}") for n in range(9)])]))
         assert len(page(writer).changes) == 5
         with pytest.raises(GoneError) as gone:
             page(writer, cursor)
@@ -170,21 +170,21 @@ def test_a_cursor_behind_what_is_kept_is_gone() -> None:
 
 def test_a_cursor_outlives_a_restart_but_not_an_older_copy_nor_another_store(tmp_path: Path) -> None:
     with opened() as writer:
-        apply(writer, frames_of([run_event(inputs=[dataset("a")])]))
+        apply(writer, records_of([run_event(inputs=[dataset("a")])]))
         early = now(writer)
         with closing(sqlite3.connect(tmp_path / "older.db")) as older:
             writer.connection.backup(older)
-        apply(writer, frames_of([run_event(time_us=T0 + 1, outputs=[dataset("b")])]))
+        apply(writer, records_of([run_event(time_us=T0 + 1, outputs=[dataset("b")])]))
         late = now(writer)
         with closing(GraphWriter(writer.path, NAMES)) as again:
             assert {change.node.name for change in page(again, early, kinds=("node",)).changes} == {"b"}
             assert told(again, late) == []
-            apply(again, frames_of([run_event(time_us=T0 + 2, outputs=[dataset("c")])]))
+            apply(again, records_of([run_event(time_us=T0 + 2, outputs=[dataset("c")])]))
             assert told(again, late)
         with closing(GraphWriter(tmp_path / "older.db", NAMES)) as restored:
             with pytest.raises(GoneError):
                 page(restored, late)
-            apply(restored, frames_of([run_event(time_us=T0 + 3, outputs=[dataset(f"d{n}") for n in range(9)])]))
+            apply(restored, records_of([run_event(time_us=T0 + 3, outputs=[dataset(f"d{n}") for n in range(9)])]))
             assert told(restored, early)
             with pytest.raises(GoneError):
                 page(restored, late)
@@ -196,9 +196,9 @@ def test_a_cursor_outlives_a_restart_but_not_an_older_copy_nor_another_store(tmp
 
 def test_a_batch_that_is_not_committed_tells_nothing() -> None:
     with opened() as writer:
-        apply(writer, frames_of([run_event(inputs=[dataset("a")])]))
+        apply(writer, records_of([run_event(inputs=[dataset("a")])]))
         cursor, taken = now(writer), NAMES.dataset("ns", "a")
         with pytest.raises(CollisionError):
-            writer.apply(Batch({("log", 0): (1, 2)}, {"node": [(taken, 1, "ns", "impostor", T0)]}), Budget(1))
-        apply(writer, frames_of([run_event(time_us=T0 + 1, inputs=[dataset("a")])]))
+            writer.apply(Batch({("log", 0): OffsetRange(1, 2)}, {"node": [(taken, 1, "ns", "impostor", T0)]}), Budget(1))
+        apply(writer, records_of([run_event(time_us=T0 + 1, inputs=[dataset("a")])]))
         assert told(writer, cursor) == []

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.aliases import operator, said, spaces
-from tests.events import KEY, RUNS, T0, dataset, erase, facet, frames_of, run_event
+from tests.events import KEY, RUNS, T0, dataset, erase, facet, records_of, run_event
 from tests.store.test_apply import apply, exported, opened
 
 from lineage_bridge.graph.facts.events import Names
@@ -32,7 +32,7 @@ def writer() -> Iterator[GraphWriter]:
         run_event(run=RUNS[2], inputs=topics),
     ]
     with opened() as made:
-        apply(made, frames_of(events, arrival=T0 + 5 * DAY_US))
+        apply(made, records_of(events, arrival=T0 + 5 * DAY_US))
         yield made
 
 
@@ -60,7 +60,7 @@ def test_as_of_a_time_what_had_been_claimed_by_then_counts(writer: GraphWriter) 
 
 
 def test_a_server_that_is_claimed_to_be_two_clusters_is_in_neither(writer: GraphWriter) -> None:
-    apply(writer, frames_of([run_event(run=RUNS[3], time_us=T0 + 2 * DAY_US, inputs=[in_cluster(B2, "lkc-2", "other")])]))
+    apply(writer, records_of([run_event(run=RUNS[3], time_us=T0 + 2 * DAY_US, inputs=[in_cluster(B2, "lkc-2", "other")])]))
     assert members(writer, B2) == {B2}
     assert members(writer, B2, T0 + DAY_US) == {B1, B2, CONFLUENT}
     assert [record.standing for record in AliasList(writer.connection).page(AliasFilter(kind="facet"))] == [True, False, False]
@@ -85,7 +85,7 @@ def test_what_only_an_erased_run_claimed_is_gone_with_it(writer: GraphWriter) ->
 
 
 def test_an_erased_run_leaves_what_others_claim_and_since_when_they_do(writer: GraphWriter) -> None:
-    apply(writer, frames_of([run_event(run=RUNS[3], time_us=T0 + DAY_US, inputs=[in_cluster(B1)])], arrival=T0 + 5 * DAY_US))
+    apply(writer, records_of([run_event(run=RUNS[3], time_us=T0 + DAY_US, inputs=[in_cluster(B1)])], arrival=T0 + 5 * DAY_US))
     apply(writer, [operator(erase(RUNS[0]))])
     assert members(writer, B1, T0) == {B1}
     assert members(writer, B1, T0 + DAY_US) == {B1, B2, CONFLUENT}

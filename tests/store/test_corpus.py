@@ -12,9 +12,9 @@ from tests.quirks.small_world import small_world
 from tests.quirks.telling import Quirk
 from tests.store.test_apply import CONTENT_ADDRESSED, NAMES, contents, opened, settle
 
-from lineage_bridge.graph.facts.fold import flat, fold_frames, without_erased
+from lineage_bridge.graph.facts.fold import flat, fold_records, without_erased
 from lineage_bridge.graph.flows.derive import derive
-from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.verify import MAY_HOLD_MORE, verify
@@ -31,8 +31,8 @@ def told() -> list[bytes]:
     return masked(huge=True)
 
 
-def put(writer: GraphWriter, frames: list[Carried], budget: int) -> None:
-    writer.apply(Batch({}, dict(flat(fold_frames(frames, NAMES)))), Budget(budget))
+def put(writer: GraphWriter, records: list[StoredRecord], budget: int) -> None:
+    writer.apply(Batch({}, dict(flat(fold_records(records, NAMES)))), Budget(budget))
 
 
 def exported(writer: GraphWriter) -> list[bytes]:
@@ -61,7 +61,7 @@ def test_any_disorder_and_budget_gives_one_graph(at_once: GraphWriter, seed: int
 
 
 def test_the_store_holds_what_the_plain_fold_gives(at_once: GraphWriter) -> None:
-    tables = fold_frames(told_once(told()), NAMES)
+    tables = fold_records(told_once(told()), NAMES)
     derived = derive(tables, NAMES)
     for name in BY_NAME.keys() - CONTENT_ADDRESSED - {"node"}:
         assert contents(at_once, name) == {key + values for key, values in tables[name].items()}, name
@@ -90,13 +90,13 @@ def test_a_quirk_gives_the_flows_written_beside_it(flows: dict[str, set[str]], q
 
 @pytest.mark.parametrize("seed", seeds(60))
 def test_its_events_told_of_a_small_world_give_what_the_plain_fold_gives(seed: int) -> None:
-    frames = small_world(seed)
-    tables = without_erased(fold_frames(frames, NAMES))
+    records = small_world(seed)
+    tables = without_erased(fold_records(records, NAMES))
     derived = derive(tables, NAMES)
     exports = []
     for order in (2 * seed, 2 * seed + 1):
         choice = random.Random(order)
-        doubled = [*frames, *choice.sample(frames, len(frames) // 4)]
+        doubled = [*records, *choice.sample(records, len(records) // 4)]
         choice.shuffle(doubled)
         with opened() as writer:
             for batch in batches(doubled, order, most=5):

@@ -4,14 +4,14 @@ import json
 from typing import Any
 
 import pytest
-from tests.events import RUNS, T0, dataset, dataset_event, facet, frame, frames_of, job_event, run_event
+from tests.events import RUNS, T0, dataset, dataset_event, facet, job_event, records_of, run_event, stored_record
 from tests.store.test_apply import NAMES
 
 from lineage_bridge.graph.facts.events import facts
-from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.flows.labels import Label
 from lineage_bridge.graph.ids import DAY_US, NodeKind
-from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.reader import StoreReader
@@ -21,9 +21,9 @@ from lineage_bridge.store.write.apply import GraphWriter
 HOUR = 3_600_000_000
 
 
-def add(writer: GraphWriter, *bodies: bytes, kind: FrameKind = FrameKind.EVENT, arrival: int = T0 + 400 * DAY_US) -> None:
-    frames = frames_of(list(bodies), arrival=arrival, kind=kind)
-    writer.apply(Batch({}, dict(flat(fold_frames(frames, NAMES)))), Budget(10**6))
+def add(writer: GraphWriter, *bodies: bytes, kind: RecordKind = RecordKind.EVENT, arrival: int = T0 + 400 * DAY_US) -> None:
+    records = records_of(list(bodies), arrival=arrival, kind=kind)
+    writer.apply(Batch({}, dict(flat(fold_records(records, NAMES)))), Budget(10**6))
 
 
 def moved(source: str, target: str, time_us: int, run: str = RUNS[0], job: str = "job", type_: str = "COMPLETE") -> bytes:
@@ -83,17 +83,17 @@ def test_a_declaration_that_is_older_than_a_drop_has_ended(writer: GraphWriter) 
 
 def test_an_operator_ends_an_edge_and_takes_that_back(writer: GraphWriter) -> None:
     add(writer, moved("a", "b", T0), moved("a", "c", T0, run=RUNS[1]))
-    add(writer, order("end", source="a", target="b"), kind=FrameKind.OPERATOR, arrival=T0 + HOUR)
+    add(writer, order("end", source="a", target="b"), kind=RecordKind.OPERATOR, arrival=T0 + HOUR)
     assert flows(writer, "a") == {("a", "c"): Label.CURRENT}
     assert flows(writer, "a", ended=True) == {("a", "b"): Label.ENDED, ("a", "c"): Label.CURRENT}
     assert flows(writer, "a", at_us=T0 + 1) == {("a", "b"): Label.CURRENT, ("a", "c"): Label.CURRENT}
-    add(writer, order("unend", source="a", target="b"), kind=FrameKind.OPERATOR, arrival=T0 + 2 * HOUR)
+    add(writer, order("unend", source="a", target="b"), kind=RecordKind.OPERATOR, arrival=T0 + 2 * HOUR)
     assert flows(writer, "a") == {("a", "b"): Label.CURRENT, ("a", "c"): Label.CURRENT}
 
 
 def test_an_operator_ends_all_that_a_job_takes_from_a_dataset_until_it_names_it_again(writer: GraphWriter) -> None:
     add(writer, moved("a", "b", T0), moved("x", "b", T0, run=RUNS[1]))
-    add(writer, order("end", source="a"), kind=FrameKind.OPERATOR, arrival=T0 + HOUR)
+    add(writer, order("end", source="a"), kind=RecordKind.OPERATOR, arrival=T0 + HOUR)
     assert flows(writer, "b") == {("x", "b"): Label.CURRENT}
     reader = StoreReader(writer.connection)
     job = reader.nodes.find(NodeKind.JOB, "jobs", "job")
@@ -107,7 +107,7 @@ def test_an_operator_ends_all_that_a_job_takes_from_a_dataset_until_it_names_it_
     "body", [b"{}", b"[", b'{"operation": "end"}', order("end"), order("end", at="soon", source="a"), order("stop", source="a")]
 )
 def test_a_malformed_order_says_nothing(body: bytes) -> None:
-    operator = frame(body, kind=FrameKind.OPERATOR)
+    operator = stored_record(body, kind=RecordKind.OPERATOR)
     if body not in (b"{}", b"["):
         assert facts(operator, NAMES) == []
 

@@ -9,10 +9,10 @@ from tests.events import RUNS, T0, dataset, facet, run_event
 from tests.quirks.telling import MINUTE_US, SAMPLES, run_id
 from tests.store.test_apply import NAMES, opened
 
-from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.flows.labels import Label
 from lineage_bridge.graph.ids import DAY_US, NodeKind, event_id
-from lineage_bridge.graph.log_record import Carried, FrameKind
+from lineage_bridge.graph.log_record import LogRecord, RecordKind, StoredRecord
 from lineage_bridge.graph.relations import Evidence, Side
 from lineage_bridge.model.events import EventFilter
 from lineage_bridge.model.graph import Node, WalkLimits
@@ -40,8 +40,8 @@ class Graph:
     def __init__(self, writer: GraphWriter) -> None:
         self.writer, self.reader = writer, StoreReader(writer.connection)
 
-    def put(self, frames: list[Carried]) -> None:
-        self.writer.apply(Batch({}, dict(flat(fold_frames(frames, NAMES)))), Budget(40))
+    def put(self, records: list[StoredRecord]) -> None:
+        self.writer.apply(Batch({}, dict(flat(fold_records(records, NAMES)))), Budget(40))
         while self.writer.settle(Budget(40)):
             pass
 
@@ -66,11 +66,11 @@ class Graph:
         return list(Export(self.writer.connection, now).lines())
 
 
-def carried(body: bytes, place: int, channel: str) -> Carried:
-    return Carried(channel, 0, place, int(FrameKind.EVENT), event_id(body), ARRIVAL, channel, "", b"", body)
+def carried(body: bytes, place: int, channel: str) -> StoredRecord:
+    return StoredRecord(channel, 0, place, LogRecord(RecordKind.EVENT, event_id(body), ARRIVAL, channel, "", b"", body))
 
 
-def arranged(bodies: list[bytes], order: str) -> list[list[Carried]]:
+def arranged(bodies: list[bytes], order: str) -> list[list[StoredRecord]]:
     """The batches in which they arrive: one event each, or, when there are many, some hundreds."""
     told = [carried(body, place, "http") for place, body in enumerate(bodies)]
     if order == "backwards":

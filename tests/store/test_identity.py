@@ -4,17 +4,18 @@ import json
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from tests.aliases import NAMES as SPELLINGS
 from tests.aliases import UNSEEN, aliases, operator, said, spaces, word, worlds
-from tests.events import KEY, T0, dataset, facet, frames_of, run_event
+from tests.events import KEY, T0, dataset, facet, records_of, run_event
 from tests.store.test_apply import apply, contents, exported, opened, settle
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import fold_frames, without_erased
+from lineage_bridge.graph.facts.fold import fold_records, without_erased
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.identity.steps import Spelling
 from lineage_bridge.graph.ids import DAY_US, NodeKind
-from lineage_bridge.graph.log_record import Carried, FrameKind
+from lineage_bridge.graph.log_record import LogRecord, RecordKind, StoredRecord
 from lineage_bridge.model.graph import Node
 from lineage_bridge.store.derive.verify import verify
 from lineage_bridge.store.identity.groups import Identities
@@ -22,16 +23,26 @@ from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.write.asof import folded_again
 
 NAMES = Names(KEY)
+
 STORED = ("alias", "symlink", "symlink_evidence", "namespace_claim", "namespace_claim_evidence", "name_alias", "namespace_alias")
+
+
+def arriving(stored: StoredRecord, arrival_us: int) -> StoredRecord:
+    """The same record, received at another time."""
+    return stored._replace(record=structs.replace(stored.record, arrival_us=arrival_us))
+
+
+def is_event_of(record: LogRecord, day: bytes) -> bool:
+    return record.kind == RecordKind.EVENT and day in record.body[:40]
 
 
 @settings(max_examples=60, deadline=None)
 @given(worlds(), st.data())
-def test_the_store_equals_the_plain_fold(frames: list[Carried], data: st.DataObject) -> None:
-    tables = without_erased(fold_frames(frames, NAMES))
+def test_the_store_equals_the_plain_fold(records: list[StoredRecord], data: st.DataObject) -> None:
+    tables = without_erased(fold_records(records, NAMES))
     derived = derive(tables, NAMES)
     with opened() as writer:
-        left = data.draw(st.permutations(frames))
+        left = data.draw(st.permutations(records))
         while left:
             size = data.draw(st.integers(1, 6))
             apply(writer, left[:size])
@@ -46,9 +57,9 @@ def test_the_store_equals_the_plain_fold(frames: list[Carried], data: st.DataObj
 
 @settings(max_examples=40, deadline=None)
 @given(worlds())
-def test_a_group_is_the_same_from_each_of_its_names(frames: list[Carried]) -> None:
+def test_a_group_is_the_same_from_each_of_its_names(records: list[StoredRecord]) -> None:
     with opened() as writer:
-        apply(writer, frames)
+        apply(writer, records)
         every = Identities(writer.connection)
         ids = [row[0] for row in writer.connection.execute("SELECT id FROM node").fetchall()]
         together = every.of(ids)
@@ -67,7 +78,7 @@ def test_a_spelling_of_a_group_finds_that_group_though_no_node_has_it_and_a_rule
     here = [dataset("/x/dt=2", "s3://b"), dataset("x", "s3://b"), dataset("x/dt=1", "s3a://b")]
     vetoed = said("veto", {**spaces("s3://b", "s3://b"), "kind": "rule", "evidence": "path-key-value"})
     with opened() as writer:
-        apply(writer, [*frames_of([run_event(inputs=here)]), operator(vetoed)])
+        apply(writer, [*records_of([run_event(inputs=here)]), operator(vetoed)])
         nodes = Nodes(writer.connection)
         table, partition = (nodes.find(NodeKind.DATASET, "s3://b", name) for name in ("x", "/x/dt=2"))
         assert nodes.by_spelling(NodeKind.DATASET, "s3a://b", "x/dt=2") == partition
@@ -76,12 +87,12 @@ def test_a_spelling_of_a_group_finds_that_group_though_no_node_has_it_and_a_rule
 
 @settings(max_examples=40, deadline=None)
 @given(worlds(), st.lists(aliases, min_size=1, max_size=3))
-def test_a_vetoed_alias_equals_never_having_had_it(frames: list[Carried], words: list[dict[str, object]]) -> None:
+def test_a_vetoed_alias_equals_never_having_had_it(records: list[StoredRecord], words: list[dict[str, object]]) -> None:
     late = T0 + 10
     with opened() as writer, opened() as never:
         fresh = [{**word_, "evidence": f"never said before {n}"} for n, word_ in enumerate(words)]
-        apply(writer, [*frames, operator(said("alias", *fresh), 900, late)])
-        apply(never, frames)
+        apply(writer, [*records, operator(said("alias", *fresh), 900, late)])
+        apply(never, records)
         apply(writer, [operator(said("veto", *fresh), 901, late + 1)])
         assert exported(writer) == exported(never)
         for table in STORED[1:]:
@@ -91,7 +102,7 @@ def test_a_vetoed_alias_equals_never_having_had_it(frames: list[Carried], words:
 
 def test_the_node_is_found_by_every_spelling_seen_or_not() -> None:
     with opened() as writer:
-        apply(writer, frames_of([run_event(inputs=[dataset("x", "s3://b"), dataset("t", "kafka://a:1"), dataset("p.d.t", "bigquery")])]))
+        apply(writer, records_of([run_event(inputs=[dataset("x", "s3://b"), dataset("t", "kafka://a:1"), dataset("p.d.t", "bigquery")])]))
         nodes = Nodes(writer.connection)
         for spelling, name in {
             ("s3a://b", "/x/dt=2026-01-01/part-00000-a.parquet"): "x",
@@ -107,7 +118,7 @@ def test_the_node_is_found_by_every_spelling_seen_or_not() -> None:
 
 def test_names_may_be_spelt_as_lineage_bridge_does() -> None:
     with opened() as writer:
-        apply(writer, frames_of([run_event(inputs=[dataset("t", "kafka://a:1")], outputs=[dataset("p.d.t", "bigquery")])]))
+        apply(writer, records_of([run_event(inputs=[dataset("t", "kafka://a:1")], outputs=[dataset("p.d.t", "bigquery")])]))
         apply(writer, [operator(said("alias", spaces("confluent://env-1/lkc-1", "kafka://a:1")))])
         apply(writer, [operator(said("alias", spaces("google://p/d", "bigquery", prefix="p.d.")))])
         nodes = Nodes(writer.connection)
@@ -123,7 +134,7 @@ def test_names_may_be_spelt_as_lineage_bridge_does() -> None:
 def test_joining_and_parting_two_namespaces_writes_no_row_for_their_names() -> None:
     with opened() as writer:
         names = [dataset(f"t{n}", namespace) for n in range(50) for namespace in ("one", "two")]
-        apply(writer, frames_of([run_event(inputs=names)]))
+        apply(writer, records_of([run_event(inputs=names)]))
         # The next batch clears what the first one was staged in.
         apply(writer, [operator(said("veto", spaces("three", "four")))])
         for kind in ("alias", "veto"):
@@ -135,7 +146,7 @@ def test_joining_and_parting_two_namespaces_writes_no_row_for_their_names() -> N
 
 def test_jobs_are_joined_by_operators_alone() -> None:
     with opened() as writer:
-        apply(writer, frames_of([run_event(job="inventory.0", outputs=[dataset("t")]), run_event(job="connector", inputs=[dataset("s")])]))
+        apply(writer, records_of([run_event(job="inventory.0", outputs=[dataset("t")]), run_event(job="connector", inputs=[dataset("s")])]))
         apply(
             writer, [operator(said("alias", word(("jobs", "inventory.0"), ("jobs", "connector"), entity="job", evidence="one connector")))]
         )
@@ -148,8 +159,8 @@ def test_jobs_are_joined_by_operators_alone() -> None:
 def test_a_job_goes_by_the_name_that_its_own_system_gives_it() -> None:
     with opened() as writer:
         connector = ("kafka-connect://worker:8083", "inventory")
-        apply(writer, frames_of([run_event(job="inventory.0", outputs=[dataset("t")])]))
-        apply(writer, frames_of([run_event(job=connector[1], namespace=connector[0], inputs=[dataset("s")])]))
+        apply(writer, records_of([run_event(job="inventory.0", outputs=[dataset("t")])]))
+        apply(writer, records_of([run_event(job=connector[1], namespace=connector[0], inputs=[dataset("s")])]))
         apply(writer, [operator(said("alias", word(("jobs", "inventory.0"), connector, entity="job")))])
         lines = [json.loads(line) for line in exported(writer)]
         assert [(line["namespace"], line["name"]) for line in lines if line["type"] == "job"] == [connector]
@@ -157,9 +168,9 @@ def test_a_job_goes_by_the_name_that_its_own_system_gives_it() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(worlds(), st.sampled_from([T0, T0 + 1, T0 + DAY_US, T0 + 2 * DAY_US]))
-def test_groups_as_of_a_time_are_those_of_what_had_been_said(frames: list[Carried], at_us: int) -> None:
+def test_groups_as_of_a_time_are_those_of_what_had_been_said(records: list[StoredRecord], at_us: int) -> None:
     with opened() as writer:
-        apply(writer, frames)
+        apply(writer, records)
         then = Identities(writer.connection, at_us)
         every = [row[0] for row in writer.connection.execute("SELECT id FROM node").fetchall()]
         with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
@@ -168,14 +179,14 @@ def test_groups_as_of_a_time_are_those_of_what_had_been_said(frames: list[Carrie
 
 @settings(max_examples=40, deadline=None)
 @given(worlds(), worlds())
-def test_groups_as_of_midnight_stay_whatever_comes_later(earlier: list[Carried], later: list[Carried]) -> None:
+def test_groups_as_of_midnight_stay_whatever_comes_later(earlier: list[StoredRecord], later: list[StoredRecord]) -> None:
     at_us = T0 - T0 % DAY_US + DAY_US
-    late = [frame._replace(arrival=at_us + frame.arrival % DAY_US) for frame in later if b'"runs"' not in frame.body]
+    late = [arriving(stored, at_us + stored.record.arrival_us % DAY_US) for stored in later if b'"runs"' not in stored.record.body]
     with opened() as writer:
         apply(writer, earlier)
         every = [row[0] for row in writer.connection.execute("SELECT id FROM node").fetchall()]
         before = Identities(writer.connection, at_us).of(every)
-        apply(writer, [frame for frame in late if frame.kind != FrameKind.EVENT or b"2026-11-18" not in frame.body[:40]])
+        apply(writer, [stored for stored in late if not is_event_of(stored.record, b"2026-11-18")])
         assert Identities(writer.connection, at_us).of(every) == before
 
 
@@ -187,7 +198,7 @@ def test_a_symlink_of_yesterday_is_one_no_more_today() -> None:
         run_event(time_us=T0 + DAY_US, outputs=[dataset("t", symlinks=nothing)]),
     ]
     with opened() as writer:
-        apply(writer, frames_of(events, arrival=T0 + 5 * DAY_US))
+        apply(writer, records_of(events, arrival=T0 + 5 * DAY_US))
         id_ = NAMES.dataset("ns", "t")
         for at_us, members in ((T0 - 1, 0), (T0, 2), (T0 + DAY_US - 1, 2), (T0 + DAY_US, 1), (None, 1)):
             known = Identities(writer.connection, at_us)

@@ -2,18 +2,18 @@
 
 from hypothesis import example, given, settings
 from tests.aliases import operator, said, spaces, word, worlds
-from tests.events import T0, dataset, frames_of, run_event
+from tests.events import T0, dataset, records_of, run_event
 from tests.store.test_apply import apply, opened
 
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.reader import StoreReader
 
 EVERY = (NodeKind.DATASET, NodeKind.JOB)
 UNITY, DATABRICKS = "unitycatalog://dbc.example.com", "databricks://dbc.example.com"
 APART = [
-    *frames_of([run_event(inputs=[dataset("a.b.c", UNITY), dataset("a.b.c", DATABRICKS), dataset("p.d.t", "bigquery")])]),
+    *records_of([run_event(inputs=[dataset("a.b.c", UNITY), dataset("a.b.c", DATABRICKS), dataset("p.d.t", "bigquery")])]),
     operator(said("veto", spaces(DATABRICKS, UNITY))),
 ]
 
@@ -21,9 +21,9 @@ APART = [
 @settings(max_examples=60, deadline=None)
 @given(worlds())
 @example(APART)
-def test_every_node_is_there_once_and_its_id_finds_it_again(frames: list[Carried]) -> None:
+def test_every_node_is_there_once_and_its_id_finds_it_again(records: list[StoredRecord]) -> None:
     with opened() as writer:
-        apply(writer, frames)
+        apply(writer, records)
         ids = [row[0] for row in writer.connection.execute("SELECT id FROM node WHERE kind IN (1, 2)")]
         nodes = Nodes(writer.connection)
         listed = [node for _, some in StoreReader(writer.connection).inventory.heads(EVERY) for node in some]
@@ -58,7 +58,7 @@ def test_an_id_without_its_cluster_names_every_cluster_that_has_the_topic_also_o
     ]
     joined = said("alias", spaces("confluent://env-1/lkc-2", "kafka://b2:9092"), word(("x", "y"), ("x", "z")))
     with opened() as writer:
-        apply(writer, [*frames_of([run_event(inputs=here)]), operator(joined)])
+        apply(writer, [*records_of([run_event(inputs=here)]), operator(joined)])
         reader = StoreReader(writer.connection)
         found = {node.namespace for node in reader.inventory.by_node_id("confluent:kafka_topic:env-1:orders")}
         assert found == {"confluent://env-1/lkc-1", "kafka://b2:9092"}
@@ -72,7 +72,7 @@ def test_facets_and_times_are_those_of_all_names() -> None:
     there = [dataset("orders", "kafka://lkc-1")]
     early, late = run_event(run="1", inputs=here, time_us=T0), run_event(run="2", inputs=there, time_us=T0 + 5)
     with opened() as writer:
-        apply(writer, frames_of([early, late]))
+        apply(writer, records_of([early, late]))
         reader = StoreReader(writer.connection)
         (entry,) = reader.inventory.entries(reader.inventory.by_node_id("confluent:kafka_topic:env-1:orders"))
     assert set(entry.facets) == {"documentation"}

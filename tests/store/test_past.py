@@ -6,11 +6,11 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.events import RUNS, T0, carried, dataset, dataset_event, facet, frames_of, run_event
+from tests.events import RUNS, T0, carried, dataset, dataset_event, facet, records_of, run_event
 from tests.store.test_apply import NAMES, apply, opened, settle
 
 from lineage_bridge.graph.ids import DAY_US, NodeKind
-from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.model.graph import Node, Walk, WalkLimits
 from lineage_bridge.openlineage.times import parse_time
 from lineage_bridge.store.reader import StoreReader
@@ -53,10 +53,10 @@ def as_read_now(reader: StoreReader, then: StoreReader) -> StoreReader:
 
 @settings(max_examples=40, deadline=None)
 @given(plain, _moments, st.integers(1, 3))
-def test_flows_as_of_a_time_are_those_of_what_had_been_said(frames: list[Carried], at_us: int, depth: int) -> None:
+def test_flows_as_of_a_time_are_those_of_what_had_been_said(records: list[StoredRecord], at_us: int, depth: int) -> None:
     with opened() as writer:
-        for frame in frames:
-            apply(writer, [frame], budget=10_000)
+        for record in records:
+            apply(writer, [record], budget=10_000)
         settle(writer)
         with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
             reader, then = StoreReader(writer.connection), StoreReader(again)
@@ -70,9 +70,9 @@ def test_flows_as_of_a_time_are_those_of_what_had_been_said(frames: list[Carried
 
 @settings(max_examples=30, deadline=None)
 @given(plain, _midnights)
-def test_labels_as_of_midnight_are_those_of_what_had_been_said(frames: list[Carried], at_us: int) -> None:
+def test_labels_as_of_midnight_are_those_of_what_had_been_said(records: list[StoredRecord], at_us: int) -> None:
     with opened() as writer:
-        apply(writer, frames)
+        apply(writer, records)
         settle(writer)
         with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
             reader = StoreReader(writer.connection)
@@ -84,9 +84,9 @@ def test_labels_as_of_midnight_are_those_of_what_had_been_said(frames: list[Carr
 
 @settings(max_examples=40, deadline=None)
 @given(carried(min_size=4), st.none() | _moments | _midnights, st.integers(1, 4))
-def test_b_is_downstream_of_a_exactly_when_a_is_upstream_of_b(frames: list[Carried], at_us: int | None, depth: int) -> None:
+def test_b_is_downstream_of_a_exactly_when_a_is_upstream_of_b(records: list[StoredRecord], at_us: int | None, depth: int) -> None:
     with opened() as writer:
-        apply(writer, frames)
+        apply(writer, records)
         settle(writer)
         reader = StoreReader(writer.connection)
         datasets = reader.nodes.matching(NodeKind.DATASET, None, None, None, 0)
@@ -99,16 +99,16 @@ def test_b_is_downstream_of_a_exactly_when_a_is_upstream_of_b(frames: list[Carri
 
 @settings(max_examples=40, deadline=None)
 @given(carried(min_size=4, erasing=False), carried(erasing=False), st.sampled_from([1, 2, 3, 91]))
-def test_an_answer_as_of_midnight_stays_whatever_comes_later(earlier: list[Carried], later: list[Carried], days: int) -> None:
+def test_an_answer_as_of_midnight_stays_whatever_comes_later(earlier: list[StoredRecord], later: list[StoredRecord], days: int) -> None:
     at_us = _MIDNIGHT + days * DAY_US
     # That a job streams is a trait of it, however late it was learnt.
-    earlier, later = ([frame for frame in frames if b"jobType" not in frame.body] for frames in (earlier, later))
+    earlier, later = ([stored for stored in records if b"jobType" not in stored.record.body] for records in (earlier, later))
     with opened() as writer:
         apply(writer, earlier)
         settle(writer)
         reader = StoreReader(writer.connection)
         before = {node: around(reader, node, "both", at_us, at_us) for node in nodes(reader)}
-        apply(writer, [frame for frame in later if not _speaks_of_before(frame, at_us)])
+        apply(writer, [record for record in later if not _speaks_of_before(record, at_us)])
         settle(writer)
         reader = StoreReader(writer.connection)
         for node, walk in before.items():
@@ -132,7 +132,7 @@ def test_as_of_midnight_a_drop_and_an_end_are_those_said_last_by_then() -> None:
     events += [ran(run, "COMPLETE", 2, "new") for run in (1, 2, 3)]
     events += [ran(1, "START", at, "new") for at in (1, day, 9 * day)]
     with opened() as writer:
-        apply(writer, frames_of(events, arrival=T0 + 20 * DAY_US))
+        apply(writer, records_of(events, arrival=T0 + 20 * DAY_US))
         settle(writer)
         at_us = _MIDNIGHT + 2 * DAY_US
         reader = StoreReader(writer.connection)
@@ -147,7 +147,7 @@ def test_as_of_a_time_after_a_drop_what_names_the_dataset_on_a_later_day_does_no
     writes = [run_event("RUNNING", time_us=T0 + time, outputs=[dataset("t")]) for time in (0, DAY_US)]
     drop = dataset_event(dataset("t", lifecycleStateChange=facet(lifecycleStateChange="DROP")), T0 + 1)
     with opened() as writer:
-        apply(writer, frames_of([*writes, drop], arrival=T0 + 20 * DAY_US))
+        apply(writer, records_of([*writes, drop], arrival=T0 + 20 * DAY_US))
         settle(writer)
         reader = StoreReader(writer.connection)
         (job,) = reader.nodes.matching(NodeKind.JOB, None, None, None, 0)
@@ -155,10 +155,10 @@ def test_as_of_a_time_after_a_drop_what_names_the_dataset_on_a_later_day_does_no
             assert len(around(reader, job, "both", at_us, at_us).ports) == named, at_us
 
 
-def _speaks_of_before(frame: Carried, at_us: int) -> bool:
+def _speaks_of_before(record: StoredRecord, at_us: int) -> bool:
     """Whether an event has a time before this one; a damaged one may be cut where it still looks whole."""
     try:
-        found = parse_time(str(json.loads(frame.body)["eventTime"]))
+        found = parse_time(str(json.loads(record.record.body)["eventTime"]))
     except ValueError:
         return False
-    return found is None or min(found.us, frame.arrival) < at_us
+    return found is None or min(found.us, record.record.arrival_us) < at_us

@@ -4,14 +4,14 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.events import KEY, RUNS, T0, carried, columns, dataset, facet, frames_of, job_event, run_event
+from tests.events import KEY, RUNS, T0, carried, columns, dataset, facet, job_event, records_of, run_event
 from tests.store.test_apply import NAMES, apply, opened, settle
 from tests.store.test_past import _moments, nodes, plain
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import DAY_US, NodeKind, event_id
-from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import Impact, Trace, TraceOptions
 from lineage_bridge.ports.graph_store import Batch, Budget
@@ -21,8 +21,8 @@ from lineage_bridge.store.write.asof import folded_again
 
 
 def add(writer: GraphWriter, *bodies: bytes) -> StoreReader:
-    frames = frames_of(list(bodies), arrival=T0 + 400 * DAY_US)
-    writer.apply(Batch({}, dict(flat(fold_frames(frames, Names(KEY))))), Budget(10**6))
+    records = records_of(list(bodies), arrival=T0 + 400 * DAY_US)
+    writer.apply(Batch({}, dict(flat(fold_records(records, Names(KEY))))), Budget(10**6))
     return StoreReader(writer.connection)
 
 
@@ -111,9 +111,9 @@ FAR = T0 + 10_000 * DAY_US
 
 @settings(deadline=None, max_examples=30)
 @given(carried(min_size=4, max_size=12, erasing=False), st.sampled_from(["a", "b", "c"]))
-def test_impact_lists_what_the_walk_meets(frames: list[Carried], name: str) -> None:
+def test_impact_lists_what_the_walk_meets(records: list[StoredRecord], name: str) -> None:
     with opened() as writer:
-        apply(writer, frames)
+        apply(writer, records)
         settle(writer)
         reader = StoreReader(writer.connection)
         origin = reader.nodes.find(NodeKind.DATASET, "ns", name)
@@ -128,9 +128,9 @@ def test_impact_lists_what_the_walk_meets(frames: list[Carried], name: str) -> N
 
 @settings(deadline=None, max_examples=30)
 @given(plain, _moments)
-def test_answers_as_of_a_time_are_those_of_what_had_been_said(frames: list[Carried], at_us: int) -> None:
+def test_answers_as_of_a_time_are_those_of_what_had_been_said(records: list[StoredRecord], at_us: int) -> None:
     with opened() as writer:
-        apply(writer, frames)
+        apply(writer, records)
         settle(writer)
         with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
             reader, then = StoreReader(writer.connection), StoreReader(again)
@@ -147,9 +147,9 @@ def test_answers_as_of_a_time_are_those_of_what_had_been_said(frames: list[Carri
 
 @settings(deadline=None, max_examples=30)
 @given(plain)
-def test_a_trace_long_after_all_was_said_is_that_of_now(frames: list[Carried]) -> None:
+def test_a_trace_long_after_all_was_said_is_that_of_now(records: list[StoredRecord]) -> None:
     with opened() as writer:
-        apply(writer, frames)
+        apply(writer, records)
         settle(writer)
         reader = StoreReader(writer.connection)
         for origin in nodes(reader):

@@ -4,11 +4,11 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from tests.events import KEY, RUNS, T0, columns, dataset, facet, frames_of, job_event, run_event
+from tests.events import KEY, RUNS, T0, columns, dataset, facet, job_event, records_of, run_event
 
 from lineage_bridge.errors import StoreMissingError, StoreVersionError
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.flows.labels import Label
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.relations import Side
@@ -24,7 +24,7 @@ NAMES = Names(KEY)
 
 
 def add(writer: GraphWriter, *bodies: bytes, arrival: int = T0 + 400 * DAY_US) -> None:
-    writer.apply(Batch({}, dict(flat(fold_frames(frames_of(list(bodies), arrival=arrival), NAMES)))), Budget(10**6))
+    writer.apply(Batch({}, dict(flat(fold_records(records_of(list(bodies), arrival=arrival), NAMES)))), Budget(10**6))
 
 
 def reader(writer: GraphWriter) -> StoreReader:

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.events import T0, dataset, frames_of, run_event
+from tests.events import T0, dataset, records_of, run_event
 from tests.store.tables import tables_of
 from tests.store.test_apply import NAMES, apply, empty_store
 
@@ -45,13 +45,13 @@ print("in place")
 def store(path: Path, names: list[str]) -> GraphWriter:
     path.write_bytes(empty_store())
     writer = GraphWriter(path, NAMES)
-    apply(writer, frames_of([run_event(job=name, time_us=T0 + n, outputs=[dataset(name)]) for n, name in enumerate(names)]))
+    apply(writer, records_of([run_event(job=name, time_us=T0 + n, outputs=[dataset(name)]) for n, name in enumerate(names)]))
     return writer
 
 
 def fresh_store(path: Path, names: list[str]) -> GraphWriter:
     fresh = rebuild.open_fresh(path, NAMES)
-    apply(fresh, frames_of([run_event(job=name, time_us=T0 + n, outputs=[dataset(name)]) for n, name in enumerate(names)]))
+    apply(fresh, records_of([run_event(job=name, time_us=T0 + n, outputs=[dataset(name)]) for n, name in enumerate(names)]))
     return fresh
 
 
@@ -113,7 +113,7 @@ def test_a_log_that_tells_less_does_not_replace_the_store(tmp_path: Path) -> Non
         with pytest.raises(StoreError, match="a part of the log is gone") as refused:
             rebuild.refuse_loss(path, fresh, rebuild.compare(path, fresh))
         assert "--anyway" in refused.value.hint
-        apply(fresh, frames_of([run_event(job="b", time_us=T0 + 1, outputs=[dataset("b")])]))
+        apply(fresh, records_of([run_event(job="b", time_us=T0 + 1, outputs=[dataset("b")])]))
         rebuild.refuse_loss(path, fresh, rebuild.compare(path, fresh))
         used.connection.execute('UPDATE position SET "offset" = 1000')
         with pytest.raises(StoreError, match="a part of the log is gone"):

@@ -3,10 +3,10 @@
 from random import Random
 from typing import Any
 
-from tests.events import KEY, RUNS, T0, dataset, facet, frames_of, run_event
+from tests.events import KEY, RUNS, T0, dataset, facet, records_of, run_event
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.reader import StoreReader
@@ -19,7 +19,7 @@ MINUTE = 60_000_000
 def add(writer: GraphWriter, *bodies: bytes) -> None:
     order = list(bodies)
     Random(5).shuffle(order)
-    writer.apply(Batch({}, dict(flat(fold_frames(frames_of(order, arrival=T0 + 400 * DAY_US), NAMES)))), Budget(10**6))
+    writer.apply(Batch({}, dict(flat(fold_records(records_of(order, arrival=T0 + 400 * DAY_US), NAMES)))), Budget(10**6))
 
 
 def links(writer: GraphWriter, run: int, direction: str = "upstream", depth: int = 1, limit: int = 100) -> list[tuple[int, int, str, str]]:

@@ -6,10 +6,10 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.events import KEY, RUNS, T0, dataset, facet, frames_of, run_event
+from tests.events import KEY, RUNS, T0, dataset, facet, records_of, run_event
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.flows.labels import Label
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.model.graph import WalkLimits
@@ -31,8 +31,8 @@ def add(writer: GraphWriter, *bodies: bytes, seed: int | None = 3) -> StoreReade
     if seed is not None:
         Random(seed).shuffle(order)
     for part in (order[::2], order[1::2]):
-        frames = frames_of(part, arrival=T0 + 400 * DAY_US)
-        writer.apply(Batch({}, dict(flat(fold_frames(frames, NAMES)))), Budget(10**6))
+        records = records_of(part, arrival=T0 + 400 * DAY_US)
+        writer.apply(Batch({}, dict(flat(fold_records(records, NAMES)))), Budget(10**6))
     return StoreReader(writer.connection)
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.events import KEY, RUNS, T0, dataset, dataset_event, facet, frames_of, job_event, run_event, schema
+from tests.events import KEY, RUNS, T0, dataset, dataset_event, facet, job_event, records_of, run_event, schema
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.graph import Node
@@ -28,7 +28,7 @@ def add(writer: GraphWriter, *bodies: bytes) -> None:
     order = list(bodies)
     Random(7).shuffle(order)
     for part in (order[::2], order[1::2]):
-        writer.apply(Batch({}, dict(flat(fold_frames(frames_of(part, arrival=T0 + 400 * DAY_US), NAMES)))), Budget(10**6))
+        writer.apply(Batch({}, dict(flat(fold_records(records_of(part, arrival=T0 + 400 * DAY_US), NAMES)))), Budget(10**6))
 
 
 def node(writer: GraphWriter, name: str = "b", namespace: str = "ns", kind: NodeKind = NodeKind.DATASET) -> Node:
@@ -95,7 +95,7 @@ def test_as_of_an_earlier_time(writer: GraphWriter) -> None:
 def test_evidence_is_named(writer: GraphWriter) -> None:
     events = [wrote(0, "id"), wrote(MINUTE, "id"), wrote(2 * MINUTE, "id", "x", job="other", run=RUNS[1])]
     add(writer, *events)
-    ids = [frame.event for frame in frames_of(events)]
+    ids = [stored.record.event_id for stored in records_of(events)]
     first, second = told(writer).versions
     assert (first.first, first.last) == ((T0, ids[0]), (T0 + MINUTE, ids[1]))
     assert ([job.name for job in first.jobs], [job.name for job in second.jobs]) == (["job"], ["other"])

@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from tests.events import KEY, RUNS, T0, dataset, dataset_event, erase, facet, frame, frames_of, run_event, schema
+from tests.events import KEY, RUNS, T0, dataset, dataset_event, erase, facet, records_of, run_event, schema, stored_record
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import DAY_US, NodeKind
-from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.model.search import SearchFilter, SearchPage
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.verify import verify
@@ -21,7 +21,7 @@ NAMES = Names(KEY)
 
 
 def add(writer: GraphWriter, *bodies: bytes, budget: int = 10**6) -> None:
-    writer.apply(Batch({}, dict(flat(fold_frames(frames_of(list(bodies), arrival=T0 + 400 * DAY_US), NAMES)))), Budget(budget))
+    writer.apply(Batch({}, dict(flat(fold_records(records_of(list(bodies), arrival=T0 + 400 * DAY_US), NAMES)))), Budget(budget))
 
 
 def page(writer: GraphWriter, text: str, **more: Any) -> SearchPage:
@@ -112,8 +112,8 @@ def test_an_older_facet_changes_nothing(estate: GraphWriter) -> None:
 
 
 def test_what_an_erased_run_said_is_found_no_more(estate: GraphWriter) -> None:
-    gone = frame(erase(RUNS[0]), place=9_999, kind=FrameKind.OPERATOR)
-    estate.apply(Batch({}, dict(flat(fold_frames([gone], NAMES)))), Budget(10**6))
+    gone = stored_record(erase(RUNS[0]), place=9_999, kind=RecordKind.OPERATOR)
+    estate.apply(Batch({}, dict(flat(fold_records([gone], NAMES)))), Budget(10**6))
     assert found(estate, "customer_id") == []
     assert found(estate, "everyone") == ["customers"]
     assert consistent(estate)

@@ -4,14 +4,14 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.events import KEY, RUNS, T0, columns, dataset, facet, frames_of, run_event
+from tests.events import KEY, RUNS, T0, columns, dataset, facet, records_of, run_event
 from tests.store.test_apply import apply, contents, opened, settle
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import fold_frames
+from lineage_bridge.graph.facts.fold import fold_records
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.ids import DAY_US, NodeKind
-from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.store.derive.verify import verify
@@ -66,7 +66,7 @@ def test_as_of_a_time_a_side_is_what_the_newest_snapshot_by_then_named() -> None
         None: "ab",
     }
     with opened() as writer:
-        apply(writer, frames_of(told, arrival=T0 + 9 * DAY_US))
+        apply(writer, records_of(told, arrival=T0 + 9 * DAY_US))
         settle(writer)
         reader = StoreReader(writer.connection)
         job, target = reader.nodes.find(NodeKind.JOB, "jobs", "job"), reader.nodes.find(NodeKind.DATASET, "ns", "t")
@@ -85,11 +85,11 @@ def test_as_of_a_time_a_side_is_what_the_newest_snapshot_by_then_named() -> None
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(_events, min_size=2, max_size=8).map(frames_of), st.data())
-def test_the_store_closes_as_the_plain_rule_does(frames: list[Carried], data: st.DataObject) -> None:
-    derived = derive(fold_frames(frames, NAMES), NAMES)
+@given(st.lists(_events, min_size=2, max_size=8).map(records_of), st.data())
+def test_the_store_closes_as_the_plain_rule_does(records: list[StoredRecord], data: st.DataObject) -> None:
+    derived = derive(fold_records(records, NAMES), NAMES)
     with opened() as writer:
-        left = data.draw(st.permutations(frames))
+        left = data.draw(st.permutations(records))
         while left:
             size = data.draw(st.integers(1, 3))
             apply(writer, left[:size], budget=data.draw(st.sampled_from([1, 10_000])))

@@ -2,13 +2,13 @@
 
 import json
 
-from tests.events import RUNS, T0, dataset, facet, frame, run_event
+from tests.events import RUNS, T0, dataset, facet, run_event, stored_record
 from tests.store.test_apply import NAMES
 from tests.store.test_questions import add, affected, node
 
-from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import DAY_US, NodeKind
-from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.model.analysis import EstateTable
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.model.runs import RunFilter
@@ -36,7 +36,7 @@ def stating(type_: str = "RUNNING", time_us: int = T0) -> bytes:
 def say(writer: GraphWriter, operation: str, arrival: int = NOW) -> None:
     ends = {"a": {"namespace": "jobs", "name": "own"}, "b": {"namespace": "jobs", "name": "seen"}}
     body = json.dumps({"operation": operation, "aliases": [{"entity": "job", **ends, "evidence": "one connector"}]}).encode()
-    rows = dict(flat(fold_frames([frame(body, place=arrival, arrival=arrival, kind=FrameKind.OPERATOR)], NAMES)))
+    rows = dict(flat(fold_records([stored_record(body, place=arrival, arrival=arrival, kind=RecordKind.OPERATOR)], NAMES)))
     writer.apply(Batch({}, rows), Budget(10**6))
 
 

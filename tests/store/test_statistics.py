@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from tests.events import KEY, RUNS, T0, dataset, facet, frame, frames_of, run_event
+from tests.events import KEY, RUNS, T0, dataset, facet, records_of, run_event, stored_record
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames
+from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.statistics import StatisticsFilter, StatisticsSeries
@@ -20,8 +20,8 @@ HOUR = 3600 * S
 
 
 def add(writer: GraphWriter, *bodies: bytes) -> None:
-    frames = frames_of(list(bodies), arrival=T0 + 400 * DAY_US)
-    writer.apply(Batch({}, dict(flat(fold_frames(frames, NAMES)))), Budget(10**6))
+    records = records_of(list(bodies), arrival=T0 + 400 * DAY_US)
+    writer.apply(Batch({}, dict(flat(fold_records(records, NAMES)))), Budget(10**6))
 
 
 def asked(writer: GraphWriter, since: int = T0, until: int = T0 + DAY_US, name: str = "b", **more: Any) -> tuple[StatisticsSeries, ...]:
@@ -90,7 +90,7 @@ def test_an_event_from_a_clock_far_ahead_counts_once_however_often_it_came(write
     job = {"jobType": facet(processingType="STREAMING", integration="X", emissionPattern=pattern)}
     ahead = wrote(3 * 86_400, 500, job_facets=job)
     for place, arrival in enumerate((T0, T0 + 5 * S, T0 + 2 * DAY_US)):
-        copies = [frame(ahead, place=place, arrival=arrival)]
-        writer.apply(Batch({}, dict(flat(fold_frames(copies, NAMES)))), Budget(10**6))
+        copies = [stored_record(ahead, place=place, arrival=arrival)]
+        writer.apply(Batch({}, dict(flat(fold_records(copies, NAMES)))), Budget(10**6))
     (series,) = asked(writer, T0, T0 + 4 * DAY_US)
     assert (series.amount.rows, series.samples, series.first) == (500, 1, T0)

@@ -5,14 +5,14 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.events import KEY, T0, dataset, erase, facet, frame, frames_of, run_event
+from tests.events import KEY, T0, dataset, erase, facet, records_of, run_event, stored_record
 from tests.store.test_apply import apply, contents, empty_store, settle
 
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import fold_frames, without_erased
+from lineage_bridge.graph.facts.fold import fold_records, without_erased
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.ids import DAY_US
-from lineage_bridge.graph.log_record import Carried, FrameKind
+from lineage_bridge.graph.log_record import RecordKind, StoredRecord
 from lineage_bridge.graph.relations import Evidence, Origin
 from lineage_bridge.store.derive.verify import verify
 from lineage_bridge.store.write.apply import GraphWriter
@@ -50,7 +50,7 @@ def writes(number: int, at: float, end: float, *names: str, **more: Any) -> list
 
 def stitched(*runs: list[bytes]) -> set[tuple[str, str]]:
     known = {NAMES.dataset("ns", name): name for name in "abcdefgh"}
-    flows = derive(fold_frames(frames_of([body for run in runs for body in run]), NAMES), NAMES, stitch=True).get("flow", set())
+    flows = derive(fold_records(records_of([body for run in runs for body in run]), NAMES), NAMES, stitch=True).get("flow", set())
     assert all(row[4] == Evidence.STITCHED for row in flows if row[3] == Origin.INFERRED)
     return {(known[row[0]], known[row[1]]) for row in flows if row[3] == Origin.INFERRED}
 
@@ -75,14 +75,14 @@ def test_what_does_not_fit_is_not_guessed() -> None:
 
 
 def test_the_rule_is_off_unless_asked_for() -> None:
-    frames = frames_of([*reads(1, 0, 10, "a"), *writes(2, 1, 9, "c")])
-    assert not derive(fold_frames(frames, NAMES), NAMES).get("flow")
+    records = records_of([*reads(1, 0, 10, "a"), *writes(2, 1, 9, "c")])
+    assert not derive(fold_records(records, NAMES), NAMES).get("flow")
 
 
 def test_spark_for_each_batch_as_it_was_recorded() -> None:
     for sample in sorted(SAMPLES.glob("with_delta_kafka_*.ndjson")):
         lines = [line for line in sample.read_bytes().splitlines() if line.strip()]
-        tables = fold_frames(frames_of(lines, arrival=T0 + 90 * DAY_US), NAMES)
+        tables = fold_records(records_of(lines, arrival=T0 + 90 * DAY_US), NAMES)
         names = {id_: name for id_, _, _, name in tables["node"]}
         rows = derive(tables, NAMES, stitch=True)["flow"]
         found = {(names[row[0]], Path(names[row[1]]).name) for row in rows if row[3] == Origin.INFERRED}
@@ -110,22 +110,22 @@ _writers = st.builds(
 
 
 @st.composite
-def families(draw: st.DrawFn) -> list[Carried]:
+def families(draw: st.DrawFn) -> list[StoredRecord]:
     events = [event for run in draw(st.lists(_readers | _writers, min_size=2, max_size=8)) for event in run]
-    frames = frames_of(draw(st.permutations(events)))
+    records = records_of(draw(st.permutations(events)))
     if draw(st.integers(0, 3)) == 0:
-        frames.append(frame(erase(run_id(draw(st.integers(0, 9)))), place=10_000, kind=FrameKind.OPERATOR))
-    return frames
+        records.append(stored_record(erase(run_id(draw(st.integers(0, 9)))), place=10_000, kind=RecordKind.OPERATOR))
+    return records
 
 
 @settings(max_examples=150, deadline=None)
 @given(families(), st.data())
-def test_the_store_stitches_as_the_plain_rule_does(tmp_path_factory: Any, frames: list[Carried], data: st.DataObject) -> None:
-    derived = derive(without_erased(fold_frames(frames, NAMES)), NAMES, stitch=True)
+def test_the_store_stitches_as_the_plain_rule_does(tmp_path_factory: Any, records: list[StoredRecord], data: st.DataObject) -> None:
+    derived = derive(without_erased(fold_records(records, NAMES)), NAMES, stitch=True)
     path = tmp_path_factory.mktemp("graph") / "graph.db"
     path.write_bytes(empty_store())
     writer = GraphWriter(path, Names(KEY), stitch=data.draw(st.booleans()))
-    left = data.draw(st.permutations(frames))
+    left = data.draw(st.permutations(records))
     while left:
         size = data.draw(st.integers(1, 6))
         apply(writer, left[:size], budget=data.draw(st.sampled_from([1, 10_000])))
@@ -148,8 +148,8 @@ def test_a_reader_that_names_more_is_stitched_anew(tmp_path: Path) -> None:
     path = tmp_path / "graph.db"
     path.write_bytes(empty_store())
     writer = GraphWriter(path, Names(KEY), stitch=True)
-    apply(writer, frames_of([*reads(1, 0, 10, "a"), *writes(2, 1, 9, "c")]))
-    apply(writer, frames_of(reads(1, 5, 5, "b")[:1]))
+    apply(writer, records_of([*reads(1, 0, 10, "a"), *writes(2, 1, 9, "c")]))
+    apply(writer, records_of(reads(1, 5, 5, "b")[:1]))
     inferred = {row[0] for row in contents(writer, "flow") if row[3] == Origin.INFERRED}
     assert inferred == {NAMES.dataset("ns", "a"), NAMES.dataset("ns", "b")}
     writer.close()
@@ -160,11 +160,11 @@ def cost_of_one_more_reader(path: Path, siblings: int) -> int:
     path.write_bytes(empty_store())
     writer = GraphWriter(path, Names(KEY), stitch=True)
     batches = [body for n in range(siblings) for body in (*reads(2 * n, n, n + 0.9, "a"), *writes(2 * n + 1, n + 0.1, n + 0.8, "c"))]
-    apply(writer, frames_of(batches), budget=10**9)
+    apply(writer, records_of(batches), budget=10**9)
     settle(writer)
-    apply(writer, frames_of(reads(8_000, 0, 1, "b", parent=None)))
+    apply(writer, records_of(reads(8_000, 0, 1, "b", parent=None)))
     before = writer.connection.total_changes
-    apply(writer, frames_of(reads(9_000, 5.05, 5.9, "b")), budget=10**9)
+    apply(writer, records_of(reads(9_000, 5.05, 5.9, "b")), budget=10**9)
     cost = writer.connection.total_changes - before
     writer.close()
     return cost

@@ -1,7 +1,7 @@
 """Verification looks at everything derived, and sees a row that is wrong."""
 
 import pytest
-from tests.events import T0, columns, dataset, facet, frames_of, job_event, run_event, schema
+from tests.events import T0, columns, dataset, facet, job_event, records_of, run_event, schema
 from tests.store.test_apply import NAMES, apply, opened
 
 from lineage_bridge.graph.relations import BY_NAME
@@ -41,7 +41,7 @@ def test_every_table_that_is_no_relation_is_verified() -> None:
 @pytest.mark.parametrize("table", [table for table in STORED if table not in MAY_HOLD_MORE])
 def test_a_row_that_is_missing_or_too_many_is_seen(table: str) -> None:
     with opened() as writer:
-        apply(writer, frames_of(EVENTS))
+        apply(writer, records_of(EVENTS))
         assert wrong(writer) == []
         execute = writer.connection.execute
         columns_ = [column.name for column in METADATA.tables[table].columns]
@@ -63,7 +63,7 @@ def test_a_row_that_is_missing_or_too_many_is_seen(table: str) -> None:
 
 def test_a_name_that_search_does_not_know_is_seen() -> None:
     with opened() as writer:
-        apply(writer, frames_of(EVENTS))
+        apply(writer, records_of(EVENTS))
         id_, namespace, name = writer.connection.execute("SELECT id, namespace, name FROM node LIMIT 1").fetchone()
         writer.connection.execute(
             "INSERT INTO node_search (node_search, rowid, namespace, name) VALUES ('delete', ?, ?, ?)", (id_, namespace, name)
@@ -73,6 +73,6 @@ def test_a_name_that_search_does_not_know_is_seen() -> None:
 
 def test_keys_that_wait_are_told() -> None:
     with opened() as writer:
-        apply(writer, frames_of(EVENTS))
+        apply(writer, records_of(EVENTS))
         writer.connection.execute("INSERT INTO derive_queue VALUES (x'00', 1)")
         assert wrong(writer) == ["derive_queue"]

@@ -11,7 +11,7 @@ from lineage_bridge.ingest.payload import MAX_EVENTS
 from lineage_bridge.openlineage.verdict import MAX_BYTES
 from lineage_bridge.ports.analysis import FindingsReader
 from lineage_bridge.ports.graph_reader import GraphReader
-from lineage_bridge.ports.log import EventLog, FrameReader
+from lineage_bridge.ports.log import EventLog, RecordReader
 from lineage_bridge.ports.sources import SourceService
 from lineage_bridge.ports.tasks import TaskService
 
@@ -45,7 +45,7 @@ class Services:
     """
 
     log: EventLog
-    frames: FrameReader
+    records: RecordReader
     graph: Callable[[], AbstractContextManager[GraphReader]]
     clock_us: Callable[[], int]
     pipeline: Callable[[], Mapping[str, Any] | None]

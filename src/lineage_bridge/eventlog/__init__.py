@@ -1,1 +1,1 @@
-"""The event log: frames in append-only segment files, one writer, readers in any process."""
+"""The event log: records in append-only segment files, one writer, readers in any process."""

@@ -1,7 +1,7 @@
 """The durable mark: how far the log is on disk for good, told to readers in other processes.
 
 The file `durable` holds the mark and a check value. It is written in place after each sync of a segment, so it never
-runs ahead of the frames, not even after a power loss. A reader that meets a half-written mark sees it by the check
+runs ahead of the records, not even after a power loss. A reader that meets a half-written mark sees it by the check
 value and looks again. It is read and written with system calls, not mapped: on a full or failing disk, touching a
 mapping ends the process instead of raising.
 """
@@ -20,7 +20,7 @@ _TRIES: Final = 1000
 
 
 def read_mark(directory: Path) -> int:
-    """The end of the last durable frame, 0 for an empty log or none at all. Raises LogError if the mark is damaged."""
+    """The end of the last durable record, 0 for an empty log or none at all. Raises LogError if the mark is damaged."""
     try:
         fd = os.open(directory / "durable", os.O_RDONLY)
     except FileNotFoundError:

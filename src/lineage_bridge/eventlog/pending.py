@@ -9,7 +9,7 @@ from lineage_bridge.errors import LogError, UnavailableError
 
 
 class Submission(NamedTuple):
-    """Encoded frames, their size together, and the future that takes their offsets."""
+    """Encoded records, their size together, and the future that takes their offsets."""
 
     pieces: list[bytes]
     size: int

@@ -14,14 +14,15 @@ from lineage_bridge.eventlog.segment import (
     read_header,
     segment_of,
     segment_path,
-    walk_frames,
+    walk_records,
     walk_sizes,
 )
-from lineage_bridge.ports.log import Frame
+from lineage_bridge.graph.log_record import LogRecord, RecordAddress
+from lineage_bridge.ports.log import LOG_SOURCE
 
 
 class Extent(NamedTuple):
-    """The part of a segment that a range covers: frames that begin in [first, stop), nothing from `limit` on."""
+    """The part of a segment that a range covers: records that begin in [first, stop), nothing from `limit` on."""
 
     number: int
     path: Path
@@ -31,10 +32,10 @@ class Extent(NamedTuple):
 
 
 class LogReader:
-    """The durable frames of the log in `directory`. Holds only the path: cheap to make, safe to pickle and to share.
+    """The durable records of the log in `directory`. Holds only the path: cheap to make, safe to pickle and to share.
 
-    A position is the end of the last frame consumed, 0 before the first. Ranges are [start, end) over frames' first
-    bytes; both ends are positions or frames' offsets, and may lie in different segments, at the end of a segment, or in
+    A position is the end of the last record consumed, 0 before the first. Ranges are [start, end) over records' first
+    bytes; both ends are positions or records' offsets, and may lie in different segments, at the end of a segment, or in
     a segment that never was.
     """
 
@@ -42,36 +43,38 @@ class LogReader:
         self._directory = Path(directory)
 
     def durable_end(self) -> int:
-        """The end of the last durable frame, 0 for an empty log. Below a consumer's position if log was lost."""
+        """The end of the last durable record, 0 for an empty log. Below a consumer's position if log was lost."""
         return read_mark(self._directory)
 
-    def read(self, start: int, end: int) -> Iterator[tuple[int, Frame]]:
-        """(offset, frame) of each frame in [start, end), ascending.
+    def read(self, start: int, end: int) -> Iterator[tuple[int, LogRecord]]:
+        """(offset, record) of each record in [start, end), ascending.
 
         Raises OffsetError if the range goes beyond the durable end or into a missing segment, and RecordError at a
-        damaged frame, naming the place.
+        damaged record, naming the place.
         """
         for extent in self._extents(start, end):
             base = make_offset(extent.number, 0)
-            for byte, _, frame in walk_frames(extent.path, extent.first, extent.stop, extent.limit):
-                yield base + byte, frame
+            for byte, _, record in walk_records(extent.path, extent.first, extent.stop, extent.limit):
+                yield base + byte, record
 
-    def read_one(self, offset: int) -> Frame:
-        """The frame at an offset. Raises OffsetError outside the log, RecordError where no whole frame begins."""
-        extent = self._extent_at(offset)
-        _, _, frame = next(walk_frames(extent.path, extent.first, extent.first + 1, extent.limit))
-        return frame
+    def read_one(self, address: RecordAddress) -> LogRecord:
+        """The record at an address. Raises OffsetError outside this log, RecordError where no whole record begins."""
+        if address[:2] != (LOG_SOURCE, 0):
+            raise OffsetError(f"{address.source}/{address.partition} is not this log", "the record was received through another log")
+        extent = self._extent_at(address.offset)
+        _, _, record = next(walk_records(extent.path, extent.first, extent.first + 1, extent.limit))
+        return record
 
     def after(self, offset: int) -> int:
-        """The position behind the frame at `offset`. Raises as read_one does, but for damage to the frame's parts."""
+        """The position behind the record at `offset`. Raises as read_one does, but for damage to the record's parts."""
         extent = self._extent_at(offset)
         byte, size = next(walk_sizes(extent.path, extent.first, extent.first + 1, extent.limit))
         return make_offset(extent.number, byte + size)
 
-    def cut(self, start: int, limit_bytes: int, limit_frames: int) -> int:
-        """The end of the longest run of durable frames from `start` on that keeps both limits, or of one frame.
+    def cut(self, start: int, limit_bytes: int, limit_records: int) -> int:
+        """The end of the longest run of durable records from `start` on that keeps both limits, or of one record.
 
-        It is `start` if no frame is there. Walks frames' headers only. Raises as read does.
+        It is `start` if no record is there. Walks records' headers only. Raises as read does.
         """
         end, taken, count = start, 0, 0
         for number, byte, size in self._sizes(start, max(start, self.durable_end())):
@@ -79,16 +82,16 @@ class LogReader:
             if count > 1 and taken > limit_bytes:
                 return end
             end = make_offset(number, byte + size)
-            if count >= limit_frames:
+            if count >= limit_records:
                 return end
         return end
 
     def split(self, start: int, end: int, parts: int) -> list[tuple[int, int]]:
-        """At most `parts` adjoining ranges of similar size in bytes that cover [start, end), none without a frame.
+        """At most `parts` adjoining ranges of similar size in bytes that cover [start, end), none without a record.
 
-        Walks frames' headers only. Raises as read does.
+        Walks records' headers only. Raises as read does.
         """
-        total = self.span(start, end)
+        total = self.size_between(start, end)
         ranges: list[tuple[int, int]] = []
         begin, last, taken = start, start, 0
         for number, byte, size in self._sizes(start, end):
@@ -98,8 +101,8 @@ class LogReader:
             taken, last = taken + size, make_offset(number, byte + size)
         return [*ranges, (begin, end)] if taken else []
 
-    def span(self, start: int, end: int) -> int:
-        """The bytes of the frames in [start, end): how far a consumer lags. Raises as read does."""
+    def size_between(self, start: int, end: int) -> int:
+        """The bytes of the records in [start, end): how far a consumer lags. Raises as read does."""
         return sum(max(0, extent.stop - extent.first) for extent in self._extents(start, end))
 
     def disk_bytes(self) -> int:
@@ -114,7 +117,7 @@ class LogReader:
     def _extent_at(self, offset: int) -> Extent:
         extent = next(self._extents(offset, offset + 1), None) if 0 <= offset < self.durable_end() else None
         if extent is None or (extent.number, extent.first) != (segment_of(offset), byte_of(offset)):
-            raise OffsetError(f"the log in {self._directory} has no frame at offset {offset}")
+            raise OffsetError(f"the log in {self._directory} has no record at offset {offset}")
         return extent
 
     def _extents(self, start: int, end: int) -> Iterator[Extent]:

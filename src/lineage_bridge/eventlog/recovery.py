@@ -1,4 +1,4 @@
-"""What a start of the writer does to the end of the log: only the first broken frame and what follows is cut."""
+"""What a start of the writer does to the end of the log: only the first broken record and what follows is cut."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ _COPY_BYTES: Final = 1 << 20
 
 
 class Recovery(NamedTuple):
-    """The log's end as a start left it: the last segment (0: none), where its frames end, the end of the last frame.
+    """The log's end as a start left it: the last segment (0: none), where its records end, the end of the last record.
 
     `shown` is how far readers had been let. `cut_bytes` were cut off; if readers had been shown some of them, which
     means damage and not a torn write, `kept` is the file that has them.
@@ -36,12 +36,12 @@ class Recovery(NamedTuple):
 
 
 def recover(directory: Path, disk: Disk, mark: DurableMark) -> Recovery:
-    """Make the log end with a whole, durable frame, and the mark say so. The caller holds the lock. Raises OSError."""
+    """Make the log end with a whole, durable record, and the mark say so. The caller holds the lock. Raises OSError."""
     shown = _read_shown(directory)
     set_aside = _set_aside_headless(directory)
     number = max(list_segments(directory), default=0)
     byte, cut_bytes, kept = _cut_torn(directory, number, shown, disk, mark) if number else (0, 0, None)
-    end = _last_frame_end(directory, number, byte)
+    end = _last_record_end(directory, number, byte)
     mark.publish(end)
     mark.settle()
     disk.sync_directory(directory)
@@ -82,13 +82,13 @@ def _has_header(directory: Path, number: int) -> bool:
 
 
 def _cut_torn(directory: Path, number: int, shown: int, disk: Disk, mark: DurableMark) -> tuple[int, int, Path | None]:
-    """Cut a segment at its first broken frame; (where, how many bytes, copy of them if readers had been shown any)."""
+    """Cut a segment at its first broken record; (where, how many bytes, copy of them if readers had been shown any)."""
     path = segment_path(directory, number)
     byte, size = whole_end(path), path.stat().st_size
     kept = None
     if byte < size and make_offset(number, byte) < shown:
         kept = _keep(path, byte, _kept_path(directory, number, byte))
-        mark.publish(_last_frame_end(directory, number, byte))
+        mark.publish(_last_record_end(directory, number, byte))
     fd = disk.open(path)
     try:
         if byte < size:
@@ -112,8 +112,8 @@ def _kept_path(directory: Path, number: int, byte: int) -> Path:
     return directory / f"{number:010d}-{byte:010d}.cut"
 
 
-def _last_frame_end(directory: Path, number: int, byte: int) -> int:
-    """The end of the last frame at or before a place, over segments without frames; 0 if there is none."""
+def _last_record_end(directory: Path, number: int, byte: int) -> int:
+    """The end of the last record at or before a place, over segments without records; 0 if there is none."""
     while number and byte <= HEADER_BYTES:
         _, number, byte = read_header(directory, number)
     return make_offset(number, byte)

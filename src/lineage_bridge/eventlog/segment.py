@@ -1,7 +1,7 @@
-"""Segment files: their names, their header, and the walk over their frames.
+"""Segment files: their names, their header, and the walk over their records.
 
 A segment `NNNNNNNNNN.log` begins with a header that names the segment before it and the byte where that one's last
-durable frame ended, so a reader knows the end of every segment but the newest, whatever a failed write left behind it.
+durable record ended, so a reader knows the end of every segment but the newest, whatever a failed write left behind it.
 An offset is `segment << 32 | byte`; segments count from 1.
 """
 
@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 from zlib import crc32
 
 from lineage_bridge.errors import RecordError
-from lineage_bridge.eventlog.frame import HEAD, TOTAL, read_head, read_parts
-from lineage_bridge.ports.log import Frame
+from lineage_bridge.eventlog.record_format import HEAD, TOTAL, read_head, read_parts
+from lineage_bridge.graph.log_record import LogRecord
 
 MAGIC: Final = b"LBLOGSEG"
 VERSION: Final = 1
@@ -87,7 +87,7 @@ def read_header(directory: Path, number: int) -> SegmentHeader:
 
 
 class Window:
-    """A sliding view on a segment file: frames are read in large pieces, nothing at or behind byte `limit` is read."""
+    """A sliding view on a segment file: records are read in large pieces, nothing at or behind byte `limit` is read."""
 
     def __init__(self, fd: int, limit: int) -> None:
         self._fd = fd
@@ -108,19 +108,19 @@ class Window:
         self._data = os.pread(self._fd, min(max(size, CHUNK_BYTES), self._limit - byte), byte)
         self._base = byte
         if len(self._data) < size:
-            raise RecordError("the frame is cut short")
+            raise RecordError("the record is cut short")
 
     def require(self, end: int) -> None:
         """Raise RecordError unless all bytes before `end` may be read."""
         if end > self._limit:
-            raise RecordError("the frame is cut short")
+            raise RecordError("the record is cut short")
 
 
-def walk_frames(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[int, int, Frame]]:
-    """(byte, size, frame) of each frame that begins in [start, stop).
+def walk_records(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[int, int, LogRecord]]:
+    """(byte, size, record) of each record that begins in [start, stop).
 
-    `start` is a frame's first byte, `limit` the end of what may be read. Raises RecordError, naming the place, at the
-    first frame that is not whole.
+    `start` is a record's first byte, `limit` the end of what may be read. Raises RecordError, naming the place, at the
+    first record that is not whole.
     """
     byte = start
     with path.open("rb", buffering=0) as file:
@@ -139,7 +139,7 @@ def walk_frames(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple
 
 
 def walk_sizes(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[int, int]]:
-    """(byte, size) of each frame that begins in [start, stop), by the frames' headers alone. Raises as walk_frames."""
+    """(byte, size) of each record that begins in [start, stop), by the records' headers alone. Raises as walk_records."""
     byte = start
     with path.open("rb", buffering=0) as file:
         window = Window(file.fileno(), limit)
@@ -154,11 +154,11 @@ def walk_sizes(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[
 
 
 def whole_end(path: Path) -> int:
-    """Where the whole frames of a segment end: the byte of the first broken frame, else the size of the file."""
+    """Where the whole records of a segment end: the byte of the first broken record, else the size of the file."""
     end = HEADER_BYTES
     size = path.stat().st_size
     try:
-        for byte, length, _ in walk_frames(path, end, size, size):
+        for byte, length, _ in walk_records(path, end, size, size):
             end = byte + length
     except RecordError:
         return end

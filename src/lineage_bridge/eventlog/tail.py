@@ -1,4 +1,4 @@
-"""The end of the log, where frames are added: the open segment."""
+"""The end of the log, where records are added: the open segment."""
 
 import os
 from collections.abc import Sequence
@@ -42,14 +42,14 @@ class Tail:
         self._fd = disk.open(segment_path(directory, found.number)) if found.number else -1
 
     def append(self, pieces: Sequence[bytes], size: int) -> int:
-        """Put `size` bytes of whole frames on disk and let readers see them; the offset of the first.
+        """Put `size` bytes of whole records on disk and let readers see them; the offset of the first.
 
         All or nothing: after an OSError none of it is there, and a later call can succeed. They share one segment, a
         new one if the open one would grow over its size.
         """
         if self._must_roll or self._byte + size > max(self._segment_bytes, HEADER_BYTES + size):
             self._roll()
-        self._write_frames(pieces)
+        self._write_records(pieces)
         end = make_offset(self._number, self._byte + size)
         self._make_durable(end)
         start = make_offset(self._number, self._byte)
@@ -63,7 +63,7 @@ class Tail:
             os.close(self._fd)
             self._fd = -1
 
-    def _write_frames(self, pieces: Sequence[bytes]) -> None:
+    def _write_records(self, pieces: Sequence[bytes]) -> None:
         try:
             _write_all(self._disk, self._fd, pieces, self._byte)
         except OSError:

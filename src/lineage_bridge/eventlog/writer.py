@@ -13,14 +13,14 @@ from typing_extensions import Self
 
 from lineage_bridge.errors import ConfigError, LogError, LogFullError
 from lineage_bridge.eventlog.disk import Disk, LocalDisk
-from lineage_bridge.eventlog.frame import encode
 from lineage_bridge.eventlog.lock import DirectoryLock
 from lineage_bridge.eventlog.mark import DurableMark
 from lineage_bridge.eventlog.pending import Pending, Submission
+from lineage_bridge.eventlog.record_format import encode_record
 from lineage_bridge.eventlog.recovery import recover
 from lineage_bridge.eventlog.segment import HEADER_BYTES
 from lineage_bridge.eventlog.tail import Tail
-from lineage_bridge.ports.log import Frame
+from lineage_bridge.graph.log_record import LogRecord
 
 SEGMENT_BYTES: Final = 64 << 20
 MAX_SEGMENT_BYTES: Final = 1 << 30
@@ -31,10 +31,10 @@ _LOCAL_DISK: Final = LocalDisk()
 
 
 class LogWriter:
-    """The one writer of the log in `directory`. Frames it acknowledges are on disk for good, and readers see them.
+    """The one writer of the log in `directory`. Records it acknowledges are on disk for good, and readers see them.
 
     Makes the folder if needed, takes its lock (trying for `lock_timeout_s` seconds) and cuts a torn end; `recovery`
-    tells what was found. `floor` is the highest position the log is known to have issued, the store's: frames get
+    tells what was found. `floor` is the highest position the log is known to have issued, the store's: records get
     offsets at or above it. A write over the process's file size limit is refused like one to a full disk, provided that
     SIGXFSZ is ignored, as Python sees to. A bare fork of the process may keep the lock; a program it executes does not.
     Raises LogLockedError, LogFullError, LogError; ConfigError for impossible sizes.
@@ -75,26 +75,26 @@ class LogWriter:
         return self._pending.bytes
 
     def end(self) -> int:
-        """The end of the last durable frame, 0 for an empty log. Below `floor` until a frame above it is written."""
+        """The end of the last durable record, 0 for an empty log. Below `floor` until a record above it is written."""
         return self._tail.end
 
-    def submit(self, frames: Sequence[Frame]) -> Future[list[int]]:
-        """A future of the frames' offsets, in their order, resolved when all are durable; all are written or none.
+    def submit(self, records: Sequence[LogRecord]) -> Future[list[int]]:
+        """A future of the records' offsets, in their order, resolved when all are durable; all are written or none.
 
         The future raises LogFullError if the disk is full, LogError if it fails. Cancelled in time, it drops them.
-        Raises UnavailableError if too much waits, RecordError for a frame over its limits, LogError after `close`.
+        Raises UnavailableError if too much waits, RecordError for a record over its limits, LogError after `close`.
         """
         future: Future[list[int]] = Future()
-        pieces = [encode(frame) for frame in frames]
+        pieces = [encode_record(record) for record in records]
         if pieces:
             self._pending.put(Submission(pieces, sum(map(len, pieces)), future))
         else:
             future.set_result([])
         return future
 
-    def append(self, frames: Sequence[Frame]) -> list[int]:
-        """The offsets of frames that are now durable. Raises as `submit` and its future do."""
-        return self.submit(frames).result()
+    def append(self, records: Sequence[LogRecord]) -> list[int]:
+        """The offsets of records that are now durable. Raises as `submit` and its future do."""
+        return self.submit(records).result()
 
     def close(self) -> None:
         """Write what waits, then let go of the files and the lock. May be called again."""

@@ -1,1 +1,1 @@
-"""Meaning: frames to facts to flows. Pure; imports only the standard."""
+"""Meaning: records to facts to flows. Pure; imports only the standard."""

@@ -1,14 +1,16 @@
-"""What the event log carries: one frame, as the fold receives it from any source."""
+"""Log records: what the event log keeps, and where each record is stored."""
 
 from enum import IntEnum
 from typing import NamedTuple
 
+import msgspec
+
 RETRY = "retry"
-"""The channel of an event that was taken out of quarantine: the same bytes, judged again."""
+"""The channel of an event that is taken out of quarantine and judged again. The bytes are the same, so the event id is too."""
 
 
-class FrameKind(IntEnum):
-    """What a frame of the log holds."""
+class RecordKind(IntEnum):
+    """What the body of a log record is."""
 
     EVENT = 1
     REJECTED = 2
@@ -16,19 +18,40 @@ class FrameKind(IntEnum):
     ERASED = 4
 
 
-class Carried(NamedTuple):
-    """One frame with the place it was read from: `source` and `part` name the stream, `place` the frame in it.
+class LogRecord(msgspec.Struct, frozen=True, gc=False):
+    """One record of the event log.
 
-    `arrival` is UTC microseconds, `event` the 16-byte id, `note` the reason of a rejection as JSON (or empty).
+    `event_id` has 16 bytes, `arrival_us` is UTC microseconds, `note` is the reason of a rejection as JSON, or empty.
     """
 
-    source: str
-    part: int
-    place: int
-    kind: int
-    event: bytes
-    arrival: int
+    kind: RecordKind
+    event_id: bytes
+    arrival_us: int
     channel: str
     principal: str
     note: bytes
     body: bytes
+
+
+class RecordAddress(NamedTuple):
+    """Where a record is stored: a log has a `source`, a source has partitions, and an offset is unique within a partition."""
+
+    source: str
+    partition: int
+    offset: int
+
+
+class StoredRecord(NamedTuple):
+    """A record together with its address, as the fold reads it."""
+
+    source: str
+    partition: int
+    offset: int
+    record: LogRecord
+
+
+class OffsetRange(NamedTuple):
+    """The records of one partition with offsets from `start` up to, not including, `end`."""
+
+    start: int
+    end: int

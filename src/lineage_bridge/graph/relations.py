@@ -178,7 +178,7 @@ EVENT_RECORD = _relation(
     _same("channel", Type.TEXT),
     _same("principal", Type.TEXT),
 )
-"""One row per frame that carried an event: where it lies, when and how it came."""
+"""One row per record that carried an event: where it lies, when and how it came."""
 
 QUARANTINE = _relation(
     "quarantine",
@@ -195,7 +195,7 @@ QUARANTINE = _relation(
     _same("channel", Type.TEXT),
     _same("principal", Type.TEXT),
 )
-"""One row per frame that is kept but not used, with the reason. `sample` is the start of its text."""
+"""One row per record that is kept but not used, with the reason. `sample` is the start of its text."""
 
 RUN = _relation(
     "run",

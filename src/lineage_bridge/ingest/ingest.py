@@ -7,11 +7,11 @@ from typing import NamedTuple
 import msgspec
 
 from lineage_bridge.graph.ids import event_id
-from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.graph.log_record import LogRecord, RecordKind
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, split_payload
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.verdict import Rejected, Verdict, judge
-from lineage_bridge.ports.log import EventLog, Frame
+from lineage_bridge.ports.log import EventLog
 
 _WHOLE_PAYLOAD = frozenset({"not_json", "too_large", "too_many"})
 _NOTE_CHARACTERS = 2000
@@ -29,7 +29,7 @@ class JudgedEvent:
     """An event with its verdict and its record."""
 
     verdict: Verdict
-    record: Frame
+    record: LogRecord
 
     @property
     def id(self) -> str:
@@ -77,7 +77,7 @@ def ingest(received: Payload | SplitPayload, sender: Sender, log: EventLog, arri
 
 def ingest_operation(operation: bytes, sender: Sender, log: EventLog, arrival_us: int) -> "Future[list[int]]":
     """Append an operator's statement, JSON text, to the log. The future and the errors are those of `ingest`."""
-    return log.submit([Frame(FrameKind.OPERATOR, event_id(operation), arrival_us, *sender, b"", operation)])
+    return log.submit([LogRecord(RecordKind.OPERATOR, event_id(operation), arrival_us, *sender, b"", operation)])
 
 
 def _judge_event(raw: bytes, sender: Sender, arrival_us: int) -> JudgedEvent:
@@ -86,10 +86,10 @@ def _judge_event(raw: bytes, sender: Sender, arrival_us: int) -> JudgedEvent:
     if isinstance(verdict, Rejected):
         kept = masked[:SAMPLE_BYTES] if verdict.code == "too_large" else masked
         return _rejected(kept, verdict, sender, arrival_us)
-    return JudgedEvent(verdict, Frame(FrameKind.EVENT, event_id(masked), arrival_us, *sender, b"", masked))
+    return JudgedEvent(verdict, LogRecord(RecordKind.EVENT, event_id(masked), arrival_us, *sender, b"", masked))
 
 
 def _rejected(body: bytes, verdict: Rejected, sender: Sender, arrival_us: int) -> JudgedEvent:
     reason = {"code": verdict.code, "path": verdict.path, "message": verdict.message}
     note = msgspec.json.encode({name: text[:_NOTE_CHARACTERS] for name, text in reason.items()})
-    return JudgedEvent(verdict, Frame(FrameKind.REJECTED, event_id(body), arrival_us, *sender, note, body))
+    return JudgedEvent(verdict, LogRecord(RecordKind.REJECTED, event_id(body), arrival_us, *sender, note, body))

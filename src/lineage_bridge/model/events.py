@@ -1,30 +1,28 @@
-"""Events as they came, accepted or kept aside."""
+"""Events as they were received: accepted ones, and those in quarantine."""
 
 from dataclasses import dataclass
+
+from lineage_bridge.graph.log_record import RecordAddress
 
 
 @dataclass(frozen=True)
 class EventRecord:
-    """An event as the graph lists it; its body lies at `place` of (source, part)."""
+    """An accepted event, and the address of a log record that has its body."""
 
     time: int
     event: bytes
     type: str
     subject: bytes
     repairs: str
-    source: str
-    part: int
-    place: int
+    address: RecordAddress
 
 
 @dataclass(frozen=True)
 class QuarantineRecord:
-    """A frame that is kept but not used, and why."""
+    """A log record in quarantine, and why it is there."""
 
     event: bytes
-    source: str
-    part: int
-    place: int
+    address: RecordAddress
     code: str
     path: str
     message: str

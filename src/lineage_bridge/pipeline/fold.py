@@ -1,4 +1,4 @@
-"""The fold as a Spark step: frames to merged facts, per partition, in Spark's Python workers."""
+"""The fold as a Spark step: log records to merged rows, per Spark partition, in Spark's Python workers."""
 
 import gc
 import os
@@ -12,52 +12,53 @@ from pyspark.sql import DataFrame
 
 from lineage_bridge.errors import StoreError
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.facts.fold import flat, fold_frames
-from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.log_record import LogRecord, OffsetRange, StoredRecord
 from lineage_bridge.graph.relations import Row
-from lineage_bridge.pipeline.schemas import FACTS, FACTS_ARROW, SPAN
+from lineage_bridge.pipeline.schemas import FACTS, FACTS_ARROW, RANGE
 from lineage_bridge.ports.graph_store import Batch
-from lineage_bridge.ports.log import CarriedFrames
+from lineage_bridge.ports.log import RangeReader
 
 Refused = frozenset[tuple[int, str, str]]
-Span = tuple[str, int, int, int]
-_CARRIED = ("source", "part", "place", "kind", "event", "arrival", "channel", "principal", "note", "body")
+RangeRow = tuple[str, int, int, int]
+_ADDRESS = ("source", "partition", "offset")
+_RECORD = ("kind", "event", "arrival", "channel", "principal", "note", "body")
 _NAMES: dict[tuple[bytes, Refused], Names] = {}
 _ROWS = msgspec.msgpack.Decoder(list[tuple[object, ...]])
 
 
-def fold(frames: DataFrame, *, key: bytes, refused: Refused = frozenset()) -> DataFrame:
-    """FRAMES to FACTS: verdict, facts and merge of each partition. `key` is the installation's; `refused` names share a node id."""
+def fold_rows(records: DataFrame, *, key: bytes, refused: Refused = frozenset()) -> DataFrame:
+    """RECORDS to FACTS. `key` is the installation's; names in `refused` share a node id with another name."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        spans: set[Span] = set()
-        yield fold_partition(_noting(batches, spans), spans, key, refused)
+        ranges: set[RangeRow] = set()
+        yield fold_partition(_noting_ranges(batches, ranges), ranges, key, refused)
 
-    return frames.mapInArrow(run, FACTS)
+    return records.mapInArrow(run, FACTS)
 
 
-def fold_stretches(stretches: DataFrame, *, read: CarriedFrames, key: bytes, refused: Refused = frozenset()) -> DataFrame:
-    """STRETCHES to FACTS: the same, of frames that the worker reads itself, so that they need not pass through Spark."""
+def fold_ranges(ranges: DataFrame, *, read: RangeReader, key: bytes, refused: Refused = frozenset()) -> DataFrame:
+    """OFFSET_RANGES to FACTS: the worker reads the records itself, so they do not pass through Spark."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        spans = {span for batch in batches for span in _spans(batch)}
-        yield fold_partition(chain.from_iterable(read(start, end) for _, _, start, end in sorted(spans)), spans, key, refused)
+        rows = {row for batch in batches for row in _ranges_of(batch)}
+        yield fold_partition(chain.from_iterable(read(start, end) for _, _, start, end in sorted(rows)), rows, key, refused)
 
-    return stretches.mapInArrow(run, FACTS)
+    return ranges.mapInArrow(run, FACTS)
 
 
-def fold_partition(frames: Iterable[Carried], spans: Iterable[Span], key: bytes, refused: Refused) -> pa.RecordBatch:
-    """What Spark's workers run: the frames that cover `spans` to one batch of FACTS."""
+def fold_partition(records: Iterable[StoredRecord], ranges: Iterable[RangeRow], key: bytes, refused: Refused) -> pa.RecordBatch:
+    """What Spark's workers run: the records of `ranges` to one Arrow batch of FACTS."""
     with _no_collection():
-        rows = dict(flat(fold_frames(frames, _names(key, refused))))
-        packed = {SPAN: [(*span, os.getpid()) for span in sorted(spans)], **rows}
+        rows = dict(flat(fold_records(records, _names(key, refused))))
+        packed = {RANGE: [(*row, os.getpid()) for row in sorted(ranges)], **rows}
         texts = [msgspec.msgpack.encode(some) for some in packed.values()]
         return pa.RecordBatch.from_arrays([pa.array(list(packed), pa.string()), pa.array(texts, pa.binary())], schema=FACTS_ARROW)
 
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """No garbage collection: what a fold makes lives until it is packed, and to look through it costs a tenth of the fold."""
+    """Turn garbage collection off: all that a fold makes lives until it is packed, and scanning it costs a tenth of the fold."""
     gc.disable()
     try:
         yield
@@ -66,45 +67,46 @@ def _no_collection() -> Iterator[None]:
 
 
 def _names(key: bytes, refused: Refused) -> Names:
-    """The worker's names, kept from batch to batch: they are a pure function of the key."""
+    """The worker's names, cached from batch to batch: they are a pure function of the key."""
     if (key, refused) not in _NAMES:
         _NAMES.clear()
         _NAMES[key, refused] = Names(key, refused)
     return _NAMES[key, refused]
 
 
-def _spans(batch: pa.RecordBatch) -> Iterator[Span]:
-    return zip(*(batch.column(name).to_pylist() for name in ("source", "part", "start", "end")), strict=True)
+def _ranges_of(batch: pa.RecordBatch) -> Iterator[RangeRow]:
+    return zip(*(batch.column(name).to_pylist() for name in ("source", "partition", "start", "end")), strict=True)
 
 
-def _noting(batches: Iterable[pa.RecordBatch], spans: set[Span]) -> Iterator[Carried]:
-    """The frames of batches, whose spans are added to `spans` on the way."""
+def _noting_ranges(batches: Iterable[pa.RecordBatch], ranges: set[RangeRow]) -> Iterator[StoredRecord]:
+    """The records of batches; adds the ranges of each batch to `ranges` on the way."""
     for batch in batches:
-        spans.update(_spans(batch))
-        yield from _carried(batch)
+        ranges.update(_ranges_of(batch))
+        yield from _records_of(batch)
 
 
-def _carried(batch: pa.RecordBatch) -> Iterator[Carried]:
-    return map(Carried, *(batch.column(name).to_pylist() for name in _CARRIED))
+def _records_of(batch: pa.RecordBatch) -> Iterator[StoredRecord]:
+    records = map(LogRecord, *(batch.column(name).to_pylist() for name in _RECORD))
+    return map(StoredRecord, *(batch.column(name).to_pylist() for name in _ADDRESS), records)
 
 
 def collect(facts: DataFrame) -> tuple[Batch, list[int]]:
-    """FACTS as one batch for the store, with the process ids of the workers that made it. Runs one Spark job."""
+    """FACTS as one batch for the store, and the process ids of the workers that made it. Runs one Spark job."""
     table = facts.toArrow()
     return gather(zip(table.column("relation").to_pylist(), table.column("rows").to_pylist(), strict=True))
 
 
 def gather(packed: Iterable[tuple[str, bytes]]) -> tuple[Batch, list[int]]:
-    """The rows of all partitions as one batch. Raises StoreError when their stretches leave a gap."""
+    """The rows of all Spark partitions as one batch. Raises StoreError when their offset ranges leave a gap."""
     rows: dict[str, list[Row]] = {}
     for relation, some in packed:
         rows.setdefault(relation, []).extend(_ROWS.decode(some))
-    spans: dict[tuple[str, int], tuple[int, int]] = {}
+    ranges: dict[tuple[str, int], OffsetRange] = {}
     workers = set()
-    for source, part, start, end, worker in sorted(rows.pop(SPAN, [])):
-        known = spans.get((source, part))
-        if known and known[1] != start:
-            raise StoreError(f"the batch of {source}/{part} leaves out {known[1]} to {start}")
-        spans[source, part] = (known[0] if known else start), end
+    for source, partition, start, end, worker in sorted(rows.pop(RANGE, [])):
+        known = ranges.get((source, partition))
+        if known and known.end != start:
+            raise StoreError(f"the batch skips offsets {known.end} to {start} of {source}/{partition}")
+        ranges[source, partition] = OffsetRange(known.start if known else start, end)
         workers.add(worker)
-    return Batch(spans, rows), sorted(workers)
+    return Batch(ranges, rows), sorted(workers)

@@ -1,7 +1,7 @@
 """Replay: the whole log folded again, as Spark batches, into a fresh store.
 
 The log is taken in chunks. Each is folded by the same step as the stream, its rows are grouped by key and merged by Spark, and the driver
-applies what is left as one batch with its position: memory is bounded by a chunk, and the store always stands at one place of the log.
+applies what is left as one batch with its position: memory is bounded by a chunk, and the store always stands at one offset of the log.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,12 +16,12 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 from lineage_bridge.errors import CollisionError
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.graph.relations import RELATIONS, Row
-from lineage_bridge.pipeline.fold import Refused, collect, fold_stretches
+from lineage_bridge.pipeline.fold import Refused, collect, fold_ranges
 from lineage_bridge.pipeline.law import merge_rows, rows_of, unpack
-from lineage_bridge.pipeline.schemas import SPAN
-from lineage_bridge.pipeline.source import FORMAT, LogFrames, LogSource
+from lineage_bridge.pipeline.schemas import RANGE
+from lineage_bridge.pipeline.source import FORMAT, LogRangeReader, LogSource
 from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
-from lineage_bridge.ports.log import LOG_SOURCE, CarriedFrames
+from lineage_bridge.ports.log import LOG_SOURCE, RangeReader
 
 ALL = Budget(2**62)
 """A fresh store settles as it goes."""
@@ -29,10 +29,10 @@ ALL = Budget(2**62)
 
 @dataclass(frozen=True)
 class Chunk:
-    """How much of the log is folded at once: bytes, frames, and the parts it is read in."""
+    """How much of the log is folded at once: bytes, records, and the parts it is read in."""
 
     limit_bytes: int = 128 * 1024 * 1024
-    limit_frames: int = 60_000
+    limit_records: int = 60_000
     part_bytes: int = 8 * 1024 * 1024
 
 
@@ -48,13 +48,13 @@ def replay(session: SparkSession, directory: Path, store: GraphStore, key: bytes
     """Bring a fresh store to the end of the log in `directory`, wherever that is by then, and settle it."""
     session.dataSource.register(LogSource)
     log = LogReader(directory)
-    place, done = store.position(LOG_SOURCE).get(0, 0), 0
-    while (durable := log.durable_end()) > place:
-        end = log.cut(place, chunk.limit_bytes, chunk.limit_frames)
-        size = log.span(place, end)
-        _apply(store, _read(session, directory, place, end, max(1, size // chunk.part_bytes)), LogFrames(directory), key)
-        place, done = end, done + size
-        told(Progress(done, log.span(end, max(end, durable))))
+    start, done = store.position(LOG_SOURCE).get(0, 0), 0
+    while (durable := log.durable_end()) > start:
+        end = log.cut(start, chunk.limit_bytes, chunk.limit_records)
+        size = log.size_between(start, end)
+        _apply(store, _read(session, directory, start, end, max(1, size // chunk.part_bytes)), LogRangeReader(directory), key)
+        start, done = end, done + size
+        told(Progress(done, log.size_between(end, max(end, durable))))
     while store.settle(ALL):
         pass
 
@@ -64,12 +64,12 @@ def _read(session: SparkSession, directory: Path, start: int, end: int, parts: i
     return reader.option("parts", str(max(parts, session.sparkContext.defaultParallelism))).load()
 
 
-def _apply(store: GraphStore, stretches: DataFrame, read: CarriedFrames, key: bytes) -> None:
+def _apply(store: GraphStore, ranges: DataFrame, read: RangeReader, key: bytes) -> None:
     """Fold and apply one chunk. A name whose id is taken is refused, and its events are kept aside."""
     refused: Refused = frozenset()
     while True:
         try:
-            store.apply(merged_batch(stretches.transform(fold_stretches, read=read, key=key, refused=refused)), ALL)
+            store.apply(merged_batch(ranges.transform(fold_ranges, read=read, key=key, refused=refused)), ALL)
         except CollisionError as error:
             refused |= frozenset(error.names)
             continue
@@ -80,8 +80,8 @@ def merged_batch(facts: DataFrame) -> Batch:
     """FACTS as one batch, each relation merged by key over all partitions. Runs a Spark job for the fold and one for each relation."""
     kept = facts.persist(StorageLevel.DISK_ONLY)
     try:
-        spans, _ = collect(kept.where(F.col("relation") == SPAN))
-        return Batch(spans.spans, dict(_relations(kept)))
+        covered, _ = collect(kept.where(F.col("relation") == RANGE))
+        return Batch(covered.ranges, dict(_relations(kept)))
     finally:
         kept.unpersist()
 

@@ -132,7 +132,7 @@ class _Settler(threading.Thread):
 
 def _counter(status: StatusFile) -> Callable[[Batch, list[int]], None]:
     def done(batch: Batch, workers: list[int]) -> None:
-        position = {f"{source}/{part}": end for (source, part), (_, end) in sorted(batch.spans.items())}
+        position = {f"{source}/{part}": end for (source, part), (_, end) in sorted(batch.ranges.items())}
         now = status.status
         status.change(batches=now.batches + 1, workers=workers, position={**now.position, **position})
 

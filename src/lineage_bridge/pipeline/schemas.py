@@ -1,15 +1,15 @@
-"""The schemas of the frames Spark moves, in one place."""
+"""The schemas of the data frames that Spark moves, in one place."""
 
 import pyarrow as pa
 from pyspark.sql.types import BinaryType, IntegerType, LongType, StringType, StructField, StructType
 
-FRAMES = StructType(
+RECORDS = StructType(
     [
         StructField("source", StringType(), False),
-        StructField("part", IntegerType(), False),
+        StructField("partition", IntegerType(), False),
         StructField("start", LongType(), False),
         StructField("end", LongType(), False),
-        StructField("place", LongType(), False),
+        StructField("offset", LongType(), False),
         StructField("kind", IntegerType(), False),
         StructField("event", BinaryType(), False),
         StructField("arrival", LongType(), False),
@@ -19,18 +19,18 @@ FRAMES = StructType(
         StructField("body", BinaryType(), False),
     ]
 )
-"""One row per frame of the log. `start` and `end` bound the stretch of (source, part) that its Spark partition covers.
+"""One row per log record. `start` and `end` are the offset range of (source, partition) that the row's Spark partition covers.
 
 Times are UTC microseconds.
 """
 
-STRETCHES = StructType(FRAMES.fields[:4])
-"""One row per stretch of a stream: the frames whose first byte lies in [start, end)."""
+OFFSET_RANGES = StructType(RECORDS.fields[:4])
+"""One row per offset range: the records of (source, partition) with offsets in [start, end)."""
 
 FACTS = StructType([StructField("relation", StringType(), False), StructField("rows", BinaryType(), False)])
-"""One row per relation and Spark partition: the merged rows as a MessagePack array of arrays. The relation SPAN tells what they cover."""
+"""One row per relation and Spark partition: the merged rows as a MessagePack array of arrays. The relation RANGE says what they cover."""
 
 FACTS_ARROW = pa.schema([pa.field("relation", pa.string(), False), pa.field("rows", pa.binary(), False)])
 
-SPAN = "span"
-"""Rows (source, part, start, end, process id of the worker)."""
+RANGE = "offset_range"
+"""The name of a relation beside those of the graph. Its rows: (source, partition, start, end, process id of the worker)."""

@@ -12,20 +12,20 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lineage_bridge.errors import CollisionError
 from lineage_bridge.eventlog.reader import LogReader
-from lineage_bridge.graph.log_record import FrameKind
-from lineage_bridge.pipeline.fold import Refused, collect, fold, fold_stretches
-from lineage_bridge.pipeline.schemas import FRAMES
-from lineage_bridge.pipeline.source import FORMAT, LogFrames, LogSource
+from lineage_bridge.graph.log_record import RecordKind
+from lineage_bridge.pipeline.fold import Refused, collect, fold_ranges, fold_rows
+from lineage_bridge.pipeline.schemas import RECORDS
+from lineage_bridge.pipeline.source import FORMAT, LogRangeReader, LogSource
 from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
 from lineage_bridge.ports.log import LOG_SOURCE
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one micro-batch: bytes and frames read, rows spent on derived values beyond the batch's own; `trigger_ms` between batches."""
+    """Of one micro-batch: bytes and records read, rows spent on derived values beyond the batch's own; `trigger_ms` between batches."""
 
     batch_bytes: int = 48 * 1024 * 1024
-    batch_frames: int = 20_000
+    batch_records: int = 20_000
     derived_rows: int = 5_000
     trigger_ms: int = 250
 
@@ -54,28 +54,29 @@ class Serve:
         shutil.rmtree(checkpoint, ignore_errors=True)
         session.dataSource.register(LogSource)
         self.log = LogReader(directory)
-        self.read = LogFrames(directory)
-        stretches = (
+        self.reader = LogRangeReader(directory)
+        ranges = (
             session.readStream.format(FORMAT)
             .option("directory", str(directory))
             .option("start", str(self.store.position(LOG_SOURCE).get(0, 0)))
             .option("limit_bytes", str(self.limits.batch_bytes))
-            .option("limit_frames", str(self.limits.batch_frames))
+            .option("limit_records", str(self.limits.batch_records))
             .option("parts", str(session.sparkContext.defaultParallelism))
             .load()
         )
-        writer = stretches.writeStream.queryName("serve").foreachBatch(self.apply).option("checkpointLocation", str(checkpoint))
+        writer = ranges.writeStream.queryName("serve").foreachBatch(self.apply).option("checkpointLocation", str(checkpoint))
         return writer.trigger(processingTime=f"{self.limits.trigger_ms} milliseconds").start()
 
-    def apply(self, stretches: DataFrame, batch_id: int) -> None:  # noqa: ARG002 - the position tells batches apart
+    def apply(self, ranges: DataFrame, batch_id: int) -> None:  # noqa: ARG002 - the position tells batches apart
         """Fold one micro-batch, and have it committed with its position, after the one before.
 
         Returns before it is committed if the log holds more, since the next call tells a failure then; else when it is.
         """
-        batch, workers = self._fold(stretches)
+        batch, workers = self._fold(ranges)
         self._finish()
-        last = batch.spans.get((LOG_SOURCE, 0), (0, 0))[1] >= self.log.durable_end()
-        self.under_way = stretches, self.writer.submit(self._commit, batch, workers)
+        offsets = batch.ranges.get((LOG_SOURCE, 0))
+        last = offsets is not None and offsets.end >= self.log.durable_end()
+        self.under_way = ranges, self.writer.submit(self._commit, batch, workers)
         if last:
             self._finish()
 
@@ -88,8 +89,8 @@ class Serve:
         """Wait until the batch under way is committed or has failed; nothing is committed afterwards."""
         self.writer.shutdown()
 
-    def _fold(self, stretches: DataFrame, refused: Refused = frozenset()) -> tuple[Batch, list[int]]:
-        return collect(stretches.transform(fold_stretches, read=self.read, key=self.key, refused=refused))
+    def _fold(self, ranges: DataFrame, refused: Refused = frozenset()) -> tuple[Batch, list[int]]:
+        return collect(ranges.transform(fold_ranges, read=self.reader, key=self.key, refused=refused))
 
     def _commit(self, batch: Batch, workers: list[int]) -> None:
         with self.turn:
@@ -103,16 +104,16 @@ class Serve:
         """
         refused: Refused = frozenset()
         while self.under_way:
-            stretches, commit = self.under_way
+            ranges, commit = self.under_way
             try:
                 commit.result()
                 self.under_way = None
             except CollisionError as error:
                 refused |= frozenset(error.names)
-                self.under_way = stretches, self.writer.submit(self._commit, *self._fold(stretches, refused))
+                self.under_way = ranges, self.writer.submit(self._commit, *self._fold(ranges, refused))
 
 
 def warm_up(session: SparkSession, key: bytes) -> None:
-    """Run the fold once on one frame that says nothing, so that the first real batch finds its workers started."""
-    row = (LOG_SOURCE, 0, 0, 0, 0, int(FrameKind.ERASED), bytes(16), 0, "", "", b"", b"")
-    collect(session.createDataFrame([row], FRAMES).transform(fold, key=key))
+    """Run the fold once on one empty record, so that the first real batch finds its workers started."""
+    row = (LOG_SOURCE, 0, 0, 0, 0, int(RecordKind.ERASED), bytes(16), 0, "", "", b"", b"")
+    collect(session.createDataFrame([row], RECORDS).transform(fold_rows, key=key))

@@ -1,6 +1,6 @@
-"""The event log as a source of Spark: a stream that caps its own batches, and a batch between two places.
+"""The event log as a Spark data source: a stream that limits its own batches, and a batch over an offset range.
 
-It gives stretches: who folds one reads its frames.
+Its rows are offset ranges, not records: the worker that folds a range reads the records itself.
 
 Spark 4.1 asks a Python source only for its newest offset, without a limit, so the reader remembers what it planned last and offers at most
 one batch beyond it. It begins where the store is: Spark's checkpoint decides nothing.
@@ -14,24 +14,24 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.types import StructType
 
 from lineage_bridge.eventlog.reader import LogReader
-from lineage_bridge.graph.log_record import Carried
-from lineage_bridge.pipeline.schemas import STRETCHES
+from lineage_bridge.graph.log_record import StoredRecord
+from lineage_bridge.pipeline.schemas import OFFSET_RANGES
 from lineage_bridge.ports.log import LOG_SOURCE
 
 FORMAT = "lineage_bridge_log"
 
 
-class Stretch(InputPartition):
-    """The frames whose first byte lies in [start, end)."""
+class RangePartition(InputPartition):
+    """The Spark partition that reads one offset range."""
 
     def __init__(self, start: int, end: int) -> None:
         self.start, self.end = start, end
 
 
 class LogSource(DataSource):
-    """Options: directory, start (a place), parts (Spark partitions of a batch).
+    """Options: directory, start (an offset), parts (how many Spark partitions a batch has).
 
-    A stream has limit_bytes and limit_frames of a batch, a batch its end.
+    A stream also takes limit_bytes and limit_records, which hold for each of its batches; a batch takes its end.
     """
 
     @classmethod
@@ -40,8 +40,8 @@ class LogSource(DataSource):
         return FORMAT
 
     def schema(self) -> StructType:
-        """STRETCHES."""
-        return STRETCHES
+        """OFFSET_RANGES."""
+        return OFFSET_RANGES
 
     def reader(self, schema: StructType) -> "LogBatchReader":  # noqa: ARG002 - Spark's argument
         """A reader from `start` to `end`."""
@@ -55,67 +55,67 @@ class LogSource(DataSource):
             options["directory"],
             int(options["start"]),
             int(options["limit_bytes"]),
-            int(options["limit_frames"]),
+            int(options["limit_records"]),
             int(options["parts"]),
         )
 
 
 class LogBatchReader(DataSourceReader):
-    """The frames between two places, in parts of similar size."""
+    """An offset range, split into parts of similar size."""
 
     def __init__(self, directory: str, start: int, end: int, parts: int) -> None:
         self.log, self.start, self.end, self.parts = LogReader(directory), start, end, parts
 
     def partitions(self) -> list[InputPartition]:
-        """Stretches that cover it, none without a frame."""
-        return [Stretch(*stretch) for stretch in self.log.split(self.start, self.end, self.parts)]
+        """Ranges that cover it; each holds at least one record."""
+        return [RangePartition(*part) for part in self.log.split(self.start, self.end, self.parts)]
 
     def read(self, partition: InputPartition) -> Iterator[tuple[str, int, int, int]]:
-        """The stretch itself."""
+        """One row of OFFSET_RANGES."""
         yield as_row(partition)
 
 
 class LogStreamReader(DataSourceStreamReader):
     """Plans in one long-lived Python process."""
 
-    def __init__(self, directory: str, start: int, limit_bytes: int, limit_frames: int, parts: int) -> None:
+    def __init__(self, directory: str, start: int, limit_bytes: int, limit_records: int, parts: int) -> None:
         self.log = LogReader(directory)
         self.start, self.planned = start, start
-        self.limit_bytes, self.limit_frames, self.parts = limit_bytes, limit_frames, parts
+        self.limit_bytes, self.limit_records, self.parts = limit_bytes, limit_records, parts
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
         """The store's position."""
-        return {"place": self.start}
+        return {"offset": self.start}
 
     def latestOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
-        """The end of the next batch: durable, and at most one limit beyond the last one planned."""
+        """The end of the next batch: durable, and within the limits of one batch beyond the last one planned."""
         if self.log.durable_end() > self.planned:
-            self.planned = max(self.planned, self.log.cut(self.planned, self.limit_bytes, self.limit_frames))
-        return {"place": self.planned}
+            self.planned = max(self.planned, self.log.cut(self.planned, self.limit_bytes, self.limit_records))
+        return {"offset": self.planned}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
-        """Stretches of similar size that cover the batch. A stretch always holds a frame."""
-        self.planned = max(self.planned, end["place"])
-        return [Stretch(*stretch) for stretch in self.log.split(start["place"], end["place"], self.parts)]
+        """Ranges of similar size that cover the batch; each holds at least one record."""
+        self.planned = max(self.planned, end["offset"])
+        return [RangePartition(*part) for part in self.log.split(start["offset"], end["offset"], self.parts)]
 
     def read(self, partition: InputPartition) -> Iterator[tuple[str, int, int, int]]:
-        """The stretch itself."""
+        """One row of OFFSET_RANGES."""
         yield as_row(partition)
 
 
 def as_row(partition: InputPartition) -> tuple[str, int, int, int]:
-    """A stretch as one row of STRETCHES."""
-    stretch = cast("Stretch", partition)
-    return LOG_SOURCE, 0, stretch.start, stretch.end
+    """A partition as one row of OFFSET_RANGES."""
+    offsets = cast("RangePartition", partition)
+    return LOG_SOURCE, 0, offsets.start, offsets.end
 
 
-class LogFrames:
-    """The frames of stretches of the log in `directory`, as the fold takes them. Cheap to make and safe to pickle."""
+class LogRangeReader:
+    """Reads offset ranges of the log in `directory` for the fold. Cheap to make and safe to pickle."""
 
     def __init__(self, directory: Path) -> None:
         self.log = LogReader(directory)
 
-    def __call__(self, start: int, end: int) -> Iterator[Carried]:
-        """The frames from `start` up to `end`."""
-        for place, f in self.log.read(start, end):
-            yield Carried(LOG_SOURCE, 0, place, int(f.kind), f.event_id, f.arrival_us, f.channel, f.principal, f.note, f.body)
+    def __call__(self, start: int, end: int) -> Iterator[StoredRecord]:
+        """The records from `start` up to, not including, `end`."""
+        for offset, record in self.log.read(start, end):
+            yield StoredRecord(LOG_SOURCE, 0, offset, record)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from lineage_bridge.graph.log_record import OffsetRange
 from lineage_bridge.graph.relations import Row
 
 
@@ -11,10 +12,10 @@ from lineage_bridge.graph.relations import Row
 class Batch:
     """The facts of one micro-batch, merged per partition.
 
-    `spans` maps (source, partition) to the offset range (start, end) that the facts come from; `rows` maps a relation to its rows.
+    `ranges` maps (source, partition) to the offset range that the facts come from; `rows` maps a relation to its rows.
     """
 
-    spans: Mapping[tuple[str, int], tuple[int, int]]
+    ranges: Mapping[tuple[str, int], OffsetRange]
     rows: Mapping[str, list[Row]]
 
 

@@ -4,30 +4,16 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from typing import Protocol
 
-import msgspec
-
-from lineage_bridge.graph.log_record import Carried, FrameKind
+from lineage_bridge.graph.log_record import LogRecord, RecordAddress, StoredRecord
 
 LOG_SOURCE = "log"
-"""The source name of the embedded event log."""
-
-
-class Frame(msgspec.Struct, frozen=True, gc=False):
-    """One entry of the event log. `event_id` has 16 bytes, `arrival_us` is UTC microseconds, `note` is empty or a small JSON text."""
-
-    kind: FrameKind
-    event_id: bytes
-    arrival_us: int
-    channel: str
-    principal: str
-    note: bytes
-    body: bytes
+"""The source of the embedded event log's records, which all have partition 0."""
 
 
 class EventLog(Protocol):
     """Makes accepted events durable."""
 
-    def submit(self, frames: Sequence[Frame]) -> "Future[list[int]]":
+    def submit(self, records: Sequence[LogRecord]) -> "Future[list[int]]":
         """Append records; the future gives their offsets once they are durable.
 
         Raises UnavailableError under overload; the future fails with LogError.
@@ -37,21 +23,21 @@ class EventLog(Protocol):
         """The durable end: the offset behind the last durable record."""
 
 
-class FrameReader(Protocol):
+class RecordReader(Protocol):
     """Reads durable records back."""
 
     def durable_end(self) -> int:
         """The durable end of the log; 0 when it is empty."""
 
-    def read_one(self, offset: int) -> Frame:
-        """The record at an offset. Raises OffsetError or RecordError."""
+    def read_one(self, address: RecordAddress) -> LogRecord:
+        """The record at an address. Raises OffsetError where there is none, RecordError where it is damaged."""
 
-    def span(self, start: int, end: int) -> int:
+    def size_between(self, start: int, end: int) -> int:
         """The size in bytes of the records in [start, end), which is how far a consumer lags. Raises OffsetError."""
 
 
-class CarriedFrames(Protocol):
+class RangeReader(Protocol):
     """Reads an offset range of one partition."""
 
-    def __call__(self, start: int, end: int) -> Iterator[Carried]:
+    def __call__(self, start: int, end: int) -> Iterator[StoredRecord]:
         """The records from offset `start` up to, but not including, `end`."""

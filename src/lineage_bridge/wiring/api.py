@@ -59,17 +59,17 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
             disk=log_disk,
         )
         stack.enter_context(writer)
-        frames, desk, graph = log_reader(settings), source_service(settings), graph_id(state_database(settings).key())
+        records, desk, graph = log_reader(settings), source_service(settings), graph_id(state_database(settings).key())
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         yield create_app(
             Services(
                 log=writer,
-                frames=frames,
+                records=records,
                 graph=pool.reader,
                 clock_us=now_us,
                 pipeline=lambda: pipeline_status(paths),
                 is_alive=is_alive,
-                disk=lambda: DiskSpace(frames.disk_bytes(), shutil.disk_usage(paths.log).free),
+                disk=lambda: DiskSpace(records.disk_bytes(), shutil.disk_usage(paths.log).free),
                 log_state=lambda: HEALTHY if os.access(paths.log, os.W_OK) else f"{paths.log} cannot be written",
                 version=version(),
                 graph_id=graph,
@@ -163,7 +163,7 @@ def listen(settings: Settings) -> socket.socket:
 
 
 def _floor(pool: ReaderPool) -> int:
-    """The store's place in the log: no place up to it may be given to another frame."""
+    """The offset up to which the store has read the log: offsets before it must not be issued again."""
     try:
         with pool.reader() as graph:
             return graph.progress.position().get((LOG_SOURCE, 0), 0)

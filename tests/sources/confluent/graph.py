@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.aliases import operator
 from tests.confluent.expected import Column, Edge, Name
-from tests.events import T0, frames_of
+from tests.events import T0, records_of
 from tests.store.test_apply import apply, opened, settle
 
 from lineage_bridge.openlineage.event_builder import encode
@@ -33,7 +33,7 @@ def exported(*seen: Observation) -> list[bytes]:
     with opened() as writer:
         aliases = [body for one in seen for path, body in outbox_messages(one) if path.endswith("aliases")]
         apply(writer, [operator(_added(body), place=90_000 + at) for at, body in enumerate(aliases)])
-        apply(writer, frames_of([encode(event) for one in seen for event in one.events]))
+        apply(writer, records_of([encode(event) for one in seen for event in one.events]))
         settle(writer)
         return list(Export(writer.connection, T0).lines())
 

@@ -1,6 +1,6 @@
-"""Facts: how a frame becomes rows of the relations. Pure; reads no clock.
+"""Facts: how a record becomes rows of the relations. Pure; reads no clock.
 
-One frame gives few rows, because what producers repeat is content-addressed: a mention is a key with first and last time, and the text of
+One record gives few rows, because what producers repeat is content-addressed: a mention is a key with first and last time, and the text of
 a facet is a row of its own under the hash of that text.
 """
 
@@ -14,7 +14,7 @@ import msgspec
 from lineage_bridge.graph.facts.operations import operation
 from lineage_bridge.graph.flows.endings import endings
 from lineage_bridge.graph.ids import DAY_US, NodeKind, day_of, node_id, statement_id, text_hash
-from lineage_bridge.graph.log_record import RETRY, Carried, FrameKind
+from lineage_bridge.graph.log_record import RETRY, LogRecord, RecordKind, StoredRecord
 from lineage_bridge.graph.relations import NEVER_US, NO_EVENT, Origin, Row, Side
 from lineage_bridge.openlineage import facets as standard
 from lineage_bridge.openlineage.event import Dataset, Event, Facets, Job, Run
@@ -100,64 +100,66 @@ class Told(NamedTuple):
 NOTHING_TOLD = Told({}, ())
 
 
-def facts(frame: Carried, names: Names, told: Told = NOTHING_TOLD) -> list[Fact]:
-    """The rows one frame stands for, but for rows of nodes, contents and facets that are `told`.
+def facts(stored: StoredRecord, names: Names, told: Told = NOTHING_TOLD) -> list[Fact]:
+    """The rows one record stands for, but for rows of nodes, contents and facets that are `told`.
 
     An event that cannot be folded becomes a row of `quarantine`; nothing is raised for its content.
     """
-    if frame.kind == FrameKind.EVENT:
-        verdict = judge(frame.body, frame.arrival)
+    record = stored.record
+    if record.kind == RecordKind.EVENT:
+        verdict = judge(record.body, record.arrival_us)
         if isinstance(verdict, Rejected):
-            return [_quarantine(frame, verdict.code, verdict.path, verdict.message)]
-        return _folded(frame, verdict, names, told)
-    if frame.kind == FrameKind.REJECTED:
-        reason = msgspec.json.decode(frame.note, type=_Reason) if frame.note else _Reason()
-        return [_quarantine(frame, reason.code, reason.path, reason.message)]
-    if frame.kind == FrameKind.OPERATOR:
-        return [*operation(frame), *_ended(frame, names)]
+            return [_quarantine(stored, verdict.code, verdict.path, verdict.message)]
+        return _folded(stored, verdict, names, told)
+    if record.kind == RecordKind.REJECTED:
+        reason = msgspec.json.decode(record.note, type=_Reason) if record.note else _Reason()
+        return [_quarantine(stored, reason.code, reason.path, reason.message)]
+    if record.kind == RecordKind.OPERATOR:
+        return [*operation(record), *_ended(record, names)]
     return []
 
 
-def _folded(frame: Carried, verdict: Clean | Repaired, names: Names, told: Told) -> list[Fact]:
+def _folded(stored: StoredRecord, verdict: Clean | Repaired, names: Names, told: Told) -> list[Fact]:
     """The facts of an accepted event; whatever goes wrong in here concerns this event alone."""
     try:
-        return _event_facts(frame, verdict, names, told)
+        return _event_facts(stored, verdict, names, told)
     except RefusedNameError as error:
-        return [_quarantine(frame, "id_collision", "$", str(error))]
+        return [_quarantine(stored, "id_collision", "$", str(error))]
     except Exception as error:  # noqa: BLE001 - the boundary of one event within a batch: it is kept, with the reason
-        return [_quarantine(frame, "fold_failed", "$", f"{type(error).__name__}: {error}"[:500])]
+        return [_quarantine(stored, "fold_failed", "$", f"{type(error).__name__}: {error}"[:500])]
 
 
-def _quarantine(frame: Carried, code: str, path: str, message: str) -> Fact:
-    sample = frame.body[: 4 * SAMPLE_CHARACTERS].decode("utf-8", "replace").replace("\x00", "\ufffd")[:SAMPLE_CHARACTERS]
-    values = (code, path, message, sample, len(frame.body), frame.arrival, frame.channel, frame.principal)
-    return "quarantine", (frame.event, frame.source, frame.part, frame.place), values
+def _quarantine(stored: StoredRecord, code: str, path: str, message: str) -> Fact:
+    record = stored.record
+    sample = record.body[: 4 * SAMPLE_CHARACTERS].decode("utf-8", "replace").replace("\x00", "\ufffd")[:SAMPLE_CHARACTERS]
+    values = (code, path, message, sample, len(record.body), record.arrival_us, record.channel, record.principal)
+    return "quarantine", (record.event_id, stored.source, stored.partition, stored.offset), values
 
 
-def _ended(frame: Carried, names: Names) -> list[Fact]:
+def _ended(record: LogRecord, names: Names) -> list[Fact]:
     try:
-        return list(endings(frame, names.node))
+        return list(endings(record, names.node))
     except RefusedNameError:
         return []
 
 
-def _event_facts(frame: Carried, verdict: Clean | Repaired, names: Names, told: Told) -> list[Fact]:
-    event = verdict.event
-    time = event.time_us if event.time_us <= frame.arrival + DAY_US else frame.arrival
+def _event_facts(stored: StoredRecord, verdict: Clean | Repaired, names: Names, told: Told) -> list[Fact]:
+    event, record = verdict.event, stored.record
+    time = event.time_us if event.time_us <= record.arrival_us + DAY_US else record.arrival_us
     repairs = ",".join(sorted({r.code for r in verdict.repairs} - _OF_A_COPY)) if isinstance(verdict, Repaired) else ""
-    statement = _Statement(frame, event, time, names, told)
+    statement = _Statement(record, event, time, names, told)
     statement.add(
         "event",
-        (event.time_us, frame.event),
+        (event.time_us, record.event_id),
         (time, event.type or "", statement.subject, *statement.speaks_of, repairs),
     )
     statement.add(
         "event_record",
-        (event.time_us, frame.event, frame.source, frame.part, frame.place),
-        (frame.arrival, frame.channel, frame.principal),
+        (event.time_us, record.event_id, stored.source, stored.partition, stored.offset),
+        (record.arrival_us, record.channel, record.principal),
     )
-    if frame.channel == RETRY:
-        statement.add("released", (frame.event,), (frame.arrival,))
+    if record.channel == RETRY:
+        statement.add("released", (record.event_id,), (record.arrival_us,))
     statement.speak()
     return statement.facts
 
@@ -165,13 +167,13 @@ def _event_facts(frame: Carried, verdict: Clean | Repaired, names: Names, told: 
 class _Statement:
     """One event on its way to facts: who speaks (`subject`), of what, when, and with which ids. `facts` are those it has made."""
 
-    def __init__(self, frame: Carried, event: Event, time: int, names: Names, told: Told) -> None:
+    def __init__(self, record: LogRecord, event: Event, time: int, names: Names, told: Told) -> None:
         self.facts: list[Fact] = []
         self.told = told
-        self.event, self.time, self.id, self.names = event, time, frame.event, names
+        self.event, self.time, self.id, self.names = event, time, record.event_id, names
         self.day = day_of(time)
         self.span = time, time
-        self.said_at = time, frame.event, time, frame.event
+        self.said_at = time, record.event_id, time, record.event_id
         self.job = names.job(event.job.namespace, event.job.name) if event.job else 0
         self.dataset = names.dataset(event.dataset.namespace, event.dataset.name) if event.dataset else 0
         self.speaks_of = (self.job, 0 if event.job else self.dataset)

@@ -1,9 +1,9 @@
-"""The plain fold: frames to merged rows. It runs in a Spark worker for one partition of one batch, and alone as the oracle of the tests."""
+"""The plain fold: log records to merged rows. A Spark worker runs it for one partition of one batch; tests run it as the oracle."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
 from lineage_bridge.graph.facts.events import Names, Told, facts
-from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.graph.relations import BY_NAME, RELATIONS, Row
 
 Tables = dict[str, dict[Row, Row]]
@@ -18,13 +18,13 @@ def empty_tables() -> Tables:
     return {relation.name: {} for relation in RELATIONS}
 
 
-def fold_frames(frames: Iterable[Carried], names: Names, into: Tables | None = None) -> Tables:
-    """Merge the facts of `frames` into `into` (changed in place), or into empty tables."""
+def fold_records(records: Iterable[StoredRecord], names: Names, into: Tables | None = None) -> Tables:
+    """Merge the facts of `records` into `into` (changed in place), or into empty tables."""
     tables = empty_tables() if into is None else into
     laws = {relation.name: (tables[relation.name], relation.merge) for relation in RELATIONS}
     told = Told(tables["node"], tables["facet_set"])
-    for frame in frames:
-        for relation, key, values in facts(frame, names, told):
+    for record in records:
+        for relation, key, values in facts(record, names, told):
             table, merge = laws[relation]
             known = table.setdefault(key, values)
             if known is not values:

@@ -1,4 +1,4 @@
-"""Operations: what an operator's frame says, as rows of the relations. A frame that cannot be read says nothing."""
+"""Operations: what an operator's record says, as rows of the relations. A record that cannot be read says nothing."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -9,7 +9,7 @@ from lineage_bridge.errors import RequestError
 from lineage_bridge.graph.identity.naming.spelling import LONGEST
 from lineage_bridge.graph.identity.steps import ANY, OPERATOR
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.log_record import LogRecord
 from lineage_bridge.graph.relations import NEVER_US, NO_EVENT, Row
 
 ENTITIES = {"dataset": NodeKind.DATASET, "job": NodeKind.JOB}
@@ -44,26 +44,26 @@ class _Operation(msgspec.Struct):
     aliases: list[AliasWord] = []
 
 
-def operation(frame: Carried) -> Iterator[tuple[str, Row, Row]]:
-    """The facts of an operator's frame: (relation, key, values)."""
+def operation(record: LogRecord) -> Iterator[tuple[str, Row, Row]]:
+    """The facts of an operator's record: (relation, key, values)."""
     try:
-        said = msgspec.json.decode(frame.body, type=_Operation)
-        facts = list(_facts(said, frame))
+        said = msgspec.json.decode(record.body, type=_Operation)
+        facts = list(_facts(said, record))
     except (ValueError, RequestError):
         return
     yield from facts
 
 
-def _facts(said: _Operation, frame: Carried) -> Iterator[tuple[str, Row, Row]]:
+def _facts(said: _Operation, record: LogRecord) -> Iterator[tuple[str, Row, Row]]:
     if said.operation == "erase":
         for run in said.runs:
-            yield "erased", (UUID(run).bytes,), (frame.arrival,)
+            yield "erased", (UUID(run).bytes,), (record.arrival_us,)
     elif said.operation in (ALIAS, VETO, LIFT):
-        order = frame.arrival, frame.event
+        order = record.arrival_us, record.event_id
         for word in said.aliases:
             key = alias_key(said.operation, word)
-            yield "alias", key, alias_values(said.operation, frame.principal, order)
-            yield "alias_statement", (*key, *order), (said.operation, frame.principal)
+            yield "alias", key, alias_values(said.operation, record.principal, order)
+            yield "alias_statement", (*key, *order), (said.operation, record.principal)
 
 
 def alias_key(operation: str, word: AliasWord) -> Row:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.log_record import Carried
+from lineage_bridge.graph.log_record import LogRecord
 from lineage_bridge.graph.relations import Row
 from lineage_bridge.openlineage.times import parse_time
 
@@ -32,10 +32,10 @@ _KINDS = {"dataset": NodeKind.DATASET, "job": NodeKind.JOB}
 _DECODER = msgspec.json.Decoder(_Order)
 
 
-def endings(frame: Carried, node_of: Callable[[NodeKind, str, str], int]) -> Iterator[tuple[str, Row, Row]]:
-    """The row of `ending` that an operator's frame stands for; none if it is of another kind, or malformed."""
+def endings(record: LogRecord, node_of: Callable[[NodeKind, str, str], int]) -> Iterator[tuple[str, Row, Row]]:
+    """The row of `ending` that an operator's record stands for; none if it is of another kind, or malformed."""
     try:
-        order = _DECODER.decode(frame.body)
+        order = _DECODER.decode(record.body)
     except msgspec.DecodeError:
         return
     at = parse_time(order.at) if order.at else None
@@ -45,4 +45,4 @@ def endings(frame: Carried, node_of: Callable[[NodeKind, str, str], int]) -> Ite
         return
     ends = [node_of(_KINDS[end.kind], end.namespace, end.name) if end else ANY for end in (order.source, order.target)]
     job = node_of(NodeKind.JOB, order.job.namespace, order.job.name)
-    yield "ending", (*ends, job), (OPERATIONS[order.operation], at.us if at else frame.arrival, frame.arrival, frame.event)
+    yield "ending", (*ends, job), (OPERATIONS[order.operation], at.us if at else record.arrival_us, record.arrival_us, record.event_id)

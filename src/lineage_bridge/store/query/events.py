@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.log_record import RecordAddress
 from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineRecord
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.runs import Runs
@@ -56,12 +57,12 @@ class Events:
         return [self._event(row) for row in sorted(rows)]
 
     def _event(self, row: _EventRow) -> EventRecord:
-        return EventRecord(*row, *self.connection.execute(_COPY, row[:2]).fetchone())
+        return EventRecord(*row, RecordAddress(*self.connection.execute(_COPY, row[:2]).fetchone()))
 
     def quarantine(self, code: str | None, limit: int, offset: int, event: bytes | None = None) -> list[QuarantineRecord]:
         """Quarantined records, newest first, without those accepted since; with `event`, only those of that event id."""
         values = {"code": code, "limit": limit, "offset": offset, "event": event}
-        return [QuarantineRecord(*row) for row in self.connection.execute(_QUARANTINE, values)]
+        return [QuarantineRecord(row[0], RecordAddress(*row[1:4]), *row[4:]) for row in self.connection.execute(_QUARANTINE, values)]
 
     def quarantine_counts(self) -> dict[str, int]:
         """Reason code to number."""

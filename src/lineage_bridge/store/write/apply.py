@@ -112,7 +112,7 @@ class GraphWriter:
         return int(self.connection.execute(f"SELECT sum(keys) FROM ({counts})").fetchone()[0])
 
     def _advance(self, batch: Batch) -> None:
-        for (source, part), (start, end) in sorted(batch.spans.items()):
+        for (source, part), (start, end) in sorted(batch.ranges.items()):
             row = self.connection.execute('SELECT "offset" FROM position WHERE source = ? AND partition = ?', (source, part)).fetchone()
             if (row[0] if row else 0) != start:
                 raise PositionError(

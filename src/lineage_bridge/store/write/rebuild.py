@@ -20,8 +20,8 @@ from lineage_bridge.store.write.apply import GraphWriter
 PAGES = 4096
 """Pages copied between two calls of `told`."""
 _SUFFIXES = ("", "-wal", "-shm", "-journal")
-_FRAMES = ("event_record", "quarantine")
-"""The relations with a row for each frame of the log."""
+_RECORD_RELATIONS = ("event_record", "quarantine")
+"""The relations with a row for each record of the log."""
 
 
 def open_fresh(path: Path, names: Names, *, stitch: bool = False) -> GraphWriter:
@@ -48,11 +48,11 @@ def compare(path: Path, fresh: GraphWriter) -> list[Counted]:
 def refuse_loss(path: Path, fresh: GraphWriter, counted: list[Counted]) -> None:
     """Raise StoreError if the log tells less than the store in use knows."""
     behind = sorted(place for place, at in _position_of(path).items() if fresh.position(place[0]).get(place[1], 0) < at)
-    frames = {row.relation: row for row in counted if row.relation in _FRAMES}
-    before, after = (sum(getattr(row, side) for row in frames.values()) for side in ("before", "after"))
+    records = {row.relation: row for row in counted if row.relation in _RECORD_RELATIONS}
+    before, after = (sum(getattr(row, side) for row in records.values()) for side in ("before", "after"))
     if behind or after < before:
         raise StoreError(
-            f"the graph in use knows {before} frames, the log holds {after}: a part of the log is gone; the graph in use stays",
+            f"the graph in use knows {before} records, the log holds {after}: a part of the log is gone; the graph in use stays",
             "put the log back, or let the rest be forgotten: lineage-bridge replay --anyway",
         )
 

@@ -13,11 +13,10 @@ from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.answers import Accepted, ErrorAnswer, QuarantineAnswer, RejectedAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError
-from lineage_bridge.graph.log_record import RETRY, FrameKind
+from lineage_bridge.graph.log_record import RETRY, LogRecord, RecordKind
 from lineage_bridge.ingest.ingest import Ingested, ingest
 from lineage_bridge.ingest.payload import SplitPayload
 from lineage_bridge.openlineage.verdict import Rejected
-from lineage_bridge.ports.log import Frame
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
@@ -78,16 +77,16 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     return router
 
 
-def _kept(services: Services, event_id: str) -> Frame:
-    """The frame that is kept aside. Raises NotFoundError."""
+def _kept(services: Services, event_id: str) -> LogRecord:
+    """The log record that is in quarantine. Raises NotFoundError."""
     missing = NotFoundError(f"the quarantine holds no event {event_id!r}", "GET /api/v1/quarantine lists what it holds.")
     try:
         event = bytes.fromhex(event_id)
     except ValueError:
         raise missing from None
     with services.graph() as reader:
-        records = reader.events.quarantine(None, 1, 0, event)
-    frame = services.frames.read_one(records[0].place) if records else None
-    if frame is None or frame.kind not in (FrameKind.EVENT, FrameKind.REJECTED):
+        found = reader.events.quarantine(None, 1, 0, event)
+    record = services.records.read_one(found[0].address) if found else None
+    if record is None or record.kind not in (RecordKind.EVENT, RecordKind.REJECTED):
         raise missing
-    return frame
+    return record

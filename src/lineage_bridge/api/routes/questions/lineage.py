@@ -32,13 +32,13 @@ from lineage_bridge.api.schemas.answers import DatasetDetail, DatasetLineage, De
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.log_record import FrameKind
+from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.events import EventFilter, EventRecord
 from lineage_bridge.model.graph import Node, Port, Walk, WalkLimits
 from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.ports.graph_reader import GraphReader
-from lineage_bridge.ports.log import FrameReader
+from lineage_bridge.ports.log import RecordReader
 
 Text = Annotated[str, Mended]
 Glob = Annotated[Text | None, Query(description="Glob: * any text, ? any character, [...] one of these")]
@@ -77,7 +77,7 @@ def _event_routes(router: APIRouter, services: Services) -> None:
         which = EventFilter(namespace, job, *times, order == "asc", limit + 1, offset)
         with services.graph() as reader:
             records, link = page(request, reader.events.page(which), limit, offset)
-            return raw_json_list(_bodies(services.frames, records), {**link, **position_header(reader)})
+            return raw_json_list(_bodies(services.records, records), {**link, **position_header(reader)})
 
     @router.get("/events/{run_id:path}", response_model=None, responses=response_docs({200: list[RunEvent], **_NOT_FOUND}, writes=False))
     def get_run_events(request: Request, run_id: RunId, limit: Limit = 1000, offset: Offset = 0) -> Response:
@@ -87,15 +87,15 @@ def _event_routes(router: APIRouter, services: Services) -> None:
             if not records:
                 raise NotFoundError(f"there is no event of a run {run_id!r}")
             shown, link = page(request, records[offset:], limit, offset)
-            return raw_json_list(_bodies(services.frames, shown), {**link, **position_header(reader)})
+            return raw_json_list(_bodies(services.records, shown), {**link, **position_header(reader)})
 
 
-def _bodies(frames: FrameReader, records: Iterable[EventRecord]) -> Iterator[bytes]:
+def _bodies(log: RecordReader, records: Iterable[EventRecord]) -> Iterator[bytes]:
     """What was sent, without what has been erased since."""
     for record in records:
-        frame = frames.read_one(record.place)
-        if frame.kind == FrameKind.EVENT:
-            yield frame.body
+        kept = log.read_one(record.address)
+        if kept.kind == RecordKind.EVENT:
+            yield kept.body
 
 
 def _dataset_routes(router: APIRouter, services: Services) -> None:
