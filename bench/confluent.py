@@ -54,7 +54,7 @@ def _extract(settings: dict[str, Any], secrets: dict[str, str]) -> Result:
     kinds: dict[str, dict[str, Any]] = defaultdict(lambda: {"scopes": 0, "requests": 0, "events": 0, "longest_s": 0.0, "states": set()})
     size, cpu, began = 0, time.process_time(), time.monotonic()
     for step in observer.steps(None, NO_METADATA, time.time_ns() // 1000):
-        outcome, kind = step.outcome, kinds[step.key.partition(" ")[0]]
+        outcome, kind = step.plane, kinds[step.plane.key.partition(" ")[0]]
         kind["scopes"] += 1
         kind["requests"] += outcome.requests
         kind["events"] += outcome.events

@@ -28,7 +28,7 @@ from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.sources.common.settings import Secrets
 from lineage_bridge.sources.runtime.extraction import ExtractionContext
-from lineage_bridge.sources.runtime.kinds import KINDS, Kinds
+from lineage_bridge.sources.runtime.kinds import KINDS, SourceKinds
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache
 from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.sources.runtime.source_locks import SourceLocks
@@ -58,7 +58,7 @@ class Parts:
 class Server:
     """A client of the API, and a hand on the parts behind it."""
 
-    def __init__(self, folder: Path, log: LogWriter, pool: ReaderPool, empty_store: Path, kinds: Kinds) -> None:
+    def __init__(self, folder: Path, log: LogWriter, pool: ReaderPool, empty_store: Path, kinds: SourceKinds) -> None:
         self.folder, self.log, self.pool, self.empty_store, self.kinds = folder, log, pool, empty_store, kinds
         self.records = LogReader(folder / "log")
         self.names = Names(KEY)
@@ -183,7 +183,7 @@ def task_desk(server: Server, first: int = 1) -> TaskService:
 
 
 @contextmanager
-def running(folder: Path, empty_store: Path, kinds: Kinds = KINDS) -> Iterator[Server]:
+def running(folder: Path, empty_store: Path, kinds: SourceKinds = KINDS) -> Iterator[Server]:
     """A server in `folder`, without a store until something is folded."""
     pool = ReaderPool(folder / "graph.db")
     with LogWriter(folder / "log") as log:

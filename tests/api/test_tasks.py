@@ -281,7 +281,7 @@ def test_which_source_is_meant(server: Server, script: stepwise.Script) -> None:
     assert hand.extract(params={"source": "two"})["source"] == "two"
     assert hand.extract(json={"source": "one"})["source"] == "one"
     assert "three" in hand.post(status=422, json={"source": "three"})["error"]["message"]
-    assert "not one that tasks extract" in hand.post(status=422, json={"source": "else"})["error"]["message"]
+    assert "tasks cannot extract" in hand.post(status=422, json={"source": "else"})["error"]["message"]
 
 
 def test_a_running_task_is_cancelled_and_goes_on_where_it_was(hand: Hand, script: stepwise.Script) -> None:
@@ -378,16 +378,18 @@ def test_a_poll_and_a_task_take_turns(hand: Hand, script: stepwise.Script) -> No
     script.planes[1].gate = threading.Event()
     task = hand.post()["task_id"]
     hand.stops_at_gate(task)
-    take = server.tasks._world.hold_source
-    poller = Poller(server.sources.records, server.book, lambda _: None, lambda: NOW + 3600 * SECOND_US, take=take, kinds=stepwise.KINDS)
+    take = server.tasks._context.hold_source
+    poller = Poller(
+        server.sources.records, server.book, lambda _: None, lambda: NOW + 3600 * SECOND_US, hold_source=take, kinds=stepwise.KINDS
+    )
     record = server.sources.record("cloud")
-    poller._in_turn(record)
+    poller.poll_locked(record)
     assert len(script.looks) == 1, "the poll waits for its turn"
     script.planes[1].gate.set()
     assert hand.ended(task)["status"] == "completed"
-    poller._in_turn(record)
+    poller.poll_locked(record)
     assert len(script.looks) == 1, "the source has been looked at since it was found to be due"
-    poller._in_turn(server.sources.record("cloud"))
+    poller.poll_locked(server.sources.record("cloud"))
     assert (len(script.looks), script.looks[1]["before"]["told"]) == (2, 3)
     with take("cloud") as mine:
         assert mine
@@ -407,7 +409,7 @@ def test_a_look_that_another_outran_keeps_nothing_more(hand: Hand, script: stepw
     poller.poll(hand.server.sources.record("cloud"))
     gate.set()
     told = hand.ended(task)
-    assert (told["status"], told["error"]) == ("failed", "source cloud was removed or polled by another meanwhile")
+    assert (told["status"], told["error"]) == ("failed", "source cloud was removed or polled by another process meanwhile")
     assert hand.server.ask("/sources/cloud")["polls"] == 1
     hand.deliver()
     hand.server.fold()

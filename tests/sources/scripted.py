@@ -10,7 +10,7 @@ from lineage_bridge.openlineage.event_builder import EventBuilder
 from lineage_bridge.sources.common.observer import Check, Observation, Observer, SameJob, SameNamespace, Snapshot, SourceKind, Unseen
 from lineage_bridge.sources.common.settings import Secret, SourceSettings
 from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, SharedMetadata
-from lineage_bridge.sources.runtime.kinds import MODULES, Kinds
+from lineage_bridge.sources.runtime.kinds import MODULES, SourceKinds
 
 OUT = EventBuilder("https://lineagebridge.dev/sources/scripted")
 SCRIPTS: dict[str, list[Any]] = {}
@@ -61,6 +61,6 @@ class Scripted(Observer[Settings]):
 
 
 KIND = SourceKind(Settings, Scripted, "a script")
-KINDS = Kinds({**MODULES, "scripted": __name__})
+KINDS = SourceKinds({**MODULES, "scripted": __name__})
 """All kinds, and this one."""
 __all__ = ["CLOSED", "KIND", "KINDS", "NOTICED", "SCRIPTS", "SEEN", "SameJob", "SameNamespace", "Unseen"]

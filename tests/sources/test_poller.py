@@ -90,7 +90,7 @@ def test_nothing_is_polled_while_too_much_waits(world: World, scripts: dict):
     scripts["a"] = [(["x"], (), ())]
     world.away = True
     stop = threading.Event()
-    running = threading.Thread(target=world.fresh(tick_s=0.01, most_waiting=2).run, args=(stop,))
+    running = threading.Thread(target=world.fresh(tick_s=0.01, most_pending=2).run, args=(stop,))
     running.start()
     while world.book.count_pending() < 2 and running.is_alive():
         world.now += 60 * SECOND
@@ -312,7 +312,7 @@ def test_a_source_that_notices_changes_is_polled_early_unless_it_fails(world: Wo
 def test_a_change_noticed_while_another_looks_is_not_forgotten(world: World, scripts: dict):
     scripts["a"] = [(["x"], (), ())]
     mine = [True]
-    world.poller = world.fresh(take=lambda _: nullcontext(mine[0]))
+    world.poller = world.fresh(hold_source=lambda _: nullcontext(mine[0]))
     for name in ("one", "filed"):
         world.poll(name)
     scripted.NOTICED["a"] = 1
@@ -320,7 +320,7 @@ def test_a_change_noticed_while_another_looks_is_not_forgotten(world: World, scr
     world.now += 5 * SECOND
     for mine[0], left in ((False, ["one"]), (True, [])):
         assert due(world) == ["one"]
-        world.poller._in_turn(world.desk.record("one"))
+        world.poller.poll_locked(world.desk.record("one"))
         assert due(world) == left
 
 

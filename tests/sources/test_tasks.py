@@ -131,7 +131,7 @@ def test_the_oldest_that_have_ended_are_forgotten(tmp_path: Path, monkeypatch: p
 def test_nothing_that_holds_a_credential_shows_it() -> None:
     order = ExtractOrder(credentials={("kafka", "lkc-1"): Credential("KEY", "hush")})
     desk = SourceService({"cloud": {"kind": "confluent", "cloud": {"key": "k", "secret": "${env:HOME}"}}}, _no_book())
-    filled = prepare_source(desk.record("cloud"), order)
+    filled = prepare_source(desk.record("cloud"), order, stepwise.KINDS.load_extracted())
     assert filled.given
     assert "hush" not in f"{order} {order.credentials} {filled} {filled.record} {Secrets(given=filled.given)}"
 

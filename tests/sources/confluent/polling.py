@@ -63,7 +63,7 @@ class Polling:
 
     def keep(self, seen: Observation, minutes: int) -> None:
         assert not faults(seen.events)
-        text = json.dumps([seen.snapshot, seen.events, seen.same, seen.unseen])
+        text = json.dumps([seen.snapshot, seen.events, seen.aliases, seen.unseen])
         assert SECRET not in text
         self.snapshot = json.loads(json.dumps(seen.snapshot))
         self.now_us += minutes * MINUTE_US

@@ -16,8 +16,8 @@ from tests.sources.confluent.graph import Graph, differences, exported
 
 from lineage_bridge.sources.common.observer import Observation, Snapshot
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA
+from lineage_bridge.sources.common.stepwise import FAILED, OBSERVED, PlaneStep
 from lineage_bridge.sources.confluent.observer import ConfluentObserver
-from lineage_bridge.sources.confluent.outcomes import FAILED, OBSERVED, Step
 from lineage_bridge.sources.confluent.settings import PLANES, ConfluentSettings
 
 T0 = 1_795_000_000_000_000
@@ -43,12 +43,12 @@ class Look:
         settings = ConfluentSettings.model_validate({**cloud.settings(), "timeout_s": 1, "off": off, **more})
         self.observer = ConfluentObserver("cloud", settings)
         self.snapshot: Snapshot | None = None
-        self.steps: dict[str, Step] = {}
+        self.steps: dict[str, PlaneStep] = {}
 
     def look(self, minutes: int = 0) -> Observation:
         around = self.observer.shared_metadata(self.snapshot) if self.snapshot else NO_METADATA
         steps = list(self.observer.steps(self.snapshot, around, T0 + minutes * MINUTE))
-        self.steps = {step.key: step for step in steps}
+        self.steps = {step.plane.key: step for step in steps}
         events = tuple(event for step in steps for event in step.observation.events)
         assert not faults(events)
         self.snapshot = json.loads(json.dumps(steps[-1].observation.snapshot))
@@ -61,7 +61,7 @@ class Look:
 def test_every_application_that_writes_is_found_and_no_other(cloud: Cloud):
     look = Look(cloud, MINE)
     first = look.look()
-    assert {step.outcome.state for step in look.steps.values()} == {OBSERVED}
+    assert {step.plane.state for step in look.steps.values()} == {OBSERVED}
     assert differences(Graph(exported(first)), expected(cloud.estate), ["producers"]) == {"missing": [], "extra": []}
     owners = {
         event["job"]["name"]: event["job"]["facets"]["ownership"]["owners"][0]["name"]
@@ -89,14 +89,14 @@ def test_planes_that_fail_take_nothing_away(cloud: Cloud, how: str):
     failed = look.look(5)
     assert {event.get("eventType") for event in failed.events} <= {"RUNNING"}
     for key in ("metrics organization", "names organization"):
-        outcome = look.steps[key].outcome
+        outcome = look.steps[key].plane
         if how != "half":  # one page tells all: there is no second one that could fail
             assert outcome.state == FAILED
             assert outcome.why
             assert (failed.snapshot["planes"][key], bool(failed.snapshot["unseen"][key])) == (before["planes"][key], True)
     cloud.heal()
     assert {event.get("eventType") for event in look.look(10).events} == {"RUNNING"}
-    assert {step.outcome.state for step in look.steps.values()} == {OBSERVED}
+    assert {step.plane.state for step in look.steps.values()} == {OBSERVED}
 
 
 def test_the_audit_log_of_the_estate_is_told_where_it_belongs(cloud: Cloud, kafka: Kafka, monkeypatch: pytest.MonkeyPatch):

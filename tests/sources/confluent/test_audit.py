@@ -87,7 +87,7 @@ def told(*values: bytes, before: Any = None, known: SharedMetadata = KNOWN, now:
             changes.add(request)
     seen = plane().translate(AuditLogRead(changes, {"0": len(values)}), before, known, now)
     assert not faults(seen.events)
-    return Observation(json.loads(json.dumps(seen.snapshot)), seen.events, seen.same, seen.unseen)
+    return Observation(json.loads(json.dumps(seen.snapshot)), seen.events, seen.aliases, seen.unseen)
 
 
 def facets(seen: Observation) -> dict[str, Json]:
@@ -369,7 +369,7 @@ class World:
         """Returns when the poller has read so many events of the log, all that there are."""
 
         def heard() -> int:
-            _, observer = self.poller._made.get("cloud", (None, None))
+            _, observer = self.poller._observers.get("cloud", (None, None))
             watch = observer._watch if isinstance(observer, ConfluentObserver) else None
             return sum(watch._offsets.values()) if watch else 0
 

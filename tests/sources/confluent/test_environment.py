@@ -56,7 +56,7 @@ def test_keys_of_clusters_that_are_no_json_are_told_without_their_text() -> None
 
 
 def test_it_is_paused_until_it_is_resumed_and_stands_back_for_any_other(tmp_path: Path) -> None:
-    desk = SourceService({}, SourceRepository(StateDatabase(tmp_path / "state.db")), around=source_from_environment(EVERY))
+    desk = SourceService({}, SourceRepository(StateDatabase(tmp_path / "state.db")), in_environment=source_from_environment(EVERY))
     (record,) = desk.records()
     assert (record.name, record.origin, record.state.paused) == ("confluent", "environment", True)
     assert not desk.pause("confluent", paused=False).state.paused

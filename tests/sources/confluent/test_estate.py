@@ -74,7 +74,7 @@ def test_of_an_estate_that_did_not_change_only_heartbeats_are_told(observer: Con
     seen, snapshot = first[0], json.loads(json.dumps(first[0].snapshot))
     again = observer.observe(snapshot, NO_METADATA, NOW + POLL_US)
     assert Counter(event.get("eventType", "dataset") for event in again.events).keys() == {"RUNNING"}
-    assert (again.same, again.unseen) == ((), seen.unseen)
+    assert (again.aliases, again.unseen) == ((), seen.unseen)
     third = observer.observe(json.loads(json.dumps(again.snapshot)), NO_METADATA, NOW + 2 * POLL_US)
     assert kept(third.snapshot) == kept(again.snapshot)
     begun = {event["run"]["runId"] for event in seen.events if "run" in event}
@@ -85,7 +85,7 @@ def test_no_secret_is_told_kept_or_logged(cloud: Cloud, first: tuple[Observation
     seen, logged = first
     assert logged
     places = {"events": b"\n".join(map(encode, seen.events)).decode(), "snapshot": json.dumps(seen.snapshot), "log": logged}
-    places |= {"unseen": str(seen.unseen), "same": str(seen.same)}
+    places |= {"unseen": str(seen.unseen), "same": str(seen.aliases)}
     every = secrets(cloud.estate)
     assert len(every) > 100
     assert [(place, secret) for place, text in places.items() for secret in every if secret in text] == []

@@ -254,8 +254,10 @@ def test_a_group_whose_owner_is_known_is_that_job(cluster: Polling):
     cluster.around = SharedMetadata(cluster.around.clusters, owners={(LKC, "billing"): (SPACE, "orders-sink")})
     seen = cluster.poll()
     assert said([about(seen, "billing")])[0].startswith("COMPLETE consumer-group/billing")
-    assert seen.same == (SameJob(SPACE, "orders-sink", SPACE, "consumer-group/billing", f"group billing of cluster {LKC} is that job's"),)
-    assert not cluster.poll().same
+    assert seen.aliases == (
+        SameJob(SPACE, "orders-sink", SPACE, "consumer-group/billing", f"group billing of cluster {LKC} is that job's"),
+    )
+    assert not cluster.poll().aliases
 
 
 def test_brokers_that_cannot_be_reached_are_tried_again_after_an_hour(api: Api, monkeypatch: pytest.MonkeyPatch):

@@ -9,13 +9,14 @@ import pytest
 from tests.sources.http import Reply, Request, Standin, standing
 
 from lineage_bridge.errors import ConfigError, SourceError
+from lineage_bridge.model.tasks import PlaneRecord
 from lineage_bridge.openlineage.event_builder import EventBuilder
 from lineage_bridge.sources.common.observer import Observation, SameNamespace, Snapshot, Unseen
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, ClusterMetadata, SharedMetadata
+from lineage_bridge.sources.common.stepwise import FAILED, NOT_OBSERVED, OBSERVED, SKIPPED, Selection
 from lineage_bridge.sources.confluent.observer import ConfluentObserver
-from lineage_bridge.sources.confluent.outcomes import FAILED, NOT_OBSERVED, OBSERVED, SKIPPED, Outcome
 from lineage_bridge.sources.confluent.plane import Plane, PlaneContext, Planes
-from lineage_bridge.sources.confluent.settings import ConfluentSettings, Selection
+from lineage_bridge.sources.confluent.settings import ConfluentSettings
 
 OUT = EventBuilder("https://lineagebridge.dev/sources/scripted")
 NOW = 1_750_000_000_000_000
@@ -124,15 +125,15 @@ def test_every_plane_is_told_once_and_then_only_what_changes(observer: Confluent
     first = observer.observe(None, NO_METADATA, NOW)
     assert said(first) == [f"env-{env} +orders" for env in ("1/lkc-1", "1/lkc-2", "2/lkc-3") for _ in "x"] * 2
     again = observer.observe(first.snapshot, NO_METADATA, NOW)
-    assert (again.events, again.same, again.snapshot) == ((), (), first.snapshot)
+    assert (again.events, again.aliases, again.snapshot) == ((), (), first.snapshot)
     org.answers["groups env-1/lkc-2"] = ["orders", "new"]
     assert said(observer.observe(first.snapshot, NO_METADATA, NOW)) == ["env-1/lkc-2 +new"]
 
 
 def test_a_bootstrap_server_names_a_cluster_only_if_it_is_no_others(observer: ConfluentObserver) -> None:
     seen = observer.observe(None, NO_METADATA, NOW)
-    assert [one[:2] for one in seen.same] == [("confluent://env-1/lkc-1", "kafka://a:9092")]
-    assert isinstance(seen.same[0], SameNamespace)
+    assert [one[:2] for one in seen.aliases] == [("confluent://env-1/lkc-1", "kafka://a:9092")]
+    assert isinstance(seen.aliases[0], SameNamespace)
     assert [part.what for part in seen.unseen] == ["bootstrap server b:9092"]
 
 
@@ -141,7 +142,7 @@ def test_a_plane_that_fails_changes_nothing_in_the_others_and_ends_nothing(obser
     first = observer.observe(None, NO_METADATA, NOW)
     org.answers["topics env-1/lkc-1"] = answer
     org.answers["groups env-2/lkc-3"] = []
-    outcomes = {step.key: step.outcome for step in observer.steps(first.snapshot, NO_METADATA, NOW)}
+    outcomes = {step.plane.key: step.plane for step in observer.steps(first.snapshot, NO_METADATA, NOW)}
     assert outcomes["topics env-1/lkc-1"].state == (NOT_OBSERVED if answer is None else FAILED)
     assert {outcome.state for key, outcome in outcomes.items() if key != "topics env-1/lkc-1" and " " in key} == {OBSERVED}
     seen = observer.observe(first.snapshot, NO_METADATA, NOW)
@@ -187,7 +188,7 @@ def test_what_is_narrowed_leaves_the_rest_as_it_was(observer: ConfluentObserver,
     org.answers = {key: ["orders", "new"] for key in KEYS}
     only = Selection(frozenset(("env-1",)), frozenset(("lkc-2",)), frozenset(("groups",)))
     steps = list(observer.steps(first.snapshot, NO_METADATA, NOW, only=only))
-    assert [step.key for step in steps[1:]] == ["topics env-1/lkc-2"]
+    assert [step.plane.key for step in steps[1:]] == ["topics env-1/lkc-2"]
     last = steps[-1].observation
     assert last.snapshot["planes"]["topics env-1/lkc-1"] == {"topics": ["orders"]}
     assert Unseen("groups env-2/lkc-3: part", "hidden") in last.unseen
@@ -200,14 +201,14 @@ def test_what_is_narrowed_leaves_the_rest_as_it_was(observer: ConfluentObserver,
 
 def test_what_is_done_is_passed_over(observer: ConfluentObserver, org: Org) -> None:
     steps = list(observer.steps(None, NO_METADATA, NOW, done={"topics env-1/lkc-1", "groups env-2/lkc-3"}))
-    assert [step.key for step in steps] == [
+    assert [step.plane.key for step in steps] == [
         "discovery",
         "topics env-1/lkc-2",
         "topics env-2/lkc-3",
         "groups env-1/lkc-1",
         "groups env-1/lkc-2",
     ]
-    assert sorted(org.asked) == sorted(step.key for step in steps[1:])
+    assert sorted(org.asked) == sorted(step.plane.key for step in steps[1:])
 
 
 def test_planes_know_what_was_told_before_them_and_nothing_stale(observer: ConfluentObserver, org: Org) -> None:
@@ -227,13 +228,13 @@ def test_planes_know_what_was_told_before_them_and_nothing_stale(observer: Confl
 
 def test_a_stop_ends_waiting_and_says_what_was_skipped(observer: ConfluentObserver, org: Org) -> None:
     org.holding.clear()
-    stop, told = threading.Event(), list[Outcome]()
+    stop, told = threading.Event(), list[PlaneRecord]()
     steps = observer.steps(None, NO_METADATA, NOW, stop=stop, on_progress=told.append)
-    assert next(steps).key == "discovery"
+    assert next(steps).plane.key == "discovery"
     stop.set()
     org.holding.set()
     rest = list(steps)
-    assert {step.outcome.state for step in rest} == {SKIPPED}
+    assert {step.plane.state for step in rest} == {SKIPPED}
     assert not any(part.what in KEYS for part in rest[-1].observation.unseen)
     assert not any(step.observation.events for step in rest)
     assert len(told) == len(KEYS)
@@ -256,6 +257,6 @@ def test_a_test_tries_every_plane(observer: ConfluentObserver, org: Org) -> None
 
 def test_a_secret_that_cannot_be_had_is_told_by_its_name(observer: ConfluentObserver, org: Org) -> None:
     org.answers["topics env-1/lkc-1"] = ConfigError("the variable KAFKA_SECRET is not set")
-    outcomes = {step.key: step.outcome for step in observer.steps(None, NO_METADATA, NOW)}
-    assert outcomes["topics env-1/lkc-1"][1:3] == (FAILED, ("the variable KAFKA_SECRET is not set",))
+    outcomes = {step.plane.key: step.plane for step in observer.steps(None, NO_METADATA, NOW)}
+    assert (outcomes["topics env-1/lkc-1"].state, outcomes["topics env-1/lkc-1"].why) == (FAILED, ("the variable KAFKA_SECRET is not set",))
     assert outcomes["groups env-1/lkc-1"].state == OBSERVED

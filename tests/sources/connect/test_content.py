@@ -238,14 +238,14 @@ def test_debeziums_own_names_are_joined_once():
         "openlineage.integration.dataset.kafka.bootstrap.servers": "inside:29092",
     }
     first = look(own)
-    assert {pair[:-1] for pair in first.same} == {
+    assert {pair[:-1] for pair in first.aliases} == {
         SameJob(JOBS, "shop", "cdc", "cdc.0", "")[:-1],
         SameNamespace(SPACE, "kafka://inside:29092", "")[:-1],
         SameNamespace("mssql://db:1433", "sqlserver://db:null", "")[:-1],
     }
-    assert all("connector shop" in pair.evidence for pair in first.same)
-    assert look(own, before=first).same == ()
-    assert look({**own, "openlineage.integration.enabled": "false"}).same == ()
+    assert all("connector shop" in pair.evidence for pair in first.aliases)
+    assert look(own, before=first).aliases == ()
+    assert look({**own, "openlineage.integration.enabled": "false"}).aliases == ()
 
 
 def test_a_server_that_any_cluster_may_have_is_not_joined_where_there_are_several():
@@ -255,7 +255,7 @@ def test_a_server_that_any_cluster_may_have_is_not_joined_where_there_are_severa
     told = ConnectSettings(url="http://worker:8083", kafka="broker:9092", smt_bootstrap="kafka-1:19092")
 
     def spaces(config: dict, around: SharedMetadata, settings: ConnectSettings = SETTINGS) -> list[str]:
-        return [pair.other for pair in look(config, around, settings=settings).same if isinstance(pair, SameNamespace)]
+        return [pair.other for pair in look(config, around, settings=settings).aliases if isinstance(pair, SameNamespace)]
 
     key = "openlineage.integration.dataset.kafka.bootstrap.servers"
     for servers, joined in (("kafka:9092", []), ("10.0.0.7:9092", []), ("b1.example.com:9092", ["kafka://b1.example.com:9092"])):
@@ -274,7 +274,7 @@ def test_the_transforms_own_names_are_joined():
         "transforms.ol.dataset.namespace": "copies",
     }
     seen = look(config, NO_METADATA, "sink")
-    assert {pair[:-1] for pair in seen.same} == {
+    assert {pair[:-1] for pair in seen.aliases} == {
         (JOBS, "shop", "fh-local", "people-copy"),
         (SPACE, "kafka://kafka-1:19092"),
     }

@@ -213,8 +213,8 @@ def test_topics_named_by_the_clusters_id_meet_those_named_by_a_server():
     begun: list[Any] = [first.events[0], second.events[0]]
     spaces = [one["namespace"] for event in begun for one in event["outputs"]]
     assert spaces == ["kafka://cluster", "kafka://broker:9092"]
-    assert [pair[:2] for pair in second.same] == [("kafka://broker:9092", "kafka://cluster")]
-    assert first.same == third.same == ()
+    assert [pair[:2] for pair in second.aliases] == [("kafka://broker:9092", "kafka://cluster")]
+    assert first.aliases == third.aliases == ()
 
 
 def test_a_test_tells_each_step():

@@ -150,7 +150,7 @@ def test_a_running_job_with_its_statements(stand: Stand, scripted: dict[str, Any
 
     assert [bare(event) for event in seen.events] == [STARTED, heartbeat(NOW_US, 30)]
     assert seen.unseen == ()
-    assert seen.same == ()
+    assert seen.aliases == ()
 
 
 def test_then_only_heartbeats_in_few_calls(stand: Stand, scripted: dict[str, Any]):

@@ -452,8 +452,8 @@ def test_the_listeners_job_is_the_same_job(
     polls.stand.answers[f"{PLACE}/config"] = {"execution-config": {"user-config": job}}
     same = () if expected is None else (SameJob(*expected[:2], NAMESPACE, "orders_pipeline", expected[2]),)
 
-    assert polls.poll().same == same
-    assert polls.poll().same == ()
+    assert polls.poll().aliases == same
+    assert polls.poll().aliases == ()
 
 
 def test_what_was_inferred_is_dropped_when_it_is_known(polls: Polls, server: Server):

@@ -48,7 +48,7 @@ class Watch:
         seen = self.observer.observe(self.before, self.around, time.time_ns() // 1000)
         self.before = json.loads(json.dumps(seen.snapshot))
         self.events += seen.events
-        self.same += seen.same
+        self.same += seen.aliases
         self.requests = self.observer.requests - asked
         return seen
 

@@ -87,7 +87,7 @@ def test_each_way_in_shows_the_topics(kafka, observed, way):
         "config": {"retention.ms": "86400000"},
     }
     other = SameNamespace(f"kafka://{kafka.address(way)}", f"kafka://{CLUSTER}", f"cluster id {CLUSTER} answered by {CLUSTER}")
-    assert other in got.same
+    assert other in got.aliases
 
 
 @pytest.mark.parametrize("way", ["plain", "scram", "scram-512", "scram-ssl"])
@@ -439,7 +439,7 @@ class Failing(KafkaProtocol):
         super().__init__(settings)
         self.which = which
 
-    def ask_all(self, requests: Iterable[tuple[int, Any]]) -> list[Any]:
+    def request_all(self, requests: Iterable[tuple[int, Any]]) -> list[Any]:
         asked = list(requests)
         before, answers = self.requests, super().request_all(asked)
         if before <= self.which < before + len(asked):

@@ -141,7 +141,7 @@ OWNED = SharedMetadata(owners={("c1", "reader"): ("kafka-connect://connect:8083"
 def test_a_group_of_another_sources_job_is_not_told() -> None:
     got = poll(groups(), around=OWNED)
     assert not got.events
-    assert not [same for same in got.same if isinstance(same, SameJob)]
+    assert not [same for same in got.aliases if isinstance(same, SameJob)]
     assert "reader" in got.snapshot["groups"]
 
 
@@ -150,10 +150,10 @@ def test_a_group_that_was_told_before_its_owner_was_known_is_that_job() -> None:
     joined = poll(groups(), first.snapshot, 1, OWNED)
     assert said(joined.events) == ["COMPLETE reader: orders=0"]
     evidence = "group reader of cluster c1 is that job's"
-    assert joined.same == (SameJob("kafka-connect://connect:8083", "sink", "kafka://broker:9092", "reader", evidence),)
+    assert joined.aliases == (SameJob("kafka-connect://connect:8083", "sink", "kafka://broker:9092", "reader", evidence),)
     again = poll(groups(), joined.snapshot, 2, OWNED)
     assert not again.events
-    assert not again.same
+    assert not again.aliases
 
 
 def lineage(event: Any) -> list[tuple[str, list[str]]]:

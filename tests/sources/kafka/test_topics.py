@@ -41,11 +41,11 @@ def test_a_topic_is_told_whole_at_first() -> None:
 
 def test_the_namespaces_of_a_cluster_are_one_and_that_is_told_once() -> None:
     got = poll(topics())
-    assert got.same == (
+    assert got.aliases == (
         SameNamespace("kafka://broker:9092", "kafka://b1:9092", "cluster id c1 answered by b1:9092"),
         SameNamespace("kafka://broker:9092", "kafka://c1", "cluster id c1 answered by c1"),
     )
-    assert not poll(topics(), got.snapshot).same
+    assert not poll(topics(), got.snapshot).aliases
 
 
 def test_nothing_new_tells_nothing() -> None:

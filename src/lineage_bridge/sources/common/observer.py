@@ -1,6 +1,6 @@
-"""What every source of observation is: it looks at a system from outside, and tells what it saw as OpenLineage events.
+"""The interface of a source: it observes one system from outside and reports what it saw as OpenLineage events.
 
-A source has two halves: fetching (I/O), and translating (pure). Between them lie plain values, which tests can write down.
+A source has two halves: fetching (I/O) and translating (pure). Plain values pass between them, so tests can write them down.
 """
 
 from abc import ABC, abstractmethod
@@ -16,18 +16,18 @@ from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 __all__ = ["Check", "Observation", "Observer", "SameJob", "SameNamespace", "Snapshot", "SourceKind", "Unseen"]
 
 Snapshot = Mapping[str, Any]
-"""What a source remembers of what it last saw, as JSON. What could not be listed this time is taken over from the snapshot before."""
+"""What a source remembers between polls, as JSON. Whatever could not be listed this time is copied from the previous snapshot."""
 
 
 class Unseen(NamedTuple):
-    """What a source cannot see, and why: `what` names it the same way at each poll (`connector orders-sink: offsets`)."""
+    """Something a source could not observe, and why. `what` is the same text at every poll (`connector orders-sink: offsets`)."""
 
     what: str
     why: str
 
 
 class SameJob(NamedTuple):
-    """Two names of jobs that are one, and how that is known."""
+    """Two names of the same job, and the evidence for it."""
 
     namespace: str
     name: str
@@ -37,7 +37,7 @@ class SameJob(NamedTuple):
 
 
 class SameNamespace(NamedTuple):
-    """Two namespaces of datasets that are one, and how that is known."""
+    """Two names of the same namespace of datasets, and the evidence for it."""
 
     namespace: str
     other: str
@@ -46,16 +46,16 @@ class SameNamespace(NamedTuple):
 
 @dataclass(frozen=True)
 class Observation:
-    """What one poll gives.
+    """The result of one poll.
 
-    `events` are OpenLineage events in the order in which they are to be sent. An event is told again only if it says something new, but
-    for the heartbeat of what runs. `same` are names that are one, those of which the snapshot before did not know. `unseen` is all that
-    cannot be seen at present.
+    `events` are OpenLineage events in the order in which they must be sent. Apart from the heartbeats of what runs, an event is repeated
+    only if it says something new. `aliases` are the pairs of equal names that the previous snapshot did not have. `unseen` is everything
+    that currently cannot be observed.
     """
 
     snapshot: Snapshot
     events: tuple[Json, ...] = ()
-    same: tuple[SameJob | SameNamespace, ...] = ()
+    aliases: tuple[SameJob | SameNamespace, ...] = ()
     unseen: tuple[Unseen, ...] = ()
 
 
@@ -63,9 +63,9 @@ SettingsT = TypeVar("SettingsT", bound=SourceSettings)
 
 
 class Observer(ABC, Generic[SettingsT]):
-    """A configured source: `name` is the user's name of it.
+    """A configured source; `name` is the name its user gave it.
 
-    It is used by one thread at a time; making one does no I/O.
+    One thread uses it at a time. Creating one does no I/O.
     """
 
     def __init__(self, name: str, settings: SettingsT) -> None:
@@ -73,36 +73,36 @@ class Observer(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def test(self) -> Iterator[Check]:
-        """Try each step that an observation takes, and go on after one that fails as far as that makes sense."""
+        """Try each step of an observation, and continue after a failed step as far as that makes sense."""
 
     @abstractmethod
-    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
-        """Look once. `before` is the last observation's snapshot, None at first; `around` is what all sources know; `now_us` the time.
+    def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
+        """Poll once. `before` is the snapshot of the previous poll, None at the first; `shared` is what all sources know.
 
-        The same answers of the system with the same arguments give the same observation. Raises SourceError when nothing can be said:
-        then the snapshot stays. A part that fails is `unseen`, its part of the snapshot is taken over, and nothing of it is told as gone.
+        Equal answers of the system and equal arguments give an equal observation. Raises SourceError when nothing could be observed: then
+        the snapshot stays. If only a part fails, it is `unseen`, its part of the snapshot is copied, and none of it is reported as deleted.
         """
 
     @abstractmethod
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """What other sources may use of a snapshot. Pure."""
+        """What other sources may use from a snapshot. Pure."""
 
     def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
-        """How many changes of the system it has noticed by itself since it was made; asked often between polls, it never waits.
+        """The number of changes it has noticed in the system since it was created. Called often between polls; never blocks.
 
-        `before` gives the last observation's snapshot. A source that notices nothing stays at 0, and is polled when it is due.
+        `before` returns the snapshot of the previous poll. A source that does not watch its system returns 0, and is polled when it is due.
         """
         del before
         return 0
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
 
 
 @dataclass(frozen=True)
 class SourceKind:
-    """A kind of source: what can be set, and what observes. `told` is one line for lists."""
+    """A kind of source: its settings, how to create its observer, and one line that describes it in lists."""
 
     settings: type[SourceSettings]
     observer: Callable[[str, Any], Observer[Any]]

@@ -8,9 +8,9 @@ from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.naming import first_server
 from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Unseen
+from lineage_bridge.sources.common.stepwise import Selection
 from lineage_bridge.sources.confluent.clients import list_all
 from lineage_bridge.sources.confluent.organization import ComputePool, Environment, KafkaCluster, KsqlCluster, Organization, SchemaRegistry
-from lineage_bridge.sources.confluent.settings import Selection
 
 
 def discover(http: HttpClient, before: Organization | None, only: Selection) -> tuple[Organization, tuple[Unseen, ...]]:

@@ -4,32 +4,28 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 
 import msgspec
 
 from lineage_bridge.errors import ConfigError, SourceError
-from lineage_bridge.openlineage.event_builder import Json
-from lineage_bridge.sources.common.observer import Check, Observation, Observer, SameJob, SameNamespace, Snapshot, SourceKind, Unseen
+from lineage_bridge.model.tasks import PlaneRecord
+from lineage_bridge.sources.common.observer import Check, Snapshot, Unseen
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata, merge_metadata
+from lineage_bridge.sources.common.stepwise import EVERYTHING, PlaneStep, Selection, StepwiseKind, StepwiseObserver, ignore_plane
 from lineage_bridge.sources.confluent.audit.plane import NAME as AUDIT_LOG
 from lineage_bridge.sources.confluent.audit.plane import offsets_of
 from lineage_bridge.sources.confluent.audit.watch import Watch
 from lineage_bridge.sources.confluent.clients import Clients
 from lineage_bridge.sources.confluent.discovery import discover
+from lineage_bridge.sources.confluent.order import HOW_TO_ADD, apply_order, is_self_contained
 from lineage_bridge.sources.confluent.organization import Organization
-from lineage_bridge.sources.confluent.outcomes import Outcome, Step
 from lineage_bridge.sources.confluent.plane import AnyPlane
 from lineage_bridge.sources.confluent.planes import PLANE_FACTORIES, Factory, PlaneFactory
 from lineage_bridge.sources.confluent.poll import CONCURRENT_PLANES, Fetched, OrganizationPoll, fetch
-from lineage_bridge.sources.confluent.settings import EVERYTHING, ConfluentSettings, Selection
+from lineage_bridge.sources.confluent.settings import ConfluentSettings
 
 
-def _ignore(_: Outcome) -> None:
-    pass
-
-
-class ConfluentObserver(Observer[ConfluentSettings]):
+class ConfluentObserver(StepwiseObserver[ConfluentSettings]):
     """Observes an organization, or the environments and clusters of it that the settings name."""
 
     def __init__(self, name: str, settings: ConfluentSettings, factories: tuple[Factory, ...] = PLANE_FACTORIES) -> None:
@@ -54,17 +50,6 @@ class ConfluentObserver(Observer[ConfluentSettings]):
             for plane, future in [(plane, pool.submit(fetch, plane, None, now_us)) for plane in planes]:
                 yield _check(plane, future)
 
-    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
-        """Poll once; see Observer."""
-        events: list[Json] = []
-        same: list[SameJob | SameNamespace] = []
-        last = Observation({})
-        for step in self.steps(before, around, now_us):
-            last = step.observation
-            events += last.events
-            same += last.same
-        return replace(last, events=tuple(events), same=tuple(same))
-
     def steps(
         self,
         before: Snapshot | None,
@@ -73,15 +58,10 @@ class ConfluentObserver(Observer[ConfluentSettings]):
         *,
         only: Selection = EVERYTHING,
         done: Collection[str] = (),
-        on_progress: Callable[[Outcome], None] = _ignore,
+        on_progress: Callable[[PlaneRecord], None] = ignore_plane,
         stop: threading.Event | None = None,
-    ) -> Iterator[Step]:
-        """Poll once, plane by plane. Planes that `only` does not select, and those whose keys are in `done`, are left out.
-
-        Each step can be stored by itself: a poll that is interrupted has emitted exactly the events of its steps. `on_progress` is called
-        as each plane's fetch ends, in any order. Setting `stop` ends the poll soon, between two calls; planes that were not asked by then
-        are skipped. Raises SourceError.
-        """
+    ) -> Iterator[PlaneStep]:
+        """Poll once, plane by plane; see StepwiseObserver."""
         self.clients.start_poll(stop or threading.Event())
         poll = OrganizationPoll(self.name, self.clients, self._planes, before or {}, around, now_us, only)
         yield poll.discover()
@@ -122,6 +102,11 @@ def _check(plane: AnyPlane, future: "Future[Fetched]") -> Check:
     return Check(plane.key, not unseen, "; ".join(f"{part.what}: {part.why}" for part in unseen) or "answered")
 
 
-KIND = SourceKind(
-    ConfluentSettings, ConfluentObserver, "Confluent Cloud: clusters, topics, connectors, ksqlDB, Flink, schemas, Tableflow and more"
+KIND = StepwiseKind(
+    ConfluentSettings,
+    ConfluentObserver,
+    "Confluent Cloud: clusters, topics, connectors, ksqlDB, Flink, schemas, Tableflow and more",
+    apply_order,
+    is_self_contained,
+    HOW_TO_ADD,
 )

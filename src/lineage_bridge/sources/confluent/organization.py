@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import msgspec
 
-from lineage_bridge.sources.confluent.settings import Selection
+from lineage_bridge.sources.common.stepwise import Selection
 
 
 class Environment(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ values into OpenLineage events.
 
 from collections.abc import Callable
 
+from lineage_bridge.sources.common.stepwise import EVERYTHING, Selection
 from lineage_bridge.sources.confluent.audit import plane as audit
 from lineage_bridge.sources.confluent.catalog import plane as catalog
 from lineage_bridge.sources.confluent.clients import Clients
@@ -21,7 +22,7 @@ from lineage_bridge.sources.confluent.organization import Organization
 from lineage_bridge.sources.confluent.plane import AnyPlane, PlaneContext, Planes
 from lineage_bridge.sources.confluent.registry import plane as registry
 from lineage_bridge.sources.confluent.schema_links import plane as schema_links
-from lineage_bridge.sources.confluent.settings import EVERYTHING, ConfluentSettings, Selection
+from lineage_bridge.sources.confluent.settings import ConfluentSettings
 from lineage_bridge.sources.confluent.tableflow import plane as tableflow
 from lineage_bridge.sources.confluent.topics import plane as topics
 

@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lineage_bridge.errors import ConfigError, SourceError, StoppedError
+from lineage_bridge.model.tasks import PlaneRecord
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.observer import Observation, SameJob, SameNamespace, Snapshot, Unseen
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata, merge_metadata
+from lineage_bridge.sources.common.stepwise import FAILED, GONE, NOT_OBSERVED, OBSERVED, PARTLY, SKIPPED, PlaneStep, Selection
 from lineage_bridge.sources.confluent.clients import DISCOVERY, Clients
 from lineage_bridge.sources.confluent.discovery import discover
 from lineage_bridge.sources.confluent.organization import Organization
-from lineage_bridge.sources.confluent.outcomes import FAILED, GONE, NOT_OBSERVED, OBSERVED, PARTLY, SKIPPED, Outcome, Step
 from lineage_bridge.sources.confluent.plane import AnyPlane
 from lineage_bridge.sources.confluent.planes import PlaneFactory
-from lineage_bridge.sources.confluent.settings import Selection
 
 CONCURRENT_PLANES = 64
 """Planes that are asked at the same time: most of them wait for the rate limits of their keys."""
@@ -56,7 +56,7 @@ class OrganizationPoll:
         self._metadata: dict[str, SharedMetadata] = {}
         self._requests_before = clients.requests
 
-    def discover(self) -> Step:
+    def discover(self) -> PlaneStep:
         """List the organization's resources. Raises SourceError if they cannot be listed and were never listed before."""
         began, http = time.monotonic_ns(), self._clients.control_plane()
         sent = http.requests
@@ -74,10 +74,10 @@ class OrganizationPoll:
         self._same += [alias.namespace for alias in same]
         state = PARTLY if unseen else OBSERVED
         took = (time.monotonic_ns() - began) // 1000
-        outcome = Outcome(DISCOVERY, state, tuple(f"{part.what}: {part.why}" for part in unseen), 0, http.requests - sent, took)
-        return Step(DISCOVERY, outcome, self._observation(DISCOVERY, (), (*unseen, *shared), same))
+        outcome = PlaneRecord(DISCOVERY, state, tuple(f"{part.what}: {part.why}" for part in unseen), 0, http.requests - sent, took)
+        return PlaneStep(outcome, self._observation(DISCOVERY, (), (*unseen, *shared), same))
 
-    def steps(self, done: Collection[str], on_progress: Callable[[Outcome], None]) -> Iterator[Step]:
+    def steps(self, done: Collection[str], on_progress: Callable[[PlaneRecord], None]) -> Iterator[PlaneStep]:
         """Each plane's step, in order; first those of scopes that are gone."""
         planes = self._planes.create(self._organization, self._only)
         everywhere = self._planes.create(self._organization)
@@ -103,7 +103,7 @@ class OrganizationPoll:
                 for future in futures.values():
                     future.cancel()
 
-    def _stages(self, planes: list[AnyPlane], futures: dict[str, "Future[Fetched]"], outside: SharedMetadata) -> Iterator[Step]:
+    def _stages(self, planes: list[AnyPlane], futures: dict[str, "Future[Fetched]"], outside: SharedMetadata) -> Iterator[PlaneStep]:
         stage, shared = -1, NO_METADATA
         for plane in planes:
             if plane.stage != stage:
@@ -114,7 +114,7 @@ class OrganizationPoll:
             try:
                 fetched = futures.pop(plane.key).result()
             except StoppedError:
-                yield Step(plane.key, Outcome(plane.key, SKIPPED), self._so_far())
+                yield PlaneStep(PlaneRecord(plane.key, SKIPPED), self._so_far())
             except (SourceError, ConfigError) as error:
                 yield self._failure(plane, FAILED, str(error))
             except Exception as error:  # the boundary: one plane's bug stops no other
@@ -123,7 +123,7 @@ class OrganizationPoll:
             else:
                 yield self._translate(plane, fetched.value, shared, took_us=fetched.took_us)
 
-    def _translate(self, plane: AnyPlane, value: object, shared: SharedMetadata, *, is_gone: bool = False, took_us: int = 0) -> Step:
+    def _translate(self, plane: AnyPlane, value: object, shared: SharedMetadata, *, is_gone: bool = False, took_us: int = 0) -> PlaneStep:
         before = self._snapshots.get(plane.key)
         try:
             seen: Observation = plane.translate(value, before, shared, self._now_us)
@@ -140,13 +140,13 @@ class OrganizationPoll:
         unseen = () if is_gone else tuple(Unseen(f"{plane.key}: {part.what}", part.why) for part in seen.unseen)
         state = GONE if is_gone else PARTLY if unseen else OBSERVED
         why = tuple(f"{part.what}: {part.why}" for part in seen.unseen)
-        outcome = Outcome(plane.key, state, why, len(seen.events), self._requests(plane), took_us)
-        return Step(plane.key, outcome, self._observation(plane.key, seen.events, unseen, seen.same))
+        outcome = PlaneRecord(plane.key, state, why, len(seen.events), self._requests(plane), took_us)
+        return PlaneStep(outcome, self._observation(plane.key, seen.events, unseen, seen.aliases))
 
-    def _failure(self, plane: AnyPlane, state: str, why: str) -> Step:
+    def _failure(self, plane: AnyPlane, state: str, why: str) -> PlaneStep:
         """The step of a plane that could not be observed: its previous snapshot stays."""
-        outcome = Outcome(plane.key, state, (why,), 0, self._requests(plane))
-        return Step(plane.key, outcome, self._observation(plane.key, (), (Unseen(plane.key, why),), ()))
+        outcome = PlaneRecord(plane.key, state, (why,), 0, self._requests(plane))
+        return PlaneStep(outcome, self._observation(plane.key, (), (Unseen(plane.key, why),), ()))
 
     def _observation(
         self, key: str, events: Iterable[Json], unseen: Collection[Unseen], same: Iterable[SameJob | SameNamespace]
@@ -154,7 +154,7 @@ class OrganizationPoll:
         self._unseen.pop(key, None)
         if unseen:
             self._unseen[key] = [list(part) for part in unseen]
-        return replace(self._so_far(), events=tuple(events), same=tuple(same))
+        return replace(self._so_far(), events=tuple(events), aliases=tuple(same))
 
     def _so_far(self) -> Observation:
         """The snapshot and what could not be observed, as of now."""
@@ -225,9 +225,9 @@ def fetch(plane: AnyPlane, before: Snapshot | None, now_us: int) -> Fetched:
     return Fetched(value, (time.monotonic_ns() - began) // 1000)
 
 
-def _report(on_progress: Callable[[Outcome], None], key: str, future: "Future[Fetched]") -> None:
+def _report(on_progress: Callable[[PlaneRecord], None], key: str, future: "Future[Fetched]") -> None:
     if future.cancelled():
-        on_progress(Outcome(key, SKIPPED))
+        on_progress(PlaneRecord(key, SKIPPED))
         return
     error = future.exception()
-    on_progress(Outcome(key, FAILED, (str(error),)) if error else Outcome(key, OBSERVED, took_us=future.result().took_us))
+    on_progress(PlaneRecord(key, FAILED, (str(error),)) if error else PlaneRecord(key, OBSERVED, took_us=future.result().took_us))

@@ -1,7 +1,7 @@
 """Settings of a Confluent Cloud source."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -108,14 +108,3 @@ class ConfluentSettings(SourceSettings):
         """The credential of a plane (kafka, registry, flink, ksqldb, tableflow) for the first of these names that has one."""
         credentials: Mapping[str, Credential] = getattr(self, plane)
         return next((credentials[name] for name in (*names, EVERY) if name in credentials), None)
-
-
-class Selection(NamedTuple):
-    """What to observe: ids of environments and clusters (empty: all), without the planes in `off`."""
-
-    environments: frozenset[str] = frozenset()
-    clusters: frozenset[str] = frozenset()
-    off: frozenset[str] = frozenset()
-
-
-EVERYTHING = Selection()

@@ -1,4 +1,4 @@
-"""When a source that notices changes by itself is polled early: once it is quiet again, and not much later than the first change."""
+"""When to poll early a source that notices changes by itself: once it is quiet again, but not long after the first change."""
 
 from lineage_bridge.openlineage.times import SECOND_US
 
@@ -6,7 +6,7 @@ QUIET_US, LONGEST_US = 5 * SECOND_US, 60 * SECOND_US
 
 
 class Debouncer:
-    """The changes of one source since its last poll began: a burst of them is one poll."""
+    """Turns the changes that one source notices between two polls into at most one early poll."""
 
     def __init__(self) -> None:
         self._seen = 0
@@ -14,7 +14,7 @@ class Debouncer:
         self._last_us = 0
 
     def is_due(self, changes: int, now_us: int) -> bool:
-        """Whether to poll now. `changes`: all that the source has noticed so far; fewer than before: it is made anew."""
+        """Whether to poll now. `changes` counts all that the source has noticed; a smaller count than before is a new counter."""
         if changes > self._seen:
             self._first_us = now_us if self._first_us is None else self._first_us
             self._last_us = now_us
@@ -23,5 +23,5 @@ class Debouncer:
         return first is not None and (now_us - self._last_us >= QUIET_US or now_us - first >= LONGEST_US)
 
     def reset(self) -> None:
-        """A poll begins, which sees all that was noticed so far."""
+        """A poll begins, which covers all changes noticed so far."""
         self._first_us = None

@@ -1,11 +1,11 @@
-"""One extraction: a look at a source, step by step, each kept before the next, until all that it told is in the graph."""
+"""One extraction: polls a source step by step, stores each step before the next, and waits until all of it is in the graph."""
 
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -18,25 +18,22 @@ from lineage_bridge.ports.sources import SourceRepository
 from lineage_bridge.ports.tasks import TaskRepository
 from lineage_bridge.sources.common.observer import Observation, Observer
 from lineage_bridge.sources.common.settings import Secrets
-from lineage_bridge.sources.confluent.settings import Selection
-from lineage_bridge.sources.runtime.kinds import KINDS, Kinds
+from lineage_bridge.sources.common.stepwise import PARTLY, PlaneStep, Selection, StepwiseObserver
+from lineage_bridge.sources.runtime.kinds import KINDS, SourceKinds
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache, make_observer, system_id
 from lineage_bridge.sources.runtime.orders import PreparedSource
 from lineage_bridge.sources.runtime.poller import outbox_messages, unseen_since
 
-if TYPE_CHECKING:
-    from lineage_bridge.sources.confluent.outcomes import Outcome, Step
-
 TICK_S = 0.1
-KEPT = SEEN | {"partly"}
-"""States of a plane whose step need not be done again."""
+STORED = SEEN | {PARTLY}
+"""States of a plane whose step need not be repeated."""
 
 
 class ExtractionContext(NamedTuple):
-    """What an extraction works with.
+    """What extractions work with.
 
-    `take` takes the turn to look at a source. `log_end` is the end of the log, `folded` says whether the graph holds all up to a place,
-    `size` is how large it is then.
+    `hold_source` locks a source for a poll; False if another process holds its lock. `log_end` is the end of the log, `is_folded` tells
+    whether the graph holds everything up to an offset of the log, `graph_size` is the size of the graph.
     """
 
     tasks: TaskRepository
@@ -48,109 +45,118 @@ class ExtractionContext(NamedTuple):
     log_end: Callable[[], int]
     is_folded: Callable[[int], bool]
     graph_size: Callable[[], GraphSize]
-    kinds: Kinds = KINDS
+    kinds: SourceKinds = KINDS
 
 
 class Extraction:
-    """Runs one task in one thread. `task` is how it stands; others may read it, and `stop` it."""
+    """Runs one task in one thread. Other threads may read `task`, its current state, and set `stop`."""
 
-    def __init__(self, world: ExtractionContext, task: TaskRecord, filled: PreparedSource) -> None:
-        self.world, self.task, self.filled = world, task, filled
+    def __init__(self, context: ExtractionContext, task: TaskRecord, source: PreparedSource) -> None:
+        self.context, self.task, self.source = context, task, source
         self.stop = threading.Event()
-        self.asked: dict[str, PlaneRecord] = {}
+        self.fetched: dict[str, PlaneRecord] = {}
+        """The planes that have answered, by key; their steps may not be stored yet."""
         self._begun = False
 
     def run(self) -> None:
-        """Extract. Raises StoppedError, and what the source raises when nothing at all can be said."""
+        """Extract. Raises StoppedError, and what the source raises when nothing at all could be observed."""
         self._check()
-        while not self._look_in_turn():
+        while not self._poll_locked():
             self._pause()
-        self._arrive()
-        self._say("in the graph", status=COMPLETED, result=self.world.graph_size(), ended_us=self.world.clock_us())
+        self._wait_for_graph()
+        self._report("in the graph", status=COMPLETED, result=self.context.graph_size(), ended_us=self.context.clock_us())
 
-    def forget(self) -> None:
+    def forget_secrets(self) -> None:
         """Forget the secrets that came with the request."""
-        self.filled.given.clear()
+        self.source.given.clear()
 
-    def end(self, error: str, hint: str = "", **how: bool) -> None:
-        """Say that the task failed."""
-        self._say("failed", status=FAILED, error=error, hint=hint, ended_us=self.world.clock_us(), **how)
+    def fail(self, error: str, hint: str = "", **how: bool) -> None:
+        """Record that the task failed."""
+        self._report("failed", status=FAILED, error=error, hint=hint, ended_us=self.context.clock_us(), **how)
 
-    # the look
+    # the poll
 
-    def _look_in_turn(self) -> bool:
-        with self.world.hold_source(self.filled.record.name) as mine:
-            if mine:
-                self._look()
-        return mine
+    def _poll_locked(self) -> bool:
+        with self.context.hold_source(self.source.record.name) as held:
+            if held:
+                self._poll()
+        return held
 
-    def _look(self) -> None:
-        world, record = self.world, self.filled.record
-        record = record._replace(state=world.sources.states().get(record.name, record.state))
-        began = world.clock_us()
-        self._say("started", status=RUNNING, started_us=self.task.started_us or began)
-        secrets = Secrets(world.secrets.sealed, self.filled.given)
-        observer = make_observer(record.name, record.kind, record.settings, secrets, world.kinds)
+    def _poll(self) -> None:
+        context, record = self.context, self.source.record
+        record = record._replace(state=context.sources.states().get(record.name, record.state))
+        began = context.clock_us()
+        self._report("started", status=RUNNING, started_us=self.task.started_us or began)
+        secrets = Secrets(context.secrets.sealed, self.source.given)
+        observer = as_stepwise(make_observer(record.name, record.kind, record.settings, secrets, context.kinds))
         try:
             state = msgspec.structs.replace(record.state, tried_us=began, address=system_id(record, observer))
-            for steps in self._kept_apart(self._steps(record, observer, began)):
-                state = self._keep(steps, state, began)
-            self._close(state, observer, began)
+            for steps in self._buffered(self._steps(record, observer, began)):
+                state = self._save_steps(steps, state, began)
+            self._finish_poll(state, observer, began)
         finally:
             observer.close()
 
-    def _steps(self, record: SourceRecord, observer: Observer[Any], began: int) -> "Iterator[Step]":
-        task = self.task
-        only = Selection(frozenset(task.environments), frozenset(task.clusters), frozenset(task.off))
-        done = frozenset(plane.key for plane in task.planes if plane.state in KEPT)
-        before, around = self.world.metadata.previous_snapshot(record, observer), self.world.metadata.shared_metadata(record)
-        found: Iterator[Step] = steps_of(observer)(before, around, began, only=only, done=done, on_progress=self._hear, stop=self.stop)
-        return found
+    def _steps(self, record: SourceRecord, observer: StepwiseObserver[Any], began: int) -> Iterator[PlaneStep]:
+        task, metadata = self.task, self.context.metadata
+        return observer.steps(
+            metadata.previous_snapshot(record, observer),
+            metadata.shared_metadata(record),
+            began,
+            only=Selection(frozenset(task.environments), frozenset(task.clusters), frozenset(task.off)),
+            done=frozenset(plane.key for plane in task.planes if plane.state in STORED),
+            on_progress=self._note_fetched,
+            stop=self.stop,
+        )
 
-    def _hear(self, outcome: "Outcome") -> None:
-        self.asked[outcome.key] = msgspec.structs.replace(_plane(outcome), state=ASKED)
+    def _note_fetched(self, plane: PlaneRecord) -> None:
+        self.fetched[plane.key] = msgspec.structs.replace(plane, state=ASKED)
 
-    def _kept_apart(self, steps: "Iterator[Step]") -> "Iterator[Sequence[Step]]":
-        """The steps that came while the ones before were kept. Raises StoppedError: then what came last is not kept."""
-        told: queue.SimpleQueue[Step | None] = queue.SimpleQueue()
+    def _buffered(self, steps: Iterator[PlaneStep]) -> Iterator[Sequence[PlaneStep]]:
+        """The steps, grouped by those that arrived while the previous group was stored.
+
+        Raises StoppedError; then the steps that arrived last are dropped.
+        """
+        arrived: queue.SimpleQueue[PlaneStep | None] = queue.SimpleQueue()
         with ThreadPoolExecutor(1, thread_name_prefix="extract") as pool:
-            telling = pool.submit(self._tell, steps, told)
+            reading = pool.submit(self._read, steps, arrived)
             try:
                 going = True
                 while going:
-                    came = [told.get()]
-                    while not told.empty():
-                        came.append(told.get())
-                    going = came[-1] is not None
+                    group = [arrived.get()]
+                    while not arrived.empty():
+                        group.append(arrived.get())
+                    going = group[-1] is not None
                     self._check()
-                    if group := [step for step in came if step is not None]:
-                        yield group
-                telling.result()
+                    if found := [step for step in group if step is not None]:
+                        yield found
+                reading.result()
             except BaseException:
                 self.stop.set()
                 raise
 
-    def _tell(self, steps: "Iterator[Step]", told: "queue.SimpleQueue[Step | None]") -> None:
+    def _read(self, steps: Iterator[PlaneStep], arrived: "queue.SimpleQueue[PlaneStep | None]") -> None:
+        """Put all steps into a queue, then None."""
         try:
             for step in steps:
-                told.put(step)
+                arrived.put(step)
                 if self.stop.is_set():
                     return
         finally:
-            told.put(None)
+            arrived.put(None)
 
-    def _keep(self, steps: "Sequence[Step]", state: SourceState, began: int) -> SourceState:
+    def _save_steps(self, steps: Sequence[PlaneStep], state: SourceState, began: int) -> SourceState:
         last = steps[-1].observation
         events = tuple(event for step in steps for event in step.observation.events)
-        same = tuple(one for step in steps for one in step.observation.same)
+        aliases = tuple(alias for step in steps for alias in step.observation.aliases)
         state = msgspec.structs.replace(state, events=state.events + len(events), unseen=unseen_since(state.unseen, last.unseen, began))
-        planes = {plane.key: plane for plane in self.task.planes} | {step.key: _plane(step.outcome) for step in steps}
+        planes = {plane.key: plane for plane in self.task.planes} | {step.plane.key: step.plane for step in steps}
         self.task = msgspec.structs.replace(self.task, planes=tuple(planes.values()))
-        self._write(state, Observation(last.snapshot, events, same), state.polls)
+        self._write(state, Observation(last.snapshot, events, aliases), state.polls)
         return state
 
-    def _close(self, state: SourceState, observer: Observer[Any], began: int) -> None:
-        now = self.world.clock_us()
+    def _finish_poll(self, state: SourceState, observer: Observer[Any], began: int) -> None:
+        now = self.context.clock_us()
         due = max(now, began + round(observer.settings.interval_s * SECOND_US))
         state = msgspec.structs.replace(
             state, polls=state.polls + 1, failures=0, due_us=due, succeeded_us=began, failing_since_us=None, took_us=now - began
@@ -158,29 +164,29 @@ class Extraction:
         self._write(state, None, state.polls - 1)
 
     def _write(self, state: SourceState, seen: Observation | None, polls: int) -> None:
-        snapshot, waiting = (encode(dict(seen.snapshot)), list(outbox_messages(seen))) if seen else (None, [])
-        if not self.world.tasks.save_steps(self.task, state, snapshot, waiting, polls=polls, begun=self._begun):
-            raise RequestError(f"source {self.task.source} was removed or polled by another meanwhile", "start again")
+        snapshot, messages = (encode(dict(seen.snapshot)), list(outbox_messages(seen))) if seen else (None, [])
+        if not self.context.tasks.save_steps(self.task, state, snapshot, messages, polls=polls, begun=self._begun):
+            raise RequestError(f"source {self.task.source} was removed or polled by another process meanwhile", "start the task again")
         self._begun = True
 
     # the way into the graph
 
-    def _arrive(self) -> None:
-        """Wait until what was told is delivered, and the graph holds it."""
-        book, source = self.world.tasks, self.task.source
-        newest = book.newest_message(source)
-        if waiting := book.count_pending(source, newest):
-            self._say(f"delivering {waiting} parcels")
-        while book.count_pending(source, newest):
+    def _wait_for_graph(self) -> None:
+        """Wait until all events of the source are delivered, and the graph holds them."""
+        tasks, source = self.context.tasks, self.task.source
+        newest = tasks.newest_message(source)
+        if pending := tasks.count_pending(source, newest):
+            self._report(f"delivering {pending} messages")
+        while tasks.count_pending(source, newest):
             self._pause()
-        place = self.world.log_end()
-        self._say("waiting for the graph")
-        while not self.world.is_folded(place):
+        offset = self.context.log_end()
+        self._report("waiting for the graph")
+        while not self.context.is_folded(offset):
             self._pause()
 
-    def _say(self, step: str, **changes: Any) -> None:  # noqa: ANN401  # members of TaskRecord
+    def _report(self, step: str, **changes: Any) -> None:  # noqa: ANN401  # members of TaskRecord
         self.task = msgspec.structs.replace(self.task, steps=(*self.task.steps, step), **changes)
-        self.world.tasks.save(self.task)
+        self.context.tasks.save(self.task)
 
     def _pause(self) -> None:
         self.stop.wait(TICK_S)
@@ -191,13 +197,8 @@ class Extraction:
             raise StoppedError("stopped")
 
 
-def steps_of(observer: Observer[Any]) -> Callable[..., Any]:
-    """How a source is looked at step by step. Raises RequestError if it is not."""
-    steps: Callable[..., Any] | None = getattr(observer, "steps", None)
-    if steps is None:
-        raise RequestError(f"source {observer.name} is not one that tasks extract", f"lineage-bridge source poll {observer.name}")
-    return steps
-
-
-def _plane(outcome: "Outcome") -> PlaneRecord:
-    return PlaneRecord(*outcome)
+def as_stepwise(observer: Observer[Any]) -> StepwiseObserver[Any]:
+    """The observer, if tasks can extract its source. Raises RequestError."""
+    if not isinstance(observer, StepwiseObserver):
+        raise RequestError(f"tasks cannot extract source {observer.name}", f"lineage-bridge source poll {observer.name}")
+    return observer

@@ -1,4 +1,4 @@
-"""The kinds of sources, each in a module of its own that is loaded when it is used."""
+"""The kinds of sources, each in a module of its own that is imported when it is first used."""
 
 import importlib
 from collections.abc import Mapping
@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.sources.common.observer import SourceKind
+from lineage_bridge.sources.common.stepwise import StepwiseKind
 
 MODULES: Mapping[str, str] = MappingProxyType(
     {
@@ -18,11 +19,13 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "msk-connect": "lineage_bridge.sources.msk_connect.observer",
     }
 )
-"""Kind to the module that has it as `KIND`. In this order they are polled the first time: the first know what the others ask."""
+"""Kind to the module that defines it as `KIND`. They are first polled in this order, because later ones use what earlier ones know."""
+EXTRACTED_KIND = "confluent"
+"""The kind of source that is extracted if an order names no source."""
 
 
-class Kinds:
-    """The kinds that can be observed, in the order in which they are polled the first time. `modules`: see MODULES."""
+class SourceKinds:
+    """The kinds of sources that can be observed. `modules`: as MODULES."""
 
     def __init__(self, modules: Mapping[str, str] = MODULES) -> None:
         self._modules = modules
@@ -30,19 +33,26 @@ class Kinds:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Their names, sorted."""
+        """The names of all kinds, sorted."""
         return tuple(sorted(self._modules))
 
     def load(self, name: str) -> SourceKind:
         """The kind of this name. Raises ConfigError."""
         if name not in self._modules:
-            raise ConfigError(f"there is no kind of source {name!r}", f"there are {', '.join(self._modules)}")
+            raise ConfigError(f"unknown kind of source {name!r}", f"the kinds are {', '.join(self._modules)}")
         found: SourceKind = importlib.import_module(self._modules[name]).KIND
         return found
 
+    def load_extracted(self) -> StepwiseKind:
+        """The kind that is extracted if an order names no source. Raises ConfigError if it is not observed step by step."""
+        kind = self.load(EXTRACTED_KIND)
+        if not isinstance(kind, StepwiseKind):
+            raise ConfigError(f"sources of kind {EXTRACTED_KIND} cannot be extracted")
+        return kind
+
     def rank(self, name: str) -> int:
-        """Where a kind stands in the order; one that is not known is first."""
+        """The position of a kind in the order of the first polls; an unknown kind is first."""
         return self._ranks.get(name, 0)
 
 
-KINDS = Kinds()
+KINDS = SourceKinds()

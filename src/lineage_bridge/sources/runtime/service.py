@@ -10,94 +10,95 @@ from lineage_bridge.model.sources import KindRecord, SettingRecord, SourceCheck,
 from lineage_bridge.ports.sources import SourceRepository
 from lineage_bridge.sources.common.observer import SourceKind
 from lineage_bridge.sources.common.settings import NO_SECRETS, Secrets
-from lineage_bridge.sources.runtime.kinds import KINDS, Kinds
+from lineage_bridge.sources.runtime.kinds import KINDS, SourceKinds
 from lineage_bridge.sources.runtime.metadata_cache import make_observer
 
 _ORIGINS = {"file": "settings file", "environment": "environment"}
-NOTHING_AROUND: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+NO_SOURCES: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 class SourceService:
-    """Implements `ports.SourceService` over the settings file's sources (name to settings, with `kind`) and those that users added.
+    """Implements `ports.SourceService` over the sources of the settings file (name to settings, with `kind`) and those that users added.
 
-    `around` are those that variables of the environment make. One of them stands where there is no other of its kind or name; it is paused
-    until it is resumed.
+    `in_environment` are the sources that environment variables define. One of them counts only if there is no other source of its kind or
+    name, and it is paused until a user resumes it.
     """
 
     def __init__(
         self,
         in_file: Mapping[str, Mapping[str, Any]],
-        book: SourceRepository,
+        repository: SourceRepository,
         secrets: Secrets = NO_SECRETS,
-        around: Mapping[str, Mapping[str, Any]] = NOTHING_AROUND,
-        kinds: Kinds = KINDS,
+        in_environment: Mapping[str, Mapping[str, Any]] = NO_SOURCES,
+        kinds: SourceKinds = KINDS,
     ) -> None:
-        self._in_file, self._book, self._secrets, self._around, self._kinds = in_file, book, secrets, around, kinds
+        self._in_file, self._in_environment, self._repository = in_file, in_environment, repository
+        self._secrets, self._kinds = secrets, kinds
 
     def check_file(self) -> None:
-        """Raise ConfigError for a source of the settings file that cannot be."""
+        """Raise ConfigError if a source of the settings file is invalid."""
         for name in sorted(self._in_file):
-            self._check(name, *_of_table(self._in_file[name]))
+            self._check(name, *_split_kind(self._in_file[name]))
 
     def kinds(self) -> list[KindRecord]:
-        """What can be observed."""
-        return [_described(name, self._kinds.load(name)) for name in self._kinds.names]
+        """All kinds of sources, by name."""
+        return [_describe(name, self._kinds.load(name)) for name in self._kinds.names]
 
     def records(self) -> list[SourceRecord]:
-        """All sources, by name. One of the settings file stands for an added one of the same name."""
-        states, written = self._book.states(), self._book.added()
+        """All sources, by name. One in the settings file hides an added one of the same name."""
+        states, added = self._repository.states(), self._repository.added()
         found = {
-            name: SourceRecord(name, kind, settings, "added", states.get(name, SourceState())) for name, (kind, settings) in written.items()
+            name: SourceRecord(name, kind, settings, "added", states.get(name, SourceState())) for name, (kind, settings) in added.items()
         }
         for name, settings in self._in_file.items():
-            found[name] = SourceRecord(name, *_of_table(settings), "file", states.get(name, SourceState()))
-        for name, settings in self._around.items():
-            kind, told = _of_table(settings)
+            found[name] = SourceRecord(name, *_split_kind(settings), "file", states.get(name, SourceState()))
+        for name, settings in self._in_environment.items():
+            kind, own = _split_kind(settings)
             if all(name != record.name and kind != record.kind for record in found.values()):
-                found[name] = SourceRecord(name, kind, told, "environment", states.get(name, SourceState(paused=True)))
+                found[name] = SourceRecord(name, kind, own, "environment", states.get(name, SourceState(paused=True)))
         return [found[name] for name in sorted(found)]
 
     def record(self, name: str) -> SourceRecord:
-        """One source. Raises NotFoundError."""
+        """A source by its name. Raises NotFoundError."""
         found = next((record for record in self.records() if record.name == name), None)
         if found is None:
             raise NotFoundError(f"there is no source {name}", "lineage-bridge source list")
         return found
 
     def add(self, name: str, kind: str, settings: Mapping[str, Any], *, replace: bool) -> SourceRecord:
-        """Add a source. Raises RequestError for a name that is taken, ConfigError for settings that cannot be."""
+        """Add a source. Raises RequestError if its name is taken, ConfigError if its settings are invalid."""
         if name in self._in_file:
-            raise RequestError(f"source {name} is in the settings file", "change it there")
-        if not replace and name in self._book.added():
-            raise RequestError(f"there is a source {name} already", "replace it, or take another name")
+            raise RequestError(f"source {name} is defined in the settings file", "change it there")
+        if not replace and name in self._repository.added():
+            raise RequestError(f"source {name} already exists", "replace it, or choose another name")
         self._check(name, kind, settings)
-        self._book.save(name, kind, settings)
-        self._book.make_due(name)
+        self._repository.save(name, kind, settings)
+        self._repository.make_due(name)
         return self.record(name)
 
     def remove(self, name: str) -> None:
-        """Take a source away. What it told stays. Raises NotFoundError, RequestError."""
+        """Remove a source; its events stay. Raises NotFoundError, RequestError."""
         origin = self.record(name).origin
         if origin != "added":
-            raise RequestError(f"source {name} is in the {_ORIGINS[origin]}", "remove it there, or pause it")
-        self._book.remove(name)
+            raise RequestError(f"source {name} is defined in the {_ORIGINS[origin]}", "remove it there, or pause it")
+        self._repository.remove(name)
 
     def pause(self, name: str, *, paused: bool) -> SourceRecord:
-        """Pause a source, or let it go on. Raises NotFoundError."""
+        """Pause or resume a source. Raises NotFoundError."""
         self.record(name)
-        self._book.pause(name, paused=paused)
+        self._repository.pause(name, paused=paused)
         return self.record(name)
 
     def poll(self, name: str) -> SourceRecord:
-        """Have it polled now. Raises NotFoundError, RequestError if it is paused."""
+        """Have a source polled as soon as possible. Raises NotFoundError, RequestError if it is paused."""
         if self.record(name).state.paused:
             raise RequestError(f"source {name} is paused", f"lineage-bridge source resume {name}")
-        self._book.make_due(name)
+        self._repository.make_due(name)
         return self.record(name)
 
     def test(self, name: str) -> list[SourceCheck]:
-        """Try each step of its observation; what fails is told in its check."""
+        """Try each step of an observation; a step that fails is a check that does not work."""
         record = self.record(name)
         done: list[SourceCheck] = []
         try:
@@ -115,20 +116,20 @@ class SourceService:
     def _check(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
         if not _NAME.fullmatch(name):
             raise ConfigError(
-                f"{name!r} cannot be the name of a source", "letters, digits, . _ -; at most 100, and a letter or digit first"
+                f"{name!r} is not a valid name of a source", "use at most 100 letters, digits, . _ -, and begin with a letter or digit"
             )
         make_observer(name, kind, settings, kinds=self._kinds).close()
 
 
-def _of_table(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Kind and settings."""
-    told = dict(settings)
-    return str(told.pop("kind", "")), told
+def _split_kind(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The kind of a source, and its other settings."""
+    own = dict(settings)
+    return str(own.pop("kind", "")), own
 
 
-def _described(name: str, kind: SourceKind) -> KindRecord:
+def _describe(name: str, kind: SourceKind) -> KindRecord:
     fields = kind.settings.model_fields
-    described = kind.settings.model_json_schema()["properties"]
+    schemas = kind.settings.model_json_schema()["properties"]
     return KindRecord(
         name,
         kind.summary,
@@ -138,7 +139,7 @@ def _described(name: str, kind: SourceKind) -> KindRecord:
                 info.is_required(),
                 None if info.is_required() else info.get_default(call_default_factory=True),
                 info.description or "",
-                "secret" in str(described.get(field, {})),
+                "secret" in str(schemas.get(field, {})),
             )
             for field, info in fields.items()
         ),

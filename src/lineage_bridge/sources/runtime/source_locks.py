@@ -1,4 +1,4 @@
-"""One look at a time at each source, whichever process looks."""
+"""Locks that keep two processes from polling the same source at the same time."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,14 +8,14 @@ from filelock import FileLock, Timeout
 
 
 class SourceLocks:
-    """A lock file for each source, in `folder`; the system takes it back from a process that ends."""
+    """One lock file per source in `folder`; the operating system releases the locks of a process that ends."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @contextmanager
     def hold(self, source: str) -> Iterator[bool]:
-        """Whether nobody else looks at a source; then nobody else does until the end. Does not wait."""
+        """Hold the lock of a source, without waiting; False if another holds it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self.folder / f"{source}.lock", timeout=0)
         try:

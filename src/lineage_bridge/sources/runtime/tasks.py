@@ -1,4 +1,4 @@
-"""Tasks: extractions that run in this process, one at a time for each source."""
+"""Tasks: extractions that run in this process, at most one at a time per source."""
 
 import logging
 import threading
@@ -11,39 +11,39 @@ from lineage_bridge.errors import LineageBridgeError, NotFoundError, RequestErro
 from lineage_bridge.model.tasks import EXTRACT, FAILED, PENDING, ExtractOrder, TaskFilter, TaskRecord
 from lineage_bridge.ports.sources import SourceService
 from lineage_bridge.sources.common.settings import Secrets
-from lineage_bridge.sources.runtime.extraction import Extraction, ExtractionContext, steps_of
+from lineage_bridge.sources.runtime.extraction import Extraction, ExtractionContext, as_stepwise
 from lineage_bridge.sources.runtime.metadata_cache import make_observer
 from lineage_bridge.sources.runtime.orders import PreparedSource, choose_source, prepare_source, resumed_order
 
 AT_ONCE = 4
-PATIENCE_S = 5.0
+STOP_TIMEOUT_S = 5.0
 """How long extractions may take to stop when the process ends."""
 CANCELLED, INTERRUPTED = "cancelled", "interrupted"
 log = logging.getLogger(__name__)
 
 
 class TaskService:
-    """Implements `ports.TaskService`. Tasks of an earlier process that have not ended are interrupted. `fresh_id` makes ids of tasks."""
+    """Implements `ports.TaskService`; marks unfinished tasks of an earlier process as interrupted. `new_id` returns an id for a task."""
 
-    def __init__(self, sources: SourceService, world: ExtractionContext, fresh_id: Callable[[], str]) -> None:
-        self._sources, self._world, self._fresh_id = sources, world, fresh_id
+    def __init__(self, sources: SourceService, context: ExtractionContext, new_id: Callable[[], str]) -> None:
+        self._sources, self._context, self._new_id = sources, context, new_id
         self._running: dict[str, Extraction] = {}
         self._waiting: list[Extraction] = []
         self._futures: set[Future[None]] = set()
         self._lock = threading.RLock()
         self._closing = False
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="task")
-        world.tasks.mark_interrupted(world.clock_us())
+        context.tasks.mark_interrupted(context.clock_us())
 
     def extract(self, order: ExtractOrder) -> TaskRecord:
         """Start an extraction."""
-        filled = self._filled(order)
+        source = self._prepare(order)
         task = TaskRecord(
-            self._fresh_id(),
+            self._new_id(),
             EXTRACT,
-            filled.record.name,
+            source.record.name,
             PENDING,
-            self._world.clock_us(),
+            self._context.clock_us(),
             environments=order.environments,
             clusters=order.clusters,
             off=order.off,
@@ -51,25 +51,25 @@ class TaskService:
             addresses=dict(order.addresses),
             given=order.given,
         )
-        self._world.tasks.add(task)
-        return self._start(task, filled)
+        self._context.tasks.add(task)
+        return self._start(task, source)
 
     def resume(self, task_id: str, credentials: ExtractOrder) -> TaskRecord:
-        """Go on with a task that was stopped."""
+        """Continue a task that was stopped."""
         task = self.record(task_id)
         if not task.resumable:
-            raise RequestError(f"task {task_id} is {task.status}, and cannot be resumed", "start another extraction")
-        filled = self._filled(resumed_order(task, credentials))
+            raise RequestError(f"task {task_id} is {task.status} and cannot be resumed", "start another extraction")
+        source = self._prepare(resumed_order(task, credentials))
         task = msgspec.structs.replace(
             task, status=PENDING, error=None, hint="", cancelled=False, interrupted=False, ended_us=None, steps=(*task.steps, "resumed")
         )
-        self._world.tasks.save(task)
-        return self._start(task, filled)
+        self._context.tasks.save(task)
+        return self._start(task, source)
 
     def cancel(self, task_id: str) -> TaskRecord:
-        """Stop a task soon; one that waits, at once."""
+        """Stop a task soon; one that has not started yet, at once."""
         with self._lock:
-            found = next((one for one in self._waiting if one.task.id == task_id), None)
+            found = next((extraction for extraction in self._waiting if extraction.task.id == task_id), None)
             if found:
                 self._waiting.remove(found)
                 self._end(found, CANCELLED)
@@ -77,85 +77,88 @@ class TaskService:
                 self._running[task_id].stop.set()
         task = self.record(task_id)
         if task.ended and not task.cancelled:
-            raise RequestError(f"task {task_id} is {task.status} already")
+            raise RequestError(f"task {task_id} is already {task.status}")
         return task
 
     def record(self, task_id: str) -> TaskRecord:
-        """A task, as far as it is now."""
-        found = self._world.tasks.record(task_id)
+        """The current state of a task."""
+        found = self._context.tasks.record(task_id)
         if found is None:
             raise NotFoundError(f"there is no task {task_id}", "lineage-bridge task list")
-        return self._now(found)
+        return self._with_fetched_planes(found)
 
     def records(self, which: TaskFilter) -> list[TaskRecord]:
         """Tasks, the newest first."""
-        return [self._now(task) for task in self._world.tasks.records(which)]
+        return [self._with_fetched_planes(task) for task in self._context.tasks.records(which)]
 
     def close(self) -> None:
-        """Stop what runs; it can be resumed by the next process."""
+        """Stop all tasks; the next process can resume them."""
         with self._lock:
             self._closing = True
             waiting, self._waiting = self._waiting, []
-            for one in self._running.values():
-                one.stop.set()
-        for one in waiting:
-            self._end(one, INTERRUPTED)
-        wait(self._futures, PATIENCE_S)
+            for extraction in self._running.values():
+                extraction.stop.set()
+        for extraction in waiting:
+            self._end(extraction, INTERRUPTED)
+        wait(self._futures, STOP_TIMEOUT_S)
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _filled(self, order: ExtractOrder) -> PreparedSource:
-        """The source of an order, which can be made. Raises RequestError, ConfigError."""
-        filled = prepare_source(choose_source(self._sources.records(), order, self._world.sources.states()), order)
-        record = filled.record
-        settings = {**record.settings, "off": [*record.settings.get("off", ()), *order.off]} if order.off else record.settings
-        observer = make_observer(record.name, record.kind, settings, Secrets(self._world.secrets.sealed, filled.given), self._world.kinds)
+    def _prepare(self, order: ExtractOrder) -> PreparedSource:
+        """The source of an order, after a check of its settings. Raises RequestError, ConfigError."""
+        context = self._context
+        chosen = choose_source(self._sources.records(), order, context.sources.states(), context.kinds.load_extracted())
+        source = prepare_source(chosen, order, context.kinds.load(chosen.kind))
+        secrets = Secrets(context.secrets.sealed, source.given)
+        observer = make_observer(chosen.name, chosen.kind, source.record.settings, secrets, context.kinds)
         try:
-            steps_of(observer)
+            as_stepwise(observer)
         finally:
             observer.close()
-        return filled
+        return source
 
-    def _start(self, task: TaskRecord, filled: PreparedSource) -> TaskRecord:
+    def _start(self, task: TaskRecord, source: PreparedSource) -> TaskRecord:
         with self._lock:
-            self._waiting.append(Extraction(self._world, task, filled))
+            self._waiting.append(Extraction(self._context, task, source))
             self._start_waiting()
         return task
 
     def _start_waiting(self) -> None:
-        """Start what waits, the oldest first, but one at a time for each source."""
-        busy = {one.task.source for one in self._running.values()}
-        for one in list(self._waiting):
-            if one.task.source not in busy and len(self._running) < AT_ONCE:
-                busy.add(one.task.source)
-                self._waiting.remove(one)
-                self._running[one.task.id] = one
-                self._futures = {future for future in self._futures if not future.done()} | {self._pool.submit(self._run, one)}
+        """Start the waiting tasks, oldest first, but only one per source."""
+        busy = {extraction.task.source for extraction in self._running.values()}
+        for extraction in list(self._waiting):
+            if extraction.task.source not in busy and len(self._running) < AT_ONCE:
+                busy.add(extraction.task.source)
+                self._waiting.remove(extraction)
+                self._running[extraction.task.id] = extraction
+                unfinished = {future for future in self._futures if not future.done()}
+                self._futures = unfinished | {self._pool.submit(self._run, extraction)}
 
-    def _run(self, one: Extraction) -> None:
+    def _run(self, extraction: Extraction) -> None:
         try:
-            one.run()
+            extraction.run()
         except StoppedError:
-            self._end(one, INTERRUPTED if self._closing else CANCELLED)
+            self._end(extraction, INTERRUPTED if self._closing else CANCELLED)
         except LineageBridgeError as error:
-            one.end(str(error), error.hint)
-        except Exception as error:  # the boundary: one task's fault stops no other
-            log.exception("task %s", one.task.id)
-            one.end(f"{type(error).__name__}: this is a fault of LineageBridge", "the server's log says more")
+            extraction.fail(str(error), error.hint)
+        except Exception as error:  # a boundary: a fault in one task must not stop the others
+            log.exception("task %s", extraction.task.id)
+            extraction.fail(f"{type(error).__name__}: this is a fault of LineageBridge", "see the server's log")
         finally:
-            one.forget()
+            extraction.forget_secrets()
             with self._lock:
-                self._running.pop(one.task.id, None)
+                self._running.pop(extraction.task.id, None)
                 if not self._closing:
                     self._start_waiting()
 
-    def _end(self, one: Extraction, how: str) -> None:
-        one.end(how, cancelled=how == CANCELLED, interrupted=how == INTERRUPTED)
-        one.forget()
+    def _end(self, extraction: Extraction, how: str) -> None:
+        extraction.fail(how, cancelled=how == CANCELLED, interrupted=how == INTERRUPTED)
+        extraction.forget_secrets()
 
-    def _now(self, task: TaskRecord) -> TaskRecord:
-        """A task with the planes that were asked and not told yet."""
-        one = self._running.get(task.id)
-        if one is None or task.status == FAILED:
+    def _with_fetched_planes(self, task: TaskRecord) -> TaskRecord:
+        """A task with the planes that have been fetched but not stored yet."""
+        extraction = self._running.get(task.id)
+        if extraction is None or task.status == FAILED:
             return task
-        told = {plane.key for plane in task.planes}
-        return msgspec.structs.replace(task, planes=(*task.planes, *(plane for key, plane in sorted(one.asked.items()) if key not in told)))
+        stored = {plane.key for plane in task.planes}
+        fetched = [plane for key, plane in sorted(extraction.fetched.items()) if key not in stored]
+        return msgspec.structs.replace(task, planes=(*task.planes, *fetched))

@@ -9,6 +9,7 @@ from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.kafka.protocol.tail import TopicTail
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
 from lineage_bridge.sources.common.shared_metadata import SharedMetadata
+from lineage_bridge.sources.common.stepwise import Selection
 from lineage_bridge.sources.confluent.audit.client import connection
 from lineage_bridge.sources.confluent.audit.events import Targets, change_events
 from lineage_bridge.sources.confluent.audit.parse import parse_request
@@ -16,7 +17,6 @@ from lineage_bridge.sources.confluent.audit.requests import RecentRequests
 from lineage_bridge.sources.confluent.identities.plane import ORGANIZATION
 from lineage_bridge.sources.confluent.organization import Organization
 from lineage_bridge.sources.confluent.plane import Plane, PlaneContext, Planes
-from lineage_bridge.sources.confluent.settings import Selection
 
 NAME = "audit-log"
 RECORDS_PER_POLL = 200_000

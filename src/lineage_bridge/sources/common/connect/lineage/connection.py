@@ -11,7 +11,7 @@ from lineage_bridge.sources.common.connect.transforms.chain import Chain
 
 
 class EvidenceKind(IntEnum):
-    """Kinds of evidence, in the order in which they are looked for."""
+    """SourceKinds of evidence, in the order in which they are looked for."""
 
     LISTED = 0
     """The configuration lists it."""
@@ -123,5 +123,5 @@ class FoundObject(NamedTuple):
 
 
 def merge_evidence(found: Sequence[EvidenceKind]) -> tuple[EvidenceKind, ...]:
-    """Kinds of evidence, each once, in order."""
+    """SourceKinds of evidence, each once, in order."""
     return tuple(sorted(set(found)))

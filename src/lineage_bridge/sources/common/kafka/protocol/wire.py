@@ -1,6 +1,7 @@
 """Requests of Kafka's protocol, sent to the brokers that answer them."""
 
 import logging
+import time
 from collections import defaultdict
 from collections.abc import Iterable
 from types import TracebackType
@@ -80,9 +81,29 @@ class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without typ
 
 
 class _Manager(KafkaConnectionManager):  # type: ignore[misc]  # as above
-    def get_connection(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # as below
-        connection = super().get_connection(*args, **kwargs)
-        connection.__class__ = _Connection  # it is new, or was one before
+    """Opens connections of our class. The library's manager has no option for that, so this one repeats how it opens one."""
+
+    def get_connection(
+        self,
+        node_id: int | str,
+        timeout_ms: float | None = None,
+        pop_on_close: bool = True,
+        refresh_metadata_on_err: bool = True,
+        reset_backoff_on_connect: bool = True,
+    ) -> Any:  # noqa: ANN401  # as below
+        self.maybe_raise_auth_failure(node_id)
+        node = self.cluster.broker_metadata(node_id)
+        if node is None or node_id in self._conns or self.connection_delay(node_id) > 0:
+            return super().get_connection(node_id)  # which returns the open connection, or raises
+        connection = _Connection(self._net, node_id=node_id, broker_version_data=self.broker_version_data, **self.config)
+        if pop_on_close:
+            connection.close_future.add_both(lambda _: self._conns.pop(node_id, None))
+        if refresh_metadata_on_err:
+            connection.close_future.add_errback(lambda _: self.cluster.request_update())
+        self._conns[node_id] = connection
+        wait_ms = self.socket_connection_setup_timeout_ms(node_id) if timeout_ms is None else timeout_ms
+        deadline = time.monotonic() + wait_ms / 1000
+        self._net.call_soon(lambda: self._connect(node, connection, reset_backoff_on_connect, deadline))
         return connection
 
     def is_throttled(self, node: int) -> bool:

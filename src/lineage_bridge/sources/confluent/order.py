@@ -1,0 +1,36 @@
+"""What an extraction's order changes in the settings of an organization: credentials, addresses, how far metrics look back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from lineage_bridge.model.tasks import ExtractOrder
+from lineage_bridge.sources.common.stepwise import OrderedSettings
+
+HOW_TO_ADD = (
+    "add a source of kind confluent (lineage-bridge source add), set LINEAGE_BRIDGE_CONFLUENT_CLOUD_API_KEY and _SECRET where the"
+    " server runs, or send cloud_credentials"
+)
+_UNSCOPED = frozenset(("cloud", "metrics"))
+"""Planes with one credential, instead of one per scope."""
+
+
+def is_self_contained(order: ExtractOrder) -> bool:
+    """Whether an order has a Cloud API key, which is all that an organization needs."""
+    return ("cloud", "") in order.credentials
+
+
+def apply_order(before: Mapping[str, Any], order: ExtractOrder) -> OrderedSettings:
+    """The settings with the credentials of the order, as references to secrets that are given with it."""
+    settings, given = dict(before), dict[str, str]()
+    for (plane, scope), credential in sorted(order.credentials.items()):
+        name = str(len(given) + 1)
+        given[name] = credential.secret
+        pair = {"key": credential.key, "secret": f"${{given:{name}}}"}
+        settings[plane] = pair if plane in _UNSCOPED else {**settings.get(plane, {}), scope: pair}
+    if order.addresses:
+        settings["registry_urls"] = {**settings.get("registry_urls", {}), **order.addresses}
+    if order.hours is not None:
+        settings["metrics_hours"] = order.hours
+    if order.off:
+        settings["off"] = [*settings.get("off", ()), *order.off]
+    return OrderedSettings(settings, given)
