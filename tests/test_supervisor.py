@@ -16,7 +16,7 @@ from lineage_bridge.errors import UnavailableError
 from lineage_bridge.supervisor import Part, ending, pause, supervise, tell_where
 
 WRITE = """
-import os, signal, sys, time
+import os, select, signal, sys, time
 path = sys.argv[1]
 def note(word):
     with open(path, "a") as file:
@@ -27,6 +27,7 @@ def stop(*_):
 signal.signal(signal.SIGTERM, stop if sys.argv[3] == "polite" else signal.SIG_IGN)
 note("started")
 if sys.argv[3] == "watching":
+    note("alone" if select.select([0], [], [], 0)[0] else "watched")
     os.read(0, 1)
     note("orphaned")
     sys.exit(0)
@@ -113,12 +114,10 @@ part = Part("watching", {part(notes, "watching", "watching").command!r})
 supervise([part], os.environ, threading.Event(), threading.Event())
 """
     pid = os.spawnv(os.P_NOWAIT, sys.executable, [sys.executable, "-c", code])
-    noted(notes, 1)
-    time.sleep(0.5)
-    assert len(noted(notes, 1)) == 1
+    assert [line[0] for line in noted(notes, 2)] == ["started", "watched"]
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    assert noted(notes, 2)[1][0] == "orphaned"
+    assert noted(notes, 3)[2][0] == "orphaned"
 
 
 def test_pauses_grow_to_a_limit():

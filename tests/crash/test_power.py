@@ -1,13 +1,23 @@
 """A power loss while many producers post: what the API acknowledged before is in the log, once, where the answer said."""
 
-import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
-from tests.crash.support import SOON_S, Asking, Process, all_told, audit_log, producing, settings_in, until
+from tests.crash.support import SOON_S, SPARK_S, Asking, Process, Producer, all_told, audit_log, producing, settings_in, until
 
 LOSSES, CONNECTIONS = 3, 8
+WRITTEN = 1000
+"""Events that are acknowledged before a loss, at least."""
+
+
+def acknowledged(producers: Sequence[Producer]) -> int:
+    return sum(len(producer.told.events) for producer in producers)
+
+
+def has_acknowledged(producers: Sequence[Producer], count: int) -> bool:
+    return acknowledged(producers) >= count
 
 
 def test_a_power_loss_takes_back_nothing_acknowledged(folder: Path, say: Callable[[str], None]):
@@ -16,7 +26,7 @@ def test_a_power_loss_takes_back_nothing_acknowledged(folder: Path, say: Callabl
     with Asking(settings) as asking, producing(settings.address, CONNECTIONS, pause_s=0.001, stubborn=False) as producers:
         for number in range(LOSSES):
             until(asking.answers, SOON_S, "the API")
-            time.sleep(1.5)
+            until(partial(has_acknowledged, producers, acknowledged(producers) + WRITTEN), SPARK_S, "the events before the loss")
             api.kill()
             say(f"loss {number + 1}: killed api (pid {api.pid}) and what its disk had not synced, {CONNECTIONS} connections posting")
             api = Process("power", settings)

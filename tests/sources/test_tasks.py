@@ -19,7 +19,6 @@ from lineage_bridge.sources.runtime.orders import prepare_source
 from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.sources.runtime.source_locks import SourceLocks
 from lineage_bridge.sources.runtime.tasks import TaskService
-from lineage_bridge.store.state import tasks
 from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.store.state.tasks import TaskRepository
@@ -120,9 +119,8 @@ def test_killed_at_any_write_and_resumed_each_plane_is_told_once(script: stepwis
     assert (done.status, told) == ("completed", whole)
 
 
-def test_the_oldest_that_have_ended_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "MOST_KEPT", 3)
-    book = TaskRepository(StateDatabase(tmp_path / "state.db"))
+def test_the_oldest_that_have_ended_are_forgotten(tmp_path: Path) -> None:
+    book = TaskRepository(StateDatabase(tmp_path / "state.db"), most_kept=3)
     for number in range(6):
         book.add(TaskRecord(str(number), "extract", "s", PENDING if number == 1 else FAILED, number))
     assert [task.id for task in book.records(TaskFilter())] == ["5", "4", "3", "1"]

@@ -102,30 +102,33 @@ def _levels(count: int, sources: Ints, targets: Ints) -> Ints:
     return np.array(level, dtype=np.int64)
 
 
-def downstream_counts(graph: Condensed, marked: Marks, exact_words: int = EXACT_WORDS) -> tuple[Ints, bool]:
-    """For each node how many marked nodes lie downstream, itself not counted; and whether that is exact."""
+def downstream_counts(graph: Condensed, marked: Marks, exact_words: int = EXACT_WORDS, block: int = BLOCK) -> tuple[Ints, bool]:
+    """For each node how many marked nodes lie downstream, itself not counted; and whether that is exact.
+
+    `block`: how many marked nodes are counted at once, a multiple of 64.
+    """
     chosen = np.flatnonzero(marked)
-    exact = _exact(graph, chosen, exact_words)
+    exact = _exact(graph, chosen, exact_words, block)
     counts = _estimated(graph, chosen) if exact is None else exact
     return np.maximum(counts[graph.component] - marked, 0), exact is not None
 
 
-def _exact(graph: Condensed, chosen: Ints, exact_words: int) -> Ints | None:
+def _exact(graph: Condensed, chosen: Ints, exact_words: int, block: int) -> Ints | None:
     """By component, itself included: a bit for each of some marked nodes in all that reach them; None if that takes too long.
 
     Neighbours have numbers near each other, so the nodes of one block are reached from few others, unless the graph is dense.
     """
     counts, place_of = np.zeros(graph.count, dtype=np.int64), np.zeros(graph.count, dtype=np.int64)
     ordered = chosen[np.argsort(graph.component[chosen], kind="stable")]
-    for start in range(0, len(ordered), BLOCK):
-        homes = graph.component[ordered[start : start + BLOCK]]
+    for start in range(0, len(ordered), block):
+        homes = graph.component[ordered[start : start + block]]
         rows, edges = _ancestors(graph, np.unique(homes))
-        exact_words -= len(edges) * (BLOCK // 64)
+        exact_words -= len(edges) * (block // 64)
         if exact_words < 0:
             return None
         place_of[rows] = np.arange(len(rows))
         places = np.arange(len(homes), dtype=np.uint64)
-        bits = np.zeros((len(rows), BLOCK // 64), dtype=np.uint64)
+        bits = np.zeros((len(rows), block // 64), dtype=np.uint64)
         np.bitwise_or.at(bits, (place_of[homes], (places // _64).astype(np.int64)), np.uint64(1) << (places % _64))
         _spread(place_of[graph.sources[edges]], place_of[graph.targets[edges]], graph.levels[edges], bits, np.bitwise_or)
         counts[rows] += np.bitwise_count(bits).sum(axis=1, dtype=np.int64)

@@ -16,10 +16,10 @@ _RECORDS = msgspec.json.Decoder(TaskRecord)
 
 
 class TaskRepository:
-    """Implements `ports.TaskRepository`."""
+    """Implements `ports.TaskRepository`. At most `most_kept` tasks are remembered, and those that have not ended."""
 
-    def __init__(self, state: StateDatabase) -> None:
-        self._state = state
+    def __init__(self, state: StateDatabase, most_kept: int = MOST_KEPT) -> None:
+        self._state, self._most_kept = state, most_kept
 
     def add(self, task: TaskRecord) -> None:
         """Remember a new task; the oldest that have ended are forgotten."""
@@ -29,7 +29,7 @@ class TaskRepository:
             )
             connection.execute(
                 "DELETE FROM task WHERE number <= (SELECT max(number) FROM task) - ? AND status NOT IN (?, ?)",
-                (MOST_KEPT, PENDING, RUNNING),
+                (self._most_kept, PENDING, RUNNING),
             )
 
     def record(self, task: str) -> TaskRecord | None:
