@@ -22,7 +22,9 @@ class LaggingServer:
             return Reply(200, {"parts": {"pipeline": {"state": self.pipeline}}, "lag": lag})
         if request.parts[-1] == "search":
             return Reply(200, {"results": [] if behind or request.query["q"] != "orders" else [ORDERS]})
-        return Reply(404, {"error": {"message": "no dataset"}})
+        return Reply(
+            404, {"error": {"message": "there is no dataset so far: 1,000 bytes of events are not in the graph yet", "hint": "ask again"}}
+        )
 
 
 @pytest.fixture
@@ -48,8 +50,10 @@ def test_a_search_without_results_does_not_wait_when_answers_are_complete(call, 
     assert (result.out, result.err) == ("", "no dataset or job matches 'nothing'\n")
 
 
-def test_an_error_mentions_pending_events_if_the_pipeline_is_down(call, url, lagging):
+def test_an_error_points_to_the_status_if_the_pipeline_is_down(call, url, lagging):
     lagging.pipeline, lagging.catches_up_after = "dead", 1000
     result = call("lineage", "db", "orders", "--url", url)
     assert result.code == 1
-    assert result.err == "error: no dataset (1.0 kB of events are not in the answers yet; see: lineage-bridge status)\n"
+    assert result.err == (
+        "error: there is no dataset so far: 1,000 bytes of events are not in the graph yet (see: lineage-bridge status)\n"
+    )

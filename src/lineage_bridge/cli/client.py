@@ -55,9 +55,8 @@ class Client:
         response = self._get(path, parameters)
         if _finds_nothing(response, results) and self._wait_for_events():
             response = self._get(path, parameters)
-        if response.status_code == 404 and (lag := self.lag()):
-            error = error_of(response)
-            raise NotFoundError(str(error), f"{lag} not in the answers yet; see: lineage-bridge status")
+        if response.status_code == 404 and self.lag():
+            raise NotFoundError(str(error_of(response)), "see: lineage-bridge status")
         return self._raise_for_error(response).json()
 
     def lag(self) -> str:
