@@ -82,9 +82,11 @@ def test_agrees_with_the_calendar(naive: datetime, offset: int) -> None:
     assert parse_time(format_time(parsed.us)) == parsed
 
 
-@given(st.text())
-def test_any_text(written: str) -> None:
-    parse_time(written)
+@given(st.text() | st.from_regex(r"\d{4}-[0-3]\d-[0-3]\d([T ][0-2]\d:[0-6]\d(:[0-6]\d(\.\d+)?)?([Zz]|[+-]\d\d)?)?", fullmatch=True))
+def test_any_text_is_a_time_that_can_be_written_or_none(written: str) -> None:
+    parsed = parse_time(written)
+    if parsed is not None:
+        assert parse_time(format_time(parsed.us)) == ParsedTime(parsed.us, False, False)
 
 
 def test_format() -> None:

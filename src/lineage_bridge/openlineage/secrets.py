@@ -91,9 +91,9 @@ _SUSPECT = re.compile(
 )
 _ACCESS_KEY = re.compile(rb"A[KS]IA[0-9A-Z]{16}")
 _USER_INFO = re.compile(rb":\\?/\\?/[^\s\"/@]{0,300}@|:oracle:[^\s\"@]{0,300}@")
-_MASKED = re.compile(rb"[\w.\-]+=\*{8}(?=[\"\s])|\"[\w.\-]+\"\s*:\s*\"\*{8}\"")
+_MASKED = re.compile(rb"(?<![\w.\-])[\w.\-]+=\*{8}(?=[\"\s])|\"[\w.\-]+\"\s*:\s*\"\*{8}\"")
 _SQL = re.compile(
-    r"\s*(?:(?:--[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)\s*)*\(?\s*"
+    r"\s*(?:(?:--[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)\s*)*(?:\(\s*)?"
     r"(?:SELECT|INSERT|UPDATE|DELETE|MERGE|WITH|CREATE|ALTER|DROP|EXECUTE|BEGIN|SET|USE|COPY|REPLACE|EXPLAIN)\b",
     re.IGNORECASE | re.DOTALL,
 )
@@ -149,7 +149,7 @@ _SHAPES = (
     (re.compile(r"(?i:(authorization[\\\"']*\s*[:=]\s*[\\\"']*))[^\"'\\\r\n]+"), rf"\1{MASK}"),
     (re.compile(r"(?<![0-9A-Za-z])A[KS]IA[0-9A-Z]{16}(?:[\s:,/\"'=]{1,3}[A-Za-z0-9/+=]{40})?(?![0-9A-Za-z])"), MASK),
     (re.compile(_USER + r"[^\s/?#\"']+@"), rf"\1{MASK}@"),
-    (re.compile(r"(jdbc:oracle:\w+:[^/\s@:]+/)[^@\s]+@"), rf"\1{MASK}@"),
+    (re.compile(r"(jdbc:oracle:\w+:[^/\s@:]+/)[^@\s]{1,300}@"), rf"\1{MASK}@"),
     (re.compile(r"\b(?i:(bearer\s+))(?=[^\s\"']*[\d._=+/\-])[A-Za-z0-9._~+/=\-]{8,}"), rf"\1{MASK}"),
     (re.compile(r"\b(?i:(basic\s+))(?=[A-Za-z0-9+/]*(?:[\d=+/]|[a-z][A-Z]))[A-Za-z0-9+/]{6,}={0,2}"), rf"\1{MASK}"),
     (re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w\-]{16,}|xox[a-z]-[\w\-]{8,})"), MASK),
