@@ -23,7 +23,7 @@ def steps(pattern: re.Pattern[str] | re.Pattern[bytes], text: str, limit: int, *
     """The steps to find all matches of a pattern in a text, or, if it is anchored, one at its start; `limit` if they are more."""
     source = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
     counter = _Counter(text, pattern.flags, limit)
-    start, items = 0, list(parser.parse(source, pattern.flags & ~re.UNICODE))
+    start, items = 0, _items(parser.parse(source, pattern.flags & ~re.UNICODE))
     try:
         while start <= (0 if anchored else len(text)):
             end = next(counter.ends(items, start), None)
@@ -31,6 +31,11 @@ def steps(pattern: re.Pattern[str] | re.Pattern[bytes], text: str, limit: int, *
     except _TooManyStepsError:
         return limit
     return counter.count
+
+
+def _items(parsed: Any) -> list[Item]:
+    """A parsed pattern, which iterates without saying so in its types."""
+    return list(parsed)
 
 
 class _TooManyStepsError(Exception):
@@ -58,12 +63,14 @@ class _Counter:
     def item(self, kind: Any, value: Any, at: int) -> Iterator[int]:
         self.step()
         if kind is op.SUBPATTERN:
-            yield from self.group(*value, at)
+            number, added, removed, items = value
+            yield from self.group(number, added, removed, items, at)
         elif kind is op.BRANCH:
             for items in value[1]:
                 yield from self.ends(items, at)
         elif kind in (op.MAX_REPEAT, op.MIN_REPEAT):
-            yield from self.repeated(*value, at, greedy=kind is op.MAX_REPEAT)
+            least, most, items = value
+            yield from self.repeated(least, most, items, at, greedy=kind is op.MAX_REPEAT)
         elif kind in (op.ASSERT, op.ASSERT_NOT):
             start = at if value[0] > 0 else at - value[1].getwidth()[0]
             found = start >= 0 and next(self.ends(list(value[1]), start), None) is not None
@@ -120,7 +127,7 @@ class _Counter:
     def fits(self, kind: Any, value: Any, character: str) -> bool:
         if kind is op.IN:
             negated = value[0][0] is op.NEGATE
-            return any(self.fits(*choice, character) for choice in value[negated:]) is not negated
+            return any(self.fits(inner, choice, character) for inner, choice in value[negated:]) is not negated
         if kind is op.ANY:
             return bool(self.flags & re.DOTALL) or character != "\n"
         if kind is op.CATEGORY:

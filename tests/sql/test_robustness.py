@@ -39,7 +39,7 @@ def check(text: str, dialect: str) -> None:
     """The answer is always the same, flows are between tables that it names, and an error names a line of the text."""
     found = lineage_of(text, dialect)
     assert found == lineage_of(text, dialect)
-    assert {flow.out_table for flow in (*found.columns, *found.indirect)} <= found.outputs.keys()
+    assert {flow.out_table for flow in found.columns} | {flow.out_table for flow in found.indirect} <= found.outputs.keys()
     assert {flow.in_table for flow in found.columns} <= found.inputs.keys()
     assert all(1 <= fault.line <= text.count("\n") + text.count("\r") + 1 and fault.message for fault in found.errors)
 
