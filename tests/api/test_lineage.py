@@ -1,11 +1,12 @@
 import json
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 from uuid import UUID
 
 import pytest
-from tests.api.support import LINEAGE, Server
+from tests.api.support import LINEAGE, NOW, Server
 from tests.events import RUNS, T0, columns, dataset, dataset_event, erase, facet, job_event, run_event, schema
 
 from lineage_bridge.graph.ids import DAY_US, event_id
@@ -415,3 +416,49 @@ def test_a_dataset_that_tells_its_own_lineage_has_an_event_of_its_own(server: Se
             "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent",
         }
         assert said["jobs_visited"] == 1
+
+
+class CountingReader:
+    """A reader, or a part of one, that counts the calls of its methods."""
+
+    def __init__(self, part: Any, calls: list[str]) -> None:
+        self.part, self.calls = part, calls
+
+    def __getattr__(self, name: str) -> Any:
+        member = getattr(self.part, name)
+        if not callable(member):
+            return CountingReader(member, self.calls)
+        self.calls.append(name)
+        return member
+
+
+@pytest.mark.parametrize("at", [None, format_time(NOW)])
+def test_the_store_is_asked_as_often_for_many_jobs_as_for_one(server: Server, at: str | None) -> None:
+    calls: list[str] = []
+
+    @contextmanager
+    def graph() -> Iterator[Any]:
+        with server.pool.reader() as reader:
+            yield CountingReader(reader, calls)
+
+    def asked() -> list[str]:
+        calls.clear()
+        query = {"namespace": "ns", "name": "target", "depth": 1} | ({"at": at} if at else {})
+        answer = server.client_of(graph=graph).get("/api/v1/lineage/datasets/lineage", params=query)
+        assert answer.status_code == 200
+        counted = sorted(calls)
+        assert answer.json()["jobs_visited"] >= 1
+        return counted
+
+    def job(number: int) -> list[bytes]:
+        source, target = dataset(f"source{number}"), dataset("target")
+        return [
+            run_event(job=f"ran{number}", inputs=[source], outputs=[target], run=f"0190a0b1-0000-7000-8000-00000000000{number}"),
+            job_event(job=f"declared{number}", inputs=[source], outputs=[target]),
+            dataset_event(dataset("target", lineage=facet(inputs=[{"type": "DATASET", "namespace": "ns", "name": f"own{number}"}]))),
+        ]
+
+    server.send(*job(1))
+    once = asked()
+    server.send(*job(2), *job(3))
+    assert asked() == once

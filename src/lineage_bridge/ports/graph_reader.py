@@ -106,6 +106,14 @@ class LineageReader(Protocol):
     def job_ports(self, job: Node, *, now_us: int, at_us: int | None = None) -> list[Port]:
         """The inputs and outputs of a job, sorted by side and name."""
 
+    def job_ports_of(self, jobs: Iterable[Node], *, now_us: int, at_us: int | None = None) -> dict[int, list[Port]]:
+        """Job id to the inputs and outputs of the job, sorted by side and name."""
+
+    def declared_flows(
+        self, datasets: Collection[Node], limits: WalkLimits, *, now_us: int, at_us: int | None = None, ended: bool = False
+    ) -> tuple[Edge, ...]:
+        """The flows that these datasets declare for themselves: each has its dataset in the place of the job."""
+
 
 class RunReader(Protocol):
     """Looks up runs, their lineage and their statistics."""

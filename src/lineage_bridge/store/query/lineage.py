@@ -2,12 +2,12 @@
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.graph.runs.ledger import Window
-from lineage_bridge.model.graph import Node, Port, Walk, WalkLimits
+from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.model.lineage import Impact, Ledger, Paths, Trace, TraceOptions
 from lineage_bridge.store.history.moment import flows, moment, resolution
 from lineage_bridge.store.query.impact import Reacher
@@ -67,12 +67,29 @@ class LineageQuestions:
 
     def job_ports(self, job: Node, *, now_us: int, at_us: int | None = None) -> list[Port]:
         """The inputs and outputs of a job, sorted by side and name."""
+        return self.job_ports_of([job], now_us=now_us, at_us=at_us)[job.id]
+
+    def job_ports_of(self, jobs: Iterable[Node], *, now_us: int, at_us: int | None = None) -> dict[int, list[Port]]:
+        """Job id to the inputs and outputs of the job, sorted by side and name."""
         when = moment(self.connection, self.nodes, self.runs, now_us, at_us)
-        ports = []
-        for _, dataset, side, origin in (*when.flows.job_ports(job.id, Side.INPUT), *when.flows.job_ports(job.id, Side.OUTPUT)):
-            label, last = when.labels.port(job.id, dataset, Side(side), origin)
-            ports.append(Port(job, self.nodes.by_id(dataset), Side(side), Origin(origin), label, last))
-        return sorted(ports, key=lambda port: (port.side, port.dataset.namespace, port.dataset.name, port.origin))
+        by_id = {job.id: job for job in jobs}
+        rows = [row for job in by_id for side in (Side.INPUT, Side.OUTPUT) for row in when.flows.job_ports(job, side)]
+        self.nodes.load({dataset for _, dataset, _, _ in rows})
+        ports: dict[int, list[Port]] = {job: [] for job in by_id}
+        for job, dataset, side, origin in rows:
+            label, last = when.labels.port(job, dataset, Side(side), origin)
+            ports[job].append(Port(by_id[job], self.nodes.by_id(dataset), Side(side), Origin(origin), label, last))
+        for some in ports.values():
+            some.sort(key=lambda port: (port.side, port.dataset.namespace, port.dataset.name, port.origin))
+        return ports
+
+    def declared_flows(
+        self, datasets: Collection[Node], limits: WalkLimits, *, now_us: int, at_us: int | None = None, ended: bool = False
+    ) -> tuple[Edge, ...]:
+        """The flows that these datasets declare for themselves: each has its dataset in the place of the job."""
+        nodes = self.nodes.at(at_us)
+        when = moment(self.connection, nodes, self.runs, now_us, at_us, ended=ended)
+        return Walker(when, nodes, limits, _stopwatch()).declared_flows({dataset.id for dataset in datasets})
 
 
 def _stopwatch() -> Callable[[], float]:

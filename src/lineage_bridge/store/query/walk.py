@@ -70,6 +70,15 @@ class Walker:
             resolution=resolution(self.when.at_us),
         )
 
+    def declared_flows(self, datasets: set[int]) -> tuple[Edge, ...]:
+        """The flows that datasets declare for themselves."""
+        found = Found()
+        self._hop(self.flows.expand(datasets), found, Direction.UP)
+        raw = sorted(edge for edge in found.edges.values() if edge[2] in datasets)
+        self.nodes.load({id_ for edge in raw for id_ in edge[:3]})
+        self._alike = self.when.labels.alike(datasets)
+        return tuple(map(self._edge, raw))
+
     def _follow(self, node: Node, depth: int, direction: Direction) -> Found:
         """Breadth first, hop by hop."""
         found = Found(distances=dict.fromkeys(self.flows.expand([node.id]), 0))

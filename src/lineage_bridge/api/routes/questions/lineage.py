@@ -1,6 +1,6 @@
 """Questions about events, datasets and jobs, in the shapes LineageBridge's users know."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -137,37 +137,21 @@ def _dataset_routes(router: APIRouter, services: Services) -> None:
         with services.graph() as reader:
             node = require_node(reader, NodeKind.DATASET, namespace, name)
             walk = reader.lineage.walk(node, direction, depth, WalkLimits(), now_us=now_us, at_us=at_us, ended=ended)
-            told = _dataset_events(reader, walk, now_us, style, ended=ended)
-            return json_response(_dataset_lineage(reader, walk, now_us, style, told), headers=position_header(reader))
+            return json_response(_dataset_lineage(reader, walk, now_us, style, ended=ended), headers=position_header(reader))
 
 
-def _dataset_events(reader: GraphReader, walk: Walk, now_us: int, style: str, *, ended: bool) -> list[RunEvent]:
-    """An event for each dataset on the way that says itself what it comes from, in the order of their names."""
-    events = []
-    for told in sorted(
-        {edge.job for edge in walk.edges if edge.job.kind == NodeKind.DATASET}, key=lambda node: (node.namespace, node.name)
-    ):
-        around = reader.lineage.walk(told, "upstream", 1, WalkLimits(), now_us=now_us, at_us=walk.at, ended=ended)
-        edges = [edge for edge in around.edges if edge.job == told]
-        names = reader.nodes.spelt((told, *(edge.source for edge in edges)), style)
-        seen = [edge.last for edge in edges if edge.last is not None]
-        sources = (names[edge.source.id] for edge in edges)
-        events.append(serialization.dataset_event(names[told.id], sources, max(seen, default=now_us if walk.at is None else walk.at)))
-    return events
-
-
-def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str, told: list[RunEvent]) -> DatasetLineage:
-    named = {job for job in (*(edge.job for edge in walk.edges), *(port.job for port in walk.ports)) if job.kind == NodeKind.JOB}
-    jobs = {reader.nodes.group(job)[0] for job in named}
-    ordered = sorted(jobs, key=lambda job: (job.namespace, job.name))
-    datasets = {reader.nodes.group(node)[0].id for node in walk.nodes if node.kind == NodeKind.DATASET}
+def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str, *, ended: bool) -> DatasetLineage:
+    named = {edge.job for edge in walk.edges} | {port.job for port in walk.ports}
+    heads = reader.inventory.standing({*walk.nodes, *named})
+    jobs = sorted({heads[job.id] for job in named if job.kind == NodeKind.JOB}, key=_by_name)
+    datasets = {heads[node.id].id for node in walk.nodes if node.kind == NodeKind.DATASET}
     return DatasetLineage(
         origin=serialization.dataset_name(reader.nodes.spelt([walk.origin], style)[walk.origin.id]),
         direction=walk.direction,
         depth=walk.depth,
-        events=[*(_job_summary(reader, job, now_us, style, walk.at) for job in ordered), *told],
+        events=[*_job_events(reader, jobs, now_us, style, walk.at), *_dataset_events(reader, walk, now_us, style, ended=ended)],
         datasets_visited=len(datasets),
-        jobs_visited=len(ordered),
+        jobs_visited=len(jobs),
         truncated=walk.truncated,
         settling=reader.progress.settling(),
         position=position_tokens.encode(reader.progress.position()),
@@ -176,27 +160,49 @@ def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str, t
     )
 
 
-def _job_summary(reader: GraphReader, job: Node, now_us: int, style: str, at_us: int | None) -> RunEvent:
-    """A job's newest run with what it named; where that named nothing, or of an earlier time, with what is known of the job."""
-    record = reader.runs.latest(job, with_datasets=True) if at_us is None else None
-    if record:
-        return serialization.run_event(_spelt_run(reader, record, style))
-    ports = reader.lineage.job_ports(job, now_us=now_us, at_us=at_us)
-    newest = reader.runs.latest(job, with_datasets=False) if at_us is None else None
-    if newest is None:
-        names = reader.nodes.spelt((node for port in ports for node in (port.job, port.dataset)), style)
-        return serialization.job_event(
-            names.get(job.id, job), [replace(port, dataset=names[port.dataset.id]) for port in ports], now_us if at_us is None else at_us
-        )
-    inputs, outputs = _datasets_of_side(ports, Side.INPUT), _datasets_of_side(ports, Side.OUTPUT)
-    return serialization.run_event(_spelt_run(reader, replace(newest, inputs=inputs, outputs=outputs), style))
+def _dataset_events(reader: GraphReader, walk: Walk, now_us: int, style: str, *, ended: bool) -> list[RunEvent]:
+    """An event for each dataset of a walk that declares its own lineage, in the order of their names."""
+    datasets = sorted({edge.job for edge in walk.edges if edge.job.kind == NodeKind.DATASET}, key=_by_name)
+    flows = reader.lineage.declared_flows(datasets, WalkLimits(), now_us=now_us, at_us=walk.at, ended=ended) if datasets else ()
+    names = reader.nodes.spelt({*datasets, *(flow.source for flow in flows)}, style)
+    events = []
+    for dataset in datasets:
+        own = [flow for flow in flows if flow.job == dataset]
+        seen_us = max((flow.last for flow in own if flow.last is not None), default=now_us if walk.at is None else walk.at)
+        events.append(serialization.dataset_event(names[dataset.id], (names[flow.source.id] for flow in own), seen_us))
+    return events
 
 
-def _spelt_run(reader: GraphReader, record: RunRecord, style: str) -> RunRecord:
-    """A run whose job and datasets have the names they go by."""
-    names = reader.nodes.spelt((record.job, *record.inputs, *record.outputs), style)
-    inputs, outputs = (tuple(names[node.id] for node in nodes) for nodes in (record.inputs, record.outputs))
-    return replace(record, job=names[record.job.id], inputs=inputs, outputs=outputs)
+def _job_events(reader: GraphReader, jobs: Sequence[Node], now_us: int, style: str, at_us: int | None) -> list[RunEvent]:
+    """The newest run of each job with the datasets it named; where it named none, or as of a time, with the job's inputs and outputs."""
+    runs = reader.runs.latest_of(jobs, with_datasets=True) if at_us is None else {}
+    rest = [job for job in jobs if job.id not in runs]
+    ports = reader.lineage.job_ports_of(rest, now_us=now_us, at_us=at_us)
+    for id_, run in (reader.runs.latest_of(rest, with_datasets=False) if at_us is None else {}).items():
+        inputs, outputs = (_datasets_of_side(ports[id_], side) for side in (Side.INPUT, Side.OUTPUT))
+        runs[id_] = replace(run, inputs=inputs, outputs=outputs)
+    named = {node for run in runs.values() for node in (run.job, *run.inputs, *run.outputs)}
+    names = reader.nodes.spelt({*jobs, *named, *(port.dataset for some in ports.values() for port in some)}, style)
+    return [
+        serialization.run_event(_named_run(runs[job.id], names))
+        if job.id in runs
+        else _design_time_event(names[job.id], ports[job.id], names, now_us if at_us is None else at_us)
+        for job in jobs
+    ]
+
+
+def _design_time_event(job: Node, ports: Iterable[Port], names: Mapping[int, Node], now_us: int) -> RunEvent:
+    return serialization.job_event(job, [replace(port, dataset=names[port.dataset.id]) for port in ports], now_us)
+
+
+def _named_run(run: RunRecord, names: Mapping[int, Node]) -> RunRecord:
+    """A run whose job and datasets have these names."""
+    inputs, outputs = (tuple(names[node.id] for node in nodes) for nodes in (run.inputs, run.outputs))
+    return replace(run, job=names[run.job.id], inputs=inputs, outputs=outputs)
+
+
+def _by_name(node: Node) -> tuple[str, str]:
+    return node.namespace, node.name
 
 
 def _datasets_of_side(ports: Iterable[Port], side: Side) -> tuple[Node, ...]:
