@@ -443,7 +443,7 @@ def test_the_store_is_asked_as_often_for_many_jobs_as_for_one(server: Server, at
 
     def asked() -> list[str]:
         calls.clear()
-        query = {"namespace": "ns", "name": "target", "depth": 1} | ({"at": at} if at else {})
+        query = {"namespace": "ns", "name": "target", "depth": "1"} | ({"at": at} if at else {})
         answer = server.client_of(graph=graph).get("/api/v1/lineage/datasets/lineage", params=query)
         assert answer.status_code == 200
         counted = sorted(calls)
