@@ -144,7 +144,7 @@ class StallingStore:
     def apply(self, batch: Batch, budget: Budget) -> None:
         end = batch.ranges[LOG_SOURCE, 0][1]
         with _before_commit(
-            self.writer.connection, lambda: self.points.reach("commit", f"write and commit of batch ending at place {end}")
+            self.writer.connection.raw, lambda: self.points.reach("commit", f"write and commit of batch ending at place {end}")
         ):
             self.writer.apply(batch, budget)
         self.points.reach("committed", f"commit and report of batch ending at place {end}")

@@ -173,7 +173,7 @@ def test_a_cursor_outlives_a_restart_but_not_an_older_copy_nor_another_store(tmp
         apply(writer, records_of([run_event(inputs=[dataset("a")])]))
         early = now(writer)
         with closing(sqlite3.connect(tmp_path / "older.db")) as older:
-            writer.connection.backup(older)
+            writer.connection.raw.backup(older)
         apply(writer, records_of([run_event(time_us=T0 + 1, outputs=[dataset("b")])]))
         late = now(writer)
         with closing(GraphWriter(writer.path, NAMES)) as again:

@@ -138,9 +138,9 @@ def test_joining_and_parting_two_namespaces_writes_no_row_for_their_names() -> N
         # The next batch clears what the first one was staged in.
         apply(writer, [operator(said("veto", spaces("three", "four")))])
         for kind in ("alias", "veto"):
-            before = writer.connection.total_changes
+            before = writer.connection.raw.total_changes
             apply(writer, [operator(said(kind, spaces("one", "two")), arrival=T0 + len(kind))])
-            assert writer.connection.total_changes - before < 20
+            assert writer.connection.raw.total_changes - before < 20
             assert len(list(Identities(writer.connection).all())) == (100 if kind == "alias" else 0)
 
 

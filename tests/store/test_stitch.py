@@ -163,9 +163,9 @@ def cost_of_one_more_reader(path: Path, siblings: int) -> int:
     apply(writer, records_of(batches), budget=10**9)
     settle(writer)
     apply(writer, records_of(reads(8_000, 0, 1, "b", parent=None)))
-    before = writer.connection.total_changes
+    before = writer.connection.raw.total_changes
     apply(writer, records_of(reads(9_000, 5.05, 5.9, "b")), budget=10**9)
-    cost = writer.connection.total_changes - before
+    cost = writer.connection.raw.total_changes - before
     writer.close()
     return cost
 

@@ -1,11 +1,11 @@
 """Readers of the store. A reader sees one moment of it: all its answers are of the same position."""
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, LifoQueue
 
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.history.questions import HistoryQuestions
 from lineage_bridge.store.query.events import Events
 from lineage_bridge.store.query.lineage import LineageQuestions
@@ -25,7 +25,7 @@ class StoreReader:
     What its parts look up about nodes and runs is cached once, for all of them.
     """
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Nodes | None = None) -> None:
+    def __init__(self, connection: Connection, nodes: Nodes | None = None) -> None:
         self.nodes = nodes or Nodes(connection)
         runs = Runs(connection, self.nodes)
         self.progress = Progress(connection)
@@ -48,7 +48,7 @@ class ReaderPool:
 
     def __init__(self, path: Path, size: int = 16) -> None:
         self.path = path
-        self._idle: LifoQueue[sqlite3.Connection] = LifoQueue(size)
+        self._idle: LifoQueue[Connection] = LifoQueue(size)
 
     @contextmanager
     def reader(self) -> Iterator[StoreReader]:

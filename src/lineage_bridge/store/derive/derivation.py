@@ -4,7 +4,6 @@ What is a min or a max is merged; the rest is recomputed per touched key with th
 computes the same from scratch.
 """
 
-import sqlite3
 from collections.abc import Iterable, Mapping
 
 from lineage_bridge.graph.facts.events import LINEAGE_KEYS, NAMING_KEYS, Names
@@ -12,14 +11,17 @@ from lineage_bridge.graph.facts.facet_texts import remarks
 from lineage_bridge.graph.flows.derive import ENTITY_SIDES, facet_owner, facet_rank
 from lineage_bridge.graph.flows.run_shape import SHAPING_KEYS, carriers, is_mark, read_mark, speaker
 from lineage_bridge.graph.identity.claims import CLAIMING
-from lineage_bridge.graph.relations import FACET_SET, Origin, Row, upsert_sql
+from lineage_bridge.graph.relations import FACET_SET, Origin, Row
 from lineage_bridge.graph.statements.lineage_sets import named_nodes, read_meaning
 from lineage_bridge.ports.graph_store import Budget
 from lineage_bridge.store.chunks import batches
+from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.derive import derivation_statements as statements
 from lineage_bridge.store.derive.run_shapes import Presence
 from lineage_bridge.store.derive.search_index import SearchTexts
 from lineage_bridge.store.derive.spellings import Spellings
 from lineage_bridge.store.derive.stitching import Stitching
+from lineage_bridge.store.merging import merge_sql
 from lineage_bridge.store.write.changes import Changes
 
 _READ = NAMING_KEYS | SHAPING_KEYS
@@ -27,16 +29,6 @@ Subject = tuple[bytes, int]
 Contents = dict[bytes, dict[str, bytes]]
 _REMEMBERED = 500_000
 _LAST_TIME = 2**63 - 1
-
-_CURRENT = """INSERT INTO current_facet SELECT * FROM in_current WHERE true ON CONFLICT (node, job, key) DO UPDATE
-SET facet = excluded.facet, rank = excluded.rank, time = excluded.time, event = excluded.event
-WHERE (excluded.rank, excluded.time, excluded.event, excluded.facet)
-    > (current_facet.rank, current_facet.time, current_facet.event, current_facet.facet)"""
-_NEW_FACETS = """SELECT i.node, i.job, i.key, i.facet, c.facet FROM in_current i
-LEFT JOIN current_facet c ON c.node = i.node AND c.job = i.job AND c.key = i.key
-WHERE c.facet IS NULL OR (c.facet <> i.facet AND (i.rank, i.time, i.event, i.facet) > (c.rank, c.time, c.event, c.facet))"""
-"""What a batch makes current that was not before, and what was."""
-
 _ROWS_A_TEXT = 8
 """How many rows of a budget the text that a node is searched by takes."""
 
@@ -44,7 +36,7 @@ _ROWS_A_TEXT = 8
 class Derivation:
     """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
 
-    def __init__(self, connection: sqlite3.Connection, names: Names, changes: Changes) -> None:
+    def __init__(self, connection: Connection, names: Names, changes: Changes) -> None:
         self.connection, self.names, self.changes = connection, names, changes
         self.presence = Presence(connection, changes)
         self.spellings = Spellings(connection, names, changes)
@@ -54,9 +46,8 @@ class Derivation:
         self.spoken: set[tuple[int, bytes]] = set()
         self.stored: set[bytes] = set()
         self.search = SearchTexts(connection)
-        connection.execute("CREATE TEMP TABLE in_facet (facet)")
-        connection.execute("CREATE TEMP TABLE in_run_lineage_set (asserted_by, job, carrier, lineage_set, first)")
-        connection.execute("CREATE TEMP TABLE in_current (node, job, key, facet, rank, time, event)")
+        for table in statements.STAGING:
+            connection.execute(f"CREATE TEMP TABLE {table}")
 
     def forget(self) -> None:
         """Drop what was remembered of a transaction that did not commit."""
@@ -87,15 +78,14 @@ class Derivation:
                 wanted[row[0]] = (*known[:4], row[4])
         added: set[int] = set()
         for some in batches(list(wanted.values())):
-            sql = f"INSERT OR IGNORE INTO node VALUES {', '.join(['(?, ?, ?, ?, ?)'] * len(some))}"
+            sql = f"INSERT INTO node VALUES {', '.join(['(?, ?, ?, ?, ?)'] * len(some))} ON CONFLICT DO NOTHING"
             added.update(row[0] for row in self.changes.run("node", sql, [value for row in some for value in row]))
-        self.connection.executemany(
-            "UPDATE node SET first = ?1 WHERE id = ?2 AND first > ?1", [(row[4], id_) for id_, row in wanted.items() if id_ not in added]
-        )
+        later = [(row[4], id_, row[4]) for id_, row in wanted.items() if id_ not in added]
+        self.connection.executemany(statements.EARLIER, later)
         new = [wanted[id_] for id_ in sorted(added)]
         # In the order of row ids: the index writes what it holds in memory whenever one goes back.
         self.connection.executemany(
-            "INSERT INTO node_search (rowid, namespace, name) VALUES (?, ?, ?)", [(row[0], row[2], row[3]) for row in new]
+            self.connection.dialect.full_text.add("node_search", ("namespace", "name")), [(row[0], row[2], row[3]) for row in new]
         )
         for row in new:
             self.spellings.add(row[:4])
@@ -105,7 +95,7 @@ class Derivation:
         if len(self.stored) > _REMEMBERED:
             self.stored.clear()
         new = {row[:2]: row for row in rows if row[0] not in self.stored}
-        self.connection.executemany(upsert_sql(FACET_SET, "VALUES (?, ?, ?)"), new.values())
+        self.connection.executemany(merge_sql(FACET_SET, "VALUES (?, ?, ?)"), new.values())
         self.stored.update(row[0] for row in new.values())
 
     def add_facets(self, rows: list[Row]) -> None:
@@ -164,7 +154,7 @@ class Derivation:
         if left:
             self.connection.executemany("DELETE FROM derive_queue WHERE asserted_by = ? AND job = ?", waiting[:done])
         if done < len(waiting):
-            self.connection.executemany("INSERT OR IGNORE INTO derive_queue VALUES (?, ?)", waiting[done:])
+            self.connection.executemany("INSERT INTO derive_queue VALUES (?, ?) ON CONFLICT DO NOTHING", waiting[done:])
         return waiting[:done]
 
     # statements
@@ -232,16 +222,17 @@ class Derivation:
             return mark
         nodes = named_nodes(key, text, self.names)
         self.add_nodes((*node, first) for node in nodes)
-        self.connection.executemany("INSERT OR IGNORE INTO facet_node VALUES (?, ?)", [(node[0], facet) for node in nodes])
+        self.connection.executemany("INSERT INTO facet_node VALUES (?, ?) ON CONFLICT DO NOTHING", [(node[0], facet) for node in nodes])
         meaning = read_meaning(key, text, self.names) if key in LINEAGE_KEYS else None
         self.connection.execute("INSERT INTO facet_lineage_set VALUES (?, ?, ?, ?)", (facet, key, meaning.id if meaning else None, first))
         if meaning is None:
             return None
         marks = ", ".join("?" * 12)
         self.connection.executemany(f"INSERT INTO annotation VALUES ({marks})", list(remarks(facet, meaning)))
-        if self.connection.execute("INSERT OR IGNORE INTO lineage_set VALUES (?, ?)", (meaning.id, int(meaning.explicit))).rowcount:
+        if self.connection.execute(statements.ADD_LINEAGE_SET, (meaning.id, int(meaning.explicit))).rowcount:
             self.connection.executemany(
-                "INSERT OR IGNORE INTO column_statement VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(meaning.id, *s) for s in meaning.statements]
+                statements.ADD_COLUMNS,
+                [(meaning.id, *s) for s in meaning.statements],
             )
         return meaning.id
 
@@ -277,10 +268,10 @@ class Derivation:
             "INSERT INTO in_current VALUES (?, ?, ?, ?, ?, ?, ?)",
             ((*place, facet, rank, time, event) for place, (rank, time, event, facet) in best.items()),
         )
-        new = self.connection.execute(_NEW_FACETS).fetchall()
+        new = self.connection.execute(statements.NEW_FACETS).fetchall()
         self.changes.gained("current_facet", (row[:4] for row in new))
         self.changes.lost("current_facet", ((*row[:3], row[4]) for row in new if row[4] is not None))
-        self.connection.execute(_CURRENT)
+        self.connection.execute(statements.CURRENT)
         self.search.facets_changed((row[0], row[2]) for row in new)
         self.spellings.relink([row[0] for row in new if row[2] == "symlinks"])
         self.spellings.see_symlinks(links)

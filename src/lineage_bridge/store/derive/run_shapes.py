@@ -1,6 +1,5 @@
 """What runs and statements amount to now: their shapes, the days they spoke, and the flows of their jobs."""
 
-import sqlite3
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -11,6 +10,8 @@ from lineage_bridge.graph.flows.shapes import NO_SHAPE, Shape, expand, make_shap
 from lineage_bridge.graph.relations import Origin, Row, Side
 from lineage_bridge.graph.statements.lineage_sets import OWN
 from lineage_bridge.ports.graph_store import Budget
+from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.derive import run_shape_statements as statements
 from lineage_bridge.store.query.assertions import MeaningOf, dated, declared_shape, read_meaning, sayings_of
 from lineage_bridge.store.write.changes import Changes
 
@@ -18,59 +19,14 @@ Subject = tuple[bytes, int]
 
 _CHUNK = 500
 
-_SEE = """INSERT INTO run_shape (asserted_by, job, origin, shape, first, last, first_shape_at, current_since)
-SELECT asserted_by, job, min(origin), 0, min(first), max(last), 0, 0 FROM in_day WHERE true GROUP BY asserted_by, job
-ON CONFLICT (asserted_by, job) DO UPDATE SET first = min(run_shape.first, excluded.first), last = max(run_shape.last, excluded.last)
-WHERE excluded.first < run_shape.first OR excluded.last > run_shape.last"""
-_DAYS = """INSERT INTO run_shape_day (asserted_by, job, day, shape, first, last)
-SELECT i.asserted_by, i.job, i.day, p.shape, i.first, i.last
-FROM in_day i CROSS JOIN run_shape p ON p.asserted_by = i.asserted_by AND p.job = i.job WHERE true
-ON CONFLICT (asserted_by, job, day) DO UPDATE
-SET first = min(run_shape_day.first, excluded.first), last = max(run_shape_day.last, excluded.last)
-WHERE excluded.first < run_shape_day.first OR excluded.last > run_shape_day.last"""
-_JOB_SHAPES = """INSERT INTO job_shape (job, shape, day, first, last)
-SELECT d.job, d.shape, d.day, min(d.first), max(d.last)
-FROM in_day i CROSS JOIN run_shape_day d ON d.asserted_by = i.asserted_by AND d.job = i.job AND d.day = i.day WHERE d.shape <> 0
-GROUP BY d.job, d.shape, d.day
-ON CONFLICT (job, shape, day) DO UPDATE SET first = min(job_shape.first, excluded.first), last = max(job_shape.last, excluded.last)
-WHERE excluded.first < job_shape.first OR excluded.last > job_shape.last"""
-_MOVE_DAYS = "UPDATE run_shape_day SET shape = ? WHERE asserted_by = ? AND job = ? RETURNING day, first, last"
-_JOB_SHAPE = """INSERT INTO job_shape VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (job, shape, day) DO UPDATE SET first = min(job_shape.first, excluded.first), last = max(job_shape.last, excluded.last)"""
-_GAINS = {
-    "job_io": "INSERT OR IGNORE INTO job_io SELECT :job, dataset, side, :origin FROM shape_io WHERE shape = :shape",
-    "job_lineage_set": "INSERT OR IGNORE INTO job_lineage_set "
-    "SELECT :job, carrier, lineage_set, :origin FROM shape_lineage_set WHERE shape = :shape",
-    "flow": """INSERT OR IGNORE INTO flow
-    SELECT CASE source WHEN :own THEN :job ELSE source END, CASE target WHEN :own THEN :job ELSE target END,
-    :job, :origin, evidence FROM shape_flow WHERE shape = :shape""",
-}
-"""What a job gains with a shape, as rows of its own."""
-_OTHER_FLOW = """SELECT 1 FROM shape_flow f INDEXED BY shape_flow_ends JOIN shape s ON s.shape = f.shape
-WHERE f.source = ? AND f.target = ? AND f.evidence = ? AND s.origin = ?
-AND EXISTS (SELECT 1 FROM job_shape j WHERE j.job = ? AND j.shape = f.shape) LIMIT 1"""
-_OTHER_IO = """SELECT 1 FROM job_shape j JOIN shape s ON s.shape = j.shape AND s.origin = ?
-JOIN shape_io i ON i.shape = j.shape AND i.side = ? AND i.dataset = ? WHERE j.job = ? LIMIT 1"""
-_OTHER_STATEMENT = """SELECT 1 FROM job_shape j JOIN shape s ON s.shape = j.shape AND s.origin = ?
-JOIN shape_lineage_set i ON i.shape = j.shape AND i.carrier = ? AND i.lineage_set = ? WHERE j.job = ? LIMIT 1"""
-
-
-_SPEAK = """INSERT OR IGNORE INTO mentioned_node SELECT source, :job FROM column_statement WHERE lineage_set = :lineage_set AND source <> 0
-UNION SELECT target, :job FROM column_statement WHERE lineage_set = :lineage_set AND target <> 0"""
-
-
-_SNAPSHOTS = """SELECT DISTINCT i.asserted_by, i.job, s.lineage_set FROM in_day i
-CROSS JOIN run_lineage_set s ON s.asserted_by = i.asserted_by AND s.job = i.job AND s.carrier = i.job
-WHERE s.lineage_set < x'000000000000000000000000000001'"""
-
 
 class Presence:
     """Works on the writer's connection, inside its transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, changes: Changes) -> None:
+    def __init__(self, connection: Connection, changes: Changes) -> None:
         self.connection, self.changes = connection, changes
-        connection.execute("CREATE TEMP TABLE in_day (asserted_by, job, day, origin, first, last)")
-        connection.execute("CREATE TEMP TABLE in_asserter (asserted_by, job)")
+        connection.execute("CREATE TEMP TABLE in_day (asserted_by BLOB, job BIGINT, day BIGINT, origin BIGINT, first BIGINT, last BIGINT)")
+        connection.execute("CREATE TEMP TABLE in_asserter (asserted_by BLOB, job BIGINT)")
 
     def stage(self, said: Iterable[Row]) -> None:
         """Stage when subjects spoke, by the rows of `said` in a batch: a job by its runs and statements, a dataset by its own."""
@@ -84,9 +40,9 @@ class Presence:
 
     def see_staged(self) -> None:
         """Merge when the subjects of the staged batch spoke."""
-        self.connection.execute(_SEE)
-        self.connection.execute(_DAYS)
-        self.connection.execute(_JOB_SHAPES)
+        self.connection.execute(statements.SEE)
+        self.connection.execute(statements.DAYS)
+        self.connection.execute(statements.JOB_SHAPES)
 
     def see_nothing(self) -> None:
         """Forget the days of the last batch."""
@@ -94,7 +50,7 @@ class Presence:
 
     def snapshots(self) -> set[Subject]:
         """The runs in the staged batch whose events are complete snapshots: each of them may take something back."""
-        return {(subject, job) for subject, job, mark in self.connection.execute(_SNAPSHOTS).fetchall() if is_snapshot(mark)}
+        return {(subject, job) for subject, job, mark in self.connection.execute(statements.SNAPSHOTS).fetchall() if is_snapshot(mark)}
 
     def reshape(self, subjects: list[Subject], budget: Budget, meaning_of: MeaningOf) -> int:
         """Bring subjects to the shape of all they said, in order, until the budget is spent; how many were done (at least one, if any)."""
@@ -111,20 +67,20 @@ class Presence:
         self.connection.executemany("INSERT INTO in_asserter VALUES (?, ?)", subjects)
         olds = self._query(
             "SELECT p.asserted_by, p.job, p.origin, p.shape, p.first_shape_at, p.current_since "
-            "FROM in_asserter i CROSS JOIN run_shape p USING (asserted_by, job)"
+            "FROM in_asserter i STRAIGHT_JOIN run_shape p USING (asserted_by, job)"
         )
         namings: dict[Subject, list[Naming]] = {}
         stated: dict[Subject, list[Stated]] = {}
         cost = len(subjects)
         for run, job, *naming in self.connection.execute(
             "SELECT r.run, r.job, r.side, r.dataset, min(r.first), max(r.last) "
-            "FROM in_asserter i CROSS JOIN run_io r ON r.run = i.asserted_by AND r.job = i.job GROUP BY r.run, r.job, r.dataset, r.side"
+            "FROM in_asserter i STRAIGHT_JOIN run_io r ON r.run = i.asserted_by AND r.job = i.job GROUP BY r.run, r.job, r.dataset, r.side"
         ):
             namings.setdefault((run, job), []).append(Naming(*naming))
             cost += 1
         for subject, job, carrier, meaning, first in self.connection.execute(
             "SELECT s.asserted_by, s.job, s.carrier, s.lineage_set, s.first "
-            "FROM in_asserter i CROSS JOIN run_lineage_set s USING (asserted_by, job)"
+            "FROM in_asserter i STRAIGHT_JOIN run_lineage_set s USING (asserted_by, job)"
         ):
             stated.setdefault((subject, job), []).append(Stated(carrier, meaning, first, 0))
             cost += 1
@@ -166,8 +122,8 @@ class Presence:
     def speak(self, job: int, nodes: Iterable[int], meanings: Iterable[bytes]) -> None:
         """Remember the nodes that a job's statements name, now or earlier: where to look for flows it once had."""
         many = self.connection.executemany
-        many("INSERT OR IGNORE INTO mentioned_node VALUES (?, ?)", [(node, job) for node in nodes])
-        many(_SPEAK, [{"job": job, "lineage_set": meaning} for meaning in meanings])
+        many("INSERT INTO mentioned_node VALUES (?, ?) ON CONFLICT DO NOTHING", [(node, job) for node in nodes])
+        many(statements.SPEAK, [{"job": job, "lineage_set": meaning} for meaning in meanings])
 
     def move(self, moves: list[tuple[Subject, int, Shape]]) -> int:
         """Take subjects from an old shape to a new one; their jobs gain and lose flows accordingly. Returns how many rows that took."""
@@ -180,7 +136,7 @@ class Presence:
         spans: list[tuple[int, int, int, int, int]] = []
         successors: dict[tuple[int, int], set[int]] = {}
         for (subject, job), old, shape in moves:
-            days = self.connection.execute(_MOVE_DAYS, (shape.id, subject, job)).fetchall()
+            days = self.connection.execute(statements.MOVE_DAYS, (shape.id, subject, job)).fetchall()
             if old != NO_SHAPE:
                 left |= {(job, old, day) for day, _, _ in days}
                 successors.setdefault((job, old), set()).add(shape.id)
@@ -188,7 +144,7 @@ class Presence:
                 joined[job, shape.id] = shape
                 spans += [(job, shape.id, day, first, last) for day, first, last in days]
         new = [pair for pair in joined if not self._has(*pair)]
-        self.connection.executemany(_JOB_SHAPE, spans)
+        self.connection.executemany(statements.JOB_SHAPE, spans)
         cost = sum(self._join(job, joined[job, shape_id]) for job, shape_id in new)
         return len(moves) + len(spans) + cost + self.leave(left, successors)
 
@@ -200,10 +156,10 @@ class Presence:
     def _join(self, job: int, shape: Shape) -> int:
         self._expand(shape)
         parameters = {"job": job, "shape": shape.id, "origin": shape.origin, "own": OWN}
-        for table, sql in _GAINS.items():
+        for table, sql in statements.GAINS.items():
             self.changes.run(table, sql, parameters)
         for hub in self._hubs(shape.id):
-            self.changes.run("hub", "INSERT OR IGNORE INTO hub VALUES (?, ?, ?)", (hub, job, shape.origin))
+            self.changes.run("hub", "INSERT INTO hub VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (hub, job, shape.origin))
         return 2 * len(shape.members)
 
     def _hubs(self, shape: int) -> list[int]:
@@ -267,7 +223,7 @@ class Presence:
         for side, dataset in self._rows("shape_io", "side, dataset", shape):
             cost += 1
             if not self._in_any("shape_io", successors, side=side, dataset=dataset) and not self._one(
-                _OTHER_IO, origin, side, dataset, job
+                statements.OTHER_IO, origin, side, dataset, job
             ):
                 self.changes.run(
                     "job_io",
@@ -277,7 +233,7 @@ class Presence:
         for carrier, meaning in self._rows("shape_lineage_set", "carrier, lineage_set", shape):
             cost += 1
             kept = self._in_any("shape_lineage_set", successors, carrier=carrier, lineage_set=meaning)
-            if not kept and not self._one(_OTHER_STATEMENT, origin, carrier, meaning, job):
+            if not kept and not self._one(statements.OTHER_STATEMENT, origin, carrier, meaning, job):
                 self.changes.run(
                     "job_lineage_set",
                     "DELETE FROM job_lineage_set WHERE job = ? AND carrier = ? AND lineage_set = ? AND origin = ?",
@@ -290,7 +246,7 @@ class Presence:
     def _other_flow(self, source: int, target: int, job: int, origin: int, evidence: int) -> bool:
         """Whether another shape of the job holds the flow, written with the job's id or as its own."""
         return any(
-            self._one(_OTHER_FLOW, a, b, evidence, origin, job)
+            self._one(statements.OTHER_FLOW, a, b, evidence, origin, job)
             for a in {source, OWN if source == job else source}
             for b in {target, OWN if target == job else target}
         )

@@ -1,9 +1,9 @@
 """Keeping up what is searched besides names, in the transaction that changes a current facet."""
 
-import sqlite3
 from collections.abc import Iterable
 
 from lineage_bridge.graph.contents.search_terms import FIELDS, SEARCHED, search_text
+from lineage_bridge.store.connection import Connection
 
 _KEYS = ", ".join(f"'{key}'" for key in sorted(SEARCHED))
 _FACETS = f"""SELECT c.key, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
@@ -17,7 +17,7 @@ _WAITING = 1000
 class SearchTexts:
     """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.changed: set[int] = set()
 
@@ -39,7 +39,7 @@ class SearchTexts:
             self.refresh(node)
         done = set(nodes[:limit]) & set(waiting)
         self.connection.executemany("DELETE FROM search_queue WHERE node = ?", ((node,) for node in sorted(done)))
-        self.connection.executemany("INSERT OR IGNORE INTO search_queue VALUES (?)", ((node,) for node in nodes[limit:]))
+        self.connection.executemany("INSERT INTO search_queue VALUES (?) ON CONFLICT DO NOTHING", ((node,) for node in nodes[limit:]))
         self.changed.clear()
 
     def refresh(self, node: int) -> None:
@@ -51,10 +51,8 @@ class SearchTexts:
         if known == wanted:
             return
         if known:
-            self.connection.execute(
-                f"INSERT INTO node_search_text (node_search_text, rowid, {_COLUMNS}) VALUES ('delete', ?, {_MARKS})", (node, *known)
-            )
+            self.connection.execute(self.connection.dialect.full_text.remove("node_search_text", FIELDS), (node, *known))
             self.connection.execute("DELETE FROM search_text WHERE node = ?", (node,))
         if wanted:
             self.connection.execute(f"INSERT INTO search_text (node, {_COLUMNS}) VALUES (?, {_MARKS})", (node, *wanted))
-            self.connection.execute(f"INSERT INTO node_search_text (rowid, {_COLUMNS}) VALUES (?, {_MARKS})", (node, *wanted))
+            self.connection.execute(self.connection.dialect.full_text.add("node_search_text", FIELDS), (node, *wanted))

@@ -3,7 +3,6 @@
 Groups are not stored (see names.py), so a symlink, an alias or a veto costs the rows of its own two ends, whatever they join.
 """
 
-import sqlite3
 from collections.abc import Iterable
 
 import msgspec
@@ -14,8 +13,10 @@ from lineage_bridge.graph.identity.grouping import standing
 from lineage_bridge.graph.identity.naming.spelling import all_space_links, closure
 from lineage_bridge.graph.identity.steps import Spelling, Vetoes, Word, symlinks
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.relations import ALIAS, NEVER_US, Row, upsert_sql
+from lineage_bridge.graph.relations import ALIAS, NEVER_US, Row
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.identity.claims import ClaimKeeper
+from lineage_bridge.store.merging import merge_sql
 from lineage_bridge.store.write.changes import Changes
 
 _DATASET = int(NodeKind.DATASET)
@@ -36,14 +37,15 @@ _BETWEEN = f"{_VETOED} whole = ? AND a_namespace = ? AND a_name = ? AND b_namesp
 _BETWEEN_SPACES = f"{_VETOED} whole = 1 AND a_namespace = ? AND b_namespace = ?"
 _STATE = f"""SELECT stated_at <> {NEVER_US}, vetoed FROM alias WHERE entity = ? AND whole = ? AND a_namespace = ? AND a_name = ?
 AND b_namespace = ? AND b_name = ? AND kind = ? AND evidence = ?"""
-_MERGE = upsert_sql(ALIAS, f"VALUES ({', '.join('?' * len(ALIAS.names))})")
+_ADD_ALIAS = "INSERT INTO name_alias VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_MERGE = merge_sql(ALIAS, f"VALUES ({', '.join('?' * len(ALIAS.names))})")
 _FACET = "SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet WHERE c.node = ? AND c.job = 0 AND c.key = 'symlinks'"
 
 
 class Spellings:
     """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
 
-    def __init__(self, connection: sqlite3.Connection, names: Names, changes: Changes) -> None:
+    def __init__(self, connection: Connection, names: Names, changes: Changes) -> None:
         self.connection, self.names, self.changes = connection, names, changes
         self.spaces: set[str] = set()
         self.claims = ClaimKeeper(connection)
@@ -68,14 +70,15 @@ class Spellings:
         steps = closure(namespace, name)
         if steps:
             self.connection.executemany(
-                "INSERT OR IGNORE INTO name_alias VALUES (?, ?, ?, ?, ?, ?)", [(id_, *here, rule, *to) for here, to, rule in steps]
+                _ADD_ALIAS,
+                [(id_, *here, rule, *to) for here, to, rule in steps],
             )
 
     def _own_space(self, namespace: str) -> None:
         links = all_space_links(namespace)
         if links:
             self.connection.executemany(
-                "INSERT OR IGNORE INTO namespace_alias VALUES (?, ?, ?, ?, ?, ?)", [(namespace, *link) for link in links]
+                "INSERT INTO namespace_alias VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", [(namespace, *link) for link in links]
             )
 
     def drop(self, node: Row) -> None:
@@ -149,8 +152,8 @@ class Spellings:
             for namespace, name, type_ in symlinks(row[0].encode()) if row else []:
                 other = self.names.dataset(namespace, name)
                 if other != dataset:
-                    self.changes.run("symlink", "INSERT OR IGNORE INTO symlink VALUES (?, ?, ?)", (dataset, other, type_))
+                    self.changes.run("symlink", "INSERT INTO symlink VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (dataset, other, type_))
 
     def see_symlinks(self, said: Iterable[tuple[int, bytes]]) -> None:
         """Remember which symlinks facets were ever said of which datasets."""
-        self.connection.executemany("INSERT OR IGNORE INTO symlink_evidence VALUES (?, ?)", sorted(said))
+        self.connection.executemany("INSERT INTO symlink_evidence VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(said))

@@ -3,7 +3,6 @@
 A run that changes is compared with what was known of it, and the writers it may hold are looked at again, within the budget.
 """
 
-import sqlite3
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ from lineage_bridge.graph.flows.shapes import NO_SHAPE, Shape, make_shape
 from lineage_bridge.graph.flows.stitching import LOOK_BACK, RULE, Sibling, holder, one_side, stitch_id, stitched_shape
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.ports.graph_store import Budget
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.derive.run_shapes import Presence
 
 Subject = tuple[bytes, int]
@@ -19,26 +19,28 @@ _CANDIDATES = """SELECT r.parent_run, p.first, p.asserted_by, p.job, p.last, p.s
 EXISTS (SELECT 1 FROM shape_lineage_set s WHERE s.shape = p.shape),
 EXISTS (SELECT 1 FROM run_lineage_set s WHERE s.asserted_by = p.asserted_by AND s.job = p.job AND s.carrier = p.job
 AND s.lineage_set IN (x'00000000000000000000000000000002', x'00000000000000000000000000000003'))
-FROM in_stitch i CROSS JOIN run_shape p ON p.asserted_by = i.asserted_by AND p.job = i.job AND p.origin = 1 AND p.shape <> 0
-CROSS JOIN shape h ON h.shape = p.shape AND (h.inputs = 0) <> (h.outputs = 0)
-CROSS JOIN run r ON r.run = p.asserted_by AND r.job = p.job AND r.parent_run IS NOT NULL"""
+FROM in_stitch i STRAIGHT_JOIN run_shape p ON p.asserted_by = i.asserted_by AND p.job = i.job AND p.origin = 1 AND p.shape <> 0
+STRAIGHT_JOIN shape h ON h.shape = p.shape AND (h.inputs = 0) <> (h.outputs = 0)
+STRAIGHT_JOIN run r ON r.run = p.asserted_by AND r.job = p.job AND r.parent_run IS NOT NULL"""
 _KNOWN = """SELECT s.parent, s.side, s.first, s.asserted_by, s.job, s.last, s.shape, s.current_since
-FROM in_stitch i CROSS JOIN sibling s ON s.asserted_by = i.asserted_by AND s.job = i.job"""
-_STITCHED = "SELECT i.asserted_by, i.job FROM in_stitch i CROSS JOIN stitch s ON s.asserted_by = i.asserted_by AND s.job = i.job"
+FROM in_stitch i STRAIGHT_JOIN sibling s ON s.asserted_by = i.asserted_by AND s.job = i.job"""
+_STITCHED = "SELECT i.asserted_by, i.job FROM in_stitch i STRAIGHT_JOIN stitch s ON s.asserted_by = i.asserted_by AND s.job = i.job"
 _READERS = f"""SELECT parent, side, first, asserted_by, job, last FROM sibling
 WHERE parent = ? AND side = {int(Side.INPUT)} AND first < ? ORDER BY first DESC, asserted_by DESC, job DESC LIMIT {LOOK_BACK}"""
 _AFTER = f"""SELECT first FROM sibling WHERE parent = ? AND side = {int(Side.INPUT)} AND first > ?
 ORDER BY first, asserted_by, job LIMIT 1 OFFSET {LOOK_BACK - 1}"""
-_BEGAN = f"""INSERT OR IGNORE INTO stitch_queue SELECT asserted_by, job FROM sibling
-WHERE parent = ? AND side = {int(Side.OUTPUT)} AND first > ? AND first <= ?"""
-_ENDED = f"""INSERT OR IGNORE INTO stitch_queue SELECT asserted_by, job FROM sibling
-WHERE parent = ? AND side = {int(Side.OUTPUT)} AND last > ? AND last <= ?"""
-_HELD = "INSERT OR IGNORE INTO stitch_queue SELECT asserted_by, job FROM stitch WHERE reader = ? AND reader_job = ?"
+_BEGAN = f"""INSERT INTO stitch_queue SELECT asserted_by, job FROM sibling
+WHERE parent = ? AND side = {int(Side.OUTPUT)} AND first > ? AND first <= ? ON CONFLICT DO NOTHING"""
+_ENDED = f"""INSERT INTO stitch_queue SELECT asserted_by, job FROM sibling
+WHERE parent = ? AND side = {int(Side.OUTPUT)} AND last > ? AND last <= ? ON CONFLICT DO NOTHING"""
+_HELD = "INSERT INTO stitch_queue SELECT asserted_by, job FROM stitch WHERE reader = ? AND reader_job = ? ON CONFLICT DO NOTHING"
 _DAYS = """INSERT INTO run_shape_day (asserted_by, job, day, shape, first, last)
 SELECT ?, job, day, 0, first, last FROM run_shape_day WHERE asserted_by = ? AND job = ?"""
 _SEEN = f"""INSERT INTO run_shape (asserted_by, job, origin, shape, first, last, first_shape_at, current_since)
-SELECT :id, :job, {int(Origin.INFERRED)}, 0, p.first, p.last, max(p.current_since, r.current_since), max(p.current_since, r.current_since)
+SELECT :id, :job, {int(Origin.INFERRED)}, 0, p.first, p.last,
+GREATEST(p.current_since, r.current_since), GREATEST(p.current_since, r.current_since)
 FROM run_shape p JOIN run_shape r ON r.asserted_by = :reader AND r.job = :reader_job WHERE p.asserted_by = :asserted_by AND p.job = :job"""
+_SWITCH = "INSERT INTO rule (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 _END_OF_TIME = 2**63 - 1
 _COST = 20
 """What it costs to look at one writer, in rows."""
@@ -56,20 +58,20 @@ class _Known(NamedTuple):
 class Stitching:
     """Works on the writer's connection, inside its transaction. Does nothing where the rule is off."""
 
-    def __init__(self, connection: sqlite3.Connection, presence: Presence) -> None:
+    def __init__(self, connection: Connection, presence: Presence) -> None:
         self.connection, self.presence = connection, presence
         self.on = is_on(connection)
-        connection.execute("CREATE TEMP TABLE in_stitch (asserted_by, job, PRIMARY KEY (asserted_by, job))")
+        connection.execute("CREATE TEMP TABLE in_stitch (asserted_by BLOB, job BIGINT, PRIMARY KEY (asserted_by, job))")
 
     def switch(self, on: bool) -> None:
         """Make the rule hold, or not, for all that is there; what that means is derived in the next batches."""
         if on == self.on:
             return
         self.on = on
-        self.connection.execute("INSERT OR REPLACE INTO rule VALUES (?, ?)", (RULE, int(on)))
+        self.connection.execute(_SWITCH, (RULE, int(on)))
         if on:
             self.connection.execute(
-                "INSERT OR IGNORE INTO stitch_queue SELECT asserted_by, job FROM run_shape WHERE origin = 1 AND shape <> 0"
+                "INSERT INTO stitch_queue SELECT asserted_by, job FROM run_shape WHERE origin = 1 AND shape <> 0 ON CONFLICT DO NOTHING"
             )
             return
         for subject, job in self.connection.execute("SELECT asserted_by, job FROM stitch").fetchall():
@@ -82,8 +84,8 @@ class Stitching:
         if not self.on:
             return
         self.connection.execute("DELETE FROM in_stitch")
-        self.connection.execute("INSERT OR IGNORE INTO in_stitch SELECT DISTINCT asserted_by, job FROM in_day")
-        self.connection.executemany("INSERT OR IGNORE INTO in_stitch VALUES (?, ?)", reshaped)
+        self.connection.execute("INSERT INTO in_stitch SELECT DISTINCT asserted_by, job FROM in_day WHERE true ON CONFLICT DO NOTHING")
+        self.connection.executemany("INSERT INTO in_stitch VALUES (?, ?) ON CONFLICT DO NOTHING", reshaped)
         self._examine()
         self.work_off(budget)
 
@@ -95,7 +97,7 @@ class Stitching:
             if not waiting:
                 return
             self.connection.execute("DELETE FROM in_stitch")
-            self.connection.executemany("INSERT OR IGNORE INTO in_stitch VALUES (?, ?)", waiting)
+            self.connection.executemany("INSERT INTO in_stitch VALUES (?, ?) ON CONFLICT DO NOTHING", waiting)
             self._examine()
             self.connection.executemany("DELETE FROM stitch_queue WHERE asserted_by = ? AND job = ?", waiting)
             for subject, job in waiting:
@@ -106,7 +108,7 @@ class Stitching:
         """Forget runs that were taken out, and look again at those they were stitched to."""
         if self.on:
             self.connection.execute("DELETE FROM in_stitch")
-            self.connection.executemany("INSERT OR IGNORE INTO in_stitch VALUES (?, ?)", subjects)
+            self.connection.executemany("INSERT INTO in_stitch VALUES (?, ?) ON CONFLICT DO NOTHING", subjects)
             self._examine()
             self.work_off(Budget(_END_OF_TIME))
 
@@ -128,7 +130,7 @@ class Stitching:
         )
         writing = [row.sibling[3:5] for row in (*gone, *new) if row.sibling.side == Side.OUTPUT]
         writing += self.connection.execute(_STITCHED).fetchall()
-        self.connection.executemany("INSERT OR IGNORE INTO stitch_queue VALUES (?, ?)", writing)
+        self.connection.executemany("INSERT INTO stitch_queue VALUES (?, ?) ON CONFLICT DO NOTHING", writing)
         for key in changed:
             self._concern(known.get(key), now.get(key))
 
@@ -185,7 +187,7 @@ class Stitching:
         return make_shape(Origin.OBSERVED, rows.fetchall(), ())
 
 
-def is_on(connection: sqlite3.Connection) -> bool:
+def is_on(connection: Connection) -> bool:
     """Whether a store holds to the rule."""
     row = connection.execute("SELECT value FROM rule WHERE name = ?", (RULE,)).fetchone()
     return bool(row and row[0])

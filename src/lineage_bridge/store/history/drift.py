@@ -1,11 +1,11 @@
 """Drift: where what jobs were declared to do and what they were seen to do differ."""
 
-import sqlite3
 from collections.abc import Iterator
 
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.model.differences import Drift
 from lineage_bridge.model.graph import Node
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.history.moment import Moment
 from lineage_bridge.store.query.nodes import Nodes
 
@@ -13,18 +13,18 @@ _DECLARED = """SELECT DISTINCT n.id, n.namespace, n.name FROM run_shape p JOIN n
 WHERE p.origin = 2 AND p.shape <> 0 AND n.kind = 2 AND n.namespace GLOB ? AND n.name GLOB ? ORDER BY n.namespace, n.name LIMIT ? OFFSET ?"""
 _FLOWS = """SELECT DISTINCT CASE f.source WHEN 0 THEN :job ELSE f.source END, CASE f.target WHEN 0 THEN :job ELSE f.target END, s.origin
 FROM (SELECT DISTINCT shape FROM job_shape WHERE job = :job) j JOIN shape s ON s.shape = j.shape JOIN shape_flow f ON f.shape = j.shape"""
-_SINCE_FLOW = """SELECT min(j.first) FROM job_shape j CROSS JOIN shape s ON s.shape = j.shape AND s.origin = :origin
-CROSS JOIN shape_flow f ON f.shape = j.shape AND f.source IN (:source, CASE :source WHEN :job THEN 0 ELSE :source END)
+_SINCE_FLOW = """SELECT min(j.first) FROM job_shape j STRAIGHT_JOIN shape s ON s.shape = j.shape AND s.origin = :origin
+STRAIGHT_JOIN shape_flow f ON f.shape = j.shape AND f.source IN (:source, CASE :source WHEN :job THEN 0 ELSE :source END)
 AND f.target IN (:target, CASE :target WHEN :job THEN 0 ELSE :target END) WHERE j.job = :job"""
-_SINCE_PORT = """SELECT min(j.first) FROM job_shape j CROSS JOIN shape s ON s.shape = j.shape AND s.origin = :origin
-CROSS JOIN shape_io i ON i.shape = j.shape AND i.side = :side AND i.dataset = :dataset WHERE j.job = :job"""
+_SINCE_PORT = """SELECT min(j.first) FROM job_shape j STRAIGHT_JOIN shape s ON s.shape = j.shape AND s.origin = :origin
+STRAIGHT_JOIN shape_io i ON i.shape = j.shape AND i.side = :side AND i.dataset = :dataset WHERE j.job = :job"""
 _OTHER = {int(Origin.DECLARED): int(Origin.OBSERVED), int(Origin.OBSERVED): int(Origin.DECLARED)}
 
 
 class DriftFinder:
     """Compares over one moment; the names of one dataset are one."""
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Nodes, when: Moment) -> None:
+    def __init__(self, connection: Connection, nodes: Nodes, when: Moment) -> None:
         self.connection, self.nodes, self.when = connection, nodes, when
 
     def jobs(self, namespace: str | None, name: str | None, limit: int, offset: int) -> list[Node]:

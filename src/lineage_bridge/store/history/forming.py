@@ -1,6 +1,5 @@
 """Shapes as they were: what runs and design-time statements amounted to before they reached their present shape."""
 
-import sqlite3
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ from lineage_bridge.graph.flows.shapes import NO_SHAPE, Shape, expand, make_shap
 from lineage_bridge.graph.ids import day_of
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.store.chunks import chunks, marks
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.query.assertions import declared_shape, read_meaning, sayings_of, shape_at, stored_meaning
 from lineage_bridge.store.query.flows import RawEdge
 
@@ -20,7 +20,7 @@ _SUBJECTS = f"""WITH RECURSIVE class (job, stretch) AS (
     SELECT id, (SELECT min(pending_until) FROM run_shape WHERE job = id AND pending_until IS NOT NULL) FROM node WHERE id IN ({{}})
     UNION ALL SELECT c.job, (SELECT min(p.pending_until) FROM run_shape p WHERE p.job = c.job AND p.pending_until > c.stretch)
     FROM class c WHERE c.stretch IS NOT NULL)
-SELECT p.asserted_by, p.job, p.origin FROM class c CROSS JOIN run_shape p ON p.job = c.job AND p.pending_until = c.stretch
+SELECT p.asserted_by, p.job, p.origin FROM class c STRAIGHT_JOIN run_shape p ON p.job = c.job AND p.pending_until = c.stretch
 AND p.current_since > ? AND p.current_since <= ? + CASE c.stretch {_LONGEST} END AND p.first_shape_at <= ?"""
 """An index look-up for each class of stretches that a job has, however many runs it has."""
 
@@ -36,7 +36,7 @@ class Formed(NamedTuple):
 class Forming:
     """The subjects of jobs that had not reached their present shape at a time; each job is looked up once."""
 
-    def __init__(self, connection: sqlite3.Connection, at_us: int) -> None:
+    def __init__(self, connection: Connection, at_us: int) -> None:
         self.connection, self.at_us = connection, at_us
         self._known: dict[int, list[Formed]] = {}
 

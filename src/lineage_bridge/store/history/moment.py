@@ -1,10 +1,10 @@
 """A moment of the graph that questions are asked of: now, or an earlier time."""
 
-import sqlite3
 from dataclasses import dataclass
 
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.runs.liveness import Liveness
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.history.past import FlowsAt
 from lineage_bridge.store.history.spans import CurrentSpans, Spans, SpansAt
 from lineage_bridge.store.history.standing import StandingAt
@@ -31,7 +31,7 @@ class Moment:
 
 
 def moment(
-    connection: sqlite3.Connection,
+    connection: Connection,
     nodes: Nodes,
     runs: Runs,
     now_us: int,
@@ -48,13 +48,13 @@ def moment(
     return Moment(StatedFlows(StandingFlows(raw, endings, ended=ended), nodes), labels, at_us)
 
 
-def flows(connection: sqlite3.Connection, nodes: Nodes, at_us: int | None = None) -> Flows:
+def flows(connection: Connection, nodes: Nodes, at_us: int | None = None) -> Flows:
     """The flows of now or, if given, of the time `at_us`, without what has ended; for questions that need no labels."""
     raw, spans = _raw(connection, nodes, at_us)
     return StatedFlows(StandingFlows(raw, Endings(connection, spans, at_us), ended=False), nodes)
 
 
-def _raw(connection: sqlite3.Connection, nodes: Nodes, at_us: int | None) -> tuple[Flows, Spans]:
+def _raw(connection: Connection, nodes: Nodes, at_us: int | None) -> tuple[Flows, Spans]:
     if at_us is None:
         return CurrentFlows(connection, nodes), CurrentSpans(connection)
     past = FlowsAt(connection, nodes, at_us)

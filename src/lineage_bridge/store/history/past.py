@@ -1,37 +1,37 @@
 """The flows of an earlier time, from the rows: those of present shapes that were reached by then, and those that were still forming."""
 
-import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.store.chunks import chunks, marks
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.history.forming import Forming, side_of
 from lineage_bridge.store.query.flows import Direction, RawEdge, RawPort, RawStatement
 from lineage_bridge.store.query.nodes import Nodes
 
 _REACHED = "run_shape p ON p.job = w.job AND p.shape = f.shape AND p.origin = w.origin AND p.current_since <= ?"
 _HELD = f"""CASE WHEN w.source = w.job OR w.target = w.job THEN EXISTS (
-    SELECT 1 FROM job_shape j CROSS JOIN shape_flow f ON f.shape = j.shape AND f.evidence = w.evidence
+    SELECT 1 FROM job_shape j STRAIGHT_JOIN shape_flow f ON f.shape = j.shape AND f.evidence = w.evidence
     AND f.source IN (w.source, CASE w.source WHEN w.job THEN 0 ELSE w.source END)
     AND f.target IN (w.target, CASE w.target WHEN w.job THEN 0 ELSE w.target END)
-    CROSS JOIN {_REACHED} WHERE j.job = w.job)
+    STRAIGHT_JOIN {_REACHED} WHERE j.job = w.job)
 ELSE EXISTS (
-    SELECT 1 FROM shape_flow f CROSS JOIN {_REACHED}
+    SELECT 1 FROM shape_flow f STRAIGHT_JOIN {_REACHED}
     WHERE f.source = w.source AND f.target = w.target AND f.evidence = w.evidence) END"""
 """Whether a run or statement that holds the flow now had its shape by then."""
 _FEW_SHAPES = 64
 _IN_MANY_SHAPES = f"""SELECT n.id FROM node n WHERE n.id IN ({{}})
 AND (SELECT count(*) FROM (SELECT 1 FROM shape_io i WHERE i.dataset = n.id AND i.side = ? LIMIT {_FEW_SHAPES + 1})) > {_FEW_SHAPES}"""
-_PORT_HELD = f"EXISTS (SELECT 1 FROM shape_io f CROSS JOIN {_REACHED} WHERE f.dataset = w.dataset AND f.side = w.side)"
+_PORT_HELD = f"EXISTS (SELECT 1 FROM shape_io f STRAIGHT_JOIN {_REACHED} WHERE f.dataset = w.dataset AND f.side = w.side)"
 _PORT_OF_MANY_HELD = f"""EXISTS (SELECT 1 FROM job_shape j
-CROSS JOIN shape_io f ON f.shape = j.shape AND f.dataset = w.dataset AND f.side = w.side
-CROSS JOIN {_REACHED} WHERE j.job = w.job)"""
+STRAIGHT_JOIN shape_io f ON f.shape = j.shape AND f.dataset = w.dataset AND f.side = w.side
+STRAIGHT_JOIN {_REACHED} WHERE j.job = w.job)"""
 
 
 class FlowsAt:
     """The flows as of `at_us`. Whether there was one is exact; see Forming for what a repeating statement said last within a day."""
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Nodes, at_us: int) -> None:
+    def __init__(self, connection: Connection, nodes: Nodes, at_us: int) -> None:
         self.connection, self.nodes, self.at_us = connection, nodes, at_us
         self.forming = Forming(connection, at_us)
         self._asked: tuple[Direction, tuple[int, ...]] | None = None
@@ -116,7 +116,8 @@ class FlowsAt:
         meanings: set[tuple[bytes, int]] = set(
             self.connection.execute(
                 f"""SELECT lineage_set, origin FROM job_lineage_set w WHERE job = ? AND carrier = ? AND EXISTS (
-                SELECT 1 FROM shape_lineage_set f CROSS JOIN {_REACHED} WHERE f.lineage_set = w.lineage_set AND f.carrier = w.carrier)""",
+                SELECT 1 FROM shape_lineage_set f STRAIGHT_JOIN {_REACHED}
+                WHERE f.lineage_set = w.lineage_set AND f.carrier = w.carrier)""",
                 (job, carrier, self.at_us),
             )
         )

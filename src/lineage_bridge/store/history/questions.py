@@ -1,12 +1,12 @@
 """Questions about change over time: versions, differences, drift and the change feed."""
 
-import sqlite3
 from collections.abc import Collection
 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.differences import Between, Change, ChangePage, Drift, DriftPage, GraphDiff
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.history import FacetHistory, LifeEntry, SchemaHistory
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.history.diff import JobDiff, walks
 from lineage_bridge.store.history.drift import DriftFinder
 from lineage_bridge.store.history.facets import FacetHistories
@@ -24,7 +24,7 @@ _ALL_TIME = 2**63 - 1
 class HistoryQuestions:
     """Implements ports.HistoryReader over one connection."""
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Nodes, runs: Runs) -> None:
+    def __init__(self, connection: Connection, nodes: Nodes, runs: Runs) -> None:
         self.connection, self.nodes, self.runs = connection, nodes, runs
 
     def schemas(self, dataset: Node, at_us: int | None = None) -> SchemaHistory:

@@ -1,6 +1,5 @@
 """The schema versions of a dataset, from all that was said of it."""
 
-import sqlite3
 from collections.abc import Iterable, Iterator
 
 from lineage_bridge.graph.contents.schema_versions import WITHDRAWN, Mention, current, history, schema_version
@@ -8,6 +7,7 @@ from lineage_bridge.graph.relations import Row, Side
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import SchemaHistory, SchemaVersion
 from lineage_bridge.openlineage.facets import SchemaDatasetFacet, SchemaField, read_as
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.query.nodes import Nodes
 
 _SCAN = 50_000
@@ -23,7 +23,7 @@ _RENAMED = """SELECT DISTINCT previous FROM lifecycle WHERE dataset = ? AND chan
 class Schemas:
     """Histories over one connection; each facet is read once."""
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Nodes) -> None:
+    def __init__(self, connection: Connection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
         self._fields: dict[bytes, tuple[str, tuple[SchemaField, ...]] | None] = {}
 

@@ -1,6 +1,5 @@
 """Spans: the last time that any run, or statement, said an edge of its job. Now, or as of an earlier time."""
 
-import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
@@ -8,6 +7,7 @@ from typing import NamedTuple
 from lineage_bridge.graph.ids import day_of
 from lineage_bridge.graph.statements.lineage_sets import OWN
 from lineage_bridge.store.chunks import chunks, marks
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.history.forming import Formed, Forming
 
 FEW_SHAPES = 64
@@ -16,21 +16,21 @@ _HELD = f"""WITH RECURSIVE met (job, shape, place) AS (
     SELECT wanted, (SELECT min(shape) FROM job_shape WHERE job = wanted), 0 FROM (SELECT DISTINCT column1 AS wanted FROM (VALUES {{}}))
     UNION ALL SELECT job, (SELECT min(shape) FROM job_shape j WHERE j.job = met.job AND j.shape > met.shape), place + 1
     FROM met WHERE shape IS NOT NULL AND place < {FEW_SHAPES}),
-held AS MATERIALIZED (SELECT m.job, m.shape, s.origin FROM met m CROSS JOIN shape s ON s.shape = m.shape)"""
+held AS MATERIALIZED (SELECT m.job, m.shape, s.origin FROM met m STRAIGHT_JOIN shape s ON s.shape = m.shape)"""
 """The shapes of some jobs, of each one more than are few."""
 _ONE_HELD = "WITH held (job, shape, origin) AS (SELECT ?, ?, 0)"
 _LASTS = """ SELECT job, shape, origin,
 (SELECT last FROM job_shape l WHERE l.job = h.job AND l.shape = h.shape ORDER BY day DESC LIMIT 1) FROM held h"""
 _HOLD_FLOW = """SELECT DISTINCT f.shape FROM shape_flow f JOIN shape s ON s.shape = f.shape AND s.origin = ?
 WHERE f.source = ? AND f.target = ? AND EXISTS (SELECT 1 FROM job_shape j WHERE j.job = ? AND j.shape = f.shape)"""
-_HOLD_OWN_FLOW = """SELECT DISTINCT f.shape FROM job_shape j CROSS JOIN shape s ON s.shape = j.shape AND s.origin = ?
-CROSS JOIN shape_flow f ON f.shape = j.shape AND f.source = ? AND f.target = ? WHERE j.job = ?"""
+_HOLD_OWN_FLOW = """SELECT DISTINCT f.shape FROM job_shape j STRAIGHT_JOIN shape s ON s.shape = j.shape AND s.origin = ?
+STRAIGHT_JOIN shape_flow f ON f.shape = j.shape AND f.source = ? AND f.target = ? WHERE j.job = ?"""
 _FEW = f"SELECT count(*) FROM (SELECT 1 FROM shape_io WHERE dataset = ? AND side = ? LIMIT {FEW_SHAPES + 1})"
-_HOLD_PORT = """SELECT DISTINCT i.shape FROM shape_io i CROSS JOIN shape s ON s.shape = i.shape AND s.origin = ?
+_HOLD_PORT = """SELECT DISTINCT i.shape FROM shape_io i STRAIGHT_JOIN shape s ON s.shape = i.shape AND s.origin = ?
 WHERE i.dataset = ? AND i.side = ? AND EXISTS (SELECT 1 FROM job_shape j WHERE j.job = ? AND j.shape = i.shape)"""
-_HOLD_PORT_OF_MANY = """SELECT DISTINCT i.shape FROM job_shape j CROSS JOIN shape s ON s.shape = j.shape AND s.origin = ?
-CROSS JOIN shape_io i ON i.shape = j.shape AND i.dataset = ? AND i.side = ? WHERE j.job = ?"""
-_OF_PRESENT = """FROM run_shape_day d CROSS JOIN run_shape p ON p.asserted_by = d.asserted_by AND p.job = d.job
+_HOLD_PORT_OF_MANY = """SELECT DISTINCT i.shape FROM job_shape j STRAIGHT_JOIN shape s ON s.shape = j.shape AND s.origin = ?
+STRAIGHT_JOIN shape_io i ON i.shape = j.shape AND i.dataset = ? AND i.side = ? WHERE j.job = ?"""
+_OF_PRESENT = """FROM run_shape_day d STRAIGHT_JOIN run_shape p ON p.asserted_by = d.asserted_by AND p.job = d.job
 WHERE d.job = h.job AND d.shape = h.shape"""
 _LASTS_AT = f""", asked AS MATERIALIZED (SELECT held.*, ? AS at, ? AS today FROM held),
 known AS MATERIALIZED (SELECT h.*, coalesce(
@@ -54,7 +54,7 @@ class Span(NamedTuple):
 class Spans(ABC):
     """Look-ups over one connection; what concerns a whole job is read once."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self._shapes: dict[int, list[Span] | None] = {}
         self._last: dict[tuple[int, int], int | None] = {}
@@ -157,7 +157,7 @@ class CurrentSpans(Spans):
 class SpansAt(Spans):
     """As of a time: of runs that had their present shape by then, and of those that were forming. Exact at midnights, else to the day."""
 
-    def __init__(self, connection: sqlite3.Connection, forming: Forming) -> None:
+    def __init__(self, connection: Connection, forming: Forming) -> None:
         super().__init__(connection)
         self.forming, self.at_us = forming, forming.at_us
 

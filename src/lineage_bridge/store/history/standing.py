@@ -1,11 +1,11 @@
 """How a job stood at an earlier time: what its newest runs had named by then."""
 
-import sqlite3
 from collections.abc import Iterator
 
 from lineage_bridge.graph.flows.shapes import NO_SHAPE
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.state import run_state
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.history.forming import Forming, side_of
 from lineage_bridge.store.runs.runs import Runs
 
@@ -21,7 +21,7 @@ _SCAN = 200
 class StandingAt:
     """What labels ask of a job, as of a time. That a job streams is a trait of it, however late it was learnt."""
 
-    def __init__(self, connection: sqlite3.Connection, runs: Runs, forming: Forming) -> None:
+    def __init__(self, connection: Connection, runs: Runs, forming: Forming) -> None:
         self.connection, self.runs, self.forming, self.at_us = connection, runs, forming, forming.at_us
 
     def is_streaming(self, job: int) -> bool:

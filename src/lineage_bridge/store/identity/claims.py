@@ -1,10 +1,10 @@
 """Claims of facets, kept up and read: now, or as of an earlier time."""
 
-import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from lineage_bridge.graph.identity.claims import Claim, claims
 from lineage_bridge.store.chunks import batches, marks
+from lineage_bridge.store.connection import Connection
 
 Said = tuple[int, str, bytes]
 """dataset, key, facet"""
@@ -18,10 +18,10 @@ _MERGE_SAID = f"INSERT INTO namespace_claim_evidence VALUES (?, ?, ?, ?) ON CONF
 _NAME = "SELECT namespace, name FROM node WHERE id = ? AND kind = 1"
 _TEXT = "SELECT text FROM facet WHERE facet = ?"
 _COLUMNS = "whole, a_namespace, a_name, b_namespace, b_name, evidence, sole"
-_FORTH = f"""WITH wanted (w, a, b) AS (VALUES {{}}) SELECT {_COLUMNS}, first FROM wanted CROSS JOIN namespace_claim
+_FORTH = f"""WITH wanted (w, a, b) AS (VALUES {{}}) SELECT {_COLUMNS}, first FROM wanted STRAIGHT_JOIN namespace_claim
 ON whole = w AND a_namespace = a AND a_name = b"""
 _BACK = f"""WITH wanted (w, a, b) AS (VALUES {{}}) SELECT {_COLUMNS}, first
-FROM wanted CROSS JOIN namespace_claim INDEXED BY namespace_claim_back ON whole = w AND b_namespace = a AND b_name = b"""
+FROM wanted STRAIGHT_JOIN namespace_claim INDEXED BY namespace_claim_back ON whole = w AND b_namespace = a AND b_name = b"""
 End = tuple[int, str, str]
 """whole, namespace, name (empty for a namespace)"""
 
@@ -29,7 +29,7 @@ End = tuple[int, str, str]
 class Claims:
     """Reads over one connection, now or at `at_us`."""
 
-    def __init__(self, connection: sqlite3.Connection, at_us: int | None = None) -> None:
+    def __init__(self, connection: Connection, at_us: int | None = None) -> None:
         self.connection, self.at_us = connection, _ALWAYS if at_us is None else at_us
 
     def around(self, ends: Collection[End]) -> list[Claim]:
@@ -49,7 +49,7 @@ class Claims:
 class ClaimKeeper:
     """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self._seen: dict[Said, int] = {}
 

@@ -3,7 +3,6 @@
 The cost follows the names that are asked for and those they are joined with, never the size of a namespace.
 """
 
-import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from lineage_bridge.graph.identity.steps import RULE, SYMLINK, Group, Link, Spel
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Row
 from lineage_bridge.store.chunks import batches, chunks, marks
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.derive.spellings import WORD
 from lineage_bridge.store.identity.claims import Claims
 from lineage_bridge.store.identity.names_at import NamesAt
@@ -23,21 +23,21 @@ _DATASET = int(NodeKind.DATASET)
 _HAS = """SELECT EXISTS (SELECT 1 FROM name_alias), EXISTS (SELECT 1 FROM namespace_alias),
 EXISTS (SELECT 1 FROM alias WHERE entity IN (1, 2) AND whole = 0), EXISTS (SELECT 1 FROM alias WHERE entity IN (1, 2) AND whole = 1),
 EXISTS (SELECT 1 FROM namespace_claim)"""
-_LINKS = """SELECT namespace, other_namespace, prefix, parts, rule, owner FROM namespace_alias WHERE namespace = ?1
-UNION SELECT namespace, other_namespace, prefix, parts, rule, owner FROM namespace_alias WHERE other_namespace = ?1"""
+_LINKS = """SELECT namespace, other_namespace, prefix, parts, rule, owner FROM namespace_alias WHERE namespace = :namespace
+UNION SELECT namespace, other_namespace, prefix, parts, rule, owner FROM namespace_alias WHERE other_namespace = :namespace"""
 _SPACE_WORDS = (
-    f"SELECT {WORD} FROM alias WHERE entity = ?1 AND whole = 1 AND a_namespace = ?2 "
-    f"UNION SELECT {WORD} FROM alias INDEXED BY alias_back WHERE entity = ?1 AND whole = 1 AND b_namespace = ?2"
+    f"SELECT {WORD} FROM alias WHERE entity = :entity AND whole = 1 AND a_namespace = :namespace "
+    f"UNION SELECT {WORD} FROM alias INDEXED BY alias_back WHERE entity = :entity AND whole = 1 AND b_namespace = :namespace"
 )
 _EVERYWHERE = f"SELECT {WORD} FROM alias WHERE entity = 1 AND whole = 0 AND a_namespace = '' AND a_name = ''"
 # A list of keys is joined, in this order: SQLite looks each up in an index.
 _FORTH = """WITH wanted (a, b) AS (VALUES {}) SELECT r.namespace, r.name, r.to_namespace, r.to_name, r.rule, r.owner
-FROM wanted CROSS JOIN name_alias r ON r.namespace = a AND r.name = b"""
+FROM wanted STRAIGHT_JOIN name_alias r ON r.namespace = a AND r.name = b"""
 _BACK = """WITH wanted (a, b) AS (VALUES {}) SELECT r.namespace, r.name, r.to_namespace, r.to_name, r.rule, r.owner
-FROM wanted CROSS JOIN name_alias r ON r.to_namespace = a AND r.to_name = b"""
-_A_WORDS = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {WORD} FROM wanted CROSS JOIN alias
+FROM wanted STRAIGHT_JOIN name_alias r ON r.to_namespace = a AND r.to_name = b"""
+_A_WORDS = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {WORD} FROM wanted STRAIGHT_JOIN alias
 ON entity = k AND whole = 0 AND a_namespace = a AND a_name = b"""
-_B_WORDS = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {WORD} FROM wanted CROSS JOIN alias INDEXED BY alias_back
+_B_WORDS = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {WORD} FROM wanted STRAIGHT_JOIN alias INDEXED BY alias_back
 ON entity = k AND whole = 0 AND b_namespace = a AND b_name = b"""
 _MET = "SELECT n.id, n.kind, n.namespace, n.name, n.first, {} FROM node n WHERE n.id IN ({})"
 _HAS_STEP = """n.kind = 1 AND (EXISTS (SELECT 1 FROM name_alias r WHERE r.namespace = n.namespace AND r.name = n.name)
@@ -50,7 +50,7 @@ WHERE c.whole = 0 AND c.a_namespace = n.namespace AND c.a_name = n.name)
 OR EXISTS (SELECT 1 FROM namespace_claim c INDEXED BY namespace_claim_back
 WHERE c.whole = 0 AND c.b_namespace = n.namespace AND c.b_name = n.name))"""
 _THERE = """WITH wanted (a, b, k) AS (VALUES {}) SELECT n.id, n.kind, n.namespace, n.name, n.first
-FROM wanted CROSS JOIN node n ON n.namespace = a AND n.name = b AND n.kind = k"""
+FROM wanted STRAIGHT_JOIN node n ON n.namespace = a AND n.name = b AND n.kind = k"""
 _BY_ID = "SELECT id, kind, namespace, name, first FROM node WHERE id IN ({})"
 
 
@@ -75,7 +75,7 @@ class Identities:
     As of a time there are the names that had been spoken of by then, and what operators had said.
     """
 
-    def __init__(self, connection: sqlite3.Connection, at_us: int | None = None) -> None:
+    def __init__(self, connection: Connection, at_us: int | None = None) -> None:
         self.connection = connection
         self.symlinks = Symlinks(connection, at_us)
         self.claims = Claims(connection, at_us)
@@ -195,7 +195,7 @@ class Identities:
         if key not in self._links:
             _, has_links, *_ = self._knows()
             said = self._learn_of_space(kind, namespace)
-            rules = self.connection.execute(_LINKS, (namespace,)).fetchall() if has_links and kind == _DATASET else []
+            rules = self.connection.execute(_LINKS, {"namespace": namespace}).fetchall() if has_links and kind == _DATASET else []
             found = [word.link for word in standing((w for w in said if w.entity == kind), self.vetoes)]
             rules = [row for row in rules if self.past is None or self.past.has_space(row[5])]
             found += [link for row in rules if self.vetoes.link_stands(kind, link := Link(SpaceLink(*row[:5]), RULE, row[4]))]
@@ -205,7 +205,7 @@ class Identities:
 
     def _learn_of_space(self, kind: int, namespace: str) -> set[Word]:
         """What operators said of this namespace; vetoes among it count from now on."""
-        said = self._words(self.connection.execute(_SPACE_WORDS, (kind, namespace))) if self._knows()[3] else set()
+        said = self._words(self.connection.execute(_SPACE_WORDS, {"entity": kind, "namespace": namespace})) if self._knows()[3] else set()
         self.vetoes.add(said)
         return said
 

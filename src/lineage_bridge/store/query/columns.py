@@ -1,25 +1,25 @@
 """Column statements as edges: which columns a column comes from, and which come from it."""
 
-import sqlite3
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol
 
 from lineage_bridge.graph.statements.lineage_sets import NO_SOURCE, OWN
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.query.flows import Direction, Flows
 
 _COLUMNS = "j.job, j.carrier, j.origin, s.lineage_set, s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking"
 _ABOUT_CARRIER = f"""SELECT {_COLUMNS}
 FROM job_lineage_set j INDEXED BY job_lineage_set_by_carrier
-CROSS JOIN column_statement s ON s.lineage_set = j.lineage_set AND s.target = 0 WHERE j.carrier = :node"""
+STRAIGHT_JOIN column_statement s ON s.lineage_set = j.lineage_set AND s.target = 0 WHERE j.carrier = :node"""
 _ABOUT_TARGET = f"""SELECT {_COLUMNS}
 FROM column_statement s INDEXED BY column_statement_by_target
-CROSS JOIN job_lineage_set j INDEXED BY job_lineage_set_by_lineage_set ON j.lineage_set = s.lineage_set WHERE s.target = :node"""
+STRAIGHT_JOIN job_lineage_set j INDEXED BY job_lineage_set_by_lineage_set ON j.lineage_set = s.lineage_set WHERE s.target = :node"""
 _FROM_SOURCE = f"""SELECT {_COLUMNS}
 FROM column_statement s INDEXED BY column_statement_by_source
-CROSS JOIN job_lineage_set j INDEXED BY job_lineage_set_by_lineage_set ON j.lineage_set = s.lineage_set WHERE s.source = :node"""
+STRAIGHT_JOIN job_lineage_set j INDEXED BY job_lineage_set_by_lineage_set ON j.lineage_set = s.lineage_set WHERE s.source = :node"""
 _FROM_CARRIER = f"""SELECT {_COLUMNS}
 FROM job_lineage_set j INDEXED BY job_lineage_set_by_carrier
-CROSS JOIN column_statement s ON s.lineage_set = j.lineage_set AND s.source = 0 AND s.type <> '-' WHERE j.carrier = :node"""
+STRAIGHT_JOIN column_statement s ON s.lineage_set = j.lineage_set AND s.source = 0 AND s.type <> '-' WHERE j.carrier = :node"""
 _FIELDS = " AND s.{side}_field IN (:field, '')"
 
 
@@ -55,7 +55,7 @@ class Columns(Protocol):
 class CurrentColumns:
     """Those of now, over one connection: one indexed look-up a column."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
     def into(self, node: int, field: str) -> Iterator[ColumnStep]:

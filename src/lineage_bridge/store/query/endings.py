@@ -1,10 +1,10 @@
 """What statements have ended, and what goes on under another name: DROP and RENAME of datasets, and edges that an operator ended."""
 
-import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.store.chunks import chunks, marks
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.history.spans import Spans
 from lineage_bridge.store.query.flows import Direction, Flows, RawEdge, RawPort, RawStatement
 
@@ -21,7 +21,7 @@ _NAMED = "SELECT 1 FROM job_io WHERE job = ? AND dataset = ? AND side = ? AND or
 class Endings:
     """As of a time: whether an edge has been ended, and not been said again since."""
 
-    def __init__(self, connection: sqlite3.Connection, spans: Spans, at_us: int | None) -> None:
+    def __init__(self, connection: Connection, spans: Spans, at_us: int | None) -> None:
         self.connection, self.spans = connection, spans
         self.at_us = _NOW if at_us is None else at_us
         self._dropped: dict[int, int | None] = {}

@@ -1,13 +1,14 @@
 """Events and quarantined records."""
 
 import heapq
-import sqlite3
 from collections.abc import Iterable
 from itertools import islice
 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import RecordAddress
 from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineRecord
+from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.dialect import NO_LIMIT
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.runs import Runs
 
@@ -27,7 +28,7 @@ _EventRow = tuple[int, bytes, str, bytes, str]
 class Events:
     """Implements ports.EventReader over one connection."""
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Nodes, runs: Runs) -> None:
+    def __init__(self, connection: Connection, nodes: Nodes, runs: Runs) -> None:
         self.connection, self.nodes, self.runs = connection, nodes, runs
 
     def page(self, which: EventFilter) -> list[EventRecord]:
@@ -52,7 +53,7 @@ class Events:
 
     def of_run(self, run_id: str, limit: int | None = None) -> list[EventRecord]:
         """The events of a run (its id as sent, or as a UUID), oldest first."""
-        sql, most = f"{_EVENT} WHERE asserted_by = ? ORDER BY time, event LIMIT ?", -1 if limit is None else limit
+        sql, most = f"{_EVENT} WHERE asserted_by = ? ORDER BY time, event LIMIT ?", NO_LIMIT if limit is None else limit
         rows = [row for asserter in self.runs.subjects(run_id) for row in self.connection.execute(sql, (asserter, most))]
         return [self._event(row) for row in sorted(rows)]
 

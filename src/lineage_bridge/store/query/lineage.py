@@ -1,6 +1,5 @@
 """Questions that follow flows: walks, impact, paths, ledgers and traces, now or as of an earlier time."""
 
-import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
@@ -9,6 +8,7 @@ from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.graph.runs.ledger import Window
 from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.model.lineage import Impact, Ledger, Paths, Trace, TraceOptions
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.history.moment import flows, moment, resolution
 from lineage_bridge.store.query.impact import Reacher
 from lineage_bridge.store.query.nodes import Nodes
@@ -22,7 +22,7 @@ from lineage_bridge.store.runs.statistics import Statistics
 class LineageQuestions:
     """Implements ports.LineageReader over one connection."""
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Nodes, runs: Runs) -> None:
+    def __init__(self, connection: Connection, nodes: Nodes, runs: Runs) -> None:
         self.connection, self.nodes, self.runs = connection, nodes, runs
 
     def walk(

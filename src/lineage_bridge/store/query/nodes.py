@@ -1,7 +1,6 @@
 """Nodes by id, by name, by glob and by search."""
 
 import difflib
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -10,6 +9,8 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import AliasFilter, AliasRecord
 from lineage_bridge.store.chunks import chunks, marks
+from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.dialect import NO_LIMIT
 from lineage_bridge.store.identity.aliases import AliasList
 from lineage_bridge.store.identity.groups import Identities
 
@@ -23,7 +24,7 @@ _TRIGRAM = 3
 class Nodes:
     """Implements ports.NodeReader over one connection; caches the nodes it has loaded."""
 
-    def __init__(self, connection: sqlite3.Connection, at_us: int | None = None) -> None:
+    def __init__(self, connection: Connection, at_us: int | None = None) -> None:
         """With `at_us`, which names stand for one dataset is as of that time."""
         self.connection = connection
         self.identities = Identities(connection, at_us)
@@ -61,17 +62,21 @@ class Nodes:
     def near(self, kind: NodeKind, namespace: str, name: str, limit: int = 5) -> list[Node]:
         """Nodes whose names come close to a name that is not there, closest first."""
         grams = sorted({name[i : i + _TRIGRAM] for i in range(max(len(name) - 2, 0))})[:60]
-        rows = self._match(" OR ".join(map(_quoted, grams)), kind, 200, 0) if grams else []
+        search = self.connection.dialect.full_text
+        rows = self._match(search.any_of([search.phrase(gram) for gram in grams]), kind, 200, 0) if grams else []
         wanted = f"{namespace} {name}"
         scored = [(difflib.SequenceMatcher(None, wanted, f"{n.namespace} {n.name}", autojunk=False).ratio(), n) for n in rows]
         scored.sort(key=lambda pair: (-pair[0], pair[1].namespace, pair[1].name))
         return [node for score, node in scored[:limit] if score > 0.5]
 
     def _match(self, query: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
+        search = self.connection.dialect.full_text
+        key, matches = search.matching("node_search", ":query")
         rows = self.connection.execute(
-            "SELECT n.id, n.kind, n.namespace, n.name FROM node_search s JOIN node n ON n.id = s.rowid WHERE node_search MATCH ? "
-            "AND (? IS NULL OR n.kind = ?) ORDER BY s.rank, length(n.name), n.namespace, n.name LIMIT ? OFFSET ?",
-            (query, kind, kind, limit, offset),
+            f"SELECT n.id, n.kind, n.namespace, n.name FROM node_search JOIN node n ON n.id = node_search.{key} WHERE {matches} "
+            f"AND (:kind IS NULL OR n.kind = :kind) ORDER BY {search.rank('node_search')}, length(n.name), n.namespace, n.name "
+            "LIMIT :limit OFFSET :offset",
+            {"query": query, "kind": kind, "limit": limit, "offset": offset},
         )
         return [_node(row) for row in rows]
 
@@ -80,7 +85,7 @@ class Nodes:
         rows = self.connection.execute(
             "SELECT id, kind, namespace, name FROM node WHERE kind = ? AND namespace GLOB ? AND name GLOB ? "
             "ORDER BY namespace, name LIMIT ? OFFSET ?",
-            (int(kind), namespace or "*", name or "*", -1 if limit is None else limit, offset),
+            (int(kind), namespace or "*", name or "*", NO_LIMIT if limit is None else limit, offset),
         )
         return [_node(row) for row in rows]
 
@@ -147,8 +152,3 @@ class Nodes:
 
 def _node(row: tuple[int, int, str, str]) -> Node:
     return Node(row[0], _KINDS[row[1]], row[2], row[3])
-
-
-def _quoted(word: str) -> str:
-    """A word as the full-text index takes it literally; names hold U+FFFD where NUL was sent."""
-    return '"' + word.replace("\x00", "\ufffd").replace('"', '""') + '"'

@@ -1,6 +1,6 @@
 """How far the store has come."""
 
-import sqlite3
+from lineage_bridge.store.connection import Connection
 
 _POSITION = 'SELECT source, partition, "offset" FROM position'
 _QUEUED = "SELECT 1 FROM derive_queue UNION ALL SELECT 1 FROM search_queue UNION ALL SELECT 1 FROM stitch_queue LIMIT 1"
@@ -9,7 +9,7 @@ _QUEUED = "SELECT 1 FROM derive_queue UNION ALL SELECT 1 FROM search_queue UNION
 class Progress:
     """Implements ports.ProgressReader over one connection."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
     def position(self) -> dict[tuple[str, int], int]:

@@ -1,9 +1,9 @@
 """Proofs: which event said a column statement last, found through the shapes that hold it."""
 
-import sqlite3
 from functools import lru_cache
 
 from lineage_bridge.model.lineage import Proof
+from lineage_bridge.store.connection import Connection
 
 _SHAPES = "SELECT DISTINCT shape FROM job_shape WHERE job = ?"
 _HOLDS = "SELECT 1 FROM shape_lineage_set WHERE shape = ? AND carrier = ? AND lineage_set = ?"
@@ -22,7 +22,7 @@ ORDER BY last DESC, last_event DESC LIMIT 1"""
 class Proofs:
     """Look-ups over one connection."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.newest = lru_cache(None)(self._newest)
 

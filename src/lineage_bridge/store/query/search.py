@@ -1,6 +1,5 @@
 """Search: by parts of names, and by the words of what is said of nodes."""
 
-import sqlite3
 from collections.abc import Sequence
 
 from lineage_bridge.graph.contents.search_terms import FIELDS, matching_lines, plain
@@ -8,15 +7,17 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.search import Match, SearchFilter, SearchPage
 from lineage_bridge.openlineage.facets import OwnershipFacet, TagsFacet, read_as
+from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.dialect import FullText
 from lineage_bridge.store.query.nodes import Nodes
 
 CANDIDATES = 2_000
 """How many nodes of each way to match are looked at before they are put in order."""
 _TRIGRAM = 3
 _TEXT_FIELDS = {"column": "columns", "owner": "owners", "tag": "tags", "description": "description", "sql": "sql"}
-_MATCHING = """SELECT n.id, n.kind, n.namespace, n.name FROM {index} s JOIN node n ON n.id = s.rowid
-WHERE {index} MATCH :query AND (:kind IS NULL OR n.kind = :kind) AND (:namespace IS NULL OR n.namespace = :namespace) LIMIT :limit"""
-_NAMED, _TOLD = (_MATCHING.format(index=index) for index in ("node_search", "node_search_text"))
+_MATCHING = """SELECT n.id, n.kind, n.namespace, n.name FROM {index} JOIN node n ON n.id = {index}.{key}
+WHERE {matches} AND (:kind IS NULL OR n.kind = :kind) AND (:namespace IS NULL OR n.namespace = :namespace) LIMIT :limit"""
+_NAMES, _TEXTS = "node_search", "node_search_text"
 _EXACT = """WITH RECURSIVE space (namespace) AS (SELECT min(namespace) FROM node
 UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace) FROM space
 WHERE space.namespace IS NOT NULL LIMIT 1000)
@@ -31,8 +32,9 @@ _Row = tuple[int, int, str, str]
 class Search:
     """Implements ports.SearchReader over one connection; reads at most `candidates` nodes for each way to match."""
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Nodes, candidates: int = CANDIDATES) -> None:
+    def __init__(self, connection: Connection, nodes: Nodes, candidates: int = CANDIDATES) -> None:
         self.connection, self.nodes, self.candidates = connection, nodes, candidates
+        self.search = connection.dialect.full_text
 
     def by_name(self, text: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
         """Nodes whose name or namespace contains every word of the text, best match first."""
@@ -65,30 +67,32 @@ class Search:
         if any(len(word) < _TRIGRAM for word in words):
             found = self._scanned(words)
             return found, len(found) >= self.candidates
-        query = " AND ".join(map(quoted, words))
-        found = self._rows(_NAMED, query, which)
+        query = self.search.all_of([self.search.phrase(word) for word in words])
+        found = self._rows(_NAMES, query, which)
         if len(found) < self.candidates:
             return found, False
-        found |= self._rows(_NAMED, f"name : ^ {quoted(which.text)}", which)
+        found |= self._rows(_NAMES, self.search.beginning("name", self.search.phrase(which.text)), which)
         found.update(self.connection.execute(_EXACT, (which.text,)))
         return found, True
 
-    def _rows(self, sql: str, query: str, which: SearchFilter) -> set[_Row]:
+    def _rows(self, index: str, query: str, which: SearchFilter) -> set[_Row]:
+        key, matches = self.search.matching(index, ":query")
+        sql = _MATCHING.format(index=index, key=key, matches=matches)
         values = {"query": query, "kind": which.kind, "namespace": which.namespace, "limit": self.candidates}
         return set(self.connection.execute(sql, values))
 
     def _scanned(self, words: Sequence[str]) -> set[_Row]:
         """Words too short for the index: a plain scan."""
-        where = " AND ".join("(instr(lower(namespace), lower(?)) OR instr(lower(name), lower(?)))" for _ in words)
+        where = " AND ".join("(INSTR(lower(namespace), lower(?)) OR INSTR(lower(name), lower(?)))" for _ in words)
         values = [word for word in words for _ in range(2)]
         return set(self.connection.execute(f"SELECT id, kind, namespace, name FROM node WHERE {where} LIMIT ?", (*values, self.candidates)))
 
     def _told(self, which: SearchFilter, words: list[str]) -> tuple[set[_Row], bool]:
         """Nodes of which every word is said; without words, those that the filters on owner and tag name."""
-        query = _told_query(which, words)
+        query = _text_query(self.search, which, words)
         if not query:
             return set(), False
-        found = self._rows(_TOLD, query, which)
+        found = self._rows(_TEXTS, query, which)
         return found, len(found) >= self.candidates
 
     def _fits(self, node: Node, which: SearchFilter) -> bool:
@@ -129,23 +133,23 @@ class Search:
         return Match(node, named, tuple(lines))
 
 
-def _told_query(which: SearchFilter, words: list[str]) -> str:
+def _text_query(search: FullText, which: SearchFilter, words: list[str]) -> str:
     """The query of the index of texts; empty if there is nothing to ask it."""
     columns = [_TEXT_FIELDS[field] for field in which.fields if field in _TEXT_FIELDS]
     parts = []
     if words:
         if not columns:
             return ""
-        scope = " ".join([*columns, *(["title"] if "name" in which.fields else [])])
-        terms = [f"{quoted(plain(word))} *" for word in words if plain(word)]
+        scope = [*columns, *(["title"] if "name" in which.fields else [])]
+        terms = [search.prefix(plain(word)) for word in words if plain(word)]
         if not terms:
             return ""
         # A word may stand in the name, but not all of them: those are found by name.
-        parts.append(f"{{{scope}}} : ({' AND '.join(terms)}) AND {{{' '.join(columns)}}} : ({' OR '.join(terms)})")
+        parts += [search.within(scope, search.all_of(terms)), search.within(columns, search.any_of(terms))]
     for column, text in (("owners", which.owner), ("tags", which.tag)):
         if text is not None and plain(text):
-            parts.append(f"{column} : {quoted(plain(text))}")
-    return " AND ".join(f"({part})" for part in parts)
+            parts.append(search.within([column], search.phrase(plain(text))))
+    return search.all_of(parts)
 
 
 def _order(row: _Row, text: str) -> tuple[bool, bool, int, str, str]:
@@ -155,8 +159,3 @@ def _order(row: _Row, text: str) -> tuple[bool, bool, int, str, str]:
 
 def _node(row: _Row) -> Node:
     return Node(row[0], NodeKind(row[1]), row[2], row[3])
-
-
-def quoted(word: str) -> str:
-    """A word as the full-text index takes it literally; names hold U+FFFD where NUL was sent."""
-    return '"' + word.strip().replace("\x00", "\ufffd").replace('"', '""') + '"'

@@ -1,6 +1,5 @@
 """Column traces: where a column comes from, or ends up, statement by statement, and where the statements leave a gap."""
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -8,6 +7,7 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Evidence, Origin
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import Coverage, Gap, Trace, TracedColumn, TracedFlow, TraceOptions
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.query.annotations import descriptions
 from lineage_bridge.store.query.columns import Columns, ColumnStep, CurrentColumns, FlowColumns
 from lineage_bridge.store.query.flows import Direction, Flows, RawEdge
@@ -37,7 +37,7 @@ class Tracer:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         nodes: Nodes,
         flows: Flows,
         limits: WalkLimits,

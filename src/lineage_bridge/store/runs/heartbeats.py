@@ -1,10 +1,10 @@
 """The pulse of streams: heartbeats and numbers, as the store holds them, read as liveness."""
 
-import sqlite3
 from collections.abc import Collection
 
 from lineage_bridge.graph.runs.liveness import MISSED, Liveness, liveness, moves
 from lineage_bridge.graph.runs.statistics import Sample, counting, increments
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.runs.runs import Runs
 
 _NEWEST = "SELECT asserted_by, last FROM run_shape WHERE job = ? AND origin = 1 ORDER BY last DESC, asserted_by DESC LIMIT 1"
@@ -16,7 +16,7 @@ _LOOKED_AT = 32
 class Pulse:
     """Look-ups over one connection as of `now_us`; what concerns a whole job is read once."""
 
-    def __init__(self, connection: sqlite3.Connection, runs: Runs, now_us: int) -> None:
+    def __init__(self, connection: Connection, runs: Runs, now_us: int) -> None:
         self.connection, self.runs, self.now_us = connection, runs, now_us
         self._newest: dict[int, tuple[bytes, int, int] | None] = {}
 

@@ -1,12 +1,12 @@
 """How jobs work, as the store knows: whether they end by themselves, and the period of their heartbeats."""
 
-import sqlite3
 from collections.abc import Iterable
 
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.state import HEARTBEAT_US, LEARNT_FROM, Processing, learn_period, processing
 from lineage_bridge.openlineage.facets import JobTypeJobFacet, ProcessingEngineRunFacet, read_as
 from lineage_bridge.store.chunks import chunks
+from lineage_bridge.store.connection import Connection
 
 _JOB_TYPE = """SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
 WHERE c.node = w.job AND c.job = 0 AND c.key = 'jobType'"""
@@ -21,7 +21,7 @@ _HEARTBEATS = "SELECT effective FROM event WHERE asserted_by = ? AND type = 'RUN
 class Processings:
     """Look-ups over one connection; remembers the jobs it met."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self._known: dict[int, Processing] = {}
 

@@ -1,11 +1,11 @@
 """Questions about runs."""
 
-import sqlite3
 from collections.abc import Iterable
 
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
 from lineage_bridge.model.statistics import StatisticsFilter, StatisticsPage
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.lineage import RunLineages
 from lineage_bridge.store.runs.lists import RunLists
@@ -16,7 +16,7 @@ from lineage_bridge.store.runs.statistics import Statistics
 class RunQuestions:
     """Implements ports.RunReader over one connection."""
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Nodes, runs: Runs) -> None:
+    def __init__(self, connection: Connection, nodes: Nodes, runs: Runs) -> None:
         self.connection, self.nodes, self.runs = connection, nodes, runs
         self._lists = RunLists(connection, runs)
 

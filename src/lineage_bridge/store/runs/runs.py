@@ -1,6 +1,5 @@
 """Runs as the store holds them, with the state their events amount to."""
 
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -11,6 +10,7 @@ from lineage_bridge.graph.runs.state import HEARTBEAT_US, UNKNOWN, RunState, goe
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.store.chunks import batches, chunks, marks
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.processing import Processings
 
@@ -26,7 +26,7 @@ _SEEN = "SELECT asserted_by, job, last FROM run_shape WHERE asserted_by IN ({})"
 _NAMED_IO = "SELECT DISTINCT run, job, side, dataset FROM run_io WHERE run IN ({})"
 _SHAPED_IO = """SELECT p.asserted_by, p.job, i.side, i.dataset FROM run_shape p JOIN shape_io i ON i.shape = p.shape
 WHERE p.asserted_by IN ({}) AND p.origin <> 1"""
-_LATEST = """WITH wanted (job) AS (VALUES {}) SELECT DISTINCT w.job, p.last, p.asserted_by FROM wanted w CROSS JOIN run_shape p
+_LATEST = """WITH wanted (job) AS (VALUES {}) SELECT DISTINCT w.job, p.last, p.asserted_by FROM wanted w STRAIGHT_JOIN run_shape p
 ON p.job = w.job AND p.asserted_by = (SELECT asserted_by FROM run_shape n WHERE n.job = w.job AND n.origin = ? {}
 ORDER BY n.last DESC, n.asserted_by DESC LIMIT 1)"""
 _NOTHING: tuple[Any, ...] = (None,) * 7
@@ -38,7 +38,7 @@ _UNSEEN = RunState(UNKNOWN, None, None, False, False)
 class Runs:
     """Look-ups over one connection."""
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Nodes) -> None:
+    def __init__(self, connection: Connection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
         self.processing = Processings(connection)
 

@@ -1,6 +1,5 @@
 """What runs read and wrote, from the samples of a window."""
 
-import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from itertools import islice
@@ -8,6 +7,7 @@ from itertools import islice
 from lineage_bridge.graph.relations import Row, Side
 from lineage_bridge.graph.runs.statistics import Sample, buckets, counting, increments, total
 from lineage_bridge.model.statistics import StatisticsFilter, StatisticsPage, StatisticsSeries
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.processing import Processings
 
@@ -27,7 +27,7 @@ _IN_ORDER = "ORDER BY dataset, side, time"
 class Statistics:
     """Sums over one connection. Each run is counted by itself, and whole: what it had told before the window is known."""
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Nodes) -> None:
+    def __init__(self, connection: Connection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
         self.processing = Processings(connection)
 

@@ -1,9 +1,12 @@
 """SQLite connections to the graph store."""
 
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 from lineage_bridge.errors import StoreError, StoreMissingError, StoreVersionError
+from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.dialect import SQLITE, Dialect
 from lineage_bridge.store.migration import Schema, migrate, version
 
 MINIMUM = (3, 35, 0)
@@ -27,16 +30,16 @@ PRAGMA busy_timeout = 5000;
 """
 
 
-def connect_writer(path: Path) -> sqlite3.Connection:
+def connect_writer(path: Path, dialect: Dialect = SQLITE) -> Connection:
     """The one connection that writes; transactions are begun by hand. It may be used from any one thread at a time."""
     _require_sqlite()
     migrate(path, GRAPH)
     connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
     connection.executescript(_WRITER)
-    return connection
+    return Connection(connection, dialect)
 
 
-def connect_reader(path: Path) -> sqlite3.Connection:
+def connect_reader(path: Path) -> Connection:
     """A connection that only reads. Raises StoreMissingError or StoreVersionError."""
     _require_sqlite()
     found = version(path)
@@ -48,7 +51,7 @@ def connect_reader(path: Path) -> sqlite3.Connection:
         )
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30, isolation_level=None, check_same_thread=False)
     connection.executescript(_READER)
-    return connection
+    return Connection(connection)
 
 
 def _require_sqlite() -> None:
@@ -57,3 +60,24 @@ def _require_sqlite() -> None:
             f"SQLite {sqlite3.sqlite_version} is too old",
             f"use a Python built with SQLite {'.'.join(map(str, MINIMUM))} or newer",
         )
+
+
+def skip_durability(connection: Connection) -> None:
+    """Write faster to a file that a crash may spoil."""
+    connection.raw.executescript("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;")
+
+
+def replace_content(target: Connection, source: Connection, pages: int, on_progress: Callable[[int, int], None]) -> None:
+    """Give one file the content of another in one transaction. `on_progress` is called with the pages left and their total.
+
+    The content is copied into the target's write-ahead log, `pages` at a time: readers see the old content until all is there.
+    """
+    source.raw.backup(target.raw, pages=pages, progress=lambda _, left, total: on_progress(left, total), sleep=0.01)
+    # A reader of the old content may hold the log for a while; whoever writes next truncates it then.
+    target.raw.execute("PRAGMA busy_timeout = 500")
+    target.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def leave_one_file(connection: Connection) -> None:
+    """Write all content into the database file itself."""
+    connection.raw.execute("PRAGMA journal_mode = DELETE")

@@ -1,7 +1,6 @@
 """Sources, how they fare, and what they want delivered: in the state database."""
 
 import json
-import sqlite3
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,9 +9,12 @@ import msgspec
 
 from lineage_bridge.model.sources import SourceState
 from lineage_bridge.ports.sources import OutboxMessage
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.state.database import StateDatabase
 
 _ENCODER = msgspec.json.Encoder()
+_SAVE = """INSERT INTO source (name, kind, settings) VALUES (?, ?, ?)
+ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, settings = excluded.settings"""
 _STATES = msgspec.json.Decoder(SourceState)
 
 
@@ -31,7 +33,7 @@ class SourceRepository:
     def save(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
         """Add a source, or write it anew."""
         with self._state.transaction() as connection:
-            connection.execute("INSERT OR REPLACE INTO source VALUES (?, ?, ?)", (name, kind, json.dumps(dict(settings))))
+            connection.execute(_SAVE, (name, kind, json.dumps(dict(settings))))
 
     def remove(self, name: str) -> None:
         """Forget a source that a user added, and how any source of this name fared. What it has told is delivered all the same."""
@@ -97,7 +99,7 @@ def pack(snapshot: bytes | None) -> bytes | None:
 
 
 def write_poll(
-    connection: sqlite3.Connection,
+    connection: Connection,
     name: str,
     state: SourceState,
     packed: bytes | None,

@@ -3,7 +3,6 @@
 What is read in portions keeps nothing of the portions before: the cost in memory is that of one.
 """
 
-import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -17,6 +16,7 @@ from lineage_bridge.model.graph import Edge, Node, Port
 from lineage_bridge.model.inventory import Entry
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.store.chunks import chunks, marks
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.history.moment import Moment, moment
 from lineage_bridge.store.query.flows import Direction, RawPort
 from lineage_bridge.store.query.nodes import Nodes
@@ -29,7 +29,7 @@ _NODES = "SELECT id, kind FROM node WHERE kind IN ({}) ORDER BY namespace, name,
 _FACETS = """SELECT c.node, c.key, f.text, c.rank, c.time FROM current_facet c JOIN facet f ON f.facet = c.facet
 WHERE c.node IN ({}) AND c.job IN (0, c.node) AND f.deleted = 0"""
 _SPOKEN = "SELECT id, first, (SELECT last FROM run_shape p WHERE p.job = n.id ORDER BY last DESC LIMIT 1) FROM node n WHERE id IN ({})"
-_NAMED = """SELECT i.dataset, max(j.last) FROM shape_io i CROSS JOIN job_shape j ON j.shape = i.shape WHERE i.dataset IN ({})
+_NAMED = """SELECT i.dataset, max(j.last) FROM shape_io i STRAIGHT_JOIN job_shape j ON j.shape = i.shape WHERE i.dataset IN ({})
 GROUP BY i.dataset"""
 _SPACES = """SELECT namespace FROM (WITH RECURSIVE space (namespace) AS (SELECT min(namespace) FROM node
 UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace) FROM space WHERE space.namespace IS NOT NULL)
@@ -63,7 +63,7 @@ _RENAMES = "SELECT DISTINCT previous FROM lifecycle WHERE change = 'RENAME'"
 class Inventory:
     """Implements ports.InventoryReader over one connection. `open_reader` makes a reader of the same moment with a given cache of nodes."""
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Nodes, runs: Runs, open_reader: Callable[[Nodes], GraphReader]) -> None:
+    def __init__(self, connection: Connection, nodes: Nodes, runs: Runs, open_reader: Callable[[Nodes], GraphReader]) -> None:
         self.connection, self.nodes, self.runs, self.open_reader = connection, nodes, runs, open_reader
 
     def heads(self, kinds: Sequence[NodeKind]) -> Iterator[tuple[GraphReader, list[Node]]]:

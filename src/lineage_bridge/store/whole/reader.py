@@ -1,6 +1,5 @@
 """Everything the store holds: to export, verify, analyse or fold again."""
 
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -8,6 +7,7 @@ from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.model.verification import Difference
 from lineage_bridge.ports.analysis import GraphTables
 from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.derive.verify import verify
 from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.whole.tables import Estate
@@ -17,7 +17,7 @@ from lineage_bridge.store.write.asof import folded_again
 class WholeGraph:
     """Implements ports.WholeGraphReader over one connection. `open_reader` makes a reader over another connection."""
 
-    def __init__(self, connection: sqlite3.Connection, open_reader: Callable[[sqlite3.Connection], GraphReader]) -> None:
+    def __init__(self, connection: Connection, open_reader: Callable[[Connection], GraphReader]) -> None:
         self.connection, self.open_reader = connection, open_reader
 
     def lines(self, only: frozenset[str], *, now_us: int) -> Iterator[bytes]:

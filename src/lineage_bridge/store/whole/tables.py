@@ -1,11 +1,11 @@
 """The whole graph as plain rows, for a batch that looks at all of it at once."""
 
 import json
-import sqlite3
 from collections.abc import Iterator
 
 from lineage_bridge.graph.relations import Row
 from lineage_bridge.model.analysis import EstateTable
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.history.spans import CurrentSpans
 from lineage_bridge.store.identity.groups import Identities
 from lineage_bridge.store.query.endings import Endings
@@ -28,7 +28,7 @@ _MANY = 10_000
 class Estate:
     """Reads over one connection, of one moment of the store. Flows are those that impact follows: what has ended is left out."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.endings = Endings(connection, CurrentSpans(connection), None)
         nodes = Nodes(connection)

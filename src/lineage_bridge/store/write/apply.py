@@ -4,17 +4,19 @@ The position is advanced by compare-and-set, so a batch counts once, whoever bri
 """
 
 import secrets
-import sqlite3
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lineage_bridge.errors import CollisionError, PositionError
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.flows.derive import Firsts
-from lineage_bridge.graph.relations import BY_NAME, RELATIONS, Relation, Row, upsert_sql
+from lineage_bridge.graph.relations import BY_NAME, RELATIONS, Relation, Row
 from lineage_bridge.graph.statements.lineage_sets import named_nodes
 from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.derive.derivation import Derivation
+from lineage_bridge.store.dialect import SQLITE, Dialect
+from lineage_bridge.store.merging import SQL_TYPES, merge_sql
 from lineage_bridge.store.schema.sqlite import connect_writer
 from lineage_bridge.store.write.changes import Changes
 from lineage_bridge.store.write.erasure import Erasure
@@ -34,14 +36,21 @@ class GraphWriter:
     """The graph store, opened for writing. One per data folder; not safe for threads at once."""
 
     def __init__(
-        self, path: Path, names: Names, *, feed: bool = True, stitch: bool = False, fresh: Callable[[int], str] = secrets.token_hex
+        self,
+        path: Path,
+        names: Names,
+        *,
+        feed: bool = True,
+        stitch: bool = False,
+        fresh: Callable[[int], str] = secrets.token_hex,
+        dialect: Dialect = SQLITE,
     ) -> None:
-        """With `feed`, what changes is told in an epoch of its own, named by the text that `fresh` makes of that many random bytes.
+        """With `feed`, changes are recorded in an epoch of their own; `fresh` makes its name from that many random bytes.
 
         With `stitch`, the rule `stitch_siblings` holds.
         """
         self.path = path
-        self.connection = connect_writer(path)
+        self.connection = connect_writer(path, dialect)
         self.changes, self.fresh = Changes(self.connection, on=feed), fresh
         if feed:
             self.begin_epoch()
@@ -140,7 +149,7 @@ class GraphWriter:
         touched = self.derivation.subjects_with_new_members()
         if rows.get("run_io"):
             columns = ", ".join(f'"{c}"' for c in BY_NAME["run_io"].names)
-            self.connection.execute(upsert_sql(BY_NAME["run_io"], f"SELECT {columns} FROM in_run_io WHERE true"))
+            self.connection.execute(merge_sql(BY_NAME["run_io"], f"SELECT {columns} FROM in_run_io WHERE true"))
         self.derivation.keep_up(rows, touched, budget)
         if newly_erased:
             self.erasure.erase(newly_erased)
@@ -201,20 +210,20 @@ class GraphWriter:
             raise CollisionError(clashes)
 
 
-def _prepare(connection: sqlite3.Connection) -> None:
+def _prepare(connection: Connection) -> None:
     """The temporary tables that a batch is staged in."""
     for name in _STAGED:
-        columns = ", ".join(f'"{c}"' for c in BY_NAME[name].names)
+        columns = ", ".join(f'"{column.name}" {SQL_TYPES[column.type]}' for column in BY_NAME[name].columns)
         connection.execute(f"CREATE TEMP TABLE in_{name} ({columns})")
 
 
-def _stage(connection: sqlite3.Connection, relation: Relation, rows: list[Row]) -> None:
+def _stage(connection: Connection, relation: Relation, rows: list[Row]) -> None:
     connection.execute(f"DELETE FROM in_{relation.name}")
     if rows:
         marks = ", ".join("?" * len(relation.names))
         connection.executemany(f"INSERT INTO in_{relation.name} VALUES ({marks})", rows)
 
 
-def _upsert(connection: sqlite3.Connection, relation: Relation, rows: list[Row]) -> None:
+def _upsert(connection: Connection, relation: Relation, rows: list[Row]) -> None:
     marks = ", ".join("?" * len(relation.names))
-    connection.executemany(upsert_sql(relation, f"VALUES ({marks})"), rows)
+    connection.executemany(merge_sql(relation, f"VALUES ({marks})"), rows)

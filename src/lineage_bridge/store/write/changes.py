@@ -5,13 +5,13 @@ opening for writing begins an epoch, so a store that was put back to an older co
 did not give.
 """
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from lineage_bridge.graph.relations import Row
 from lineage_bridge.model.differences import Turn
+from lineage_bridge.store.connection import Connection
 
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
 KEPT = 1_000_000
@@ -44,7 +44,7 @@ _INSERT = f"INSERT INTO change (seq, kind, action, {', '.join(COLUMNS)}) VALUES 
 class Changes:
     """Works on the writer's connection, inside its transaction. `flush` before a commit, `forget` after a rollback."""
 
-    def __init__(self, connection: sqlite3.Connection, *, on: bool = True, kept: int = KEPT) -> None:
+    def __init__(self, connection: Connection, *, on: bool = True, kept: int = KEPT) -> None:
         self.connection, self.on, self.kept = connection, on, kept
         self.net: Counter[tuple[str, Row]] = Counter()
 
@@ -91,7 +91,7 @@ class Changes:
             )
 
 
-def newest(connection: sqlite3.Connection) -> int:
+def newest(connection: Connection) -> int:
     """The number of the newest change; 0 before the first."""
     row = connection.execute(
         "SELECT coalesce((SELECT max(seq) FROM change), (SELECT since FROM change_epoch ORDER BY number DESC LIMIT 1), 0)"

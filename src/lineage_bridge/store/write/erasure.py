@@ -1,12 +1,11 @@
 """Taking runs out of the store as if they had never spoken, in the transaction that brings the operator's statement."""
 
-import sqlite3
-
 from lineage_bridge.graph.flows.derive import Firsts
 from lineage_bridge.graph.flows.shapes import NO_SHAPE, make_shape
 from lineage_bridge.graph.relations import Origin, Row
 from lineage_bridge.graph.statements.lineage_sets import named_nodes
 from lineage_bridge.store.chunks import batches, marks
+from lineage_bridge.store.connection import Connection
 from lineage_bridge.store.derive.derivation import Derivation
 
 _SPOKEN = (
@@ -27,8 +26,10 @@ FROM assertion s WHERE s.node = ? AND s.side IN (0, 1, 2)"""
 _PARENTS = """SELECT DISTINCT f.text FROM assertion s JOIN facet_set c ON c.facet_set = s.facet_set JOIN facet f ON f.facet = c.facet
 WHERE s.asserted_by = ? AND c.key = 'parent'"""
 """Every parent a run ever named: its row has but the newest."""
-_SAID = """CREATE TEMP TABLE still AS SELECT facet_set, min(first) AS first FROM (SELECT facet_set, first FROM assertion
-UNION ALL SELECT d.dataset_facet_set, s.first FROM assertion s CROSS JOIN declared_io d ON d.facet_set = s.facet_set) GROUP BY facet_set"""
+_SAID = """CREATE TEMP TABLE still AS SELECT facet_set, min(first) AS first FROM (
+SELECT facet_set, first FROM assertion
+UNION ALL SELECT d.dataset_facet_set, s.first FROM assertion s STRAIGHT_JOIN declared_io d ON d.facet_set = s.facet_set
+) GROUP BY facet_set"""
 _UNSAID = (
     "DELETE FROM declared_io WHERE facet_set NOT IN (SELECT facet_set FROM still)",
     "DELETE FROM facet_set WHERE facet_set NOT IN (SELECT facet_set FROM still)",
@@ -38,7 +39,7 @@ _UNSAID = (
     "DELETE FROM lineage_set WHERE lineage_set NOT IN (SELECT lineage_set FROM facet_lineage_set WHERE lineage_set IS NOT NULL)",
     "DELETE FROM column_statement WHERE lineage_set NOT IN (SELECT lineage_set FROM lineage_set)",
     """CREATE TEMP TABLE since AS SELECT c.facet, c.key, min(s.first) AS first
-    FROM still s CROSS JOIN facet_set c ON c.facet_set = s.facet_set
+    FROM still s STRAIGHT_JOIN facet_set c ON c.facet_set = s.facet_set
     GROUP BY c.facet, c.key""",
 )
 _LATER = """UPDATE facet_lineage_set SET first = since.first FROM since
@@ -46,9 +47,9 @@ WHERE since.facet = facet_lineage_set.facet AND since.key = facet_lineage_set.ke
 AND since.first > facet_lineage_set.first RETURNING facet"""
 _FIRSTS = (
     "SELECT i.dataset, i.first FROM run_io i WHERE i.dataset IN (SELECT node FROM touched)",
-    "SELECT s.node, s.first FROM touched t CROSS JOIN assertion s ON s.node = t.node",
+    "SELECT s.node, s.first FROM touched t STRAIGHT_JOIN assertion s ON s.node = t.node",
     """SELECT d.dataset, s.first FROM touched t JOIN declared_io d ON d.dataset = t.node JOIN still s ON s.facet_set = d.facet_set""",
-    "SELECT n.node, m.first FROM touched t CROSS JOIN facet_node n ON n.node = t.node JOIN facet_lineage_set m ON m.facet = n.facet",
+    "SELECT n.node, m.first FROM touched t STRAIGHT_JOIN facet_node n ON n.node = t.node JOIN facet_lineage_set m ON m.facet = n.facet",
 )
 """All mentions of the nodes that lost one, but those of parents."""
 _PARENTS_SINCE = "SELECT f.text, s.first FROM since s JOIN facet f ON f.facet = s.facet WHERE s.key = 'parent'"
@@ -64,7 +65,7 @@ _USES = (
 class Erasure:
     """Works on the writer's connection, inside its transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, derivation: Derivation) -> None:
+    def __init__(self, connection: Connection, derivation: Derivation) -> None:
         self.connection, self.derivation = connection, derivation
 
     def erase(self, subjects: list[bytes]) -> None:
@@ -85,7 +86,7 @@ class Erasure:
         self._drop_unused(sorted(nodes), parents)
         self._mention_again(sorted(nodes), parents)
         for table in ("still", "since", "touched"):
-            self.connection.execute(f"DROP TABLE temp.{table}")
+            self.connection.execute(f"DROP TABLE {table}")
         for node in sorted(nodes):
             self.derivation.search.refresh(node)
         self.derivation.search.forget()
@@ -163,7 +164,7 @@ class Erasure:
             row = self.connection.execute("SELECT kind, namespace, name FROM node WHERE id = ?", (node,)).fetchone()
             if row:
                 self.connection.execute(
-                    "INSERT INTO node_search (node_search, rowid, namespace, name) VALUES ('delete', ?, ?, ?)",
+                    self.connection.dialect.full_text.remove("node_search", ("namespace", "name")),
                     (node, *row[1:]),
                 )
                 self.connection.execute("DELETE FROM mentioned_node WHERE node = ?", (node,))
@@ -181,7 +182,7 @@ class Erasure:
     def _mention_again(self, nodes: list[int], parents: Firsts) -> None:
         """Nodes that lost a mention may have been named first by another, later one."""
         firsts = Firsts(parents)
-        self.connection.execute("CREATE TEMP TABLE touched (node INTEGER PRIMARY KEY)")
+        self.connection.execute("CREATE TEMP TABLE touched (node BIGINT PRIMARY KEY)")
         self.connection.executemany("INSERT INTO touched VALUES (?)", ((node,) for node in nodes))
         for sql in _FIRSTS:
             for node, first in self.connection.execute(sql):

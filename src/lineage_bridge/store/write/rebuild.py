@@ -5,7 +5,6 @@ commits, and a process killed before that leaves the old content.
 """
 
 import os
-import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +13,8 @@ from lineage_bridge.errors import StoreError, StoreMissingError, StoreVersionErr
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.relations import RELATIONS
 from lineage_bridge.ports.graph_store import Counted
-from lineage_bridge.store.schema.sqlite import connect_reader, connect_writer
+from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.schema.sqlite import connect_reader, connect_writer, leave_one_file, replace_content, skip_durability
 from lineage_bridge.store.write.apply import GraphWriter
 
 PAGES = 4096
@@ -28,7 +28,7 @@ def open_fresh(path: Path, names: Names, *, stitch: bool = False) -> GraphWriter
     """An empty store at `path` (`stitch` as in GraphWriter), with nothing left in it. Until it is sealed, a crash spoils it."""
     remove(path)
     writer = GraphWriter(path, names, feed=False, stitch=stitch)
-    writer.connection.executescript("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;")
+    skip_durability(writer.connection)
     return writer
 
 
@@ -62,7 +62,7 @@ def seal(fresh: GraphWriter, keep: Path | None = None) -> None:
     for (source, part), place in (_position_of(keep) if keep else {}).items():
         fresh.connection.execute(
             "INSERT INTO position VALUES (?, ?, ?) "
-            'ON CONFLICT (source, partition) DO UPDATE SET "offset" = max("offset", excluded."offset")',
+            'ON CONFLICT (source, partition) DO UPDATE SET "offset" = GREATEST(position."offset", excluded."offset")',
             (source, part, place),
         )
     fresh.begin_epoch()
@@ -71,15 +71,12 @@ def seal(fresh: GraphWriter, keep: Path | None = None) -> None:
 def put_in_place(fresh: GraphWriter, path: Path, told: Callable[[int, int], None]) -> None:
     """Make the store at `path` the fresh one, in one transaction. `told` hears of pages left and of all."""
     with closing(connect_writer(path)) as target:
-        fresh.connection.backup(target, pages=PAGES, progress=lambda _, left, total: told(left, total), sleep=0.01)
-        # A reader of the old content may hold the log for a while; whoever writes next cuts it then.
-        target.execute("PRAGMA busy_timeout = 500")
-        target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        replace_content(target, fresh.connection, PAGES, told)
 
 
 def publish(fresh: GraphWriter, part: Path, path: Path) -> None:
     """Close a fresh store at `part`, make it durable, and give it the name `path`."""
-    fresh.connection.execute("PRAGMA journal_mode = DELETE")
+    leave_one_file(fresh.connection)
     fresh.close()
     for target in (part, part.parent):
         descriptor = os.open(target, os.O_RDONLY)
@@ -88,7 +85,7 @@ def publish(fresh: GraphWriter, part: Path, path: Path) -> None:
     part.replace(path)
 
 
-def _counts(connection: sqlite3.Connection) -> dict[str, int]:
+def _counts(connection: Connection) -> dict[str, int]:
     return {r.name: int(connection.execute(f'SELECT count(*) FROM "{r.name}"').fetchone()[0]) for r in RELATIONS}
 
 

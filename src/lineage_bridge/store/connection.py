@@ -1,0 +1,69 @@
+"""A connection to a database, over which all statements of the store run, whichever database it is."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
+
+from lineage_bridge.store.dialect import SQLITE, Dialect
+
+_MOST_RENDERED = 4096
+Values: TypeAlias = Sequence[Any] | Mapping[str, Any]
+"""What a statement's placeholders stand for: by position (`?`) or by name (`:name`)."""
+
+
+class Cursor(Protocol):
+    """The rows that a statement gives, as tuples."""
+
+    @property
+    def rowcount(self) -> int:
+        """How many rows an INSERT, UPDATE or DELETE changed."""
+
+    def fetchone(self) -> Any:  # noqa: ANN401  # a row's types are the statement's
+        """The next row; None after the last."""
+
+    def fetchmany(self, size: int) -> list[Any]:
+        """The next rows, at most `size`."""
+
+    def fetchall(self) -> list[Any]:
+        """All remaining rows."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """The remaining rows."""
+
+
+class _Rendered(dict[str, str]):
+    """Portable statements to what a dialect makes of them, each rendered once."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        super().__init__()
+        self.dialect = dialect
+
+    def __missing__(self, sql: str) -> str:
+        if len(self) >= _MOST_RENDERED:
+            self.clear()
+        rendered = self[sql] = self.dialect.render(sql)
+        return rendered
+
+
+class Connection:
+    """Runs statements written in the store's portable SQL (store/dialect.py). Transactions begin and end by statements."""
+
+    __slots__ = ("_execute", "_executemany", "_rendered", "dialect", "raw")
+
+    def __init__(self, raw: sqlite3.Connection, dialect: Dialect = SQLITE) -> None:
+        """`raw` is the driver's connection, for what only its own database has, such as copying a file."""
+        self.raw, self.dialect = raw, dialect
+        self._execute, self._executemany = raw.execute, raw.executemany
+        self._rendered = _Rendered(dialect)
+
+    def execute(self, sql: str, values: Values = ()) -> Cursor:
+        """Run one statement."""
+        return self._execute(self._rendered[sql], values)
+
+    def executemany(self, sql: str, values: Iterable[Values]) -> Cursor:
+        """Run one statement for each of many values."""
+        return self._executemany(self._rendered[sql], values)
+
+    def close(self) -> None:
+        """Close the connection; an open transaction is rolled back."""
+        self.raw.close()

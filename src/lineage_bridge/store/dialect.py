@@ -1,0 +1,131 @@
+"""The one place where databases differ in SQL.
+
+Statements of the store are written once, in portable SQL: what SQLite and PostgreSQL both understand, and these words, which each
+dialect writes in its own way:
+
+- `?` and `:name`: a statement's values, by position or by name; `x'00ff'`: bytes
+- `LEAST(a, b)`, `GREATEST(a, b)`: the lesser and the greater of two values
+- `a STRAIGHT_JOIN b ON ...`: an inner join that looks up `b` for each row of `a`, never the other way round
+- `t INDEXED BY i`: a table that is read by this index
+- `a GLOB b`: whether a text matches a glob
+- `INSTR(a, b)`: where a text contains another, from 1; 0 if it does not
+- `CREATE TEMP TABLE t (a BIGINT, b TEXT, c BLOB)`: a table of this connection only
+
+Full-text search differs by more than words, so its statements are the dialect's own.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+NO_LIMIT: Final = 2**62
+"""A LIMIT that no table reaches."""
+
+
+class FullText(Protocol):
+    """Statements on a full-text index, which holds some columns of the rows of a table under their integer keys."""
+
+    def matching(self, index: str, value: str) -> tuple[str, str]:
+        """The column of `index` that holds the key, and the condition that a row matches the query in the placeholder `value`."""
+
+    def rank(self, index: str) -> str:
+        """What matching rows are sorted by, the best match first."""
+
+    def phrase(self, text: str) -> str:
+        """A query for a text, taken literally."""
+
+    def prefix(self, text: str) -> str:
+        """A query for a text whose last word may go on."""
+
+    def all_of(self, queries: Sequence[str]) -> str:
+        """A query that matches what every one of these matches."""
+
+    def any_of(self, queries: Sequence[str]) -> str:
+        """A query that matches what at least one of these matches."""
+
+    def beginning(self, column: str, phrase: str) -> str:
+        """A query for a column that begins with a phrase."""
+
+    def within(self, columns: Sequence[str], query: str) -> str:
+        """A query that looks at some columns only."""
+
+    def add(self, index: str, columns: Sequence[str]) -> str:
+        """Add a row: its values are the key and the columns."""
+
+    def remove(self, index: str, columns: Sequence[str]) -> str:
+        """Remove a row: its values are the key and the columns as they were added."""
+
+    def keys(self, index: str) -> str:
+        """A query for the keys of all rows, as `id`."""
+
+
+class Dialect(Protocol):
+    """How one database writes what is not the same in all."""
+
+    full_text: FullText
+
+    def render(self, sql: str) -> str:
+        """A statement in portable SQL, as this database understands it."""
+
+
+class Fts5:
+    """Full-text search of SQLite, over indexes that hold no texts of their own."""
+
+    def matching(self, index: str, value: str) -> tuple[str, str]:
+        """The column of `index` that holds the key, and the condition that a row matches the query in the placeholder `value`."""
+        return "rowid", f"{index} MATCH {value}"
+
+    def rank(self, index: str) -> str:
+        """What matching rows are sorted by, the best match first."""
+        return f"{index}.rank"
+
+    def phrase(self, text: str) -> str:
+        """A query for a text, taken literally; names hold U+FFFD where NUL was sent."""
+        return '"' + text.replace("\x00", "\ufffd").replace('"', '""') + '"'
+
+    def prefix(self, text: str) -> str:
+        """A query for a text whose last word may go on."""
+        return f"{self.phrase(text)} *"
+
+    def all_of(self, queries: Sequence[str]) -> str:
+        """A query that matches what every one of these matches."""
+        return " AND ".join(f"({query})" for query in queries)
+
+    def any_of(self, queries: Sequence[str]) -> str:
+        """A query that matches what at least one of these matches."""
+        return " OR ".join(f"({query})" for query in queries)
+
+    def beginning(self, column: str, phrase: str) -> str:
+        """A query for a column that begins with a phrase."""
+        return f"{column} : ^ {phrase}"
+
+    def within(self, columns: Sequence[str], query: str) -> str:
+        """A query that looks at some columns only."""
+        return f"{{{' '.join(columns)}}} : ({query})"
+
+    def add(self, index: str, columns: Sequence[str]) -> str:
+        """Add a row: its values are the key and the columns."""
+        return f"INSERT INTO {index} (rowid, {', '.join(columns)}) VALUES (?{', ?' * len(columns)})"
+
+    def remove(self, index: str, columns: Sequence[str]) -> str:
+        """Remove a row: its values are the key and the columns as they were added."""
+        return f"INSERT INTO {index} ({index}, rowid, {', '.join(columns)}) VALUES ('delete', ?{', ?' * len(columns)})"
+
+    def keys(self, index: str) -> str:
+        """A query for the keys of all rows, by the table in which SQLite keeps the sizes of their texts."""
+        return f'SELECT id FROM "{index}_docsize"'
+
+
+class Sqlite:
+    """SQL as SQLite understands it."""
+
+    full_text: FullText = Fts5()
+    _words: Final = {"LEAST": "min", "GREATEST": "max", "STRAIGHT_JOIN": "CROSS JOIN", "INSTR": "instr"}
+    _word: Final = re.compile(r"\b(?:LEAST|GREATEST|STRAIGHT_JOIN|INSTR)\b")
+
+    def render(self, sql: str) -> str:
+        """A statement in portable SQL, as SQLite understands it."""
+        return self._word.sub(lambda found: self._words[found[0]], sql)
+
+
+SQLITE: Final = Sqlite()
