@@ -127,7 +127,8 @@ def test_the_description_speaks_of_every_call_and_of_our_shapes(server: Server) 
 
 
 def test_an_answer_has_the_shape_that_is_described(server: Server) -> None:
-    from lineage_bridge.api.schemas.answers import NeighbourhoodAnswer, Readiness
+    from lineage_bridge.api.schemas.nodes import NeighbourhoodAnswer
+    from lineage_bridge.api.schemas.operations import Readiness
 
     server.send(run_event(inputs=[{"namespace": "ns", "name": "a"}]))
     answer = server.client.get("/api/v1/graph/neighbourhood?namespace=ns&name=a")

@@ -14,7 +14,7 @@ from lineage_bridge.api import position_tokens
 from lineage_bridge.api.bodies import read_payload
 from lineage_bridge.api.guard import admission
 from lineage_bridge.api.responses import POSITION_HEADER, json_response
-from lineage_bridge.api.schemas.answers import (
+from lineage_bridge.api.schemas.intake import (
     Accepted,
     BatchAnswer,
     BatchStatus,

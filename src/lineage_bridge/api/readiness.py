@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lineage_bridge.api import position_tokens
-from lineage_bridge.api.schemas.answers import DiskUse, Lag, PartState, PartStates, Readiness
+from lineage_bridge.api.schemas.operations import DiskUse, Lag, PartState, PartStates, Readiness
 from lineage_bridge.api.services import HEALTHY, Services
 from lineage_bridge.errors import LogError, StoreError, StoreMissingError
 from lineage_bridge.ports.log import LOG_SOURCE

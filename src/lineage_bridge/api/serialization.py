@@ -4,20 +4,11 @@ from collections.abc import Iterable
 
 from msgspec import UNSET, Raw, UnsetType
 
-from lineage_bridge.api.schemas.answers import (
-    DatasetName,
-    DescribedNode,
-    GraphColumn,
-    GraphEdge,
-    GraphNode,
-    GraphPort,
-    JobName,
-    QuarantineItem,
-    RunEvent,
-    RunItem,
-    TransformationItem,
-    WalkNode,
-)
+from lineage_bridge.api.schemas.common import DatasetName, DescribedNode, JobName
+from lineage_bridge.api.schemas.intake import QuarantineItem
+from lineage_bridge.api.schemas.lineage import RunEvent
+from lineage_bridge.api.schemas.nodes import GraphColumn, GraphEdge, GraphNode, GraphPort, TransformationItem, WalkNode
+from lineage_bridge.api.schemas.runs import RunItem
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.liveness import liveness
 from lineage_bridge.model.events import QuarantineRecord

@@ -2,7 +2,7 @@
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.schemas.answers import GraphNode
+from lineage_bridge.api.schemas.nodes import GraphNode
 
 
 class LedgerAmount(Struct, frozen=True, omit_defaults=True):

@@ -1,11 +1,67 @@
-"""The shapes of impact, paths and column traces.
+"""The shapes of answers about lineage: of datasets and jobs, impact, paths and column traces.
 
-`resolution` is "exact", or "day" where what was said last within the day of the time asked for is not known.
+`resolution` is "exact", or "day" where the last statement within the day of the requested time is not known.
 """
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
-from lineage_bridge.api.schemas.answers import GraphNode, TransformationItem
+from lineage_bridge.api.schemas.common import DescribedNode, Text
+from lineage_bridge.api.schemas.nodes import GraphNode, TransformationItem
+from lineage_bridge.api.schemas.runs import RunItem
+from lineage_bridge.projections.event_shapes import RunRef
+from lineage_bridge.projections.shapes import Name
+
+
+class DatasetDetail(DescribedNode, frozen=True):
+    """`aliases` are the other names of the same dataset, `canonical` the one its group is known by."""
+
+    canonical: Name
+    aliases: list[Name]
+    position: str
+
+
+class RunEvent(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """An OpenLineage event that sums up a run: its last state, its last time, all it read and wrote.
+
+    A job that was only declared has no run; its event is a JobEvent, without `run` and `eventType`. What a dataset says of its own lineage,
+    without a job, is a DatasetEvent: `dataset` is in the place of the job, and of the outputs.
+    """
+
+    event_time: str
+    inputs: list[Name]
+    outputs: list[Name]
+    producer: str
+    schema_url: str = field(name="schemaURL")
+    job: Name | UnsetType = UNSET
+    dataset: Name | UnsetType = UNSET
+    event_type: Text = UNSET
+    run: RunRef | UnsetType = UNSET
+
+
+class DatasetLineage(Struct, frozen=True):
+    """What lies up- or downstream of a dataset. `events` holds one event for each visited job, or dataset that tells its own lineage."""
+
+    origin: Name
+    direction: str
+    depth: int
+    events: list[RunEvent]
+    datasets_visited: int
+    jobs_visited: int
+    truncated: str
+    settling: bool
+    position: str
+    at: Text = UNSET
+    resolution: Text = UNSET
+
+
+class JobDetail(Struct, frozen=True):
+    """A job, what its newest run that named a dataset read and wrote, and that run."""
+
+    job: DescribedNode
+    latest_inputs: list[DescribedNode]
+    latest_outputs: list[DescribedNode]
+    position: str
+    latest_run: RunItem | UnsetType = UNSET
 
 
 class AffectedNode(Struct, frozen=True, omit_defaults=True):

@@ -1,8 +1,61 @@
 """The shapes of answers about runs inside and behind each other."""
 
-from msgspec import Struct
+from typing import Literal
 
-from lineage_bridge.api.schemas.answers import DatasetName, RunItem
+from msgspec import UNSET, Struct, UnsetType
+
+from lineage_bridge.api.schemas.common import DatasetName, JobName, Text
+
+
+class RunDependency(Struct, frozen=True, omit_defaults=True):
+    """Control flow, no data flow: a job, perhaps a run of it, that the run waits for (`upstream`) or that waits for it (`downstream`)."""
+
+    direction: Literal["upstream", "downstream"]
+    job: JobName
+    run_id: Text = UNSET
+    dependency_type: Text = UNSET
+    sequence_trigger_rule: Text = UNSET
+    status_trigger_rule: Text = UNSET
+
+
+class RunItem(Struct, frozen=True, omit_defaults=True):
+    """A run of a job, as far as its events told. `raw_id` is the id as sent, where it was no UUID.
+
+    `unobserved`: the run never spoke, others name it. `parent_job` is the job the parent spoke under itself; where this run names
+    another, `named_parent_job` is that. `nominal_...` is the scheduled interval. `streaming`: it does not end by itself.
+    """
+
+    run_id: str
+    job: JobName
+    state: str
+    last_seen: str
+    inputs: list[DatasetName]
+    outputs: list[DatasetName]
+    raw_id: Text = UNSET
+    started_at: Text = UNSET
+    ended_at: Text = UNSET
+    started_inferred: bool = False
+    conflict: bool = False
+    parent_run_id: Text = UNSET
+    parent_job: JobName | UnsetType = UNSET
+    unobserved: bool = False
+    streaming: bool = False
+    named_parent_job: JobName | UnsetType = UNSET
+    root_run_id: Text = UNSET
+    root_job: JobName | UnsetType = UNSET
+    nominal_start: Text = UNSET
+    nominal_end: Text = UNSET
+    dependencies: list[RunDependency] | UnsetType = UNSET
+    liveness: Text = UNSET
+
+
+class RunsAnswer(Struct, frozen=True):
+    """Runs, the one that spoke last first. `truncated`: very many were looked at, and there may be more."""
+
+    runs: list[RunItem]
+    settling: bool
+    position: str
+    truncated: bool = False
 
 
 class DepthRun(RunItem, frozen=True, omit_defaults=True):

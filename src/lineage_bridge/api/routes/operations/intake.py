@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 from lineage_bridge.api.intake import Intake, batch_answer, many_answer, one_answer
 from lineage_bridge.api.openapi import EVENTS_BODY, response_docs
-from lineage_bridge.api.schemas.answers import Accepted, BatchAnswer, Outcomes, RejectedAnswer, Stored
+from lineage_bridge.api.schemas.intake import Accepted, BatchAnswer, Outcomes, RejectedAnswer, Stored
 
 
 def routes(intake: Intake) -> APIRouter:

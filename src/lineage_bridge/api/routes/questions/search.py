@@ -12,7 +12,7 @@ from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.routes.questions.neighbourhood import Kind
-from lineage_bridge.api.schemas.answers import FoundNode, MatchedLine, SearchAnswer
+from lineage_bridge.api.schemas.nodes import FoundNode, MatchedLine, SearchAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError
 from lineage_bridge.model.search import Match, SearchFilter

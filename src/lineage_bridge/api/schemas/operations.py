@@ -1,0 +1,88 @@
+"""The shapes of calls that operate the server."""
+
+from msgspec import Raw, Struct
+
+
+class EraseRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """Runs to take out of the graph, by their UUIDs."""
+
+    runs: list[str]
+
+
+class Erased(Struct, frozen=True, tag_field="status", tag="accepted"):
+    """The order to erase is durable."""
+
+    runs: int
+    position: str
+
+
+class DiskUse(Struct, frozen=True):
+    """Bytes the log uses, and bytes still free beside it."""
+
+    used_bytes: int
+    free_bytes: int
+
+
+class Health(Struct, frozen=True, tag_field="status", tag="ok"):
+    """The process answers."""
+
+    disk: DiskUse
+
+
+class PartState(Struct, frozen=True):
+    """A part of the system: `state` is "ok" or what it is instead."""
+
+    state: str
+    detail: str
+
+
+class PartStates(Struct, frozen=True):
+    """The parts that must all work."""
+
+    intake: PartState
+    store: PartState
+    pipeline: PartState
+
+
+class Lag(Struct, frozen=True):
+    """How far the graph is behind the log."""
+
+    bytes: int
+    caught_up: bool
+    log_end: str
+    applied: str
+
+
+class Readiness(Struct, frozen=True):
+    """Whether everything works, and how each part stands."""
+
+    ready: bool
+    parts: PartStates
+    lag: Lag
+    settling: bool
+    disk: DiskUse
+
+
+class Version(Struct, frozen=True):
+    """Which program answers, and which version of the standard it writes."""
+
+    version: str
+    name: str = "LineageBridge"
+    openlineage: str = "2-0-2"
+
+
+class AnalysisPage(Struct, frozen=True):
+    """A page of one part of the last analysis, and what that was: counts of all parts, when it was made, of which position.
+
+    Unless `exact`, counts of what lies down- and upstream are estimates.
+    """
+
+    part: str
+    items: list[Raw]
+    counts: dict[str, int]
+    nodes: int
+    flows: int
+    exact: bool
+    unused_days: int
+    made_at: str
+    position: str
