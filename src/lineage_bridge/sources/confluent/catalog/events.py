@@ -6,7 +6,7 @@ from typing import Any
 from lineage_bridge.openlineage.event_builder import EventBuilder, Json
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.kafka.events.builder import digest
-from lineage_bridge.sources.common.registry.translate import catalog_tags
+from lineage_bridge.sources.common.registry.topics import catalog_tags
 from lineage_bridge.sources.confluent.catalog.parse import Entity
 
 PRODUCER = EventBuilder("https://lineagebridge.dev/sources/confluent/catalog")

@@ -6,8 +6,9 @@ from typing import ClassVar
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.ksqldb.answers import KsqldbState
 from lineage_bridge.sources.common.ksqldb.client import HEADERS, fetch_state
+from lineage_bridge.sources.common.ksqldb.poll import KsqldbNames
 from lineage_bridge.sources.common.ksqldb.settings import KsqldbSettings
-from lineage_bridge.sources.common.ksqldb.translate import KsqldbNames, shared_metadata, translate
+from lineage_bridge.sources.common.ksqldb.translate import shared_metadata, translate
 from lineage_bridge.sources.common.observer import Observation, Snapshot
 from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sources.confluent.namespaces import with_cluster_namespace

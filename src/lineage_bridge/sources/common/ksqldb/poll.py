@@ -1,0 +1,62 @@
+"""What all events of one poll of a ksqlDB server have in common. Pure."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from lineage_bridge.openlineage.event_builder import EventBuilder, encode
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.common.ksqldb.answers import KsqldbState
+from lineage_bridge.sources.common.ksqldb.settings import KsqldbSettings
+from lineage_bridge.sources.common.shared_metadata import SharedMetadata
+
+EVENTS = EventBuilder("https://lineagebridge.dev/sources/ksqldb")
+RUNNING, PAUSED, ERROR, UNRESPONSIVE = "RUNNING", "PAUSED", "ERROR", "UNRESPONSIVE"
+
+
+class KsqldbNames(NamedTuple):
+    """The namespaces of queries and of streams, and the prefix `lead` of the names of queries.
+
+    `alone`: no other server reports the same topics. Otherwise each stream has its own dataset that describes it, because the facets of
+    a shared topic would only describe the stream of the server that reported last.
+    """
+
+    queries: str
+    streams: str
+    lead: str = ""
+    alone: bool = True
+
+
+def group_of(service: str, query: str) -> str:
+    """The consumer group of a query."""
+    return f"_confluent-ksql-{service}query_{query}"
+
+
+class KsqldbPoll:
+    """One poll of a server. `before` is the previous snapshot."""
+
+    def __init__(
+        self,
+        state: KsqldbState,
+        before: Mapping[str, Any],
+        shared: SharedMetadata,
+        now_us: int,
+        settings: KsqldbSettings,
+        names: KsqldbNames,
+    ) -> None:
+        self.state, self.before, self.shared, self.now_us, self.settings, self.names = state, before, shared, now_us, settings, names
+        self.namespace = shared.namespace(state.cluster, settings.kafka)
+        """The namespace of topics."""
+        self.datasets = {name: (self.namespace, relation.topic) for name, relation in state.relations.items()}
+        """The topics of streams and tables."""
+        self.is_complete = state.status in ("", RUNNING)
+        """Whether the server lists everything that there is."""
+
+    def job(self, query: str) -> DatasetName:
+        """The name of a query's job."""
+        return self.names.queries, self.names.lead + query
+
+
+def digest(value: Mapping[str, Any]) -> str:
+    """A digest of a JSON value."""
+    return hashlib.blake2b(encode(dict(value)), digest_size=12).hexdigest()

@@ -1,0 +1,126 @@
+"""The events of ksqlDB's streams and tables, which are other names of topics. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lineage_bridge.openlineage.event_builder import Json, schema_fields
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.openlineage.secrets import mask_text
+from lineage_bridge.sources.common.ksqldb.answers import KsqldbRelation
+from lineage_bridge.sources.common.ksqldb.columns import REGISTERED, keys_of
+from lineage_bridge.sources.common.ksqldb.poll import (
+    EVENTS,
+    KsqldbPoll,
+    digest,
+)
+from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, topic_columns
+
+
+class StreamEvents:
+    """Builds the events of streams, tables and their topics; `topics_after` and `streams_after` are their parts of the next snapshot."""
+
+    def __init__(self, poll: KsqldbPoll) -> None:
+        self.poll = poll
+        self.topics_after: dict[str, Any] = {}
+        self.streams_after: dict[str, str] = {}
+
+    def topic_events(self) -> Iterator[Json]:
+        """The events of topics that have streams or tables, as far as something is new."""
+        by_topic = self.poll.state.by_topic
+        for topic, here in sorted(by_topic.items()):
+            facets = self._facets(topic, here)
+            keys, values = _declared(here)
+            self.topics_after[topic] = {
+                "namespace": self.poll.namespace,
+                KEY: list(map(pack_field, keys)),
+                VALUE: list(map(pack_field, values)),
+                "version": "; ".join(f"ksqlDB {relation.kind.lower()} {relation.name}" for relation in here),
+                "written": any(relation.writers for relation in here),
+                "facets": sorted(facets),
+                "told": digest({key: facet for key, facet in facets.items() if key != "schema"}),
+                "schema": digest(facets["schema"]) if "schema" in facets else "",
+            }
+            was = self.poll.before["topics"].get(topic)
+            now = self.topics_after[topic]
+            if was is None or any(was[key] != now[key] for key in ("told", "namespace")) or now["schema"] not in ("", was["schema"]):
+                yield from self._event((self.poll.namespace, topic), facets)
+        for topic, was in sorted(self.poll.before["topics"].items()):
+            if topic not in by_topic and not self.poll.is_complete:
+                self.topics_after[topic] = was
+            elif topic not in by_topic:
+                gone = {key: EVENTS.deleted_facet() for key in was["facets"] if key != "schema" or not self._is_registered(topic)}
+                yield from self._event((was["namespace"], topic), gone)
+
+    def stream_events(self) -> Iterator[Json]:
+        """The events of streams and tables that have datasets of their own, as far as something is new."""
+        before = self.poll.before.get("streams", {})
+        for name, relation in sorted(self.poll.state.relations.items()) if not self.poll.names.alone else ():
+            facets = _names_of([(self.poll.namespace, relation.topic)], [relation])
+            self.streams_after[name] = digest(facets)
+            if before.get(name) != self.streams_after[name]:
+                yield from self._event((self.poll.names.streams, name), facets)
+        for name in sorted(before.keys() - self.streams_after.keys()):
+            if not self.poll.is_complete:
+                self.streams_after[name] = before[name]
+            else:
+                yield from self._event((self.poll.names.streams, name), dict.fromkeys(("symlinks", "ksqldb"), EVENTS.deleted_facet()))
+
+    def _event(self, name: DatasetName, facets: Mapping[str, Json]) -> Iterator[Json]:
+        if facets:
+            yield EVENTS.dataset_event(self.poll.now_us, name, facets)
+
+    def _facets(self, topic: str, here: list[KsqldbRelation]) -> dict[str, Json]:
+        facets = _names_of([(self.poll.names.streams, relation.name) for relation in here], here) if self.poll.names.alone else {}
+        if not self._is_registered(topic):
+            facets["schema"] = EVENTS.schema(schema_fields(topic_columns(*_declared(here))))
+        return facets
+
+    def _is_registered(self, topic: str) -> bool:
+        """Whether a registry reports the topic's schema, which must then be neither contradicted nor deleted."""
+        known = (self.poll.shared.schemas.get(((self.poll.namespace, topic), part)) for part in (KEY, VALUE))
+        return any(schema and schema.rank == REGISTERED for schema in known)
+
+
+def _names_of(others: list[DatasetName], here: list[KsqldbRelation]) -> dict[str, Json]:
+    """The facets of a topic or stream that describe its other names."""
+    return {
+        "symlinks": EVENTS.symlinks(others, "TABLE"),
+        "ksqldb": EVENTS.own_facet("1-0-0", "KsqldbDatasetFacet", streams=[_stream(relation) for relation in here]),
+    }
+
+
+def _declared(here: list[KsqldbRelation]) -> tuple[tuple[SchemaField, ...], tuple[SchemaField, ...]]:
+    """The fields of a topic's keys and values as its streams and tables declare them; of equal names, the first counts."""
+    keys = next((found for relation in here if (found := keys_of(relation))), ())
+    values: dict[str, SchemaField] = {}
+    for relation in here:
+        for field in relation.values:
+            values.setdefault(field.name, field)
+    return keys, tuple(values.values())
+
+
+def _stream(relation: KsqldbRelation) -> Json:
+    members: Json = {
+        "name": relation.name,
+        "type": relation.kind,
+        "keyFormat": relation.key_format,
+        "valueFormat": relation.value_format,
+        "windowType": relation.window,
+        "timestamp": relation.timestamp,
+        "partitions": relation.partitions,
+        "replication": relation.replication,
+        "statement": mask_text(relation.statement),
+    }
+    return {key: value for key, value in members.items() if value}
+
+
+def pack_field(field: SchemaField) -> list[Any]:
+    """A field as the snapshot has it."""
+    return [field.name, field.type, [pack_field(inner) for inner in field.fields or ()]]
+
+
+def unpack_field(packed: list[Any]) -> SchemaField:
+    """A field of the snapshot."""
+    name, kind, inner = packed
+    return SchemaField(name=name, type=kind, fields=tuple(map(unpack_field, inner)) or None)

@@ -1,0 +1,219 @@
+"""The events of topics, as the subjects of a registry and the tags of its catalog describe them. Pure."""
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json, schema_fields
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.common.registry.answers import RegistryState, Tagging
+from lineage_bridge.sources.common.registry.fields.texts import Tagged
+from lineage_bridge.sources.common.registry.subjects import Subject, SubjectTopic, context_of
+from lineage_bridge.sources.common.shared_metadata import (
+    KEY,
+    VALUE,
+    ClusterMetadata,
+    topic_column,
+    topic_columns,
+)
+
+EVENTS = EventBuilder("https://lineagebridge.dev/sources/registry")
+
+
+@dataclass(frozen=True)
+class SubjectVersion:
+    """A version of a subject, and the keys or values of the topic that it describes."""
+
+    name: str
+    target: SubjectTopic
+    subject: Subject
+
+    @property
+    def version(self) -> str:
+        """What the topic's facets call this version."""
+        return f"{self.name} version {self.subject.version}, id {self.subject.id}"
+
+
+@dataclass(frozen=True)
+class TopicEvents:
+    """Builds the events of topics at one poll.
+
+    `before`: what the snapshot has of each topic. `catalog`: the tags of the stream catalog by the schema or topic that they are on.
+    `described`: datasets whose description comes from another system.
+    """
+
+    registry: str
+    state: RegistryState
+    before: Mapping[str, Any]
+    now_us: int
+    catalog: Mapping[str, list[Tagging]]
+    described: Collection[DatasetName] = ()
+
+    def undescribed(self, topic: str, entry: Mapping[str, Any]) -> Json:
+        """The event of a topic that no subject describes any more: its facets are deleted, apart from the tags of the catalog."""
+        name = (entry["namespace"], topic)
+        keys = [key for key in entry["keys"] if key != "documentation" or name not in self.described]
+        facets = dict.fromkeys(keys, EVENTS.deleted_facet())
+        if "tags" in facets and topic in self.catalog:
+            facets["tags"] = EVENTS.dataset_tags(catalog_tags(self._catalog_tags(topic)))
+        return EVENTS.dataset_event(self.now_us, name, facets)
+
+    def topic(
+        self, name: DatasetName, described_by: list[tuple[str, SubjectTopic]], versions: Mapping[str, list[tuple[Subject, int | None]]]
+    ) -> tuple[dict[str, Any], list[Json]]:
+        """What the snapshot keeps of a topic, and its events: if anything is new, one for each version that was not reported yet."""
+        was = self.before.get(name[1])
+        was = was if was and was["namespace"] == name[0] else None
+        steps = list(self._steps(described_by, versions, is_new=was is None))
+        digest = self._digest(name, steps[-1][1])
+        if was and was["told"] == digest:
+            return was, []
+        facets = self._facets(name, steps[-1][1])
+        entry = {
+            "namespace": name[0],
+            "subjects": [[subject, target.part, target.strategy] for subject, target in described_by],
+            "keys": sorted(facets),
+            "told": digest,
+        }
+        ended = set(was["keys"]) - facets.keys() - ({"documentation"} if name in self.described else set()) if was else ()
+        deleted = dict.fromkeys(sorted(ended), EVENTS.deleted_facet())
+        older = [EVENTS.dataset_event(at, name, self._facets(name, parts)) for at, parts in steps[:-1]]
+        older += [EVENTS.dataset_event(steps[-1][0], name, facets)] if steps[-1][0] < self.now_us else []
+        return entry, [*older, EVENTS.dataset_event(self.now_us, name, {**facets, **deleted})]
+
+    def _steps(
+        self, described_by: list[tuple[str, SubjectTopic]], versions: Mapping[str, list[tuple[Subject, int | None]]], *, is_new: bool
+    ) -> Iterator[tuple[int, list[SubjectVersion]]]:
+        """The states of a topic, oldest first: times, with the subjects' versions then. A new topic takes the registry's times."""
+        current = {name: versions[name][0][0] for name, _ in described_by}
+        older = [(at, name, number) for name, _ in described_by for number, (_, at) in enumerate(versions[name][:-1])]
+        older.sort(key=lambda step: (step[0] is None, step[0] or 0))
+        newest = [versions[name][-1][1] for name, _ in described_by]
+        end = max((at for at in newest if at is not None), default=self.now_us) if is_new and None not in newest else self.now_us
+        for left, (at, name, number) in zip(range(len(older), 0, -1), older, strict=True):
+            current = {**current, name: versions[name][number][0]}
+            yield (at if is_new and at is not None else end - left), _at_versions(described_by, current)
+        yield end, _at_versions(described_by, {name: versions[name][-1][0] for name, _ in described_by})
+
+    def _digest(self, name: DatasetName, parts: list[SubjectVersion]) -> str:
+        """A digest of all that the events say: a version itself never changes, but its settings and tags do."""
+        state = self.state
+        settings = [
+            (*part.target, part.version, part.subject.level or state.level, part.subject.mode or state.mode, part.subject.deleted)
+            for part in parts
+        ]
+        tagged = [*self._catalog_tags(name[1]), *(tagging for part in parts for tagging in self._catalog_field_tags(part))]
+        return hashlib.blake2b(
+            json.dumps([self.registry, settings, tagged, *(["described"] if name in self.described else [])]).encode(), digest_size=12
+        ).hexdigest()
+
+    def _facets(self, name: DatasetName, parts: list[SubjectVersion]) -> dict[str, Json]:
+        values = [part for part in parts if part.target.part == VALUE]
+        keys = [part for part in parts if part.target.part == KEY]
+        facets: dict[str, Json] = {}
+        if any(part.subject.fields is not None for part in parts):
+            facets["schema"] = EVENTS.schema(schema_fields(topic_columns(fields_of_part(keys, KEY), fields_of_part(values, VALUE))))
+        facets["version"] = EVENTS.dataset_version("; ".join(part.version for part in (*values, *keys)))
+        docs = [part.subject.doc for part in values if part.subject.doc]
+        if len(docs) == 1 and name not in self.described:
+            facets["documentation"] = EVENTS.documentation("Dataset", docs[0])
+        tags = [tag for group in (values, keys) for part in group for tag in _tags(part, part.subject.tags, alone=len(group) == 1)]
+        known = {(tag.get("field"), tag["key"]) for tag in tags}
+        more = [
+            {**tag, "source": "STREAM_CATALOG"}
+            for group in (values, keys)
+            for part in group
+            for tag in _tags(part, self._catalog_field_tags(part), alone=len(group) == 1)
+            if (tag.get("field"), tag["key"]) not in known
+        ]
+        more += [tag for tag in catalog_tags(self._catalog_tags(name[1])) if (None, tag["key"]) not in known]
+        more.sort(key=lambda tag: (str(tag.get("field", "")), str(tag["key"])))
+        if tags or more:
+            facets["tags"] = EVENTS.dataset_tags([*tags, *more])
+        subjects = [self._subject(part) for part in (*values, *keys)]
+        facets["schema_registry"] = EVENTS.own_facet("1-0-0", "SchemaRegistryDatasetFacet", registry=self.registry, subjects=subjects)
+        return facets
+
+    def _catalog_tags(self, topic: str) -> list[str]:
+        """The tags of the catalog on the topic itself."""
+        return sorted({tagging.tag for tagging in self.catalog.get(topic, ())})
+
+    def _catalog_field_tags(self, part: SubjectVersion) -> list[Tagged]:
+        """The tags of the catalog on a schema, by the paths of fields."""
+        schema = f"{context_of(part.name)[0] or '.'}:{part.subject.id}"
+        found: set[Tagged] = set()
+        for tagging in self.catalog.get(schema, ()):
+            found.add((_below(tagging.path, part.subject.record), tagging.tag))
+        return sorted(found)
+
+    def _subject(self, part: SubjectVersion) -> Json:
+        subject = part.subject
+        always: Json = {
+            "subject": part.name,
+            "part": part.target.part,
+            "version": subject.version,
+            "id": subject.id,
+            "schemaType": subject.kind,
+            "strategy": part.target.strategy,
+        }
+        optional: Json = {
+            "record": subject.record,
+            "context": context_of(part.name)[0],
+            "compatibility": subject.level or self.state.level,
+            "mode": subject.mode or self.state.mode,
+            "references": [reference._asdict() for reference in subject.references],
+            "tags": [{"field": path, "tag": tag} if path else {"tag": tag} for path, tag in subject.tags],
+            "rules": list(subject.rules),
+            "properties": subject.properties,
+            "deleted": subject.deleted,
+        }
+        return {**always, **{key: value for key, value in optional.items() if value}}
+
+
+def _at_versions(described_by: Iterable[tuple[str, SubjectTopic]], subjects: Mapping[str, Subject]) -> list[SubjectVersion]:
+    return [SubjectVersion(name, target, subjects[name]) for name, target in described_by]
+
+
+def _below(path: str, record: str) -> str:
+    """The path of a field within its record. In the catalog a path begins with the record's name, perhaps with more before it."""
+    _, found, rest = f".{path}.".partition(f".{record}.")
+    return rest.rstrip(".") if record and found else path
+
+
+def catalog_tags(tags: Iterable[str]) -> list[Json]:
+    """Tags of the stream catalog as members of the tags facet."""
+    return [{"key": tag, "value": "true", "source": "STREAM_CATALOG"} for tag in sorted(set(tags))]
+
+
+def fields_of_part(parts: Iterable[SubjectVersion], part: str) -> tuple[SchemaField, ...]:
+    """The fields of a topic's keys or values. If there are several types of records, each type is a field."""
+    readable = [version for version in parts if version.target.part == part and version.subject.fields is not None]
+    if len(readable) == 1:
+        return readable[0].subject.columns()
+    return tuple(SchemaField(name=_type_name(version), type="record", fields=version.subject.columns() or None) for version in readable)
+
+
+def _type_name(part: SubjectVersion) -> str:
+    return part.subject.record or part.name
+
+
+def tags_by_target(catalog: list[Tagging], cluster: ClusterMetadata | None) -> dict[str, list[Tagging]]:
+    """The tags by the schema (`context:id`) or topic that they are on, without those on topics of other clusters."""
+    found: dict[str, list[Tagging]] = {}
+    for tagging in catalog:
+        there, _, topic = tagging.where.partition(":")
+        if tagging.kind != "kafka_topic":
+            found.setdefault(tagging.where, []).append(tagging)
+        elif cluster is None or not cluster.id.startswith("lkc-") or cluster.id == there:
+            found.setdefault(topic, []).append(tagging)
+    return found
+
+
+def _tags(part: SubjectVersion, tags: Iterable[Tagged], *, alone: bool) -> Iterator[Json]:
+    for path, tag in tags:
+        member: Json = {"key": tag, "value": "true", "source": "SCHEMA_REGISTRY"}
+        inner = path if alone else ".".join(name for name in (_type_name(part), path) if name)
+        yield {**member, "field": topic_column(part.target.part, inner)} if inner or part.target.part == KEY else member
