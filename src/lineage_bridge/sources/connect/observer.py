@@ -44,10 +44,10 @@ class ConnectObserver(Observer[ConnectSettings]):
             yield self._tried(f"{what} of connector {first.name}", first.name, what) if first else Check(what, False, "")
         yield self._tried_plugins(sorted({name for one in connectors.values() for name in plugins_of(one.config).values()}))
 
-    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
+    def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Look once; see Observer."""
         fetched = fetch_state(self.worker, before or {})
-        return translate(fetched, before, around, now_us, self.settings, self.namespace, self.classes, self.made)
+        return translate(fetched, before, shared, now_us, self.settings, self.namespace, self.classes, self.made)
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         """The consumer groups that are connectors'."""

@@ -51,9 +51,9 @@ class FlinkObserver(Observer[FlinkSettings]):
         )
         yield _check("read annotations", settings.said, lambda found: f"{len(found)} jobs or patterns")
 
-    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
+    def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Look at the jobs. Raises SourceError when the JobManager does not list them."""
-        return Poll(self.settings, self._clients, self.namespace, before or {}, around, now_us).observation()
+        return Poll(self.settings, self._clients, self.namespace, before or {}, shared, now_us).observation()
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         """The consumer groups of jobs, and the schemas that DDL declares of topics."""

@@ -38,10 +38,10 @@ class Poll:
     """One poll. `before` is the last one's snapshot, empty at first."""
 
     def __init__(
-        self, settings: FlinkSettings, clients: FlinkClients, namespace: str, before: Snapshot, around: SharedMetadata, now_us: int
+        self, settings: FlinkSettings, clients: FlinkClients, namespace: str, before: Snapshot, shared: SharedMetadata, now_us: int
     ) -> None:
         self._settings, self._clients, self._namespace = settings, clients, namespace
-        self._before, self._around, self._now_us = before, around, now_us
+        self._before, self._around, self._now_us = before, shared, now_us
         self._manager = JobManager(clients.manager)
         self._known: Mapping[str, Remembered] = before.get("jobs", {})
         self._unseen: list[Unseen] = []

@@ -36,7 +36,7 @@ class KafkaObserver(Observer[KafkaSettings]):
         except LineageBridgeError as error:
             yield Check("reach", False, str(error), error.hint)
 
-    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
+    def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Look once. Raises SourceError."""
         with KafkaProtocol(self.settings) as wire:
             seen = look(wire, self.settings, translate.recorded_names(before, now_us))
@@ -48,7 +48,7 @@ class KafkaObserver(Observer[KafkaSettings]):
             failures = Failures()
             samples = newest(self.settings, wanted, seen.starts, failures)
             seen = replace(seen, samples=samples, unseen=tuple(sorted({*seen.unseen, *failures.unseen()})))
-        return translate.translate(self.settings, seen, before, around, now_us)
+        return translate.translate(self.settings, seen, before, shared, now_us)
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         """The cluster, its topics, groups and offsets."""

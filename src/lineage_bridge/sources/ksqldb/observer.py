@@ -29,9 +29,9 @@ class KsqldbObserver(Observer[KsqldbSettings]):
         hosts = _checked("hosts", self._hosts)
         yield hosts if hosts.works else Check("hosts", True, f"not told ({hosts.told}); each query tells the state of its hosts")
 
-    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
+    def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Two requests: the server, and all that it lists."""
-        return translate(fetch_state(self._http), before, around, now_us, self.settings)
+        return translate(fetch_state(self._http), before, shared, now_us, self.settings)
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         """Declared schemas, and whose the queries' consumer groups are."""

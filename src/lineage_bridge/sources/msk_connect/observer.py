@@ -40,7 +40,7 @@ class MskObserver(Observer[MskSettings]):
                 seen = read_described(answer, self.classes)
                 yield Check(step, seen is not None, f"it is {seen.status.state}" if seen else "the service told only a part of it")
 
-    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
+    def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Look once; see Observer."""
         listed, error = self._listed()
         if error is not None and not listed:
@@ -50,7 +50,7 @@ class MskObserver(Observer[MskSettings]):
         for one, answer in zip(listed, self.service.describe(listed), strict=True):
             seen = None if isinstance(answer, SourceError) else read_described(answer, self.classes)
             if seen is not None:
-                connectors[one.name] = as_known(seen, around)
+                connectors[one.name] = as_known(seen, shared)
             else:
                 unseen.append(Unseen(f"connector {one.name}", str(answer) if isinstance(answer, SourceError) else "only a part was told"))
         names = None if error else frozenset(one.name for one in listed)
@@ -58,7 +58,7 @@ class MskObserver(Observer[MskSettings]):
         earlier, namespace = before or {}, self._namespace(listed, before or {})
         if earlier.get("namespace") != namespace:  # the credentials are another account's
             earlier = {}
-        return translate(fetched, earlier, around, now_us, self.settings, namespace, self.classes, self.made)
+        return translate(fetched, earlier, shared, now_us, self.settings, namespace, self.classes, self.made)
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         """The consumer groups that are connectors'."""

@@ -57,12 +57,12 @@ def read_described(answer: Mapping[str, Any], classes: Catalogue) -> ConnectorSt
     return ConnectorState(str(name), settings, classes.find(settings).direction, part, {}, service)
 
 
-def as_known(one: ConnectorState, around: SharedMetadata) -> ConnectorState:
+def as_known(one: ConnectorState, shared: SharedMetadata) -> ConnectorState:
     """A connector with the servers by which another source knows its cluster: Amazon's brokers have a port for each way in."""
-    if one.service is None or around.cluster(one.service.servers) is not None:
+    if one.service is None or shared.cluster(one.service.servers) is not None:
         return one
     hosts = {host for server in one.service.servers.split(",") if (host := server.rpartition(":")[0]).endswith(_AMAZON)}
-    servers = sorted(server for cluster in around.clusters for server in cluster.servers if server.rpartition(":")[0] in hosts)
+    servers = sorted(server for cluster in shared.clusters for server in cluster.servers if server.rpartition(":")[0] in hosts)
     return one._replace(service=one.service._replace(servers=servers[0])) if servers else one
 
 

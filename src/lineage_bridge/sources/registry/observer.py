@@ -38,10 +38,10 @@ class RegistryObserver(Observer[RegistrySettings]):
             yield _checked("stream catalog", lambda: "it answers" if get("/catalog/v1/search/basic", **asked) else "it is empty")
         yield _checked("contexts", lambda: ", ".join(map(str, get("/contexts"))), "there is one context")
 
-    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
+    def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """One listing, what is new, and the compatibility of a part of the subjects."""
         turn = int(before["turn"]) + 1 if before else 0
-        seen = translate(self._client.look(subjects_in(before), turn), before, around, now_us, self.settings)
+        seen = translate(self._client.look(subjects_in(before), turn), before, shared, now_us, self.settings)
         return Observation({**seen.snapshot, "turn": turn}, seen.events, unseen=seen.unseen)
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:

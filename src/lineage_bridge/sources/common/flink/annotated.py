@@ -11,15 +11,15 @@ from lineage_bridge.sources.common.observer import Unseen
 
 def annotated(job: str, flows: JobFlows, said: Annotation, evidence: JobEvidence, plan: Plan) -> tuple[JobFlows, list[Unseen]]:
     """What is annotated stands in the place of what was found; columns stay where both ends are annotated."""
-    around, missing = evidence.around, list[Unseen]()
+    shared, missing = evidence.shared, list[Unseen]()
 
     def named(texts: tuple[str, ...]) -> list[DatasetName]:
-        found = [(text, dataset_of(text, around, evidence.kafka)) for text in texts]
+        found = [(text, dataset_of(text, shared, evidence.kafka)) for text in texts]
         hint = "no Kafka cluster is known for it; set kafka, or write kafka://host:port/topic"
         missing.extend(Unseen(f"job {job}: {text}", hint) for text, name in found if name is None)
         return [name for _, name in found if name is not None]
 
-    owned = [(cluster, group) for cluster in around.clusters for group in said.groups if group in cluster.groups]
+    owned = [(cluster, group) for cluster in shared.clusters for group in said.groups if group in cluster.groups]
     read = None if said.inputs is None and not owned else named(said.inputs or ())
     if read is not None:
         read += [(cluster.namespace, topic) for cluster, group in owned for topic in sorted(cluster.groups[group])]

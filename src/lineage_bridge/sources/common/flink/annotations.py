@@ -124,7 +124,7 @@ def annotation_of(job: str, annotations: tuple[Annotation, ...]) -> Annotation |
     return exact or next((one for one in annotations if fnmatchcase(job, one.job)), None)
 
 
-def dataset_of(text: str, around: SharedMetadata, kafka: str) -> DatasetName | None:
+def dataset_of(text: str, shared: SharedMetadata, kafka: str) -> DatasetName | None:
     """The dataset that a text names; `kafka` are the servers of topics named without any. None for what is
     no address, and for a topic if no cluster is known.
 
@@ -138,22 +138,22 @@ def dataset_of(text: str, around: SharedMetadata, kafka: str) -> DatasetName | N
     except ValueError:
         return None
     if parts.scheme == "kafka" or not parts.scheme:
-        return _topic(parts.netloc, parts.path.strip("/"), text if not parts.scheme else "", around, kafka)
+        return _topic(parts.netloc, parts.path.strip("/"), text if not parts.scheme else "", shared, kafka)
     path = naming.path(text)
     return path or naming.dataset(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}", parts.path.lstrip("/"))
 
 
-def _topic(place: str, rest: str, bare: str, around: SharedMetadata, kafka: str) -> DatasetName | None:
+def _topic(place: str, rest: str, bare: str, shared: SharedMetadata, kafka: str) -> DatasetName | None:
     if rest and place:
-        return around.namespace("", place), rest
-    namespace = sole_namespace(place or bare, around, kafka)
+        return shared.namespace("", place), rest
+    namespace = sole_namespace(place or bare, shared, kafka)
     return None if namespace is None else (namespace, place or bare)
 
 
-def sole_namespace(topic: str, around: SharedMetadata, kafka: str) -> str | None:
+def sole_namespace(topic: str, shared: SharedMetadata, kafka: str) -> str | None:
     """The namespace of a topic that is named without its cluster: that of the setting, else of the one cluster that has it."""
     if kafka:
-        return around.namespace("", kafka)
-    having = [cluster for cluster in around.clusters if cluster.topics is None or topic in cluster.topics]
-    found = {cluster.namespace for cluster in having} or {cluster.namespace for cluster in around.clusters}
+        return shared.namespace("", kafka)
+    having = [cluster for cluster in shared.clusters if cluster.topics is None or topic in cluster.topics]
+    found = {cluster.namespace for cluster in having} or {cluster.namespace for cluster in shared.clusters}
     return found.pop() if len(found) == 1 else None

@@ -19,7 +19,7 @@ _DEFAULT = ("default_catalog", "default_database")
 
 def keys_of(operators: tuple[Operator, ...], told: Iterable[Name], plan: Plan, find: Find) -> list[Name]:
     """For each operator the path of its table; one without is the one table of the statement that is left, else it goes by its place."""
-    around = next((operator.table[:2] for operator in (*plan.sources, *plan.sinks) if len(operator.table) == 3), _DEFAULT)
+    database = next((operator.table[:2] for operator in (*plan.sources, *plan.sinks) if len(operator.table) == 3), _DEFAULT)
     named = {operator.table[-1] for operator in operators if operator.table}
     left = [path for path in told if path[-1] not in named]
     bare = sum(not operator.table for operator in operators)
@@ -32,7 +32,7 @@ def keys_of(operators: tuple[Operator, ...], told: Iterable[Name], plan: Plan, f
         else:
             of_statement = [path for path in told if path[-1:] == operator.table]
             known = find(operator.table)
-            guessed = known.path if known else (*around, *operator.table)
+            guessed = known.path if known else (*database, *operator.table)
             keys.append(of_statement[0] if len(of_statement) == 1 else guessed)
     return keys
 
@@ -61,7 +61,7 @@ def _stands_for(
     """The datasets of a table: by its DDL, else by the topics that are seen to be read, else itself."""
     path = "" if key[0] == "" else written(key)
     base = DatasetAccess(("", ""), (path,) if path else (), table.connector if table else "", table.fields if table else ())
-    datasets = table.datasets(evidence.around) if table else ()
+    datasets = table.datasets(evidence.shared) if table else ()
     datasets = datasets or tuple(name for topic in topics for name in _topic(topic, evidence))
     if datasets:
         counted = operators if len(set(datasets)) == 1 else ()
@@ -76,10 +76,10 @@ def _topic(topic: str, evidence: JobEvidence) -> tuple[DatasetName, ...]:
     """A topic as metrics write it, where one cluster has just one that may be meant."""
     names = {
         (cluster.namespace, name)
-        for cluster in evidence.around.clusters
+        for cluster in evidence.shared.clusters
         for name in cluster.topics or ()
         if name.replace(".", "_") == topic
     }
-    if not names and "_" not in topic and (namespace := sole_namespace(topic, evidence.around, evidence.kafka)):
+    if not names and "_" not in topic and (namespace := sole_namespace(topic, evidence.shared, evidence.kafka)):
         names = {(namespace, topic)}
     return tuple(names) if len(names) == 1 else ()

@@ -33,7 +33,7 @@ def flows_of(job: str, plan: Plan, topics: Mapping[int, tuple[str, ...]], eviden
         _merged(outputs.values()),
         entries,
         statement.text if statement else "",
-        groups=_groups(tables, evidence.around),
+        groups=_groups(tables, evidence.shared),
     )
     annotation = annotation_of(job, evidence.annotations)
     unseen = _statement_unseen(job, origins, evidence.declared)
@@ -72,8 +72,8 @@ def _merged(found: Iterable[tuple[DatasetAccess, ...]]) -> tuple[DatasetAccess, 
     return tuple(merged.values())
 
 
-def _groups(tables: Iterable[KnownTable], around: SharedMetadata) -> tuple[tuple[str, str], ...]:
-    found = {(cluster.id, table.group) for table in tables if table.group and (cluster := around.cluster(table.servers)) is not None}
+def _groups(tables: Iterable[KnownTable], shared: SharedMetadata) -> tuple[tuple[str, str], ...]:
+    found = {(cluster.id, table.group) for table in tables if table.group and (cluster := shared.cluster(table.servers)) is not None}
     return tuple(sorted(found))
 
 

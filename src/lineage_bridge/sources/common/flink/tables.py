@@ -44,14 +44,14 @@ class KnownTable:
         """What a column of the table is called in the dataset."""
         return dict(self.columns).get(name, name)
 
-    def datasets(self, around: SharedMetadata) -> tuple[DatasetName, ...]:
+    def datasets(self, shared: SharedMetadata) -> tuple[DatasetName, ...]:
         """The datasets it stands for: topics are in the namespace of their cluster as other sources know it."""
         if self.connector not in _KAFKA:
             return (self.dataset,) if self.dataset else ()
         if not self.servers:
             return ()
-        namespace = around.namespace("", self.servers)
-        topics = self.topics or _fitting(self.pattern, around, self.servers)
+        namespace = shared.namespace("", self.servers)
+        topics = self.topics or _fitting(self.pattern, shared, self.servers)
         return tuple((namespace, topic) for topic in topics)
 
 
@@ -156,9 +156,9 @@ def _known(catalog: Catalog, table: Table) -> KnownTable:
     return KnownTable(path, connector, dataset, servers, topics, options.get("topic-pattern", ""), group, fields, columns)
 
 
-def _fitting(pattern: str, around: SharedMetadata, servers: str) -> tuple[str, ...]:
+def _fitting(pattern: str, shared: SharedMetadata, servers: str) -> tuple[str, ...]:
     """The topics that a pattern of Java's fits, as far as it means the same here."""
-    cluster = around.cluster(servers)
+    cluster = shared.cluster(servers)
     if not pattern or cluster is None or cluster.topics is None:
         return ()
     try:

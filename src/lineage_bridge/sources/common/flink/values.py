@@ -62,7 +62,7 @@ class JobEvidence:
 
     declared: DeclaredTables
     annotations: tuple[Annotation, ...]
-    around: SharedMetadata
+    shared: SharedMetadata
     kafka: str
     namespace: str
 

@@ -23,10 +23,10 @@ def keys_of(relation: KsqldbRelation) -> tuple[SchemaField, ...]:
     return (SchemaField(name="", type=only.type, fields=only.fields),)
 
 
-def column(relation: KsqldbRelation, topic: DatasetName, name: str, around: SharedMetadata) -> str:
+def column(relation: KsqldbRelation, topic: DatasetName, name: str, shared: SharedMetadata) -> str:
     """The column of the topic that a column of a stream is. ksqlDB does not mind the case of names; a registry's spelling counts."""
     is_key = any(field.name == name for field in relation.keys)
-    schema = around.schemas.get((topic, KEY if is_key else VALUE))
+    schema = shared.schemas.get((topic, KEY if is_key else VALUE))
     known = [field.name for field in schema.fields if field.name] if schema and schema.rank == REGISTERED else []
     path = name if name in known else next((other for other in known if other.casefold() == name.casefold()), "")
     if is_key:
@@ -41,20 +41,20 @@ def lineage(text: str, relations: Mapping[str, KsqldbRelation]) -> Lineage:
 
 
 def columns_into(
-    sink: str, found: Lineage, relations: Mapping[str, KsqldbRelation], topics: Mapping[str, DatasetName], around: SharedMetadata
+    sink: str, found: Lineage, relations: Mapping[str, KsqldbRelation], topics: Mapping[str, DatasetName], shared: SharedMetadata
 ) -> tuple[dict[str, list[Json]], list[Json]]:
     """The columns of a sink's topic with those that they come from, and the columns that decide about its rows."""
     into: dict[str, list[Json]] = {}
     for flow in sorted(found.columns, key=lambda one: (one.out_column, one.in_table, one.in_column)):
         source = flow.in_table[-1]
         if flow.out_table[-1] == sink and source in relations:
-            field = column(relations[sink], topics[sink], flow.out_column, around) if sink in relations else flow.out_column
-            into.setdefault(field, []).append(_source(source, flow.in_column, "DIRECT", flow.subtype.name, relations, topics, around))
+            field = column(relations[sink], topics[sink], flow.out_column, shared) if sink in relations else flow.out_column
+            into.setdefault(field, []).append(_source(source, flow.in_column, "DIRECT", flow.subtype.name, relations, topics, shared))
     deciding: dict[tuple[object, ...], list[Json]] = {}
     for decides in sorted(found.indirect, key=lambda one: (one.in_table, one.in_column, one.kind)):
         source = decides.in_table[-1]
         if decides.out_table[-1] == sink and source in relations:
-            one = _source(source, decides.in_column, "INDIRECT", decides.kind, relations, topics, around)
+            one = _source(source, decides.in_column, "INDIRECT", decides.kind, relations, topics, shared)
             deciding.setdefault((one["namespace"], one["name"], one["field"]), []).append(one)
     return into, sorted((_merged(ones) for ones in deciding.values()), key=lambda one: (one["name"], one["field"]))
 
@@ -66,10 +66,10 @@ def _source(
     subtype: str,
     relations: Mapping[str, KsqldbRelation],
     topics: Mapping[str, DatasetName],
-    around: SharedMetadata,
+    shared: SharedMetadata,
 ) -> Json:
     topic = topics[relation]
-    field = column(relations[relation], topic, name, around)
+    field = column(relations[relation], topic, name, shared)
     return {"namespace": topic[0], "name": topic[1], "field": field, "transformations": [{"type": kind, "subtype": subtype}]}
 
 

@@ -89,18 +89,18 @@ def merge_subjects(state: RegistryState, before: Snapshot | None) -> RegistrySub
 
 
 def translate(
-    state: RegistryState, before: Snapshot | None, around: SharedMetadata, now_us: int, settings: RegistrySettings
+    state: RegistryState, before: Snapshot | None, shared: SharedMetadata, now_us: int, settings: RegistrySettings
 ) -> Observation:
     """The events and the next snapshot of a registry."""
     here = merge_subjects(state, before)
     was = before or {}
-    cluster = around.cluster(settings.kafka) if settings.kafka else around.clusters[0] if len(around.clusters) == 1 else None
+    cluster = shared.cluster(settings.kafka) if settings.kafka else shared.clusters[0] if len(shared.clusters) == 1 else None
     snapshot = {**here.snapshot, "catalog": here.catalog if settings.catalog else []}
     if cluster is None and not settings.kafka:
-        why = f"{len(around.clusters)} Kafka clusters are known instead of one; set `kafka` to a server of the cluster of the subjects"
+        why = f"{len(shared.clusters)} Kafka clusters are known instead of one; set `kafka` to a server of the cluster of the subjects"
         unseen = (*here.unseen, Unseen("topics of the subjects", why))
         return Observation({**snapshot, **RegistryEvents(was.get("topics", {})).snapshot}, unseen=unseen)
-    namespace = cluster.namespace if cluster else around.namespace("", settings.kafka)
+    namespace = cluster.namespace if cluster else shared.namespace("", settings.kafka)
     seen = translate_cluster(here, namespace, cluster, was.get("topics", {}), now_us, settings, urlsplit(settings.url).netloc)
     found = describe_drift(seen.drift, len(here.subjects), cluster)
     return Observation({**snapshot, **seen.snapshot}, seen.events, unseen=(*here.unseen, *found))

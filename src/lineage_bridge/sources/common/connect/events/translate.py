@@ -61,19 +61,19 @@ class _PolledConnector(NamedTuple):
 
 
 class Translation:
-    """One poll with the knowledge around it. `namespace` is the jobs'."""
+    """Translates one poll. `namespace` is that of the jobs."""
 
     def __init__(
         self,
         fetched: WorkerState,
-        around: SharedMetadata,
+        shared: SharedMetadata,
         now_us: int,
         settings: ConnectorSettings,
         namespace: str,
         classes: Catalogue,
         made: Memos,
     ) -> None:
-        self.fetched, self.around, self.settings = fetched, around, settings
+        self.fetched, self.shared, self.settings = fetched, shared, settings
         self.namespace, self.classes, self.made = namespace, classes, made
         self.kafka = self._kafka_of("")
         self.place = EventContext(fetched.cluster, self.kafka.space, fetched.version, settings.heartbeat_s, now_us)
@@ -116,9 +116,9 @@ class Translation:
 
     def _kafka_of(self, servers: str) -> _Kafka:
         """The cluster of these servers, unless the settings name one for all connectors."""
-        told, around = self.settings.kafka or servers, self.around
-        cluster = around.cluster(told) or around.cluster(self.fetched.cluster)
-        space = around.namespace(self.fetched.cluster, told)
+        told, shared = self.settings.kafka or servers, self.shared
+        cluster = shared.cluster(told) or shared.cluster(self.fetched.cluster)
+        space = shared.namespace(self.fetched.cluster, told)
         return _Kafka(cluster, self.fetched.cluster or (cluster.id if cluster else ""), space)
 
     def _known(self, one: ConnectorState, memory: ConnectorMemory | None, runs: int, earlier: Mapping[str, Plugin]) -> _PolledConnector:
@@ -149,13 +149,13 @@ class Translation:
     def _goes_on(self, one: _PolledConnector, writers: Mapping[DatasetName, int]) -> list[Json]:
         content = self.made.contents.get(
             one.seen.name,
-            basis_of(one.connection, one.config, one.kafka.space, self.around),
+            basis_of(one.connection, one.config, one.kafka.space, self.shared),
             lambda: content_of(
                 self.out,
                 one.connection,
                 one.config,
                 one.kafka.space,
-                self.around,
+                self.shared,
                 links_of(one.connection, one.config),
                 sources=one.seen.service is not None and one.seen.service.sources,
             ),
@@ -210,7 +210,7 @@ class Translation:
         return [SameNamespace(space, by_id, evidence)] if self.fetched.cluster and before.get("space") == by_id != space else []
 
     def _same(self, one: _PolledConnector) -> list[SameJob | SameNamespace]:
-        job, alone = (self.namespace, one.seen.name), all(known.id == one.kafka.id for known in self.around.clusters)
+        job, alone = (self.namespace, one.seen.name), all(known.id == one.kafka.id for known in self.shared.clusters)
         several = len({other.service.servers for other in self.fetched.connectors.values() if other.service}) > 1
         return same_names(one.seen, job, one.connection, one.kafka.space, one.config, self.settings, alone=alone and not several)
 
@@ -237,7 +237,7 @@ def _writers(known: Iterable[_PolledConnector]) -> dict[DatasetName, int]:
 def translate(
     fetched: WorkerState,
     before: Snapshot | None,
-    around: SharedMetadata,
+    shared: SharedMetadata,
     now_us: int,
     settings: ConnectorSettings,
     namespace: str,
@@ -251,7 +251,7 @@ def translate(
     made = made or Memos()
     made.connections.keep(fetched.connectors)
     made.contents.keep(fetched.connectors)
-    return Translation(fetched, around, now_us, settings, namespace, classes, made).observation(before or {})
+    return Translation(fetched, shared, now_us, settings, namespace, classes, made).observation(before or {})
 
 
 def shared_metadata(snapshot: Mapping[str, Any]) -> SharedMetadata:

@@ -44,7 +44,7 @@ def content_of(
     connection: Connection,
     config: Mapping[str, str],
     space: str,
-    around: SharedMetadata,
+    shared: SharedMetadata,
     links: Mapping[DatasetName, Iterable[DatasetName]],
     *,
     sources: bool = False,
@@ -54,12 +54,12 @@ def content_of(
     `sources`: datasets outside are told with the systems that hold them.
     """
     topics = {
-        (space, use.name): _topic_facets(out, (space, use.name), around)
+        (space, use.name): _topic_facets(out, (space, use.name), shared)
         for use in (*connection.topics_in, *connection.topics_out)
         if not use.is_pattern and (use.role == DATA or use.role in _REPORTS)
     }
     outside = {
-        named(one.dataset, around): _outside_facets(out, named(one.dataset, around), one.symlinks, links.get(one.dataset, ()), around)
+        named(one.dataset, shared): _outside_facets(out, named(one.dataset, shared), one.symlinks, links.get(one.dataset, ()), shared)
         for one in connection.datasets
         if not one.synthetic
     }
@@ -73,59 +73,59 @@ def content_of(
     return ConnectorContent(
         {**inputs, **side},
         {**outputs, **({} if connection.is_source else outside)},
-        tuple(_entries(connection, config, space, around, frozenset(outside))),
+        tuple(_entries(connection, config, space, shared, frozenset(outside))),
         connection.is_source,
     )
 
 
-def basis_of(connection: Connection, config: Mapping[str, str], space: str, around: SharedMetadata) -> object:
+def basis_of(connection: Connection, config: Mapping[str, str], space: str, shared: SharedMetadata) -> object:
     """All that the content of a connection depends on."""
     topics = {(space, use.name) for use in (*connection.topics_in, *connection.topics_out)}
-    outside = {named(one.dataset, around) for one in connection.datasets}
-    schemas = [around.schemas.get((name, part)) for name in sorted(topics | outside) for part in (KEY, VALUE)]
-    return connection, config, space, [(known.servers, known.namespace) for known in around.clusters], schemas
+    outside = {named(one.dataset, shared) for one in connection.datasets}
+    schemas = [shared.schemas.get((name, part)) for name in sorted(topics | outside) for part in (KEY, VALUE)]
+    return connection, config, space, [(known.servers, known.namespace) for known in shared.clusters], schemas
 
 
-def named(dataset: DatasetName, around: SharedMetadata) -> DatasetName:
+def named(dataset: DatasetName, shared: SharedMetadata) -> DatasetName:
     """A dataset outside; a topic of another cluster by that cluster's namespace, if it is known."""
     namespace, name = dataset
-    cluster = around.cluster(namespace.removeprefix("kafka://")) if namespace.startswith("kafka://") else None
+    cluster = shared.cluster(namespace.removeprefix("kafka://")) if namespace.startswith("kafka://") else None
     return (cluster.namespace, name) if cluster else dataset
 
 
-def _topic_facets(out: EventBuilder, topic: DatasetName, around: SharedMetadata) -> dict[str, Json]:
-    schema = around.schemas.get((topic, VALUE))
+def _topic_facets(out: EventBuilder, topic: DatasetName, shared: SharedMetadata) -> dict[str, Json]:
+    schema = shared.schemas.get((topic, VALUE))
     facets = {"datasetType": out.dataset_type("TOPIC")}
     if schema is not None and schema.fields:
-        facets["schema"] = out.schema(schema_fields(topic_columns(around.fields(topic, KEY), schema.fields)))
+        facets["schema"] = out.schema(schema_fields(topic_columns(shared.fields(topic, KEY), schema.fields)))
     if schema is not None and schema.rank == _OF_REGISTRY and schema.version:
         facets["version"] = out.dataset_version(schema.version)
     return facets
 
 
 def _outside_facets(
-    out: EventBuilder, name: DatasetName, symlinks: Iterable[DatasetName], more: Iterable[DatasetName], around: SharedMetadata
+    out: EventBuilder, name: DatasetName, symlinks: Iterable[DatasetName], more: Iterable[DatasetName], shared: SharedMetadata
 ) -> dict[str, Json]:
     if name[0].startswith("kafka://"):
-        return _topic_facets(out, name, around)
+        return _topic_facets(out, name, shared)
     others = sorted({*symlinks, *more} - {name})
     return {"symlinks": out.symlinks(others, "TABLE")} if others else {}
 
 
 def _entries(
-    connection: Connection, config: Mapping[str, str], space: str, around: SharedMetadata, outside: frozenset[DatasetName]
+    connection: Connection, config: Mapping[str, str], space: str, shared: SharedMetadata, outside: frozenset[DatasetName]
 ) -> list[Json]:
     """One entry a target, with the targets in order."""
     whole: dict[DatasetName, set[DatasetName]] = {}
     columns: dict[DatasetName, dict[str, list[Json]]] = {}
     for flow in connection.flows:
-        other = named(flow.outside, around) if flow.outside else None
+        other = named(flow.outside, shared) if flow.outside else None
         if other not in outside or flow.is_pattern:
             continue
         ends = (other, (space, flow.topic))
         source, target = ends if connection.is_source else ends[::-1]
         whole.setdefault(target, set()).add(source)
-        for field, origins in _columns(connection, flow, config, (space, flow.topic), other, around).items():
+        for field, origins in _columns(connection, flow, config, (space, flow.topic), other, shared).items():
             column = topic_column(*field) if connection.is_source else field.path
             columns.setdefault(target, {}).setdefault(column, []).extend(_sources(connection, source, origins))
     for use in connection.topics_out:
@@ -135,13 +135,13 @@ def _entries(
 
 
 def _columns(
-    connection: Connection, flow: ConnectorFlow, config: Mapping[str, str], topic: DatasetName, other: DatasetName, around: SharedMetadata
+    connection: Connection, flow: ConnectorFlow, config: Mapping[str, str], topic: DatasetName, other: DatasetName, shared: SharedMetadata
 ) -> dict[RecordField, Origins]:
     """The columns of a flow, by what is known of its topic; of what copies topics also by the topic that it copies."""
-    at = next((one for one in (topic, other) if around.fields(one)), None)
+    at = next((one for one in (topic, other) if shared.fields(one)), None)
     if at is None:
         return {}
-    return columns_between(connection, flow, leaves(around.fields(at)), leaves(around.fields(at, KEY)), config)
+    return columns_between(connection, flow, leaves(shared.fields(at)), leaves(shared.fields(at, KEY)), config)
 
 
 def _sources(connection: Connection, source: DatasetName, origins: Origins) -> list[Json]:

@@ -43,16 +43,16 @@ def is_streams(name: str, group: KafkaGroup) -> bool:
 
 
 def group_events(
-    teller: KafkaEventBuilder, seen: ClusterState, before: Mapping[str, GroupRecord], around: GroupContext
+    teller: KafkaEventBuilder, seen: ClusterState, before: Mapping[str, GroupRecord], context: GroupContext
 ) -> tuple[list[Json], dict[str, GroupRecord]]:
     """The events about groups, and what is remembered of them."""
     after: dict[str, GroupRecord] = {name: state for name, state in before.items() if name not in seen.groups_gone}
     ended = [name for name in sorted(seen.groups_gone & set(before)) if before[name].get("run")]
-    events = [_GroupEvents(teller, name, before[name], seen, around).end("ABORT") for name in ended]
+    events = [_GroupEvents(teller, name, before[name], seen, context).end("ABORT") for name in ended]
     for name, group in sorted((seen.groups or {}).items()):
         if group.protocol not in ("consumer", "share", "streams", ""):
             continue  # Connect's workers and registries coordinate by groups, they read nothing by them
-        step = _GroupEvents(teller, name, before.get(name, {}), seen, around, group)
+        step = _GroupEvents(teller, name, before.get(name, {}), seen, context, group)
         told, after[name] = step.step()
         events += told
     return events, after
@@ -67,10 +67,10 @@ class _GroupEvents:
         name: str,
         before: GroupRecord,
         seen: ClusterState,
-        around: GroupContext,
+        context: GroupContext,
         group: KafkaGroup | None = None,
     ) -> None:
-        self.teller, self.name, self.before, self.seen, self.around = teller, name, before, seen, around
+        self.teller, self.name, self.before, self.seen, self.context = teller, name, before, seen, context
         self.group = group or KafkaGroup(before.get("kind", ""), "Dead")
         self.at: dict[str, list[int]] = {topic: list(places) for topic, places in seen.committed.get(name, {}).items()}
         if name not in seen.committed:
@@ -90,10 +90,10 @@ class _GroupEvents:
         read = (subscribed or set(self.at)) | {topic for topic, rows in self.moved.items() if rows}
         if self.run:
             read |= set(self.before.get("topics", ()))
-        return sorted(topic for topic in read - self.seen.topics_gone if self.around.is_told(topic))
+        return sorted(topic for topic in read - self.seen.topics_gone if self.context.is_told(topic))
 
     def _topology(self) -> tuple[Subtopology, ...]:
-        written = self.around.written.get(self.name, frozenset())
+        written = self.context.written.get(self.name, frozenset())
         if not is_streams(self.name, self.group):
             return (Subtopology(tuple(self.reads), tuple(sorted(written))),) if written else ()
         own = [topic for topic in self.seen.topics or () if topic.startswith(f"{self.name}-")]
@@ -118,7 +118,7 @@ class _GroupEvents:
         """What this poll tells, and what is remembered."""
         events: list[Json] = []
         told = self.before.get("told", "")
-        if self.name in self.around.owned:
+        if self.name in self.context.owned:
             events = [self.end("COMPLETE")] if self.run else []
             return events, self._state(None, told)
         alive = self.active or any(self.moved.values())

@@ -45,7 +45,7 @@ def _is_old(sample: Mapping[str, Any], end: int, now_us: int) -> bool:
     return bool(sample["end"] != end and now_us - sample["at"] >= STATISTICS_EVERY_US)
 
 
-def translate(settings: KafkaSettings, seen: ClusterState, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
+def translate(settings: KafkaSettings, seen: ClusterState, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
     """What was seen as events, and what is remembered of it."""
     held = before or {}
     teller = KafkaEventBuilder(seen.cluster, f"kafka://{settings.server}", now_us, settings.heartbeat_s)
@@ -54,8 +54,8 @@ def translate(settings: KafkaSettings, seen: ClusterState, before: Snapshot | No
         return is_reported(settings, topic)
 
     samples = _samples(seen, held.get("samples", {}), now_us)
-    columns = {name: _columns(state) for name, state in samples.items() if not _is_registered(around, teller.name(name))}
-    owners = {group: job for (cluster, group), job in around.owners.items() if cluster == seen.cluster}
+    columns = {name: _columns(state) for name, state in samples.items() if not _is_registered(shared, teller.name(name))}
+    owners = {group: job for (cluster, group), job in shared.owners.items() if cluster == seen.cluster}
     groups_before: Mapping[str, Any] = held.get("groups", {})
     names = {*(seen.groups or {}), *groups_before}
     writers, producers, written = producer_events(teller, seen, held.get("producers", {}), names, told)
@@ -89,8 +89,8 @@ def _columns(state: Mapping[str, Any]) -> tuple[SchemaField, ...]:
     return topic_columns(from_json(state[KEY]).fields, from_json(state[VALUE]).fields)
 
 
-def _is_registered(around: SharedMetadata, topic: DatasetName) -> bool:
-    schema = around.schemas.get((topic, VALUE))
+def _is_registered(shared: SharedMetadata, topic: DatasetName) -> bool:
+    schema = shared.schemas.get((topic, VALUE))
     return schema is not None and schema.rank < _OF_RECORDS
 
 
