@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lineage_bridge.api.dependencies import KINDS
-from lineage_bridge.api.schemas.common import DatasetName
+from lineage_bridge.api.schemas.names import DatasetName
 from lineage_bridge.api.schemas.nodes import GraphNode
 from lineage_bridge.model.graph import Node
 from lineage_bridge.ports.graph_reader import GraphReader

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from lineage_bridge.api import schemas
-from lineage_bridge.api.schemas.common import ErrorAnswer
+from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.projections import event_shapes, shapes
 from lineage_bridge.projections.importing import shapes as import_shapes
 

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 
-from lineage_bridge.api.schemas.common import ErrorAnswer, Problem
+from lineage_bridge.api.schemas.names import ErrorAnswer, Problem
 from lineage_bridge.errors import (
     AmbiguousError,
     ConfigError,

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from msgspec import UNSET, Raw, UnsetType
 
-from lineage_bridge.api.schemas.common import DatasetName, DescribedNode, JobName
 from lineage_bridge.api.schemas.intake import QuarantineItem
 from lineage_bridge.api.schemas.lineage import RunEvent
+from lineage_bridge.api.schemas.names import DatasetName, DescribedNode, JobName
 from lineage_bridge.api.schemas.nodes import GraphColumn, GraphEdge, GraphNode, GraphPort, TransformationItem, WalkNode
 from lineage_bridge.api.schemas.runs import RunItem
 from lineage_bridge.graph.relations import Side

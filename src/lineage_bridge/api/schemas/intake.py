@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.schemas.common import Text
+from lineage_bridge.api.schemas.names import Text
 from lineage_bridge.openlineage.verdict import Repair
 
 BatchStatus = Literal["success", "partial_success", "failure"]

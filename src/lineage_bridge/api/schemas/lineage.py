@@ -5,7 +5,7 @@
 
 from msgspec import UNSET, Struct, UnsetType, field
 
-from lineage_bridge.api.schemas.common import DescribedNode, Text
+from lineage_bridge.api.schemas.names import DescribedNode, Text
 from lineage_bridge.api.schemas.nodes import GraphNode, TransformationItem
 from lineage_bridge.api.schemas.runs import RunItem
 from lineage_bridge.projections.event_shapes import RunRef

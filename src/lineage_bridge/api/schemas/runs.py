@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.schemas.common import DatasetName, JobName, Text
+from lineage_bridge.api.schemas.names import DatasetName, JobName, Text
 
 
 class RunDependency(Struct, frozen=True, omit_defaults=True):

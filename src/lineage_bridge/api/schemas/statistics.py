@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.schemas.common import DatasetName, JobName
+from lineage_bridge.api.schemas.names import DatasetName, JobName
 
 Count = int | UnsetType
 Rate = float | UnsetType

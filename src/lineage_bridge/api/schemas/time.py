@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.schemas.common import JobName, Text
+from lineage_bridge.api.schemas.names import JobName, Text
 from lineage_bridge.api.schemas.nodes import GraphEdge, GraphNode, GraphPort
 from lineage_bridge.projections.shapes import Name
 

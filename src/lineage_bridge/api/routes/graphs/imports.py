@@ -8,8 +8,8 @@ from lineage_bridge.api.intake import STATUS, Intake, sender
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import POSITION_HEADER, json_response
 from lineage_bridge.api.routes.graphs.nodes import GraphId, check_graph_id
-from lineage_bridge.api.schemas.common import ErrorAnswer
 from lineage_bridge.api.schemas.graphs import ImportAnswer
+from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RefusedError, RequestError
 from lineage_bridge.ingest.ingest import Ingested, JudgedEvent, ingest

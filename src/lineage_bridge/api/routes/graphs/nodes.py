@@ -15,8 +15,8 @@ from lineage_bridge.api.json_stream import encode, json_array, stream_graph
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import json_response
-from lineage_bridge.api.schemas.common import ErrorAnswer
 from lineage_bridge.api.schemas.graphs import EdgeList, ExportAnswer, GraphAnswer, GraphSummary, HopsAnswer, NodeList
+from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RefusedError
 from lineage_bridge.graph.identity.node_ids import CATALOG_TYPES, DATASET_TYPES, JOB_TYPES, SYSTEMS

@@ -9,7 +9,7 @@ from lineage_bridge.api import position_tokens
 from lineage_bridge.api.dependencies import Offset, page
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
-from lineage_bridge.api.schemas.common import ErrorAnswer
+from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.operations import AnalysisPage
 from lineage_bridge.api.services import Services
 

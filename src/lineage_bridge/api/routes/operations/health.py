@@ -11,7 +11,7 @@ from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.readiness import disk_use, readiness
 from lineage_bridge.api.responses import POSITION_HEADER, json_response
-from lineage_bridge.api.schemas.common import ErrorAnswer
+from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.operations import Erased, EraseRequest, Health, Readiness, Version
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError

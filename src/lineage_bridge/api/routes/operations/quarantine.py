@@ -10,8 +10,8 @@ from lineage_bridge.api.intake import Intake, one_answer, sender
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_route
 from lineage_bridge.api.responses import json_response
-from lineage_bridge.api.schemas.common import ErrorAnswer
 from lineage_bridge.api.schemas.intake import Accepted, QuarantineAnswer, RejectedAnswer
+from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.graph.log_record import RETRY, LogRecord, RecordKind

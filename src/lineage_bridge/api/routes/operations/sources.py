@@ -8,7 +8,7 @@ from msgspec import UNSET
 from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import json_response
-from lineage_bridge.api.schemas.common import ErrorAnswer
+from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.sources import (
     CheckItem,
     KindItem,

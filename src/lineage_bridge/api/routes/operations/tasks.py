@@ -11,7 +11,7 @@ from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.dependencies import Offset, page
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import json_response
-from lineage_bridge.api.schemas.common import ErrorAnswer
+from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.tasks import Credentials, ExtractionRequest, KeyPair, PlaneItem, TaskItem, TaskResult, UnknownItem
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RefusedError, RequestError

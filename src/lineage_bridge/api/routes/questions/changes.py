@@ -14,7 +14,7 @@ from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.aliases import AliasEnd
 from lineage_bridge.api.schemas.changes import ChangedAlias, ChangedNode, ChangeFeed, ChangeItem
-from lineage_bridge.api.schemas.common import ErrorAnswer
+from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.differences import ChangeRecord

@@ -24,7 +24,6 @@ from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import json_response
-from lineage_bridge.api.schemas.common import ErrorAnswer
 from lineage_bridge.api.schemas.lineage import (
     AffectedNode,
     ImpactAnswer,
@@ -38,6 +37,7 @@ from lineage_bridge.api.schemas.lineage import (
     TraceFlow,
     TraceGap,
 )
+from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.nodes import GraphNode, TransformationItem
 from lineage_bridge.api.services import Services
 from lineage_bridge.graph.ids import NodeKind

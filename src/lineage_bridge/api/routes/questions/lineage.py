@@ -28,8 +28,8 @@ from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import json_response, raw_json_list
-from lineage_bridge.api.schemas.common import DescribedNode, ErrorAnswer
 from lineage_bridge.api.schemas.lineage import DatasetDetail, DatasetLineage, JobDetail, RunEvent
+from lineage_bridge.api.schemas.names import DescribedNode, ErrorAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.graph.ids import NodeKind

@@ -13,7 +13,7 @@ from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import json_response
-from lineage_bridge.api.schemas.common import ErrorAnswer
+from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.runs import DepthRun, RunDependency, RunLineageAnswer, RunLink, RunsAnswer, RunTreeAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, RequestError

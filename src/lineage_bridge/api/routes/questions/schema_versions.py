@@ -24,7 +24,7 @@ from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.routes.questions.neighbourhood import Kind
-from lineage_bridge.api.schemas.common import ErrorAnswer, Text
+from lineage_bridge.api.schemas.names import ErrorAnswer, Text
 from lineage_bridge.api.schemas.schema_versions import (
     ColumnItem,
     FacetHistoryAnswer,

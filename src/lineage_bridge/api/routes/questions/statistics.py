@@ -13,7 +13,7 @@ from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.routes.questions.runs import require_run
-from lineage_bridge.api.schemas.common import ErrorAnswer
+from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.statistics import Bucket, Series, StatisticsAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError

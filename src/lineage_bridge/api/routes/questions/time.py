@@ -24,7 +24,7 @@ from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.question_route import question_route
 from lineage_bridge.api.responses import POSITION_HEADER, json_response
-from lineage_bridge.api.schemas.common import ErrorAnswer
+from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.time import DiffAnswer, DiffItem, DriftAnswer, DriftItem, EndAccepted, EndRequest
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError

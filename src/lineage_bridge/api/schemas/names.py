@@ -1,4 +1,4 @@
-"""Shapes that answers of several calls share. Times are RFC 3339 UTC with microseconds; absent members are left out."""
+"""Names of datasets and jobs as answers show them, and errors. Times are RFC 3339 UTC with microseconds; absent members are left out."""
 
 from typing import ClassVar
 
