@@ -15,6 +15,8 @@ from tests.confluent.installation import TASKS, Installation, installed
 from tests.confluent.places import DEV, STAGING
 from tests.servers.faulty import Faulty
 
+pytestmark = pytest.mark.long
+
 SPACE = f"confluent://{STAGING}/{DEV}"
 END_TO_END = """
 import httpx

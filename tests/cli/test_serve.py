@@ -17,7 +17,7 @@ from tests.ports import free_port
 
 from lineage_bridge.cli.client import Client
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 START_S = 180
 
 

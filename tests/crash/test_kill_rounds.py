@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.crash.support import Pair, Process, all_told, audit, producing, settings_in
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 ROUNDS = (
     ("api", "part"),

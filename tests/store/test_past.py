@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.events import RUNS, T0, carried, dataset, dataset_event, facet, records_of, run_event
@@ -15,6 +16,8 @@ from lineage_bridge.model.graph import Node, Walk, WalkLimits
 from lineage_bridge.openlineage.times import parse_time
 from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.write.asof import folded_again
+
+pytestmark = pytest.mark.long
 
 _MIDNIGHT = T0 - T0 % DAY_US
 _moments = st.sampled_from([T0 - 1, T0, T0 + 500_000, T0 + 1_000_000, T0 + 30_000_000, T0 + 90_000_000, T0 + DAY_US, T0 + 2 * DAY_US - 1])
