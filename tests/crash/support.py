@@ -32,7 +32,7 @@ from lineage_bridge.graph.log_record import LogRecord, StoredRecord
 from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.log import LOG_SOURCE
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.wiring.graph import differences
@@ -412,7 +412,7 @@ def audit(settings: Settings, told: Acknowledged) -> dict[int, LogRecord]:
     return records
 
 
-def audit_events(connection: Connection, told: Acknowledged) -> None:
+def audit_events(connection: StoreConnection, told: Acknowledged) -> None:
     """What was acknowledged is in the store once, and nothing is twice."""
     times = dict(connection.execute("SELECT lower(hex(event)), count(*) FROM event GROUP BY event").fetchall())
     expect_none([event for event in told.events if event not in times], "acknowledged and not in the store")

@@ -13,12 +13,12 @@ from tests.store.test_apply import apply, opened
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.model.analysis import Analysis, EstateTable, NodeMeasure, Touched
+from lineage_bridge.model.analysis import Analysis, GraphTable, NodeMeasure, Touched
 from lineage_bridge.model.graph import Node
 from lineage_bridge.pipeline.analyse import analyse, write_estate
 from lineage_bridge.store.identity.groups import Identities
 from lineage_bridge.store.whole.analysis import Findings, write_findings
-from lineage_bridge.store.whole.tables import Estate
+from lineage_bridge.store.whole.tables import WholeGraphTables
 from lineage_bridge.store.write.apply import GraphWriter
 
 pytestmark = pytest.mark.spark
@@ -92,7 +92,7 @@ def named(node: Node) -> Name:
 
 
 def measured(spark: SparkSession, writer: GraphWriter, folder: Path, before_us: int) -> Analysis:
-    write_estate(Estate(writer.connection), folder)
+    write_estate(WholeGraphTables(writer.connection), folder)
     return analyse(spark, folder, unused_before_us=before_us)
 
 
@@ -168,5 +168,5 @@ def test_what_has_ended_is_not_followed_and_a_rename_is() -> None:
     with opened() as writer:
         apply(writer, records_of(events))
         names = dict(writer.connection.execute("SELECT id, name FROM node"))
-        flows = {(names[source], names[target]) for source, target in Estate(writer.connection).rows(EstateTable.FLOW)}
+        flows = {(names[source], names[target]) for source, target in WholeGraphTables(writer.connection).rows(GraphTable.FLOW)}
         assert flows == {("a", "b"), ("b", "later")}

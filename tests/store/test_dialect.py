@@ -16,7 +16,7 @@ from tests.store.test_apply import NAMES, apply, empty_store, settle
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.graph.runs.ledger import Window
-from lineage_bridge.model.analysis import EstateTable
+from lineage_bridge.model.analysis import GraphTable
 from lineage_bridge.model.differences import Between
 from lineage_bridge.model.events import EventFilter
 from lineage_bridge.model.graph import Node, WalkLimits
@@ -110,7 +110,7 @@ def ask_all(reader: StoreReader) -> None:
     reader.inventory.unnamed_ports(now_us=NOW)
     list(reader.whole.lines(frozenset(), now_us=NOW))
     list(reader.whole.differences(NAMES))
-    for table in EstateTable:
+    for table in GraphTable:
         list(reader.whole.tables().rows(table))
     with reader.whole.refolded(NAMES, T0, frozenset()):
         pass

@@ -210,4 +210,4 @@ def test_a_name_of_no_node_has_a_group_of_its_own() -> None:
     with opened() as writer:
         for namespace, name in (*SPELLINGS, *UNSEEN):
             known = Identities(writer.connection)
-            assert known.members(known.spelt(Spelling(1, namespace, name))) == []
+            assert known.members(known.group_of(Spelling(1, namespace, name))) == []

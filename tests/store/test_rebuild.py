@@ -15,7 +15,7 @@ from tests.store.test_apply import NAMES, apply, empty_store
 
 from lineage_bridge.errors import GoneError, StoreError
 from lineage_bridge.graph.relations import BY_NAME
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.migration import migrate
 from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.schema.sqlite import GRAPH
@@ -93,11 +93,11 @@ def test_a_process_killed_while_it_puts_a_store_in_place_leaves_the_old_one(tmp_
     assert done.returncode == -signal.SIGKILL, done.stderr
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert tables_of(Connection(connection)) == before
+        assert tables_of(StoreConnection(connection)) == before
     done = subprocess.run([*command, "-1"], capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2], env=os.environ)
     assert done.stdout == "in place\n", done.stderr
     with closing(sqlite3.connect(path)) as connection:
-        assert tables_of(Connection(connection)) == after
+        assert tables_of(StoreConnection(connection)) == after
 
 
 def test_counts_are_compared_by_relation(tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ from tests.store.test_questions import add, affected, node
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import RecordKind
-from lineage_bridge.model.analysis import EstateTable
+from lineage_bridge.model.analysis import GraphTable
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.model.runs import RunFilter
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.reader import StoreReader
-from lineage_bridge.store.whole.tables import Estate
+from lineage_bridge.store.whole.tables import WholeGraphTables
 from lineage_bridge.store.write.apply import GraphWriter
 
 NOW = T0 + 400 * DAY_US
@@ -46,8 +46,8 @@ def edges(reader: StoreReader, name: str, direction: str, at_us: int | None = No
 
 
 def estate(writer: GraphWriter) -> set[tuple[str, str]]:
-    names = {row[0]: row[4] for row in Estate(writer.connection).rows(EstateTable.NODE)}
-    return {(names[source], names[target]) for source, target in Estate(writer.connection).rows(EstateTable.FLOW)}
+    names = {row[0]: row[4] for row in WholeGraphTables(writer.connection).rows(GraphTable.NODE)}
+    return {(names[source], names[target]) for source, target in WholeGraphTables(writer.connection).rows(GraphTable.FLOW)}
 
 
 ALL = {(source, target) for source in ("a", "b") for target in ("ta", "tb", "other")}

@@ -8,7 +8,7 @@ import msgspec
 from lineage_bridge.model.graph import Node
 
 
-class EstateTable(Enum):
+class GraphTable(Enum):
     """The whole graph as rows, for a batch: their columns.
 
     node: id, head (the id that stands for its group), kind, namespace and name it goes by, dashboard (1 or 0). flow: source, target.

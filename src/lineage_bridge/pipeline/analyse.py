@@ -19,20 +19,20 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 from lineage_bridge.graph.analysis.closure import Condensed, Ints, Marks, condense, downstream_counts
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Row, Side
-from lineage_bridge.model.analysis import Analysis, EstateTable, NodeMeasure, Touched
+from lineage_bridge.model.analysis import Analysis, GraphTable, NodeMeasure, Touched
 from lineage_bridge.model.graph import Node
 from lineage_bridge.ports.analysis import GraphTables
 
 _ROWS = 50_000
 _INT, _TEXT = pa.int64(), pa.string()
 _SCHEMAS = {
-    EstateTable.NODE: {"id": _INT, "head": _INT, "kind": _INT, "namespace": _TEXT, "name": _TEXT, "dashboard": _INT},
-    EstateTable.FLOW: {"source": _INT, "target": _INT},
-    EstateTable.HUB: {"hub": _INT, "side": _INT, "dataset": _INT},
-    EstateTable.SHAPE_IO: {"shape": _INT, "side": _INT, "dataset": _INT},
-    EstateTable.JOB_SHAPE: {"job": _INT, "shape": _INT, "last": _INT},
+    GraphTable.NODE: {"id": _INT, "head": _INT, "kind": _INT, "namespace": _TEXT, "name": _TEXT, "dashboard": _INT},
+    GraphTable.FLOW: {"source": _INT, "target": _INT},
+    GraphTable.HUB: {"hub": _INT, "side": _INT, "dataset": _INT},
+    GraphTable.SHAPE_IO: {"shape": _INT, "side": _INT, "dataset": _INT},
+    GraphTable.JOB_SHAPE: {"job": _INT, "shape": _INT, "last": _INT},
 }
-Frames = dict[EstateTable, DataFrame]
+Frames = dict[GraphTable, DataFrame]
 
 
 @dataclass(frozen=True)
@@ -64,17 +64,17 @@ def _write_rows(rows: Iterator[Row], schema: pa.Schema, path: Path) -> None:
 
 
 def _collect(frames: Frames) -> Collected:
-    heads = frames[EstateTable.NODE].select("id", "head")
+    heads = frames[GraphTable.NODE].select("id", "head")
     names = (F.max(name).alias(name) for name in ("kind", "namespace", "name", "dashboard"))
-    nodes = frames[EstateTable.NODE].groupBy(F.col("head").alias("id")).agg(*names).orderBy("id")
+    nodes = frames[GraphTable.NODE].groupBy(F.col("head").alias("id")).agg(*names).orderBy("id")
     return Collected(nodes.toArrow(), edges_of(frames, heads).toArrow(), touched_of(frames, heads).toArrow())
 
 
 def edges_of(frames: Frames, heads: DataFrame) -> DataFrame:
     """Distinct edges (from_hub, from, to_hub, to) between different groups, or between a group and a hub."""
-    flows = frames[EstateTable.FLOW].transform(_grouped, heads, "source").transform(_grouped, heads, "target")
+    flows = frames[GraphTable.FLOW].transform(_grouped, heads, "source").transform(_grouped, heads, "target")
     flows = flows.where("source <> target").select(*_edge(F.lit(False), F.col("source"), F.lit(False), F.col("target")))
-    ends = frames[EstateTable.HUB].transform(_grouped, heads, "dataset")
+    ends = frames[GraphTable.HUB].transform(_grouped, heads, "dataset")
     into = ends.where(F.col("side") == int(Side.INPUT)).select(*_edge(F.lit(False), F.col("dataset"), F.lit(True), F.col("hub")))
     out = ends.where(F.col("side") == int(Side.OUTPUT)).select(*_edge(F.lit(True), F.col("hub"), F.lit(False), F.col("dataset")))
     return flows.union(into).union(out).distinct()
@@ -86,7 +86,7 @@ def _edge(*columns: Column) -> Iterator[Column]:
 
 def touched_of(frames: Frames, heads: DataFrame) -> DataFrame:
     """One row per group and side: when a job last touched it."""
-    said = frames[EstateTable.SHAPE_IO].join(frames[EstateTable.JOB_SHAPE], on="shape", how="inner")
+    said = frames[GraphTable.SHAPE_IO].join(frames[GraphTable.JOB_SHAPE], on="shape", how="inner")
     return said.transform(_grouped, heads, "dataset").groupBy("dataset", "side").agg(F.max("last").alias("last"))
 
 

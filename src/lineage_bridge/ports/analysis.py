@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from lineage_bridge.graph.relations import Row
-from lineage_bridge.model.analysis import EstateTable, FindingsSummary
+from lineage_bridge.model.analysis import FindingsSummary, GraphTable
 
 
 class GraphTables(Protocol):
     """Reads the whole graph, at one moment, as plain tables."""
 
-    def rows(self, table: EstateTable) -> Iterator[Row]:
+    def rows(self, table: GraphTable) -> Iterator[Row]:
         """The rows of a table, in no order."""
 
 

@@ -29,7 +29,7 @@ class Budget:
     rows: int
 
 
-class Counted(NamedTuple):
+class RowCount(NamedTuple):
     """How many rows a relation has in the store in use and in the replayed one."""
 
     relation: str

@@ -11,7 +11,7 @@ Values: TypeAlias = Sequence[Any] | Mapping[str, Any]
 """What a statement's placeholders stand for: by position (`?`) or by name (`:name`)."""
 
 
-class Cursor(Protocol):
+class RowCursor(Protocol):
     """The rows that a statement gives, as tuples."""
 
     @property
@@ -45,7 +45,7 @@ class _Rendered(dict[str, str]):
         return rendered
 
 
-class Connection:
+class StoreConnection:
     """Runs statements written in the store's portable SQL (store/dialect.py). Transactions begin and end by statements."""
 
     __slots__ = ("_execute", "_executemany", "_rendered", "dialect", "raw")
@@ -56,11 +56,11 @@ class Connection:
         self._execute, self._executemany = raw.execute, raw.executemany
         self._rendered = _Rendered(dialect)
 
-    def execute(self, sql: str, values: Values = ()) -> Cursor:
+    def execute(self, sql: str, values: Values = ()) -> RowCursor:
         """Run one statement."""
         return self._execute(self._rendered[sql], values)
 
-    def executemany(self, sql: str, values: Iterable[Values]) -> Cursor:
+    def executemany(self, sql: str, values: Iterable[Values]) -> RowCursor:
         """Run one statement for each of many values."""
         return self._executemany(self._rendered[sql], values)
 

@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, LifoQueue
 
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.questions import HistoryQuestions
+from lineage_bridge.store.lineage.questions import LineageQuestions
 from lineage_bridge.store.query.events import Events
-from lineage_bridge.store.query.lineage import LineageQuestions
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.query.progress import Progress
+from lineage_bridge.store.query.progress import StoreProgress
 from lineage_bridge.store.query.search import Search
 from lineage_bridge.store.runs.questions import RunQuestions
 from lineage_bridge.store.runs.runs import Runs
@@ -25,10 +25,10 @@ class StoreReader:
     What its parts look up about nodes and runs is cached once, for all of them.
     """
 
-    def __init__(self, connection: Connection, nodes: Nodes | None = None) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes | None = None) -> None:
         self.nodes = nodes or Nodes(connection)
         runs = Runs(connection, self.nodes)
-        self.progress = Progress(connection)
+        self.progress = StoreProgress(connection)
         self.search = Search(connection, self.nodes)
         self.lineage = LineageQuestions(connection, self.nodes, runs)
         self.runs = RunQuestions(connection, self.nodes, runs)
@@ -48,7 +48,7 @@ class ReaderPool:
 
     def __init__(self, path: Path, size: int = 16) -> None:
         self.path = path
-        self._idle: LifoQueue[Connection] = LifoQueue(size)
+        self._idle: LifoQueue[StoreConnection] = LifoQueue(size)
 
     @contextmanager
     def reader(self) -> Iterator[StoreReader]:

@@ -10,7 +10,7 @@ from lineage_bridge.config import Paths, Settings
 from lineage_bridge.errors import RequestError, StoreError, StoreMissingError
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.ids import NodeKind, node_id
-from lineage_bridge.ports.graph_store import Counted, GraphStore
+from lineage_bridge.ports.graph_store import GraphStore, RowCount
 from lineage_bridge.store.write import rebuild
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.wiring.processes import now_us
@@ -39,7 +39,7 @@ def run_pipeline(settings: Settings, store: Callable[[Path, Names], AbstractCont
     run(settings, lambda: open_(settings.paths.graph, Names(key)), key, now_us)
 
 
-def replay(settings: Settings, to: Path | None, *, anyway: bool, told: Callable[[str, int, int], None]) -> list[Counted]:
+def replay(settings: Settings, to: Path | None, *, anyway: bool, told: Callable[[str, int, int], None]) -> list[RowCount]:
     """Fold the log again into a fresh store, and put it in place of the graph; or leave it at `to`. The rows of both, by relation.
 
     `told` hears of each step, and of the bytes done and left. Raises StoreLockedError while a pipeline runs, StoreError when the log

@@ -23,7 +23,7 @@ from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, Share
 from lineage_bridge.sources.flink import gateway
 from lineage_bridge.sources.flink.observer import FlinkObserver
 from lineage_bridge.sources.flink.settings import FlinkSettings
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.whole.export import Export
 
 NUMBERS = "CREATE TABLE numbers (id INT) WITH ('connector' = 'datagen', 'number-of-rows' = '5')"
@@ -148,7 +148,7 @@ def test_a_statement_set_from_topic_to_topics_beside_the_listener(
     nodes = {node["id"]: node["name"] for node in walk["nodes"]}
     assert {(nodes[edge["source"]], nodes[edge["target"]]) for edge in walk["edges"]} == {("sold", "big-sales"), ("sold", "per-shop")}
     with closing(sqlite3.connect(server.folder / "graph.db")) as graph:
-        lines = [json.loads(line) for line in Export(Connection(graph), NOW).lines(frozenset(("job", "flow", "run")))]
+        lines = [json.loads(line) for line in Export(StoreConnection(graph), NOW).lines(frozenset(("job", "flow", "run")))]
     assert [line["name"] for line in lines if line["type"] == "job"] == ["sales"]
     assert len({line["run_id"] for line in lines if line["type"] == "run"}) == 2
     told = {(line["source"]["dataset"]["name"], line["target"]["dataset"]["name"]) for line in lines if line["type"] == "flow"}

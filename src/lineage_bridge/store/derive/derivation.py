@@ -15,14 +15,14 @@ from lineage_bridge.graph.relations import FACET_SET, Origin, Row
 from lineage_bridge.graph.statements.lineage_sets import named_nodes, read_meaning
 from lineage_bridge.ports.graph_store import Budget
 from lineage_bridge.store.chunks import batches
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive import derivation_statements as statements
-from lineage_bridge.store.derive.run_shapes import Presence
-from lineage_bridge.store.derive.search_index import SearchTexts
-from lineage_bridge.store.derive.spellings import Spellings
-from lineage_bridge.store.derive.stitching import Stitching
+from lineage_bridge.store.derive.run_shapes import RunShapeWriter
+from lineage_bridge.store.derive.search_index import SearchTextWriter
+from lineage_bridge.store.derive.spellings import AliasWriter
+from lineage_bridge.store.derive.stitching import StitchWriter
 from lineage_bridge.store.merging import merge_sql
-from lineage_bridge.store.write.changes import Changes
+from lineage_bridge.store.write.changes import ChangeRecorder
 
 _READ = NAMING_KEYS | SHAPING_KEYS
 Subject = tuple[bytes, int]
@@ -36,22 +36,22 @@ _ROWS_A_TEXT = 8
 class Derivation:
     """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
 
-    def __init__(self, connection: Connection, names: Names, changes: Changes) -> None:
+    def __init__(self, connection: StoreConnection, names: Names, changes: ChangeRecorder) -> None:
         self.connection, self.names, self.changes = connection, names, changes
-        self.presence = Presence(connection, changes)
-        self.spellings = Spellings(connection, names, changes)
-        self.stitching = Stitching(connection, self.presence)
-        self.meaning_of: dict[tuple[bytes, str], bytes | None] = {}
+        self.run_shapes = RunShapeWriter(connection, changes)
+        self.spellings = AliasWriter(connection, names, changes)
+        self.stitching = StitchWriter(connection, self.run_shapes)
+        self.lineage_set_of: dict[tuple[bytes, str], bytes | None] = {}
         self.since: dict[tuple[bytes, str], int] = {}
         self.spoken: set[tuple[int, bytes]] = set()
         self.stored: set[bytes] = set()
-        self.search = SearchTexts(connection)
+        self.search = SearchTextWriter(connection)
         for table in statements.STAGING:
             connection.execute(f"CREATE TEMP TABLE {table}")
 
     def forget(self) -> None:
         """Drop what was remembered of a transaction that did not commit."""
-        self.meaning_of.clear()
+        self.lineage_set_of.clear()
         self.since.clear()
         self.spoken.clear()
         self.stored.clear()
@@ -130,9 +130,9 @@ class Derivation:
         said = rows.get("assertion", [])
         touched |= self._new_statements(said, contents)
         touched |= {(row[0], own) for row in said if row[4] == Origin.DECLARED and (own := speaker(*row[1:4]))}
-        self.presence.stage(said)
-        touched |= self.presence.snapshots()
-        self.presence.see_staged()
+        self.run_shapes.stage(said)
+        touched |= self.run_shapes.snapshots()
+        self.run_shapes.see_staged()
         self.current_facets(said, contents)
         self.spellings.merge_words(rows.get("alias", []))
         batch_rows = sum(len(some) for some in rows.values())
@@ -142,7 +142,7 @@ class Derivation:
 
     def settle(self, budget: Budget) -> None:
         """Derive for keys that earlier batches left."""
-        self.presence.see_nothing()
+        self.run_shapes.see_nothing()
         self.stitching.keep_up(self._shapes([], budget), budget)
         self.search.keep_up(budget.rows // _ROWS_A_TEXT + 1)
 
@@ -150,7 +150,7 @@ class Derivation:
         """Reshape what earlier batches left and what was touched, within the budget; the rest is left. Those that were reshaped."""
         left = self.connection.execute("SELECT asserted_by, job FROM derive_queue LIMIT 1000").fetchall()
         waiting = list(dict.fromkeys([*left, *touched]))
-        done = self.presence.reshape(waiting, budget, self.meaning)
+        done = self.run_shapes.reshape(waiting, budget, self.meaning)
         if left:
             self.connection.executemany("DELETE FROM derive_queue WHERE asserted_by = ? AND job = ?", waiting[:done])
         if done < len(waiting):
@@ -168,7 +168,7 @@ class Derivation:
         found: dict[tuple[bytes, int, int, bytes], int] = {}
         for subject, job, about, side, origin, content, _, first, *_ in said:
             for key, carrier in carriers(about, job, side) if content in bearing and origin == Origin.OBSERVED and job else ():
-                meaning = self.meaning_of[bearing[content][key], key] if key in bearing[content] else None
+                meaning = self.lineage_set_of[bearing[content][key], key] if key in bearing[content] else None
                 if meaning:
                     place = subject, job, carrier, meaning
                     found[place] = min(found.get(place, first), first)
@@ -187,13 +187,13 @@ class Derivation:
             new,
         )
         for job, meaning in sorted({(row[1], row[3]) for row in new if not is_mark(row[3])} - self.spoken):
-            self.presence.speak(job, (), [meaning])
+            self.run_shapes.speak(job, (), [meaning])
             self.spoken.add((job, meaning))
         return {(row[0], row[1]) for row in new}
 
     def _read_meanings(self, firsts: Mapping[tuple[bytes, str], int]) -> None:
         """Know the meaning of each (facet, key) that is said since a time, reading and storing those met for the first time."""
-        if len(self.meaning_of) + len(self.spoken) > 200_000:
+        if len(self.lineage_set_of) + len(self.spoken) > 200_000:
             self.forget()
         for (facet, key), first in sorted(firsts.items()):
             self._know_meaning(facet, key, first)
@@ -201,11 +201,11 @@ class Derivation:
                 self._said_earlier(facet, key, first)
 
     def _know_meaning(self, facet: bytes, key: str, first: int) -> None:
-        if (facet, key) not in self.meaning_of:
+        if (facet, key) not in self.lineage_set_of:
             row = self.connection.execute(
                 "SELECT lineage_set, first FROM facet_lineage_set WHERE facet = ? AND key = ?", (facet, key)
             ).fetchone()
-            self.meaning_of[facet, key], self.since[facet, key] = row or (self._store_meaning(facet, key, first), first)
+            self.lineage_set_of[facet, key], self.since[facet, key] = row or (self._store_meaning(facet, key, first), first)
 
     def _said_earlier(self, facet: bytes, key: str, first: int) -> None:
         """A facet was said before it was known to be; so were the nodes it names."""
@@ -242,7 +242,7 @@ class Derivation:
         if row is None:
             return None
         self._read_meanings({(row[0], key): _LAST_TIME})
-        return self.meaning_of[row[0], key]
+        return self.lineage_set_of[row[0], key]
 
     # current facets and identity
 

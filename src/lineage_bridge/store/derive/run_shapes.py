@@ -10,20 +10,20 @@ from lineage_bridge.graph.flows.shapes import NO_SHAPE, Shape, expand, make_shap
 from lineage_bridge.graph.relations import Origin, Row, Side
 from lineage_bridge.graph.statements.lineage_sets import OWN
 from lineage_bridge.ports.graph_store import Budget
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive import run_shape_statements as statements
 from lineage_bridge.store.query.assertions import MeaningOf, dated, declared_shape, read_meaning, sayings_of
-from lineage_bridge.store.write.changes import Changes
+from lineage_bridge.store.write.changes import ChangeRecorder
 
 Subject = tuple[bytes, int]
 
 _CHUNK = 500
 
 
-class Presence:
+class RunShapeWriter:
     """Works on the writer's connection, inside its transaction."""
 
-    def __init__(self, connection: Connection, changes: Changes) -> None:
+    def __init__(self, connection: StoreConnection, changes: ChangeRecorder) -> None:
         self.connection, self.changes = connection, changes
         connection.execute("CREATE TEMP TABLE in_day (asserted_by BLOB, job BIGINT, day BIGINT, origin BIGINT, first BIGINT, last BIGINT)")
         connection.execute("CREATE TEMP TABLE in_asserter (asserted_by BLOB, job BIGINT)")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from lineage_bridge.graph.contents.search_terms import FIELDS, SEARCHED, search_text
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 
 _KEYS = ", ".join(f"'{key}'" for key in sorted(SEARCHED))
 _FACETS = f"""SELECT c.key, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
@@ -14,10 +14,10 @@ _WAITING = 1000
 """How many nodes that wait are taken up at once."""
 
 
-class SearchTexts:
+class SearchTextWriter:
     """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
         self.changed: set[int] = set()
 

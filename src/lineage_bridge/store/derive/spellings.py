@@ -14,10 +14,10 @@ from lineage_bridge.graph.identity.naming.spelling import all_space_links, closu
 from lineage_bridge.graph.identity.steps import Spelling, Vetoes, Word, symlinks
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import ALIAS, NEVER_US, Row
-from lineage_bridge.store.connection import Connection
-from lineage_bridge.store.identity.claims import ClaimKeeper
+from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.identity.claims import ClaimWriter
 from lineage_bridge.store.merging import merge_sql
-from lineage_bridge.store.write.changes import Changes
+from lineage_bridge.store.write.changes import ChangeRecorder
 
 _DATASET = int(NodeKind.DATASET)
 _KEY = "entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence"
@@ -42,13 +42,13 @@ _MERGE = merge_sql(ALIAS, f"VALUES ({', '.join('?' * len(ALIAS.names))})")
 _FACET = "SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet WHERE c.node = ? AND c.job = 0 AND c.key = 'symlinks'"
 
 
-class Spellings:
+class AliasWriter:
     """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
 
-    def __init__(self, connection: Connection, names: Names, changes: Changes) -> None:
+    def __init__(self, connection: StoreConnection, names: Names, changes: ChangeRecorder) -> None:
         self.connection, self.names, self.changes = connection, names, changes
         self.spaces: set[str] = set()
-        self.claims = ClaimKeeper(connection)
+        self.claims = ClaimWriter(connection)
 
     def forget(self) -> None:
         """Drop what was remembered of a transaction that did not commit."""

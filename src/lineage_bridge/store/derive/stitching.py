@@ -10,8 +10,8 @@ from lineage_bridge.graph.flows.shapes import NO_SHAPE, Shape, make_shape
 from lineage_bridge.graph.flows.stitching import LOOK_BACK, RULE, Sibling, holder, one_side, stitch_id, stitched_shape
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.ports.graph_store import Budget
-from lineage_bridge.store.connection import Connection
-from lineage_bridge.store.derive.run_shapes import Presence
+from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.derive.run_shapes import RunShapeWriter
 
 Subject = tuple[bytes, int]
 
@@ -47,7 +47,7 @@ _COST = 20
 _CHUNK = 200
 
 
-class _Known(NamedTuple):
+class _SiblingState(NamedTuple):
     """A sibling with the shape it had when it was last looked at, and since when."""
 
     sibling: Sibling
@@ -55,11 +55,11 @@ class _Known(NamedTuple):
     reached: int
 
 
-class Stitching:
+class StitchWriter:
     """Works on the writer's connection, inside its transaction. Does nothing where the rule is off."""
 
-    def __init__(self, connection: Connection, presence: Presence) -> None:
-        self.connection, self.presence = connection, presence
+    def __init__(self, connection: StoreConnection, presence: RunShapeWriter) -> None:
+        self.connection, self.run_shapes = connection, presence
         self.on = is_on(connection)
         connection.execute("CREATE TEMP TABLE in_stitch (asserted_by BLOB, job BIGINT, PRIMARY KEY (asserted_by, job))")
 
@@ -114,14 +114,14 @@ class Stitching:
 
     def _examine(self) -> None:
         """Compare the runs in `in_stitch` with what was known of them; the writers that this concerns wait to be looked at."""
-        known = {row[3:5]: _Known(Sibling(*row[:6]), *row[6:]) for row in self.connection.execute(_KNOWN).fetchall()}
-        now: dict[Subject, _Known] = {}
+        known = {row[3:5]: _SiblingState(Sibling(*row[:6]), *row[6:]) for row in self.connection.execute(_KNOWN).fetchall()}
+        now: dict[Subject, _SiblingState] = {}
         for parent, first, subject, job, last, shape, reached, inputs, outputs, states, streaming in self.connection.execute(
             _CANDIDATES
         ).fetchall():
             side = one_side(inputs, outputs, states, streaming=bool(streaming))
             if side is not None:
-                now[subject, job] = _Known(Sibling(parent, int(side), first, subject, job, last), shape, reached)
+                now[subject, job] = _SiblingState(Sibling(parent, int(side), first, subject, job, last), shape, reached)
         changed = [key for key in sorted(known.keys() | now.keys()) if known.get(key) != now.get(key)]
         gone, new = [known[key] for key in changed if key in known], [now[key] for key in changed if key in now]
         self.connection.executemany("DELETE FROM sibling WHERE asserted_by = ? AND job = ?", [row.sibling[3:5] for row in gone])
@@ -134,7 +134,7 @@ class Stitching:
         for key in changed:
             self._concern(known.get(key), now.get(key))
 
-    def _concern(self, old: _Known | None, new: _Known | None) -> None:
+    def _concern(self, old: _SiblingState | None, new: _SiblingState | None) -> None:
         """The writers that a changed reader held, or may hold, wait to be looked at."""
         was, is_ = (row.sibling if row and row.sibling.side == Side.INPUT else None for row in (old, new))
         if was and is_ and old and new and was[:5] == is_[:5]:
@@ -166,7 +166,7 @@ class Stitching:
         self.connection.execute(_SEEN, values)
         self.connection.execute(_DAYS, (id_, subject, job))
         shape = stitched_shape(self._shape(reader.subject, reader.job), self._shape(subject, job))
-        self.presence.move([((id_, job), NO_SHAPE, shape)])
+        self.run_shapes.move([((id_, job), NO_SHAPE, shape)])
 
     def _part(self, subject: bytes, job: int) -> None:
         """Take back what was inferred of one writer."""
@@ -174,7 +174,7 @@ class Stitching:
         row = self.connection.execute("SELECT shape FROM run_shape WHERE asserted_by = ? AND job = ?", (id_, job)).fetchone()
         if row is None:
             return
-        self.presence.move([((id_, job), row[0], make_shape(Origin.INFERRED, (), ()))])
+        self.run_shapes.move([((id_, job), row[0], make_shape(Origin.INFERRED, (), ()))])
         self.connection.execute("DELETE FROM stitch WHERE asserted_by = ? AND job = ?", (subject, job))
         for table in ("run_shape", "run_shape_day"):
             self.connection.execute(f"DELETE FROM {table} WHERE asserted_by = ? AND job = ?", (id_, job))
@@ -187,7 +187,7 @@ class Stitching:
         return make_shape(Origin.OBSERVED, rows.fetchall(), ())
 
 
-def is_on(connection: Connection) -> bool:
+def is_on(connection: StoreConnection) -> bool:
     """Whether a store holds to the rule."""
     row = connection.execute("SELECT value FROM rule WHERE name = ?", (RULE,)).fetchone()
     return bool(row and row[0])

@@ -7,7 +7,7 @@ from lineage_bridge.graph.facts.fold import Tables
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.relations import BY_NAME, Row
 from lineage_bridge.model.verification import Difference
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive.stitching import is_on
 from lineage_bridge.store.identity.groups import Identities
 
@@ -54,7 +54,7 @@ APART = frozenset({"position", "change", "change_epoch", "rule"})
 """What tells how the store came to be, and by which rules it is derived."""
 
 
-def verify(connection: Connection, names: Names, told: Callable[[str], None] = lambda _: None) -> Iterator[Difference]:
+def verify(connection: StoreConnection, names: Names, told: Callable[[str], None] = lambda _: None) -> Iterator[Difference]:
     """Compare each derived table, in turn. Works on one moment of the store; needs memory for its relations. `told` hears of each step."""
     told("reading the relations")
     tables = read_tables(connection)
@@ -79,14 +79,14 @@ def verify(connection: Connection, names: Names, told: Callable[[str], None] = l
         yield Difference(table, waiting, waiting, 0)
 
 
-def _indexed(connection: Connection, index: str, ids: str) -> Difference:
+def _indexed(connection: StoreConnection, index: str, ids: str) -> Difference:
     """Whether a full-text index holds the rows it must, and no others."""
     kept = connection.dialect.full_text.keys(index)
     counts = (f"SELECT count(*) FROM ({sql})" for sql in (kept, f"{kept} EXCEPT {ids}", f"{ids} EXCEPT {kept}"))
     return Difference(index, *(connection.execute(sql).fetchone()[0] for sql in counts))
 
 
-def read_tables(connection: Connection) -> Tables:
+def read_tables(connection: StoreConnection) -> Tables:
     """The relations that derived values are made of."""
     tables: Tables = {name: {} for name in BY_NAME}
     for name in _NEEDED:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.model.differences import Drift
 from lineage_bridge.model.graph import Node
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.moment import Moment
 from lineage_bridge.store.query.nodes import Nodes
 
@@ -24,7 +24,7 @@ _OTHER = {int(Origin.DECLARED): int(Origin.OBSERVED), int(Origin.OBSERVED): int(
 class DriftFinder:
     """Compares over one moment; the names of one dataset are one."""
 
-    def __init__(self, connection: Connection, nodes: Nodes, when: Moment) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes, when: Moment) -> None:
         self.connection, self.nodes, self.when = connection, nodes, when
 
     def jobs(self, namespace: str | None, name: str | None, limit: int, offset: int) -> list[Node]:

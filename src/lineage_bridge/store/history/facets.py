@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import FacetEntry, FacetHistory, LifeEntry
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
 
 _SCAN = 50_000
@@ -40,7 +40,7 @@ class _Entry:
 class FacetHistories:
     """Histories over one connection."""
 
-    def __init__(self, connection: Connection, nodes: Nodes) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
 
     def of(self, members: Iterable[Node], key: str, at_us: int) -> FacetHistory:

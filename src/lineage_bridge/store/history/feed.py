@@ -12,7 +12,7 @@ from lineage_bridge.errors import GoneError, RequestError
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.model.differences import ChangePage, ChangeRecord, Turn
 from lineage_bridge.model.graph import Node
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.write.changes import COLUMNS, FED, newest
 
@@ -25,7 +25,7 @@ _WAY_ON = "take a cursor of this moment with after=now, read the graph anew, and
 class Feed:
     """Reads over one connection, of one moment of the store."""
 
-    def __init__(self, connection: Connection, nodes: Nodes) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
         self.newest = newest(connection)
         oldest = connection.execute("SELECT min(seq) FROM change").fetchone()[0]

@@ -9,7 +9,7 @@ from lineage_bridge.graph.flows.shapes import NO_SHAPE, Shape, expand, make_shap
 from lineage_bridge.graph.ids import day_of
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.store.chunks import chunks, marks
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.assertions import declared_shape, read_meaning, sayings_of, shape_at, stored_meaning
 from lineage_bridge.store.query.flows import RawEdge
 
@@ -25,7 +25,7 @@ AND p.current_since > ? AND p.current_since <= ? + CASE c.stretch {_LONGEST} END
 """An index look-up for each class of stretches that a job has, however many runs it has."""
 
 
-class Formed(NamedTuple):
+class PendingShape(NamedTuple):
     """What one subject amounted to: its shape, the edges of its job that followed from it, and when it had spoken last."""
 
     shape: Shape
@@ -33,26 +33,26 @@ class Formed(NamedTuple):
     last: int
 
 
-class Forming:
+class PendingShapes:
     """The subjects of jobs that had not reached their present shape at a time; each job is looked up once."""
 
-    def __init__(self, connection: Connection, at_us: int) -> None:
+    def __init__(self, connection: StoreConnection, at_us: int) -> None:
         self.connection, self.at_us = connection, at_us
-        self._known: dict[int, list[Formed]] = {}
+        self._known: dict[int, list[PendingShape]] = {}
 
-    def of_job(self, job: int) -> list[Formed]:
+    def of_job(self, job: int) -> list[PendingShape]:
         """What the forming subjects of a job amounted to."""
         if job not in self._known:
-            self.meet([job])
+            self.load([job])
         return self._known[job]
 
-    def of(self, jobs: Iterable[int]) -> list[Formed]:
+    def of(self, jobs: Iterable[int]) -> list[PendingShape]:
         """What the forming subjects of these jobs amounted to."""
         wanted = sorted(set(jobs))
-        self.meet(wanted)
+        self.load(wanted)
         return [formed for job in wanted for formed in self._known[job]]
 
-    def meet(self, jobs: Iterable[int]) -> None:
+    def load(self, jobs: Iterable[int]) -> None:
         """Look up many jobs at once."""
         new = [job for job in jobs if job not in self._known]
         self._known.update((job, []) for job in new)
@@ -63,14 +63,14 @@ class Forming:
                 if formed.shape.id != NO_SHAPE:
                     self._known[job].append(formed)
 
-    def _formed(self, subject: bytes, job: int, origin: int) -> Formed:
+    def _formed(self, subject: bytes, job: int, origin: int) -> PendingShape:
         shape = self.shape(subject, job, origin)
         expansion = expand(shape, {meaning: read_meaning(self.connection, meaning) for _, meaning in shape.statements})
         edges: list[RawEdge] = [(*row, 0) for row in bind(expansion, job, origin)]
         for place, hub in enumerate(expansion.hubs):
             pairs = ((source, target) for source in hub.inputs for target in hub.outputs)
             edges += [(*pair, job, origin, int(Evidence.CO_OCCURRENCE), hub_id(shape.id, place)) for pair in pairs]
-        return Formed(shape, tuple(edges), self.last(subject, job))
+        return PendingShape(shape, tuple(edges), self.last(subject, job))
 
     def shape(self, subject: bytes, job: int, origin: int) -> Shape:
         """What a subject amounted to by what it had said."""

@@ -4,16 +4,16 @@ from dataclasses import dataclass
 
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.runs.liveness import Liveness
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.past import FlowsAt
 from lineage_bridge.store.history.spans import CurrentSpans, Spans, SpansAt
-from lineage_bridge.store.history.standing import StandingAt
-from lineage_bridge.store.query.endings import Endings, StandingFlows
-from lineage_bridge.store.query.explicit_flows import StatedFlows
+from lineage_bridge.store.history.standing import CompleteRunsAt
+from lineage_bridge.store.query.endings import Endings, FlowsWithoutEnded
+from lineage_bridge.store.query.explicit_flows import FlowsPreferExplicit
 from lineage_bridge.store.query.flows import CurrentFlows, Flows
-from lineage_bridge.store.query.labels import Labels, Standing
+from lineage_bridge.store.query.labels import CompleteRuns, Labels
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.runs.heartbeats import Pulse
+from lineage_bridge.store.runs.heartbeats import Heartbeats
 from lineage_bridge.store.runs.runs import Runs
 
 
@@ -27,11 +27,11 @@ class Moment:
 
     def alive(self, job: int, last: int | None, *ports: tuple[int, int]) -> Liveness | None:
         """How an edge or port stands by its stream's heartbeats, as Pulse; what they were like at an earlier time is not told."""
-        return self.labels.pulse.of_edge(job, last, ports) if self.at_us is None else None
+        return self.labels.heartbeats.liveness_of(job, last, ports) if self.at_us is None else None
 
 
 def moment(
-    connection: Connection,
+    connection: StoreConnection,
     nodes: Nodes,
     runs: Runs,
     now_us: int,
@@ -41,20 +41,20 @@ def moment(
 ) -> Moment:
     """Now, which labels need to know; or, if given, the time `at_us`. With `ended`, also what has ended."""
     raw, spans = _raw(connection, nodes, at_us)
-    standing: Standing = StandingAt(connection, runs, raw.forming) if isinstance(raw, FlowsAt) else runs
+    standing: CompleteRuns = CompleteRunsAt(connection, runs, raw.forming) if isinstance(raw, FlowsAt) else runs
     endings = Endings(connection, spans, at_us)
     then = now_us if at_us is None else at_us
-    labels = Labels(raw, standing, then, spans, endings, Pulse(connection, runs, then))
-    return Moment(StatedFlows(StandingFlows(raw, endings, ended=ended), nodes), labels, at_us)
+    labels = Labels(raw, standing, then, spans, endings, Heartbeats(connection, runs, then))
+    return Moment(FlowsPreferExplicit(FlowsWithoutEnded(raw, endings, ended=ended), nodes), labels, at_us)
 
 
-def flows(connection: Connection, nodes: Nodes, at_us: int | None = None) -> Flows:
+def flows(connection: StoreConnection, nodes: Nodes, at_us: int | None = None) -> Flows:
     """The flows of now or, if given, of the time `at_us`, without what has ended; for questions that need no labels."""
     raw, spans = _raw(connection, nodes, at_us)
-    return StatedFlows(StandingFlows(raw, Endings(connection, spans, at_us), ended=False), nodes)
+    return FlowsPreferExplicit(FlowsWithoutEnded(raw, Endings(connection, spans, at_us), ended=False), nodes)
 
 
-def _raw(connection: Connection, nodes: Nodes, at_us: int | None) -> tuple[Flows, Spans]:
+def _raw(connection: StoreConnection, nodes: Nodes, at_us: int | None) -> tuple[Flows, Spans]:
     if at_us is None:
         return CurrentFlows(connection, nodes), CurrentSpans(connection)
     past = FlowsAt(connection, nodes, at_us)

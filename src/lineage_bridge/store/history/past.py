@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Iterator
 
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.store.chunks import chunks, marks
-from lineage_bridge.store.connection import Connection
-from lineage_bridge.store.history.forming import Forming, side_of
+from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.history.forming import PendingShapes, side_of
 from lineage_bridge.store.query.flows import Direction, RawEdge, RawPort, RawStatement
 from lineage_bridge.store.query.nodes import Nodes
 
@@ -31,9 +31,9 @@ STRAIGHT_JOIN {_REACHED} WHERE j.job = w.job)"""
 class FlowsAt:
     """The flows as of `at_us`. Whether there was one is exact; see Forming for what a repeating statement said last within a day."""
 
-    def __init__(self, connection: Connection, nodes: Nodes, at_us: int) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes, at_us: int) -> None:
         self.connection, self.nodes, self.at_us = connection, nodes, at_us
-        self.forming = Forming(connection, at_us)
+        self.forming = PendingShapes(connection, at_us)
         self._asked: tuple[Direction, tuple[int, ...]] | None = None
         self._jobs: set[int] = set()
         self._hubs = connection.execute("SELECT EXISTS (SELECT 1 FROM hub)").fetchone()[0] == 1
@@ -80,7 +80,7 @@ class FlowsAt:
             met = set(some)
             found: set[RawPort] = set(self._ports_at(some, side, limit))
             jobs = self._jobs_at(some, Direction.DOWN if side == Side.INPUT else Direction.UP)
-            self.forming.meet(jobs)
+            self.forming.load(jobs)
             for job, dataset, origin in self._forming_ports(jobs, side):
                 if dataset in met:
                     found.add((job, dataset, int(side), origin))

@@ -6,14 +6,14 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.differences import Between, Change, ChangePage, Drift, DriftPage, GraphDiff
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.history import FacetHistory, LifeEntry, SchemaHistory
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.diff import JobDiff, walks
 from lineage_bridge.store.history.drift import DriftFinder
 from lineage_bridge.store.history.facets import FacetHistories
 from lineage_bridge.store.history.feed import Feed
 from lineage_bridge.store.history.moment import moment, resolution
-from lineage_bridge.store.history.schema_versions import Schemas
-from lineage_bridge.store.query.lineage import LineageQuestions
+from lineage_bridge.store.history.schema_versions import SchemaHistories
+from lineage_bridge.store.lineage.questions import LineageQuestions
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.runs import Runs
 
@@ -24,13 +24,13 @@ _ALL_TIME = 2**63 - 1
 class HistoryQuestions:
     """Implements ports.HistoryReader over one connection."""
 
-    def __init__(self, connection: Connection, nodes: Nodes, runs: Runs) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs) -> None:
         self.connection, self.nodes, self.runs = connection, nodes, runs
 
     def schemas(self, dataset: Node, at_us: int | None = None) -> SchemaHistory:
         """The schema versions of a dataset, under all its names, until `at_us`, if given."""
         nodes = self.nodes.at(at_us)
-        return Schemas(self.connection, nodes).of(nodes.group(dataset)[1], _ALL_TIME if at_us is None else at_us)
+        return SchemaHistories(self.connection, nodes).of(nodes.group(dataset)[1], _ALL_TIME if at_us is None else at_us)
 
     def facet(self, node: Node, key: str, at_us: int | None = None) -> FacetHistory:
         """The versions of one facet of a node, under all its names, until `at_us`, if given."""

@@ -7,7 +7,7 @@ from lineage_bridge.graph.relations import Row, Side
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import SchemaHistory, SchemaVersion
 from lineage_bridge.openlineage.facets import SchemaDatasetFacet, SchemaField, read_as
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
 
 _SCAN = 50_000
@@ -20,10 +20,10 @@ JOIN facet_set c ON c.facet_set = s.facet_set AND c.key = 'schema'"""
 _RENAMED = """SELECT DISTINCT previous FROM lifecycle WHERE dataset = ? AND change = 'RENAME' AND previous <> 0 AND first <= ?"""
 
 
-class Schemas:
+class SchemaHistories:
     """Histories over one connection; each facet is read once."""
 
-    def __init__(self, connection: Connection, nodes: Nodes) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
         self._fields: dict[bytes, tuple[str, tuple[SchemaField, ...]] | None] = {}
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from lineage_bridge.graph.ids import day_of
 from lineage_bridge.graph.statements.lineage_sets import OWN
 from lineage_bridge.store.chunks import chunks, marks
-from lineage_bridge.store.connection import Connection
-from lineage_bridge.store.history.forming import Formed, Forming
+from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.history.forming import PendingShape, PendingShapes
 
 FEW_SHAPES = 64
 """Of a job with more shapes, those that hold an edge are looked up by the edge."""
@@ -54,7 +54,7 @@ class Span(NamedTuple):
 class Spans(ABC):
     """Look-ups over one connection; what concerns a whole job is read once."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
         self._shapes: dict[int, list[Span] | None] = {}
         self._last: dict[tuple[int, int], int | None] = {}
@@ -69,7 +69,7 @@ class Spans(ABC):
             self._last[job, shape] = self.lasts(_ONE_HELD, (job, shape))[0][3]
         return self._last[job, shape]
 
-    def meet(self, jobs: Iterable[int]) -> None:
+    def load(self, jobs: Iterable[int]) -> None:
         """Read the shapes of many jobs at once."""
         for some in chunks(job for job in jobs if job not in self._shapes):
             found: dict[int, list[_SpanRow]] = {job: [] for job in some}
@@ -88,7 +88,7 @@ class Spans(ABC):
         rows = self.connection.execute("SELECT DISTINCT shape FROM job_shape WHERE job = ?", (job,)).fetchall()
         return [shape for (shape,) in rows if self.last(job, shape) is not None]
 
-    def formed(self, job: int) -> list[Formed]:  # noqa: ARG002 - of now, nothing is forming
+    def formed(self, job: int) -> list[PendingShape]:  # noqa: ARG002 - of now, nothing is forming
         """What subjects amounted to that had not reached their present shape."""
         return []
 
@@ -142,7 +142,7 @@ class Spans(ABC):
     def shapes(self, job: int) -> list[Span] | None:
         """The shapes of a job, newest first; None if they are too many to look through."""
         if job not in self._shapes:
-            self.meet([job])
+            self.load([job])
         return self._shapes[job]
 
 
@@ -157,7 +157,7 @@ class CurrentSpans(Spans):
 class SpansAt(Spans):
     """As of a time: of runs that had their present shape by then, and of those that were forming. Exact at midnights, else to the day."""
 
-    def __init__(self, connection: Connection, forming: Forming) -> None:
+    def __init__(self, connection: StoreConnection, forming: PendingShapes) -> None:
         super().__init__(connection)
         self.forming, self.at_us = forming, forming.at_us
 
@@ -168,10 +168,10 @@ class SpansAt(Spans):
     def meet(self, jobs: Iterable[int]) -> None:
         """As Spans."""
         wanted = set(jobs)
-        self.forming.meet(wanted)
-        super().meet(wanted)
+        self.forming.load(wanted)
+        super().load(wanted)
 
-    def formed(self, job: int) -> list[Formed]:
+    def formed(self, job: int) -> list[PendingShape]:
         """As Spans."""
         return self.forming.of_job(job)
 
@@ -193,7 +193,7 @@ class SpansAt(Spans):
         """As Spans."""
         return _later(super().hub(job, hub), self._formed(job, lambda f: f.shape.id in (hub, hub ^ 1)))
 
-    def _formed(self, job: int, holds: Callable[[Formed], bool]) -> int | None:
+    def _formed(self, job: int, holds: Callable[[PendingShape], bool]) -> int | None:
         return max((formed.last for formed in self.forming.of_job(job) if holds(formed)), default=None)
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from lineage_bridge.graph.flows.shapes import NO_SHAPE
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.state import run_state
-from lineage_bridge.store.connection import Connection
-from lineage_bridge.store.history.forming import Forming, side_of
+from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.history.forming import PendingShapes, side_of
 from lineage_bridge.store.runs.runs import Runs
 
 _ENDED = """SELECT asserted_by, shape, last, current_since FROM run_shape WHERE job = ? AND origin = 1 AND last <= ?
@@ -18,10 +18,10 @@ FROM run_event WHERE run = :run AND first <= :at GROUP BY type"""
 _SCAN = 200
 
 
-class StandingAt:
+class CompleteRunsAt:
     """What labels ask of a job, as of a time. That a job streams is a trait of it, however late it was learnt."""
 
-    def __init__(self, connection: Connection, runs: Runs, forming: Forming) -> None:
+    def __init__(self, connection: StoreConnection, runs: Runs, forming: PendingShapes) -> None:
         self.connection, self.runs, self.forming, self.at_us = connection, runs, forming, forming.at_us
 
     def is_streaming(self, job: int) -> bool:

@@ -9,7 +9,7 @@ from lineage_bridge.graph.identity.steps import FACET, OPERATOR, RULE, SYMLINK, 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import NEVER_US
 from lineage_bridge.model.history import AliasFilter, AliasRecord
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.identity.groups import Identities
 
 _COLUMNS = "entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence, 0"
@@ -38,7 +38,7 @@ _DATASET = int(NodeKind.DATASET)
 class AliasList:
     """Reads over one connection."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: StoreConnection) -> None:
         self.connection, self.identities = connection, Identities(connection)
 
     def page(self, which: AliasFilter) -> list[AliasRecord]:

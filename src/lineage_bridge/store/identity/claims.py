@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from lineage_bridge.graph.identity.claims import Claim, claims
 from lineage_bridge.store.chunks import batches, marks
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 
 Said = tuple[int, str, bytes]
 """dataset, key, facet"""
@@ -29,7 +29,7 @@ End = tuple[int, str, str]
 class Claims:
     """Reads over one connection, now or at `at_us`."""
 
-    def __init__(self, connection: Connection, at_us: int | None = None) -> None:
+    def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
         self.connection, self.at_us = connection, _ALWAYS if at_us is None else at_us
 
     def around(self, ends: Collection[End]) -> list[Claim]:
@@ -46,10 +46,10 @@ class Claims:
         return found
 
 
-class ClaimKeeper:
+class ClaimWriter:
     """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
         self._seen: dict[Said, int] = {}
 

@@ -13,7 +13,7 @@ from lineage_bridge.graph.identity.steps import RULE, SYMLINK, Group, Link, Spel
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Row
 from lineage_bridge.store.chunks import batches, chunks, marks
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive.spellings import WORD
 from lineage_bridge.store.identity.claims import Claims
 from lineage_bridge.store.identity.names_at import NamesAt
@@ -75,7 +75,7 @@ class Identities:
     As of a time there are the names that had been spoken of by then, and what operators had said.
     """
 
-    def __init__(self, connection: Connection, at_us: int | None = None) -> None:
+    def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
         self.connection = connection
         self.symlinks = Symlinks(connection, at_us)
         self.claims = Claims(connection, at_us)
@@ -132,10 +132,10 @@ class Identities:
         """The node that stands for a group: the one whose name comes first in the order of canonical names."""
         return self.ids[min((s for s in group.spellings if s in self.ids), key=canonical_order)]
 
-    def spelt(self, spelling: Spelling) -> Group:
+    def group_of(self, spelling: Spelling) -> Group:
         """The group of any spelling, of a node or not: one that nodes are known by as it stands, else what the rules make of it."""
         known = groups([spelling], self)[spelling]
-        return known if self.members(known) else groups([spelling], _Guest(self, spelling))[spelling]
+        return known if self.members(known) else groups([spelling], _WithSpelling(self, spelling))[spelling]
 
     def all(self) -> Iterator[Identity]:
         """The identity of every node that is not alone under its own name. Reads all names at once."""
@@ -269,7 +269,7 @@ class Identities:
             yield from self.connection.execute(sql.format(places), [value for key in some for value in key])
 
 
-class _Guest:
+class _WithSpelling:
     """A book with one spelling more than the store's: what the rules make of it holds, whether or not there is a node."""
 
     def __init__(self, book: Identities, guest: Spelling) -> None:

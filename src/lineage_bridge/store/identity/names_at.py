@@ -10,7 +10,7 @@ from lineage_bridge.graph.identity.steps import Vetoes, Word
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import ALIAS as ALIASES
 from lineage_bridge.graph.relations import Row
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive.spellings import WORD
 
 _KEY = " AND ".join(f"{column} = ?" for column in ALIASES.key)
@@ -30,7 +30,7 @@ class _Used(NamedTuple):
 class NamesAt:
     """Look-ups over one connection, as of `at_us`; remembers what it met."""
 
-    def __init__(self, connection: Connection, at_us: int) -> None:
+    def __init__(self, connection: StoreConnection, at_us: int) -> None:
         self.connection, self.at_us = connection, at_us
         self._owners: dict[int, bool] = {}
         self._spaces: dict[str, bool] = {}

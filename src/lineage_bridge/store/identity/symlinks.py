@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 
 from lineage_bridge.graph.identity.steps import symlinks
 from lineage_bridge.store.chunks import chunks, marks
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 
 Pair = tuple[int, int, str]
 """dataset, the other name, the type of the link"""
@@ -24,7 +24,7 @@ WHERE s.node = :dataset AND s.side IN (0, 1, 2) AND s.first <= :at ORDER BY 2 DE
 class Symlinks:
     """Reads over one connection, now or at `at_us`."""
 
-    def __init__(self, connection: Connection, at_us: int | None = None) -> None:
+    def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
         self.connection, self.at_us = connection, at_us
         self._of: dict[int, list[Pair]] = {}
         self._any: bool | None = None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.columns import ColumnStep
 
 MOST = 10
@@ -14,7 +14,7 @@ SELECT 1 FROM facet_lineage_set m WHERE m.facet = r.facet AND m.key IN ('columnL
 ORDER BY description LIMIT {MOST}"""
 
 
-def descriptions(connection: Connection, steps: Iterable[ColumnStep], at_us: int | None = None) -> tuple[str, ...]:
+def descriptions(connection: StoreConnection, steps: Iterable[ColumnStep], at_us: int | None = None) -> tuple[str, ...]:
     """What is said of these statements, or had been by `at_us`; sorted."""
     found = {row[0] for step in steps for row in connection.execute(_DESCRIPTIONS, {**step._asdict(), "at": at_us})}
     return tuple(sorted(found))[:MOST]

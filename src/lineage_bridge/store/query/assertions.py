@@ -8,7 +8,7 @@ from lineage_bridge.graph.flows.shapes import Shape, make_shape
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.graph.statements.lineage_sets import Meaning, Statement
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 
 MeaningOf = Callable[[bytes, str], bytes | None]
 """The meaning of a content's facet under a key."""
@@ -28,12 +28,12 @@ WHERE run = :asserted_by AND job = :job AND first <= :at GROUP BY dataset, side"
 _STATED = "SELECT carrier, lineage_set, first, 0 FROM run_lineage_set WHERE asserted_by = :asserted_by AND job = :job AND first <= :at"
 
 
-def sayings_of(connection: Connection, subject: bytes, job: int) -> list[Saying]:
+def sayings_of(connection: StoreConnection, subject: bytes, job: int) -> list[Saying]:
     """What a design-time statement said of flow, day by day; `job` is the dataset it is about when it names no job."""
     return [Saying(*row) for row in connection.execute(_SAYINGS, {"asserted_by": subject, "job": job})]
 
 
-def declared_shape(connection: Connection, job: int, content: bytes, meaning_of: MeaningOf) -> Shape:
+def declared_shape(connection: StoreConnection, job: int, content: bytes, meaning_of: MeaningOf) -> Shape:
     """The shape of one content of a design-time statement; `job` is the dataset it is about when it names no job."""
     row = connection.execute("SELECT kind FROM node WHERE id = ?", (job,)).fetchone()
     spoken_of = declaring_keys(job if row and row[0] == NodeKind.JOB else 0)
@@ -44,7 +44,7 @@ def declared_shape(connection: Connection, job: int, content: bytes, meaning_of:
     return make_shape(Origin.DECLARED, [(side, dataset) for side, dataset, _ in declared], statements)
 
 
-def shape_at(connection: Connection, subject: bytes, job: int, at_us: int) -> tuple[Shape, Growth]:
+def shape_at(connection: StoreConnection, subject: bytes, job: int, at_us: int) -> tuple[Shape, Growth]:
     """The shape of a run by what it had said by a time."""
     values = {"asserted_by": subject, "job": job, "at": at_us}
     namings = [Naming(*row) for row in connection.execute(_NAMINGS, values)]
@@ -56,7 +56,9 @@ def shape_at(connection: Connection, subject: bytes, job: int, at_us: int) -> tu
     return run_shape(job, namings, dated(connection, (subject, job), stated, meaning_of, at_us))
 
 
-def dated(connection: Connection, who: tuple[bytes, int], stated: list[Stated], meaning_of: MeaningOf, at_us: int = _NOW) -> list[Stated]:
+def dated(
+    connection: StoreConnection, who: tuple[bytes, int], stated: list[Stated], meaning_of: MeaningOf, at_us: int = _NOW
+) -> list[Stated]:
     """What a run (with its job) stated, and when last where that decides: for several meanings of one carrier in snapshots."""
     if not any(is_snapshot(row.meaning) for row in stated):
         return stated
@@ -71,7 +73,7 @@ def dated(connection: Connection, who: tuple[bytes, int], stated: list[Stated], 
     return [row._replace(last=lasts.get((row.carrier, row.meaning), 0)) for row in stated]
 
 
-def stored_meaning(connection: Connection, content: bytes, key: str) -> bytes | None:
+def stored_meaning(connection: StoreConnection, content: bytes, key: str) -> bytes | None:
     """The meaning of a stored content's facet, if it has one that can be read."""
     row = connection.execute(
         "SELECT m.lineage_set FROM facet_set c JOIN facet_lineage_set m ON m.facet = c.facet AND m.key = c.key "
@@ -81,7 +83,7 @@ def stored_meaning(connection: Connection, content: bytes, key: str) -> bytes | 
     return row[0] if row else None
 
 
-def read_meaning(connection: Connection, meaning: bytes) -> Meaning:
+def read_meaning(connection: StoreConnection, meaning: bytes) -> Meaning:
     """A stored meaning, without the names of its nodes."""
     explicit = connection.execute("SELECT explicit FROM lineage_set WHERE lineage_set = ?", (meaning,)).fetchone()[0]
     rows = connection.execute(

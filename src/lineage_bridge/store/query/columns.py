@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol
 
 from lineage_bridge.graph.statements.lineage_sets import NO_SOURCE, OWN
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.flows import Direction, Flows
 
 _COLUMNS = "j.job, j.carrier, j.origin, s.lineage_set, s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking"
@@ -55,7 +55,7 @@ class Columns(Protocol):
 class CurrentColumns:
     """Those of now, over one connection: one indexed look-up a column."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
 
     def into(self, node: int, field: str) -> Iterator[ColumnStep]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.store.chunks import chunks, marks
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.spans import Spans
 from lineage_bridge.store.query.flows import Direction, Flows, RawEdge, RawPort, RawStatement
 
@@ -21,7 +21,7 @@ _NAMED = "SELECT 1 FROM job_io WHERE job = ? AND dataset = ? AND side = ? AND or
 class Endings:
     """As of a time: whether an edge has been ended, and not been said again since."""
 
-    def __init__(self, connection: Connection, spans: Spans, at_us: int | None) -> None:
+    def __init__(self, connection: StoreConnection, spans: Spans, at_us: int | None) -> None:
         self.connection, self.spans = connection, spans
         self.at_us = _NOW if at_us is None else at_us
         self._dropped: dict[int, int | None] = {}
@@ -33,7 +33,7 @@ class Endings:
         """Whether nothing was ever dropped or renamed, and no operator's end stands."""
         return not self._drops and not self._ordered
 
-    def meet(self, ids: Iterable[int]) -> None:
+    def load(self, ids: Iterable[int]) -> None:
         """Look up when these datasets were dropped, all at once."""
         new = {id_ for id_ in ids if id_ not in self._dropped} if self._drops else ()
         self._dropped.update(dict.fromkeys(new))
@@ -101,7 +101,7 @@ class Endings:
         return None if found is None or found[0] is None else int(found[0])
 
 
-class StandingFlows:
+class FlowsWithoutEnded:
     """The flows of a moment without those that have ended (unless `ended`), and with those that renames make."""
 
     def __init__(self, flows: Flows, endings: Endings, *, ended: bool) -> None:
@@ -114,7 +114,7 @@ class StandingFlows:
             return
         edges = list(self.flows.around(ids, direction))
         if not self.ended:
-            self.endings.meet({end for edge in edges for end in edge[:2]})
+            self.endings.load({end for edge in edges for end in edge[:2]})
             edges = [edge for edge in edges if not self.endings.has_ended(*edge[:4])]
         yield from edges
         yield from self.endings.renamed(ids, direction)
@@ -125,7 +125,7 @@ class StandingFlows:
             yield from self.flows.ports(ids, side, limit)
             return
         if not self.ended:
-            self.endings.meet(ids)
+            self.endings.load(ids)
         for port in self.flows.ports(ids, side, limit):
             if self.ended or not self.endings.has_ended_port(*port):
                 yield port
@@ -135,7 +135,7 @@ class StandingFlows:
         ports = self.flows.job_ports(job, side)
         if self.ended or self.endings.none:
             return ports
-        self.endings.meet(port[1] for port in ports)
+        self.endings.load(port[1] for port in ports)
         return [port for port in ports if not self.endings.has_ended_port(*port)]
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:

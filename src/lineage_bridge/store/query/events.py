@@ -7,7 +7,7 @@ from itertools import islice
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import RecordAddress
 from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineRecord
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.dialect import NO_LIMIT
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.runs import Runs
@@ -28,7 +28,7 @@ _EventRow = tuple[int, bytes, str, bytes, str]
 class Events:
     """Implements ports.EventReader over one connection."""
 
-    def __init__(self, connection: Connection, nodes: Nodes, runs: Runs) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs) -> None:
         self.connection, self.nodes, self.runs = connection, nodes, runs
 
     def page(self, which: EventFilter) -> list[EventRecord]:

@@ -10,7 +10,7 @@ from lineage_bridge.store.query.nodes import Nodes
 _MANY = 500
 
 
-class Stated:
+class ExplicitFlows:
     """Whether a flow that rests on occurring together is told better under another name of its job."""
 
     def __init__(self, flows: Flows, nodes: Nodes) -> None:
@@ -48,11 +48,11 @@ class Stated:
         return self._told[job, target]
 
 
-class StatedFlows:
+class FlowsPreferExplicit:
     """The flows of a moment without those that are told better under another name of their job."""
 
     def __init__(self, flows: Flows, nodes: Nodes) -> None:
-        self.flows, self.stated = flows, Stated(flows, nodes)
+        self.flows, self.stated = flows, ExplicitFlows(flows, nodes)
 
     def around(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """As Flows."""

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.store.chunks import chunks, marks
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
 
 RawEdge = tuple[int, int, int, int, int, int]
@@ -60,7 +60,7 @@ class Flows(Protocol):
 class CurrentFlows:
     """The flows of now."""
 
-    def __init__(self, connection: Connection, nodes: Nodes) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
         self._hubs = connection.execute("SELECT EXISTS (SELECT 1 FROM hub)").fetchone()[0] == 1
 

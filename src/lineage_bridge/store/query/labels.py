@@ -8,10 +8,10 @@ from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.store.history.spans import Spans
 from lineage_bridge.store.query.endings import Endings
 from lineage_bridge.store.query.flows import Flows
-from lineage_bridge.store.runs.heartbeats import Pulse
+from lineage_bridge.store.runs.heartbeats import Heartbeats
 
 
-class Standing(Protocol):
+class CompleteRuns(Protocol):
     """What labels ask of a job."""
 
     def is_streaming(self, job: int) -> bool:
@@ -27,8 +27,8 @@ class Standing(Protocol):
 class Labels:
     """Labels as of `now_us`; what concerns a whole job is computed once."""
 
-    def __init__(self, flows: Flows, runs: Standing, now_us: int, spans: Spans, endings: Endings, pulse: Pulse) -> None:
-        self.flows, self.runs, self.now_us, self.spans, self.endings, self.pulse = flows, runs, now_us, spans, endings, pulse
+    def __init__(self, flows: Flows, runs: CompleteRuns, now_us: int, spans: Spans, endings: Endings, pulse: Heartbeats) -> None:
+        self.flows, self.runs, self.now_us, self.spans, self.endings, self.heartbeats = flows, runs, now_us, spans, endings, pulse
         self._complete: dict[tuple[int, Side], list[frozenset[int]]] = {}
         self._newest: dict[tuple[int, Side], frozenset[int]] = {}
         self._named: dict[tuple[int, Side], frozenset[int]] = {}
@@ -37,7 +37,7 @@ class Labels:
         """Of the jobs whose flows and ports all stand alike: how, and their last event. Pairs of hubs and renames stand for themselves."""
         if not self.endings.none:
             return {}
-        self.spans.meet(jobs)
+        self.spans.load(jobs)
         alone = ((job, self.spans.alone(job)) for job in jobs)
         return {job: (freshness(span.last, self.now_us), span.last) for job, span in alone if span}
 
@@ -56,7 +56,7 @@ class Labels:
         return self._ends(source, target, job, origin, last), last
 
     def _ends(self, source: int, target: int, job: int, origin: int, last: int | None) -> Label:
-        self.endings.meet((source, target))
+        self.endings.load((source, target))
         if self.endings.has_ended(source, target, job, origin):
             return Label.ENDED
         fresh = freshness(last, self.now_us)
@@ -69,7 +69,7 @@ class Labels:
     def port(self, job: int, dataset: int, side: Side, origin: int) -> tuple[Label, int | None]:
         """The label of an input or output, and the last event of any run that named it."""
         last = self.spans.port(job, dataset, int(side), origin)
-        self.endings.meet([dataset])
+        self.endings.load([dataset])
         if self.endings.has_ended_port(job, dataset, int(side), origin):
             return Label.ENDED, last
         gone = origin == Origin.OBSERVED and self.superseded(job, dataset, side, last)

@@ -9,7 +9,7 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import AliasFilter, AliasRecord
 from lineage_bridge.store.chunks import chunks, marks
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.dialect import NO_LIMIT
 from lineage_bridge.store.identity.aliases import AliasList
 from lineage_bridge.store.identity.groups import Identities
@@ -24,7 +24,7 @@ _TRIGRAM = 3
 class Nodes:
     """Implements ports.NodeReader over one connection; caches the nodes it has loaded."""
 
-    def __init__(self, connection: Connection, at_us: int | None = None) -> None:
+    def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
         """With `at_us`, which names stand for one dataset is as of that time."""
         self.connection = connection
         self.identities = Identities(connection, at_us)
@@ -146,7 +146,7 @@ class Nodes:
         node = self.find(kind, namespace, name)
         if node is not None:
             return node
-        group = self.identities.spelt(Spelling(int(kind), namespace, name))
+        group = self.identities.group_of(Spelling(int(kind), namespace, name))
         return self.by_id(self.identities.head(group)) if self.identities.members(group) else None
 
 

@@ -1,15 +1,15 @@
 """How far the store has come."""
 
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 
 _POSITION = 'SELECT source, partition, "offset" FROM position'
 _QUEUED = "SELECT 1 FROM derive_queue UNION ALL SELECT 1 FROM search_queue UNION ALL SELECT 1 FROM stitch_queue LIMIT 1"
 
 
-class Progress:
+class StoreProgress:
     """Implements ports.ProgressReader over one connection."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
 
     def position(self) -> dict[tuple[str, int], int]:

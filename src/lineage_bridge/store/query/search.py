@@ -7,7 +7,7 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.search import Match, SearchFilter, SearchPage
 from lineage_bridge.openlineage.facets import OwnershipFacet, TagsFacet, read_as
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.dialect import FullText
 from lineage_bridge.store.query.nodes import Nodes
 
@@ -32,7 +32,7 @@ _Row = tuple[int, int, str, str]
 class Search:
     """Implements ports.SearchReader over one connection; reads at most `candidates` nodes for each way to match."""
 
-    def __init__(self, connection: Connection, nodes: Nodes, candidates: int = CANDIDATES) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes, candidates: int = CANDIDATES) -> None:
         self.connection, self.nodes, self.candidates = connection, nodes, candidates
         self.search = connection.dialect.full_text
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from lineage_bridge.graph.runs.liveness import MISSED, Liveness, liveness, moves
 from lineage_bridge.graph.runs.statistics import Sample, counting, increments
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.runs.runs import Runs
 
 _NEWEST = "SELECT asserted_by, last FROM run_shape WHERE job = ? AND origin = 1 ORDER BY last DESC, asserted_by DESC LIMIT 1"
@@ -13,14 +13,14 @@ ORDER BY time DESC LIMIT ?"""
 _LOOKED_AT = 32
 
 
-class Pulse:
+class Heartbeats:
     """Look-ups over one connection as of `now_us`; what concerns a whole job is read once."""
 
-    def __init__(self, connection: Connection, runs: Runs, now_us: int) -> None:
+    def __init__(self, connection: StoreConnection, runs: Runs, now_us: int) -> None:
         self.connection, self.runs, self.now_us = connection, runs, now_us
         self._newest: dict[int, tuple[bytes, int, int] | None] = {}
 
-    def of_edge(self, job: int, last: int | None, ports: tuple[tuple[int, int], ...] = ()) -> Liveness | None:
+    def liveness_of(self, job: int, last: int | None, ports: tuple[tuple[int, int], ...] = ()) -> Liveness | None:
         """How an edge or port of a job stands, by the last event of a run that said it; None if the job is no stream.
 
         `ports` are the (dataset, side) whose numbers tell whether data moves.
@@ -35,7 +35,7 @@ class Pulse:
 
     def streams(self, jobs: Collection[int]) -> set[int]:
         """Those of these jobs that are streams."""
-        self.runs.processing.meet(jobs)
+        self.runs.processing.load(jobs)
         return {job for job in jobs if self.runs.is_streaming(job)}
 
     def of_run(self, subject: bytes, job: int, last: int) -> Liveness | None:

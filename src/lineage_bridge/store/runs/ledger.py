@@ -12,7 +12,7 @@ from lineage_bridge.store.query.flows import Flows
 from lineage_bridge.store.runs.statistics import Statistics
 
 
-class Bookkeeper:
+class LedgerMaker:
     """Ledgers from the amounts that runs told."""
 
     def __init__(self, flows: Flows, statistics: Statistics) -> None:

@@ -8,7 +8,7 @@ from uuid import UUID
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.runs import RunLineage, RunLink
 from lineage_bridge.openlineage.facets import DatasetVersionDatasetFacet, read_as
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.runs import Runs
 
@@ -35,10 +35,10 @@ class _Access(NamedTuple):
     last: int
 
 
-class RunLineages:
+class RunLineageFinder:
     """Look-ups over one connection; each costs a bounded number of them, however many runs a job has."""
 
-    def __init__(self, connection: Connection, nodes: Nodes, runs: Runs) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs) -> None:
         self.connection, self.nodes, self.runs = connection, nodes, runs
         self.cut = False
         self.producers = lru_cache(None)(self._producers)

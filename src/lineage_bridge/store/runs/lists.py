@@ -8,7 +8,7 @@ from uuid import UUID
 
 from lineage_bridge.graph.relations import Row
 from lineage_bridge.model.runs import Dependency, RunFilter, RunPage, RunRecord, RunTree
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.runs.runs import Runs
 
 _SCAN = 20_000
@@ -39,7 +39,7 @@ class _Candidates(NamedTuple):
 class RunLists:
     """Lists over one connection."""
 
-    def __init__(self, connection: Connection, runs: Runs) -> None:
+    def __init__(self, connection: StoreConnection, runs: Runs) -> None:
         self.connection, self.runs = connection, runs
 
     def page(self, which: RunFilter) -> RunPage:

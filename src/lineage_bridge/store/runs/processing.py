@@ -6,7 +6,7 @@ from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.state import HEARTBEAT_US, LEARNT_FROM, Processing, learn_period, processing
 from lineage_bridge.openlineage.facets import JobTypeJobFacet, ProcessingEngineRunFacet, read_as
 from lineage_bridge.store.chunks import chunks
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 
 _JOB_TYPE = """SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
 WHERE c.node = w.job AND c.job = 0 AND c.key = 'jobType'"""
@@ -18,20 +18,20 @@ _TOLD = f"""WITH wanted (job) AS (VALUES {{}}) SELECT DISTINCT job, ({_JOB_TYPE}
 _HEARTBEATS = "SELECT effective FROM event WHERE asserted_by = ? AND type = 'RUNNING' ORDER BY time DESC, event DESC LIMIT ?"
 
 
-class Processings:
+class ProcessingTypes:
     """Look-ups over one connection; remembers the jobs it met."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
         self._known: dict[int, Processing] = {}
 
     def of_job(self, job: int) -> Processing:
         """How a job works, by its newest jobType facet, else by the engine that its newest run named."""
         if job not in self._known:
-            self.meet([job])
+            self.load([job])
         return self._known[job]
 
-    def meet(self, jobs: Iterable[int]) -> None:
+    def load(self, jobs: Iterable[int]) -> None:
         """Learn how many jobs work at once."""
         for some in chunks(job for job in jobs if job not in self._known):
             sql = _TOLD.format(", ".join(["(?)"] * len(some)))

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
 from lineage_bridge.model.statistics import StatisticsFilter, StatisticsPage
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.runs.lineage import RunLineages
+from lineage_bridge.store.runs.lineage import RunLineageFinder
 from lineage_bridge.store.runs.lists import RunLists
 from lineage_bridge.store.runs.runs import Runs
 from lineage_bridge.store.runs.statistics import Statistics
@@ -16,7 +16,7 @@ from lineage_bridge.store.runs.statistics import Statistics
 class RunQuestions:
     """Implements ports.RunReader over one connection."""
 
-    def __init__(self, connection: Connection, nodes: Nodes, runs: Runs) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs) -> None:
         self.connection, self.nodes, self.runs = connection, nodes, runs
         self._lists = RunLists(connection, runs)
 
@@ -42,7 +42,7 @@ class RunQuestions:
 
     def lineage(self, run: bytes, direction: str, depth: int, limit: int) -> RunLineage:
         """The runs that produced what a run read (`upstream`), or read what it produced (`downstream`)."""
-        return RunLineages(self.connection, self.nodes, self.runs).of(run, direction, depth, limit)
+        return RunLineageFinder(self.connection, self.nodes, self.runs).of(run, direction, depth, limit)
 
     def dependencies(self, run: bytes, limit: int) -> list[Dependency]:
         """The runs and jobs that a run waits for, and those that wait for it."""

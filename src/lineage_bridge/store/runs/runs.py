@@ -10,9 +10,9 @@ from lineage_bridge.graph.runs.state import HEARTBEAT_US, UNKNOWN, RunState, goe
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.store.chunks import batches, chunks, marks
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.runs.processing import Processings
+from lineage_bridge.store.runs.processing import ProcessingTypes
 
 _RUN = """SELECT run, job, parent_run, parent_job, root_run, root_job, nominal_start, nominal_end, raw_id FROM run WHERE run IN ({})"""
 _NAMED = """SELECT parent_run, parent_job, max(parent_time) FROM (SELECT parent_run, parent_job, parent_time FROM run
@@ -38,9 +38,9 @@ _UNSEEN = RunState(UNKNOWN, None, None, False, False)
 class Runs:
     """Look-ups over one connection."""
 
-    def __init__(self, connection: Connection, nodes: Nodes) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
-        self.processing = Processings(connection)
+        self.processing = ProcessingTypes(connection)
 
     def is_streaming(self, job: int) -> bool:
         """Whether the job's runs do not end by themselves."""
@@ -62,7 +62,7 @@ class Runs:
 
     def records(self, keys: Sequence[RunKey]) -> list[RunRecord]:
         """The same of many, in their order."""
-        self.processing.meet({job for _, job in keys})
+        self.processing.load({job for _, job in keys})
         subjects = sorted({subject for subject, _ in keys})
         said = {row[:2]: row[2:] for row in self._rows(_RUN, subjects)}
         seen = {row[:2]: row[2] for row in self._rows(_SEEN, subjects)}
@@ -156,7 +156,7 @@ class Runs:
         """The same of many jobs, as far as they have a run or statement."""
         names = {job: self.nodes.members(job) for job in jobs}
         every = {name for some in names.values() for name in some}
-        self.processing.meet(every)
+        self.processing.load(every)
         keys: dict[int, RunKey] = {}
         for origin in (1, 2):
             rest = {job: some for job, some in names.items() if job not in keys}

@@ -7,9 +7,9 @@ from itertools import islice
 from lineage_bridge.graph.relations import Row, Side
 from lineage_bridge.graph.runs.statistics import Sample, buckets, counting, increments, total
 from lineage_bridge.model.statistics import StatisticsFilter, StatisticsPage, StatisticsSeries
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.runs.processing import Processings
+from lineage_bridge.store.runs.processing import ProcessingTypes
 
 _RUNS = 5_000
 """How many runs of a job are looked at."""
@@ -27,9 +27,9 @@ _IN_ORDER = "ORDER BY dataset, side, time"
 class Statistics:
     """Sums over one connection. Each run is counted by itself, and whole: what it had told before the window is known."""
 
-    def __init__(self, connection: Connection, nodes: Nodes) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
-        self.processing = Processings(connection)
+        self.processing = ProcessingTypes(connection)
 
     def page(self, which: StatisticsFilter) -> StatisticsPage:
         """One page of series, in the order of job, dataset and side."""

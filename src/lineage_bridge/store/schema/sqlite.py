@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lineage_bridge.errors import StoreError, StoreMissingError, StoreVersionError
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.dialect import SQLITE, Dialect
 from lineage_bridge.store.migration import Schema, migrate, version
 
@@ -30,16 +30,16 @@ PRAGMA busy_timeout = 5000;
 """
 
 
-def connect_writer(path: Path, dialect: Dialect = SQLITE) -> Connection:
+def connect_writer(path: Path, dialect: Dialect = SQLITE) -> StoreConnection:
     """The one connection that writes; transactions are begun by hand. It may be used from any one thread at a time."""
     _require_sqlite()
     migrate(path, GRAPH)
     connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
     connection.executescript(_WRITER)
-    return Connection(connection, dialect)
+    return StoreConnection(connection, dialect)
 
 
-def connect_reader(path: Path) -> Connection:
+def connect_reader(path: Path) -> StoreConnection:
     """A connection that only reads. Raises StoreMissingError or StoreVersionError."""
     _require_sqlite()
     found = version(path)
@@ -51,7 +51,7 @@ def connect_reader(path: Path) -> Connection:
         )
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30, isolation_level=None, check_same_thread=False)
     connection.executescript(_READER)
-    return Connection(connection)
+    return StoreConnection(connection)
 
 
 def _require_sqlite() -> None:
@@ -62,12 +62,12 @@ def _require_sqlite() -> None:
         )
 
 
-def skip_durability(connection: Connection) -> None:
+def skip_durability(connection: StoreConnection) -> None:
     """Write faster to a file that a crash may spoil."""
     connection.raw.executescript("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;")
 
 
-def replace_content(target: Connection, source: Connection, pages: int, on_progress: Callable[[int, int], None]) -> None:
+def replace_content(target: StoreConnection, source: StoreConnection, pages: int, on_progress: Callable[[int, int], None]) -> None:
     """Give one file the content of another in one transaction. `on_progress` is called with the pages left and their total.
 
     The content is copied into the target's write-ahead log, `pages` at a time: readers see the old content until all is there.
@@ -78,6 +78,6 @@ def replace_content(target: Connection, source: Connection, pages: int, on_progr
     target.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def leave_one_file(connection: Connection) -> None:
+def leave_one_file(connection: StoreConnection) -> None:
     """Write all content into the database file itself."""
     connection.raw.execute("PRAGMA journal_mode = DELETE")

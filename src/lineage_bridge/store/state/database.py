@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.migration import Schema, migrate, version
 
 KEY_BYTES = 32
@@ -51,10 +51,10 @@ class StateDatabase:
             connection.executemany("DELETE FROM demo_edition WHERE edition = ?", [(edition,) for edition in editions])
 
     @contextmanager
-    def transaction(self) -> Iterator[Connection]:
+    def transaction(self) -> Iterator[StoreConnection]:
         """One transaction that writes; it is rolled back if the block raises."""
         with closing(sqlite3.connect(self.path, timeout=30, isolation_level=None)) as raw:
-            connection = Connection(raw)
+            connection = StoreConnection(raw)
             connection.execute("BEGIN IMMEDIATE")
             yield connection
             connection.execute("COMMIT")

@@ -9,7 +9,7 @@ import msgspec
 
 from lineage_bridge.model.sources import SourceState
 from lineage_bridge.ports.sources import OutboxMessage
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.state.database import StateDatabase
 
 _ENCODER = msgspec.json.Encoder()
@@ -99,7 +99,7 @@ def pack(snapshot: bytes | None) -> bytes | None:
 
 
 def write_poll(
-    connection: Connection,
+    connection: StoreConnection,
     name: str,
     state: SourceState,
     packed: bytes | None,

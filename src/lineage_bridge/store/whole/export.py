@@ -17,7 +17,7 @@ from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.graph.statements.lineage_sets import NO_SOURCE
 from lineage_bridge.openlineage.facets import SchemaDatasetFacet, SchemaField, read_as
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.moment import moment
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.runs import Runs
@@ -39,7 +39,7 @@ _ENCODER = msgspec.json.Encoder()
 class Export:
     """Lines over one connection, with labels as of `now_us`."""
 
-    def __init__(self, connection: Connection, now_us: int) -> None:
+    def __init__(self, connection: StoreConnection, now_us: int) -> None:
         self.connection, self.now_us = connection, now_us
         self.nodes = Nodes(connection)
         self.runs = Runs(connection, self.nodes)

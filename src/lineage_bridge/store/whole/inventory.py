@@ -16,7 +16,7 @@ from lineage_bridge.model.graph import Edge, Node, Port
 from lineage_bridge.model.inventory import Entry
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.store.chunks import chunks, marks
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.moment import Moment, moment
 from lineage_bridge.store.query.flows import Direction, RawPort
 from lineage_bridge.store.query.nodes import Nodes
@@ -63,7 +63,7 @@ _RENAMES = "SELECT DISTINCT previous FROM lifecycle WHERE change = 'RENAME'"
 class Inventory:
     """Implements ports.InventoryReader over one connection. `open_reader` makes a reader of the same moment with a given cache of nodes."""
 
-    def __init__(self, connection: Connection, nodes: Nodes, runs: Runs, open_reader: Callable[[Nodes], GraphReader]) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs, open_reader: Callable[[Nodes], GraphReader]) -> None:
         self.connection, self.nodes, self.runs, self.open_reader = connection, nodes, runs, open_reader
 
     def heads(self, kinds: Sequence[NodeKind]) -> Iterator[tuple[GraphReader, list[Node]]]:

@@ -7,17 +7,17 @@ from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.model.verification import Difference
 from lineage_bridge.ports.analysis import GraphTables
 from lineage_bridge.ports.graph_reader import GraphReader
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive.verify import verify
 from lineage_bridge.store.whole.export import Export
-from lineage_bridge.store.whole.tables import Estate
+from lineage_bridge.store.whole.tables import WholeGraphTables
 from lineage_bridge.store.write.asof import folded_again
 
 
 class WholeGraph:
     """Implements ports.WholeGraphReader over one connection. `open_reader` makes a reader over another connection."""
 
-    def __init__(self, connection: Connection, open_reader: Callable[[Connection], GraphReader]) -> None:
+    def __init__(self, connection: StoreConnection, open_reader: Callable[[StoreConnection], GraphReader]) -> None:
         self.connection, self.open_reader = connection, open_reader
 
     def lines(self, only: frozenset[str], *, now_us: int) -> Iterator[bytes]:
@@ -30,7 +30,7 @@ class WholeGraph:
 
     def tables(self) -> GraphTables:
         """The graph as plain tables."""
-        return Estate(self.connection)
+        return WholeGraphTables(self.connection)
 
     @contextmanager
     def refolded(self, names: Names, at_us: int | None, without: frozenset[bytes]) -> Iterator[GraphReader]:

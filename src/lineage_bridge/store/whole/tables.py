@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterator
 
 from lineage_bridge.graph.relations import Row
-from lineage_bridge.model.analysis import EstateTable
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.model.analysis import GraphTable
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.spans import CurrentSpans
 from lineage_bridge.store.identity.groups import Identities
 from lineage_bridge.store.query.endings import Endings
-from lineage_bridge.store.query.explicit_flows import Stated
+from lineage_bridge.store.query.explicit_flows import ExplicitFlows
 from lineage_bridge.store.query.flows import CurrentFlows, Direction
 from lineage_bridge.store.query.nodes import Nodes
 
@@ -17,30 +17,30 @@ _NODES = "SELECT id, kind, namespace, name FROM node"
 _KIND_OF = """SELECT c.node, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
 WHERE c.key = 'datasetType' AND c.job = 0 AND f.deleted = 0"""
 _ROWS = {
-    EstateTable.FLOW: "SELECT DISTINCT source, target FROM flow",
-    EstateTable.HUB: "SELECT DISTINCT i.hub, i.side, i.dataset FROM hub h JOIN hub_io i ON i.hub = h.hub",
-    EstateTable.SHAPE_IO: "SELECT shape, side, dataset FROM shape_io",
-    EstateTable.JOB_SHAPE: "SELECT job, shape, max(last) FROM job_shape GROUP BY job, shape",
+    GraphTable.FLOW: "SELECT DISTINCT source, target FROM flow",
+    GraphTable.HUB: "SELECT DISTINCT i.hub, i.side, i.dataset FROM hub h JOIN hub_io i ON i.hub = h.hub",
+    GraphTable.SHAPE_IO: "SELECT shape, side, dataset FROM shape_io",
+    GraphTable.JOB_SHAPE: "SELECT job, shape, max(last) FROM job_shape GROUP BY job, shape",
 }
 _MANY = 10_000
 
 
-class Estate:
+class WholeGraphTables:
     """Reads over one connection, of one moment of the store. Flows are those that impact follows: what has ended is left out."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
         self.endings = Endings(connection, CurrentSpans(connection), None)
         nodes = Nodes(connection)
-        self.stated = Stated(CurrentFlows(connection, nodes), nodes)
+        self.stated = ExplicitFlows(CurrentFlows(connection, nodes), nodes)
 
-    def rows(self, table: EstateTable) -> Iterator[Row]:
+    def rows(self, table: GraphTable) -> Iterator[Row]:
         """The rows of a table, in no order."""
-        if table is EstateTable.NODE:
+        if table is GraphTable.NODE:
             return self._nodes()
-        if table is EstateTable.FLOW and not (self.endings.none and self.stated.none):
+        if table is GraphTable.FLOW and not (self.endings.none and self.stated.none):
             return self._flows()
-        if table is EstateTable.HUB and not self.endings.none:
+        if table is GraphTable.HUB and not self.endings.none:
             return self._hubs()
         return iter(self.connection.execute(_ROWS[table]))
 
@@ -50,7 +50,7 @@ class Estate:
             "SELECT source, target, job, origin, min(evidence), 0 FROM flow GROUP BY source, target, job, origin"
         )
         while some := rows.fetchmany(_MANY):
-            self.endings.meet({end for edge in some for end in edge[:2]})
+            self.endings.load({end for edge in some for end in edge[:2]})
             yield from (edge[:2] for edge in self.stated.kept(some) if not self.endings.has_ended(*edge[:4]))
         renamed = [row[0] for row in self.connection.execute("SELECT DISTINCT previous FROM lifecycle WHERE change = 'RENAME'")]
         yield from (edge[:2] for edge in self.endings.renamed(renamed, Direction.DOWN))
@@ -58,7 +58,7 @@ class Estate:
     def _hubs(self) -> Iterator[Row]:
         rows = self.connection.execute("SELECT h.hub, i.side, i.dataset, h.job, h.origin FROM hub h JOIN hub_io i ON i.hub = h.hub")
         while some := rows.fetchmany(_MANY):
-            self.endings.meet({row[2] for row in some})
+            self.endings.load({row[2] for row in some})
             for hub, side, dataset, job, origin in some:
                 if not self.endings.has_ended_port(job, dataset, side, origin):
                     yield hub, side, dataset

@@ -13,12 +13,12 @@ from lineage_bridge.graph.flows.derive import Firsts
 from lineage_bridge.graph.relations import BY_NAME, RELATIONS, Relation, Row
 from lineage_bridge.graph.statements.lineage_sets import named_nodes
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive.derivation import Derivation
 from lineage_bridge.store.dialect import SQLITE, Dialect
 from lineage_bridge.store.merging import SQL_TYPES, merge_sql
 from lineage_bridge.store.schema.sqlite import connect_writer
-from lineage_bridge.store.write.changes import Changes
+from lineage_bridge.store.write.changes import ChangeRecorder
 from lineage_bridge.store.write.erasure import Erasure
 
 _EPOCH_BYTES = 6
@@ -51,7 +51,7 @@ class GraphWriter:
         """
         self.path = path
         self.connection = connect_writer(path, dialect)
-        self.changes, self.fresh = Changes(self.connection, on=feed), fresh
+        self.changes, self.fresh = ChangeRecorder(self.connection, on=feed), fresh
         if feed:
             self.begin_epoch()
         self.derivation = Derivation(self.connection, names, self.changes)
@@ -210,20 +210,20 @@ class GraphWriter:
             raise CollisionError(clashes)
 
 
-def _prepare(connection: Connection) -> None:
+def _prepare(connection: StoreConnection) -> None:
     """The temporary tables that a batch is staged in."""
     for name in _STAGED:
         columns = ", ".join(f'"{column.name}" {SQL_TYPES[column.type]}' for column in BY_NAME[name].columns)
         connection.execute(f"CREATE TEMP TABLE in_{name} ({columns})")
 
 
-def _stage(connection: Connection, relation: Relation, rows: list[Row]) -> None:
+def _stage(connection: StoreConnection, relation: Relation, rows: list[Row]) -> None:
     connection.execute(f"DELETE FROM in_{relation.name}")
     if rows:
         marks = ", ".join("?" * len(relation.names))
         connection.executemany(f"INSERT INTO in_{relation.name} VALUES ({marks})", rows)
 
 
-def _upsert(connection: Connection, relation: Relation, rows: list[Row]) -> None:
+def _upsert(connection: StoreConnection, relation: Relation, rows: list[Row]) -> None:
     marks = ", ".join("?" * len(relation.names))
     connection.executemany(merge_sql(relation, f"VALUES ({marks})"), rows)

@@ -14,7 +14,7 @@ from lineage_bridge.graph.facts.operations import alias_values
 from lineage_bridge.graph.relations import ALIAS, BY_NAME, Row
 from lineage_bridge.graph.statements.lineage_sets import named_nodes
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive.stitching import is_on
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -47,7 +47,7 @@ _END_OF_TIME = 2**63 - 1
 
 
 @contextmanager
-def folded_again(source: Connection, names: Names, at_us: int | None, without: frozenset[bytes]) -> Iterator[Connection]:
+def folded_again(source: StoreConnection, names: Names, at_us: int | None, without: frozenset[bytes]) -> Iterator[StoreConnection]:
     """A store of what had been said by `at_us` (all, if None) by all but the runs in `without`. It is gone when the context ends."""
     with TemporaryDirectory(prefix="lineage-bridge-") as folder:
         writer = GraphWriter(Path(folder) / "graph.db", names, feed=False, stitch=is_on(source))
@@ -56,7 +56,7 @@ def folded_again(source: Connection, names: Names, at_us: int | None, without: f
             yield writer.connection
 
 
-def _rows(source: Connection, names: Names, at_us: int, without: frozenset[bytes]) -> dict[str, list[Row]]:
+def _rows(source: StoreConnection, names: Names, at_us: int, without: frozenset[bytes]) -> dict[str, list[Row]]:
     rows: dict[str, list[Row]] = {}
     for name, sql in _CUT.items():
         found = source.execute(sql, {"at": at_us} if ":at" in sql else {}).fetchall()
@@ -76,7 +76,7 @@ def _alias(row: Row) -> Row:
     return *row[: ALIAS.key_size], *alias_values(word, stated_by, (at, event))
 
 
-def _named(source: Connection, names: Names, rows: dict[str, list[Row]]) -> list[Row]:
+def _named(source: StoreConnection, names: Names, rows: dict[str, list[Row]]) -> list[Row]:
     ids = {row[2] for row in rows["run_io"]} | {id_ for row in rows["assertion"] for id_ in row[1:3]}
     ids |= {row[1] for row in rows["run"]} | {row[2] for row in rows["declared_io"]}
     texts = {row[0]: row[2] for row in rows["facet"]}

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from lineage_bridge.graph.relations import Row
 from lineage_bridge.model.differences import Turn
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
 KEPT = 1_000_000
@@ -20,7 +20,7 @@ COLUMNS = ("node", "other", "job", "side", "origin", "evidence", "key", "value")
 _EMPTY: dict[str, Any] = {"key": "", "value": b""}
 
 
-class Fed(NamedTuple):
+class FeedTable(NamedTuple):
     """A table whose changes are told: as which kind, its columns by those of `change`, and which of these are no part of its key."""
 
     kind: str
@@ -29,22 +29,22 @@ class Fed(NamedTuple):
 
 
 FED = {
-    "node": Fed("node", {"node": "id"}),
-    "job_io": Fed("port", {"node": "dataset", "job": "job", "side": "side", "origin": "origin"}),
-    "flow": Fed("flow", {"node": "source", "other": "target", "job": "job", "origin": "origin", "evidence": "evidence"}),
-    "hub": Fed("hub", {"node": "hub", "job": "job", "origin": "origin"}),
-    "job_lineage_set": Fed("columns", {"node": "carrier", "job": "job", "origin": "origin", "value": "lineage_set"}),
-    "alias": Fed("alias", {"key": "text", "value": "state"}, ("value",)),
-    "symlink": Fed("identity", {"node": "dataset", "other": "other", "key": "type"}),
-    "current_facet": Fed("facet", {"node": "node", "job": "job", "key": "key", "value": "facet"}, ("value",)),
+    "node": FeedTable("node", {"node": "id"}),
+    "job_io": FeedTable("port", {"node": "dataset", "job": "job", "side": "side", "origin": "origin"}),
+    "flow": FeedTable("flow", {"node": "source", "other": "target", "job": "job", "origin": "origin", "evidence": "evidence"}),
+    "hub": FeedTable("hub", {"node": "hub", "job": "job", "origin": "origin"}),
+    "job_lineage_set": FeedTable("columns", {"node": "carrier", "job": "job", "origin": "origin", "value": "lineage_set"}),
+    "alias": FeedTable("alias", {"key": "text", "value": "state"}, ("value",)),
+    "symlink": FeedTable("identity", {"node": "dataset", "other": "other", "key": "type"}),
+    "current_facet": FeedTable("facet", {"node": "node", "job": "job", "key": "key", "value": "facet"}, ("value",)),
 }
 _INSERT = f"INSERT INTO change (seq, kind, action, {', '.join(COLUMNS)}) VALUES ({', '.join('?' * (3 + len(COLUMNS)))})"
 
 
-class Changes:
+class ChangeRecorder:
     """Works on the writer's connection, inside its transaction. `flush` before a commit, `forget` after a rollback."""
 
-    def __init__(self, connection: Connection, *, on: bool = True, kept: int = KEPT) -> None:
+    def __init__(self, connection: StoreConnection, *, on: bool = True, kept: int = KEPT) -> None:
         self.connection, self.on, self.kept = connection, on, kept
         self.net: Counter[tuple[str, Row]] = Counter()
 
@@ -91,7 +91,7 @@ class Changes:
             )
 
 
-def newest(connection: Connection) -> int:
+def newest(connection: StoreConnection) -> int:
     """The number of the newest change; 0 before the first."""
     row = connection.execute(
         "SELECT coalesce((SELECT max(seq) FROM change), (SELECT since FROM change_epoch ORDER BY number DESC LIMIT 1), 0)"

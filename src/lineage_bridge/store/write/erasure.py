@@ -5,7 +5,7 @@ from lineage_bridge.graph.flows.shapes import NO_SHAPE, make_shape
 from lineage_bridge.graph.relations import Origin, Row
 from lineage_bridge.graph.statements.lineage_sets import named_nodes
 from lineage_bridge.store.chunks import batches, marks
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive.derivation import Derivation
 
 _SPOKEN = (
@@ -65,7 +65,7 @@ _USES = (
 class Erasure:
     """Works on the writer's connection, inside its transaction."""
 
-    def __init__(self, connection: Connection, derivation: Derivation) -> None:
+    def __init__(self, connection: StoreConnection, derivation: Derivation) -> None:
         self.connection, self.derivation = connection, derivation
 
     def erase(self, subjects: list[bytes]) -> None:
@@ -113,7 +113,7 @@ class Erasure:
     def _leave_shapes(self, subject: bytes) -> None:
         rows = self.connection.execute("SELECT job, shape FROM run_shape WHERE asserted_by = ?", (subject,)).fetchall()
         nothing = make_shape(Origin.OBSERVED, (), ())
-        self.derivation.presence.move([((subject, job), shape, nothing) for job, shape in rows if shape != NO_SHAPE])
+        self.derivation.run_shapes.move([((subject, job), shape, nothing) for job, shape in rows if shape != NO_SHAPE])
 
     def _delete(self, subject: bytes) -> None:
         events = self.connection.execute("SELECT time, event FROM event WHERE asserted_by = ?", (subject,)).fetchall()

@@ -12,8 +12,8 @@ from pathlib import Path
 from lineage_bridge.errors import StoreError, StoreMissingError, StoreVersionError
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.relations import RELATIONS
-from lineage_bridge.ports.graph_store import Counted
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.ports.graph_store import RowCount
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.schema.sqlite import connect_reader, connect_writer, leave_one_file, replace_content, skip_durability
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -38,14 +38,14 @@ def remove(path: Path) -> None:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
-def compare(path: Path, fresh: GraphWriter) -> list[Counted]:
+def compare(path: Path, fresh: GraphWriter) -> list[RowCount]:
     """The rows of each relation in the store at `path` (0 if it cannot be read by this version) and in the fresh one."""
     after = _counts(fresh.connection)
     before = _counts_of(path)
-    return [Counted(name, before.get(name, 0), rows) for name, rows in after.items()]
+    return [RowCount(name, before.get(name, 0), rows) for name, rows in after.items()]
 
 
-def refuse_loss(path: Path, fresh: GraphWriter, counted: list[Counted]) -> None:
+def refuse_loss(path: Path, fresh: GraphWriter, counted: list[RowCount]) -> None:
     """Raise StoreError if the log tells less than the store in use knows."""
     behind = sorted(place for place, at in _position_of(path).items() if fresh.position(place[0]).get(place[1], 0) < at)
     records = {row.relation: row for row in counted if row.relation in _RECORD_RELATIONS}
@@ -85,7 +85,7 @@ def publish(fresh: GraphWriter, part: Path, path: Path) -> None:
     part.replace(path)
 
 
-def _counts(connection: Connection) -> dict[str, int]:
+def _counts(connection: StoreConnection) -> dict[str, int]:
     return {r.name: int(connection.execute(f'SELECT count(*) FROM "{r.name}"').fetchone()[0]) for r in RELATIONS}
 
 

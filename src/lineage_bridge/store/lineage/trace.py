@@ -7,12 +7,12 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Evidence, Origin
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import Coverage, Gap, Trace, TracedColumn, TracedFlow, TraceOptions
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.lineage.proofs import Proofs
 from lineage_bridge.store.query.annotations import descriptions
 from lineage_bridge.store.query.columns import Columns, ColumnStep, CurrentColumns, FlowColumns
 from lineage_bridge.store.query.flows import Direction, Flows, RawEdge
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.query.proofs import Proofs
 
 Column = tuple[int, str]
 """The canonical id of a dataset (or the id of a job), and a field; empty for all of it."""
@@ -37,7 +37,7 @@ class Tracer:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: StoreConnection,
         nodes: Nodes,
         flows: Flows,
         limits: WalkLimits,

@@ -8,13 +8,13 @@ from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.graph.runs.ledger import Window
 from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.model.lineage import Impact, Ledger, Paths, Trace, TraceOptions
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.moment import flows, moment, resolution
-from lineage_bridge.store.query.impact import Reacher
+from lineage_bridge.store.lineage.impact import ImpactFinder
+from lineage_bridge.store.lineage.trace import Tracer
+from lineage_bridge.store.lineage.walk import Walker
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.query.trace import Tracer
-from lineage_bridge.store.query.walk import Walker
-from lineage_bridge.store.runs.ledger import Bookkeeper
+from lineage_bridge.store.runs.ledger import LedgerMaker
 from lineage_bridge.store.runs.runs import Runs
 from lineage_bridge.store.runs.statistics import Statistics
 
@@ -22,7 +22,7 @@ from lineage_bridge.store.runs.statistics import Statistics
 class LineageQuestions:
     """Implements ports.LineageReader over one connection."""
 
-    def __init__(self, connection: Connection, nodes: Nodes, runs: Runs) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs) -> None:
         self.connection, self.nodes, self.runs = connection, nodes, runs
 
     def walk(
@@ -50,13 +50,13 @@ class LineageQuestions:
         """The paths that data takes from one node to another, at most `most` of them."""
         return replace(self._reacher(limits, at_us).paths(source, target, depth, most), resolution=resolution(at_us))
 
-    def _reacher(self, limits: WalkLimits, at_us: int | None) -> Reacher:
+    def _reacher(self, limits: WalkLimits, at_us: int | None) -> ImpactFinder:
         nodes = self.nodes.at(at_us)
-        return Reacher(nodes, flows(self.connection, nodes, at_us), limits, _stopwatch())
+        return ImpactFinder(nodes, flows(self.connection, nodes, at_us), limits, _stopwatch())
 
     def ledger(self, paths: Paths, number: int, window: Window, baseline: Window, factor: float) -> Ledger:
         """How much passed each hop of one of these paths (`number` from 0) in a window, compared with a baseline window."""
-        book = Bookkeeper(flows(self.connection, self.nodes), Statistics(self.connection, self.nodes))
+        book = LedgerMaker(flows(self.connection, self.nodes), Statistics(self.connection, self.nodes))
         return book.ledger(paths, number, window, baseline, factor)
 
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:

@@ -21,7 +21,7 @@ _RENAMED = int(Evidence.RENAMED)
 
 
 @dataclass
-class Found:
+class FoundEdges:
     """What a walk in one direction has met so far."""
 
     distances: dict[int, int] = field(default_factory=dict)
@@ -41,8 +41,8 @@ class Walker:
 
     def walk(self, node: Node, direction: str, depth: int, *, columns: bool) -> Walk:
         """Up, down, or both: then the union of the two walks."""
-        down = self._follow(node, depth, Direction.DOWN) if direction != Direction.UP.value else Found()
-        up = self._follow(node, depth, Direction.UP) if direction != Direction.DOWN.value else Found()
+        down = self._follow(node, depth, Direction.DOWN) if direction != Direction.UP.value else FoundEdges()
+        up = self._follow(node, depth, Direction.UP) if direction != Direction.DOWN.value else FoundEdges()
         raw = sorted({**up.edges, **down.edges}.values())
         distances = {**down.distances, **up.distances}
         for id_, distance in down.distances.items():
@@ -51,7 +51,7 @@ class Walker:
         jobs = {edge[2] for edge in raw} | {port[0] for port in ports}
         self.nodes.load(jobs.union(distances, (edge[0] for edge in raw), (edge[1] for edge in raw)))
         self._alike = self.when.labels.alike(jobs)
-        self._streams = self.when.labels.pulse.streams(jobs) if self.when.at_us is None else set()
+        self._streams = self.when.labels.heartbeats.streams(jobs) if self.when.at_us is None else set()
         members = self.nodes.group(node)[1]
         return Walk(
             origin=node,
@@ -72,16 +72,16 @@ class Walker:
 
     def declared_flows(self, datasets: set[int]) -> tuple[Edge, ...]:
         """The flows that datasets declare for themselves."""
-        found = Found()
+        found = FoundEdges()
         self._hop(self.flows.expand(datasets), found, Direction.UP)
         raw = sorted(edge for edge in found.edges.values() if edge[2] in datasets)
         self.nodes.load({id_ for edge in raw for id_ in edge[:3]})
         self._alike = self.when.labels.alike(datasets)
         return tuple(map(self._edge, raw))
 
-    def _follow(self, node: Node, depth: int, direction: Direction) -> Found:
+    def _follow(self, node: Node, depth: int, direction: Direction) -> FoundEdges:
         """Breadth first, hop by hop."""
-        found = Found(distances=dict.fromkeys(self.flows.expand([node.id]), 0))
+        found = FoundEdges(distances=dict.fromkeys(self.flows.expand([node.id]), 0))
         frontier = set(found.distances)
         hop = 0
         if node.kind == NodeKind.JOB and depth:
@@ -93,7 +93,7 @@ class Walker:
             found.distances.update(dict.fromkeys(frontier, hop))
         return found
 
-    def _own_ports(self, job: int, direction: Direction, found: Found) -> set[int]:
+    def _own_ports(self, job: int, direction: Direction, found: FoundEdges) -> set[int]:
         """A walk that begins at a job begins at what it writes (down) or reads (up)."""
         rows = self.flows.job_ports(job, direction.far)
         found.ports |= set(rows)
@@ -101,7 +101,7 @@ class Walker:
         found.distances.update({id_: 1 for id_ in reached if id_ not in found.distances})
         return reached
 
-    def _hop(self, frontier: set[int], found: Found, direction: Direction) -> set[int]:
+    def _hop(self, frontier: set[int], found: FoundEdges, direction: Direction) -> set[int]:
         reached: set[int] = set()
         found.ports.update(self.flows.ports(frontier, direction.near, self.limits.edges))
         end = 1 if direction is Direction.DOWN else 0
@@ -115,7 +115,7 @@ class Walker:
             reached.add(edge[end])
         return reached
 
-    def _over(self, found: Found, reached: set[int]) -> bool:
+    def _over(self, found: FoundEdges, reached: set[int]) -> bool:
         if len(found.distances) + len(reached) >= self.limits.nodes:
             found.truncated = "nodes"
         elif len(found.edges) >= self.limits.edges:

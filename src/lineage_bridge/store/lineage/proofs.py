@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from lineage_bridge.model.lineage import Proof
-from lineage_bridge.store.connection import Connection
+from lineage_bridge.store.connection import StoreConnection
 
 _SHAPES = "SELECT DISTINCT shape FROM job_shape WHERE job = ?"
 _HOLDS = "SELECT 1 FROM shape_lineage_set WHERE shape = ? AND carrier = ? AND lineage_set = ?"
@@ -22,7 +22,7 @@ ORDER BY last DESC, last_event DESC LIMIT 1"""
 class Proofs:
     """Look-ups over one connection."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
         self.newest = lru_cache(None)(self._newest)
 

@@ -15,7 +15,7 @@ Pair = tuple[int, int]
 
 
 @dataclass
-class Met:
+class Reached:
     """What a walk met: flows between canonical nodes, as pairs that point away from the origin, each with its jobs, and hops to each node.
 
     `readers` are jobs that name a node from this side, with the nodes.
@@ -28,7 +28,7 @@ class Met:
     readers: dict[int, set[int]] = field(default_factory=dict)
 
 
-class Reacher:
+class ImpactFinder:
     """Questions over one connection. `elapsed` gives seconds since the question was asked."""
 
     def __init__(self, nodes: Nodes, flows: Flows, limits: WalkLimits, elapsed: Callable[[], float]) -> None:
@@ -55,20 +55,20 @@ class Reacher:
         truncated = met.truncated or ("time" if self.elapsed() >= self.limits.seconds else "")
         return Paths(source, target, tuple(found[:most]), len(found) > most or bool(truncated), truncated, met.hidden)
 
-    def _path(self, path: tuple[int, ...], met: Met) -> Path:
+    def _path(self, path: tuple[int, ...], met: Reached) -> Path:
         jobs = tuple(tuple(sorted((self.nodes.by_id(job) for job in met.jobs[hop]), key=_name)) for hop in pairwise(path))
         return Path(tuple(self.nodes.by_id(id_) for id_ in path), jobs)
 
     # walking
 
-    def _between(self, source: Node, target: Node, depth: int) -> Met:
+    def _between(self, source: Node, target: Node, depth: int) -> Reached:
         """The flows that can lie on a way from one to the other: those that a walk meets from either end."""
         met, back = self._follow(source, Direction.DOWN, depth), self._follow(target, Direction.UP, depth)
         kept = {(a, b): jobs for (a, b), jobs in met.jobs.items() if (b, a) in back.jobs}
-        return Met(kept, {}, met.truncated or back.truncated, met.hidden + back.hidden)
+        return Reached(kept, {}, met.truncated or back.truncated, met.hidden + back.hidden)
 
-    def _follow(self, node: Node, ahead: Direction, depth: int) -> Met:
-        met = Met(distances={self.nodes.head(node.id): 0})
+    def _follow(self, node: Node, ahead: Direction, depth: int) -> Reached:
+        met = Reached(distances={self.nodes.head(node.id): 0})
         frontier = sorted(met.distances)
         if node.kind == NodeKind.JOB and depth:
             frontier = self._from_job(node, ahead, met)
@@ -87,7 +87,7 @@ class Reacher:
             met.distances.update(dict.fromkeys(frontier, hop))
         return met
 
-    def _from_job(self, job: Node, ahead: Direction, met: Met) -> list[int]:
+    def _from_job(self, job: Node, ahead: Direction, met: Reached) -> list[int]:
         """A job's own flows, and what it writes (down) or reads (up) as if it flowed from or to the job."""
         for edge in self.flows.around([job.id], ahead):
             self._note(edge, ahead, met)
@@ -97,24 +97,24 @@ class Reacher:
         met.distances.update(dict.fromkeys(reached, 1))
         return sorted(reached)
 
-    def _note(self, edge: RawEdge, ahead: Direction, met: Met) -> int:
+    def _note(self, edge: RawEdge, ahead: Direction, met: Reached) -> int:
         near, far = (edge[0], edge[1]) if ahead is Direction.DOWN else (edge[1], edge[0])
         pair = self.nodes.head(near), self.nodes.head(far)
         met.jobs.setdefault(pair, set()).add(edge[2])
         return pair[1]
 
-    def _note_readers(self, ids: Iterable[int], ahead: Direction, met: Met) -> None:
+    def _note_readers(self, ids: Iterable[int], ahead: Direction, met: Reached) -> None:
         """Jobs that name a dataset from this side, whether or not anything flows on from it."""
         for job, dataset, *_ in self.flows.ports(set(ids), ahead.near, self.limits.edges):
             met.readers.setdefault(job, set()).add(self.nodes.head(dataset))
 
-    def _fed(self, met: Met, own: int, back: Direction) -> set[int]:
+    def _fed(self, met: Reached, own: int, back: Direction) -> set[int]:
         """The nodes that flows reach which the walk did not come by."""
         asked = self.flows.expand(met.distances.keys() - {own})
         elsewhere = (edge for edge in self.flows.around(asked, back) if self.nodes.head(back.ahead(edge)) not in met.distances)
         return {self.nodes.head(edge[0] if back is Direction.DOWN else edge[1]) for edge in elsewhere}
 
-    def _jobs(self, met: Met, own: int, wholly: set[int], ahead: Direction) -> Iterable[Affected]:
+    def _jobs(self, met: Reached, own: int, wholly: set[int], ahead: Direction) -> Iterable[Affected]:
         """The jobs that take from what was met: as near as the nearest node they take from, wholly affected if all they take is."""
         taken = {job: set(nears) for job, nears in met.readers.items()}
         for (near, _), jobs in met.jobs.items():
@@ -126,7 +126,7 @@ class Reacher:
                 named = {self.nodes.head(dataset) for _, dataset, *_ in self.flows.job_ports(job, ahead.near)} if nears <= wholly else set()
                 yield Affected(self.nodes.by_id(job), distance, None, nears <= wholly and named <= wholly)
 
-    def _over(self, met: Met, reached: int) -> bool:
+    def _over(self, met: Reached, reached: int) -> bool:
         if not met.truncated:
             if len(met.distances) + reached >= self.limits.nodes:
                 met.truncated = "nodes"
