@@ -156,7 +156,6 @@ LONG_FILES = {
     "ports.py",
     "sources/common/ksqldb/translate.py",
     "sources/common/registry/translate.py",
-    "sql/statements/parsing.py",
     "store/query/reader.py",
     "wiring.py",
 }

@@ -8,7 +8,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token as PlainToken
 from sqlglot.tokenizer_core import TokenType
 
-from lineage_bridge.sql.columns.expressions import Reading
+from lineage_bridge.sql.columns.expressions import QueryAnalysis
 from lineage_bridge.sql.columns.relations import Relation, Scope
 from lineage_bridge.sql.columns.resolver import Resolver, columns_of, part_of
 from lineage_bridge.sql.columns.values import Condition, Value
@@ -26,7 +26,7 @@ _INERT = words(
 )
 
 
-class Generic:
+class SqlglotScript:
     """Reads statements one after the other, with what earlier ones defined."""
 
     def __init__(self, dialect: str, tables: Mapping[Name, Sequence[str]] | None = None) -> None:
@@ -150,7 +150,7 @@ class Generic:
         self._finish(reading, lineage)
 
     def _merge(self, node: exp.Merge, lineage: Lineage) -> None:
-        reading = Reading(self.catalog)
+        reading = QueryAnalysis(self.catalog)
         resolver, scope = Resolver(reading, Query(node, {}, [])), Scope()
         target = self._table(node.this)
         conditions = resolver.source(node.args["using"], scope, {})
@@ -171,7 +171,7 @@ class Generic:
         self._assign(target, columns, conditions, reading, inputs, lineage)
 
     def _update(self, node: exp.Update, lineage: Lineage) -> None:
-        reading = Reading(self.catalog)
+        reading = QueryAnalysis(self.catalog)
         resolver, scope = Resolver(reading, Query(node, {}, [])), Scope()
         target = self._table(node.this)
         clause = part_of(node, "from")
@@ -191,7 +191,7 @@ class Generic:
         target: Table,
         columns: list[tuple[str, Value]],
         conditions: set[Condition],
-        reading: Reading,
+        reading: QueryAnalysis,
         inputs: set[Name],
         lineage: Lineage,
     ) -> None:
@@ -203,15 +203,15 @@ class Generic:
         lineage.inputs.update(read)
         self._faults(reading, lineage)
 
-    def _resolved(self, query: exp.Expr) -> tuple[Relation, Reading]:
-        reading = Reading(self.catalog, unnamed="_col_{0}".format)
+    def _resolved(self, query: exp.Expr) -> tuple[Relation, QueryAnalysis]:
+        reading = QueryAnalysis(self.catalog, unnamed="_col_{0}".format)
         return columns_of(query, reading), reading
 
-    def _finish(self, reading: Reading, lineage: Lineage) -> None:
+    def _finish(self, reading: QueryAnalysis, lineage: Lineage) -> None:
         lineage.inputs.update(dict.fromkeys(reading.tables))
         self._faults(reading, lineage)
 
-    def _faults(self, reading: Reading, lineage: Lineage) -> None:
+    def _faults(self, reading: QueryAnalysis, lineage: Lineage) -> None:
         lineage.errors += [Fault(token.line if token else 1, token.column if token else 1, message) for message, token in reading.faults]
 
     def _table(self, node: exp.Expr) -> Table:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lineage_bridge.sql.lineage import Lineage
 from lineage_bridge.sql.names import Name
-from lineage_bridge.sql.script import Script
+from lineage_bridge.sql.script import StreamingScript
 from lineage_bridge.sql.text.cursor import Cursor
 from lineage_bridge.sql.text.tokens import Token, TokenError, tokens
 
@@ -42,7 +42,7 @@ class _Open:
         self.reads: dict[Name, dict[Name, None]] = {}
 
 
-def jobs_of(script: Script, text: str) -> Iterator[StartedJob]:
+def jobs_of(script: StreamingScript, text: str) -> Iterator[StartedJob]:
     """The jobs of a script, in order, with what the reader already knows."""
     name, job = "", _Open()
     for piece in _pieces(text):
@@ -94,7 +94,7 @@ def _named(cursor: Cursor, before: str) -> str:
     return value if setting == _NAME_SETTING else before
 
 
-def _read(script: Script, text: str, job: _Open) -> None:
+def _read(script: StreamingScript, text: str, job: _Open) -> None:
     for _, lineage in script.read(text):
         if not lineage.outputs:
             continue
@@ -104,7 +104,7 @@ def _read(script: Script, text: str, job: _Open) -> None:
             job.reads.setdefault(table, {}).update(lineage.inputs)
 
 
-def _started(script: Script, name: str, job: _Open) -> Iterator[StartedJob]:
+def _started(script: StreamingScript, name: str, job: _Open) -> Iterator[StartedJob]:
     if not job.texts:
         return
     paths = {table: script.catalog.path(table) for table in (*job.lineage.inputs, *job.lineage.outputs)}

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot.dialects.dialect import Dialect
 
-from lineage_bridge.sql.generic import Generic
+from lineage_bridge.sql.generic import SqlglotScript
 from lineage_bridge.sql.lineage import Lineage
 from lineage_bridge.sql.names import Name
-from lineage_bridge.sql.script import STREAMING, Script
+from lineage_bridge.sql.script import STREAMING, StreamingScript
 
 
 def dialects() -> tuple[str, ...]:
@@ -34,5 +34,5 @@ def tables_of(text: str, dialect: str) -> dict[Name, tuple[str, ...]]:
     return {table.name: tuple(column.name for column in table.columns) for table in script.catalog.tables() if table.columns is not None}
 
 
-def _script(dialect: str, tables: Mapping[Name, Sequence[str]] | None, kafka: str = "") -> Script | Generic:
-    return Script(dialect, tables, kafka) if dialect in STREAMING else Generic(dialect, tables)
+def _script(dialect: str, tables: Mapping[Name, Sequence[str]] | None, kafka: str = "") -> StreamingScript | SqlglotScript:
+    return StreamingScript(dialect, tables, kafka) if dialect in STREAMING else SqlglotScript(dialect, tables)

@@ -7,14 +7,14 @@ from functools import singledispatchmethod
 from sqlglot import exp
 
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.sql.columns.expressions import Reading
+from lineage_bridge.sql.columns.expressions import QueryAnalysis
 from lineage_bridge.sql.columns.functions import PSEUDO_COLUMNS
 from lineage_bridge.sql.columns.relations import Relation, Scope
 from lineage_bridge.sql.columns.resolver import Resolver, columns_of
 from lineage_bridge.sql.columns.writing import write
 from lineage_bridge.sql.lineage import Fault, Lineage
 from lineage_bridge.sql.names import Name
-from lineage_bridge.sql.statements import statements as st
+from lineage_bridge.sql.statements import statement_types as st
 from lineage_bridge.sql.statements.catalog import Catalog, Column, ColumnKind, Model, Table, View
 from lineage_bridge.sql.statements.datasets import KAFKA_TOPIC, dataset_of, topic_of
 from lineage_bridge.sql.statements.parsing import parse
@@ -33,7 +33,7 @@ _READ_BEHIND = frozenset({"FROM", "JOIN"})
 _WRITTEN_BEHIND = frozenset({"INTO", "OVERWRITE"})
 
 
-class Script:
+class StreamingScript:
     """Reads statements one after the other, with what earlier ones defined.
 
     `kafka`: the servers (`host:port`, separated by commas) of the cluster that ksqlDB's topics are in, which its statements do not name.
@@ -87,7 +87,7 @@ class Script:
         """What a statement does. Many move nothing and define nothing."""
 
     @_take.register
-    def _(self, statement: st.Define, lineage: Lineage) -> None:
+    def _(self, statement: st.DefineTable, lineage: Lineage) -> None:
         columns, options = statement.columns, statement.options
         if statement.like is not None:
             like = self.catalog.table(statement.like)
@@ -163,7 +163,7 @@ class Script:
         self._take_over(reading, lineage, statement.where or [], unread=None if is_read else table.name)
 
     @_take.register
-    def _(self, statement: st.Ask, lineage: Lineage) -> None:
+    def _(self, statement: st.SelectRows, lineage: Lineage) -> None:
         self._resolve(statement.query, lineage)
 
     @_take.register
@@ -192,11 +192,11 @@ class Script:
     def _(self, statement: st.Drop, lineage: Lineage) -> None:  # noqa: ARG002 - as its siblings have it
         self.catalog.drop(statement.name)
 
-    def _reading(self) -> Reading:
+    def _reading(self) -> QueryAnalysis:
         if self._ksql:
-            return Reading(self.catalog, ksql=True, pseudo_columns=PSEUDO_COLUMNS, unnamed="KSQL_COL_{1}".format)
+            return QueryAnalysis(self.catalog, ksql=True, pseudo_columns=PSEUDO_COLUMNS, unnamed="KSQL_COL_{1}".format)
         system = ("$rowtime",) if self._dialect == CONFLUENT_FLINK else ()
-        return Reading(self.catalog, system_columns=system)
+        return QueryAnalysis(self.catalog, system_columns=system)
 
     def _resolve(self, query: Sequence[Token], lineage: Lineage) -> Relation:
         reading = self._reading()
@@ -204,7 +204,7 @@ class Script:
         self._take_over(reading, lineage, query)
         return relation
 
-    def _take_over(self, reading: Reading, lineage: Lineage, query: Sequence[Token], unread: Name | None = None) -> None:
+    def _take_over(self, reading: QueryAnalysis, lineage: Lineage, query: Sequence[Token], unread: Name | None = None) -> None:
         lineage.inputs.update(dict.fromkeys(name for name in reading.tables if name != unread))
         lineage.models.update(reading.models)
         lineage.errors += [_fault(message, token or query[0]) for message, token in reading.faults]

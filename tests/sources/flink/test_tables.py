@@ -7,7 +7,7 @@ from lineage_bridge.sources.common.flink.formats import of_topic
 from lineage_bridge.sources.common.flink.tables import read_declarations
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, ClusterMetadata, SharedMetadata
 from lineage_bridge.sql.jobs import jobs_of
-from lineage_bridge.sql.script import FLINK, Script
+from lineage_bridge.sql.script import FLINK, StreamingScript
 
 ID, AMOUNT = SchemaField("id", "INT"), SchemaField("amount", "DECIMAL(10, 2)")
 DEFAULT = ("default_catalog", "default_database")
@@ -97,7 +97,7 @@ def test_the_jobs_of_a_script():
         SELECT * FROM a;
         INSERT INTO x SELECT * FROM 'never closed
     """
-    jobs = list(jobs_of(Script(FLINK), script))
+    jobs = list(jobs_of(StreamingScript(FLINK), script))
 
     assert [job.name for job in jobs] == ["first", "first", "insert-into_lake.sales.x,c.d.z", "insert-into_lake.sales.x"]
     assert jobs[1].reads == {("x",): (("a",),), ("y",): (("b",),)}

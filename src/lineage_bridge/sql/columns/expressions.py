@@ -22,7 +22,7 @@ _NO_VALUES = (exp.DataType, exp.Var, exp.Star, exp.Literal, exp.Order)
 
 
 @dataclass
-class Reading:
+class QueryAnalysis:
     """What a statement's queries were seen to read and use, and what of them was not understood.
 
     `views`: those that are being read. `system_columns`: those that each table has beside its own; `pseudo_columns`: those of the record,
@@ -43,7 +43,7 @@ class Reading:
 class Expressions(ABC):
     """Resolves the expressions of one query as it was parsed."""
 
-    def __init__(self, reading: Reading, query: Query) -> None:
+    def __init__(self, reading: QueryAnalysis, query: Query) -> None:
         self.reading = reading
         self.query = query
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from lineage_bridge.sql.columns.calls import Calls
-from lineage_bridge.sql.columns.expressions import Ctes, Reading
+from lineage_bridge.sql.columns.expressions import Ctes, QueryAnalysis
 from lineage_bridge.sql.columns.functions import WINDOW_BOUNDS
 from lineage_bridge.sql.columns.relations import Columns, Relation, Scope, Unknown, either
 from lineage_bridge.sql.columns.values import LIKELY, NOTHING, Condition, Subtype, Value, merged, source
@@ -18,7 +18,7 @@ from lineage_bridge.sql.text.streaming import lowered
 from lineage_bridge.sql.text.tokens import Token
 
 
-def columns_of(query: Sequence[Token] | exp.Expr, reading: Reading) -> Relation:
+def columns_of(query: Sequence[Token] | exp.Expr, reading: QueryAnalysis) -> Relation:
     """The columns of a query. Raises StatementError."""
     parsed = Query(query, {}, []) if isinstance(query, exp.Expr) else lowered(query, ksql=reading.ksql)
     return Resolver(reading, parsed).relation(parsed.expression, Scope(), {})

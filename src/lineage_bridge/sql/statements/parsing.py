@@ -1,13 +1,10 @@
-"""A statement's tokens to what it says."""
+"""Parsing the tokens of a statement."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
-from lineage_bridge.sql.names import Name
-from lineage_bridge.sql.statements.catalog import Column, ColumnKind
-from lineage_bridge.sql.statements.statements import (
-    Ask,
+from lineage_bridge.sql.statements.catalog import Column
+from lineage_bridge.sql.statements.statement_types import (
     ChangeColumns,
-    Define,
     DefineAgent,
     DefineCatalog,
     DefineModel,
@@ -16,36 +13,35 @@ from lineage_bridge.sql.statements.statements import (
     Insert,
     Other,
     Rename,
+    SelectRows,
     Statement,
     Update,
     Use,
 )
+from lineage_bridge.sql.statements.tables import columns_of_table, names_in, options_of, skip_if_exists, table_definition
 from lineage_bridge.sql.text.cursor import Cursor, StatementError, parts
-from lineage_bridge.sql.text.tokens import Kind, Token, words
+from lineage_bridge.sql.text.tokens import Token, words
 
-_INERT = words(
+_WITHOUT_EFFECT = words(
     """ADD ALTER ANALYZE ASSERT BEGIN CALL CHECK CLEAR COMMIT COMPILE DEFINE DESC DESCRIBE EXECUTE EXPLAIN EXPORT GRANT HELP HISTORY IMPORT
     JAR KILL LIST LOAD PAUSE PRINT QUIT REFRESH REMOVE RESET RESTORE RESUME REVOKE RUN SET SHOW SPOOL STOP TERMINATE TRUNCATE UNDEFINE
     UNLOAD UNSET"""
 )
 _QUERIES = frozenset({"SELECT", "WITH", "VALUES", "("})
 _TABLE_WORDS = (("TABLE",), ("STREAM",), ("SOURCE", "TABLE"), ("SOURCE", "STREAM"), ("MATERIALIZED", "TABLE"), ("EXTERNAL", "TABLE"))
-_TABLE_PARTS = ("COMMENT", "PARTITIONED", "DISTRIBUTED", "CLUSTERED", "FRESHNESS", "REFRESH_MODE", "START_MODE")
-_BEHIND_TYPES = words("METADATA AS COMMENT NOT NULL PRIMARY KEY UNIQUE CONSTRAINT HEADERS HEADER")
-_CONSTRAINTS = frozenset({"WATERMARK", "PRIMARY", "CONSTRAINT", "UNIQUE", "PERIOD"})
 
 
 def parse(statement: Sequence[Token], *, ksql: bool) -> Statement:
-    """What a statement says. Raises StatementError."""
+    """The statement that the tokens spell. Raises StatementError."""
     cursor = Cursor(statement, folds=ksql)
     token = statement[0]
     word = token.upper or token.text
     if word in _QUERIES:
-        return Ask(cursor.rest())
-    read = _READERS.get(word)
+        return SelectRows(cursor.rest())
+    read = _PARSERS.get(word)
     if read is not None:
         return read(cursor)
-    if word in _INERT:
+    if word in _WITHOUT_EFFECT:
         return Other()
     raise StatementError(f"no statement begins with {token.text}", token)
 
@@ -54,7 +50,7 @@ def _create(cursor: Cursor) -> Statement:
     for word in ("CREATE", "OR", "REPLACE", "ALTER", "TEMPORARY", "TEMP"):
         cursor.takes(word)
     if any(cursor.takes(*kind) for kind in _TABLE_WORDS):
-        return _create_table(cursor)
+        return table_definition(cursor)
     if cursor.takes("MATERIALIZED", "VIEW") or cursor.takes("VIEW"):
         return _create_view(cursor)
     if cursor.takes("MODEL"):
@@ -63,155 +59,32 @@ def _create(cursor: Cursor) -> Statement:
         cursor.until("MODEL")
         return DefineAgent(cursor.name()) if cursor.takes("MODEL") else Other()
     if cursor.takes("CATALOG"):
-        _existence(cursor)
+        skip_if_exists(cursor)
         name = cursor.identifier()
         cursor.until("WITH")
-        return DefineCatalog(name, _options(cursor) if cursor.takes("WITH") else {})
+        return DefineCatalog(name, options_of(cursor) if cursor.takes("WITH") else {})
     return Other()
 
 
-def _existence(cursor: Cursor) -> None:
-    if cursor.takes("IF"):
-        cursor.takes("NOT")
-        cursor.demand("EXISTS")
-
-
-def _create_table(cursor: Cursor) -> Statement:
-    _existence(cursor)
-    name = cursor.name()
-    inside = cursor.group() if cursor.sees("(") else None
-    columns = None if inside is None else list(_columns(inside, folds=cursor.folds))
-    keys = _primary(inside or (), folds=cursor.folds)
-    options: dict[str, str] = {}
-    like: Name | None = None
-    comment = ""
-    while cursor.token is not None:
-        if cursor.takes("WITH"):
-            options = _options(cursor)
-        elif cursor.takes("LIKE"):
-            like = cursor.name()
-            if cursor.sees("("):
-                cursor.group()
-        elif cursor.takes("AS"):
-            return Define(name, columns, options, like, cursor.rest(), keys, comment)
-        elif cursor.sees_any(*_TABLE_PARTS):
-            word = cursor.next().upper
-            part = Cursor(cursor.until("WITH", "AS", "LIKE", *_TABLE_PARTS), folds=cursor.folds)
-            if word == "COMMENT" and part.token is not None:
-                comment = part.token.text
-            elif word == "DISTRIBUTED":
-                part.until("(")
-                keys = _names(part.group(), folds=cursor.folds) if part.sees("(") else keys
-        else:
-            raise cursor.error("WITH, AS, LIKE or another part of a table's definition is expected here")
-    return Define(name, columns, options, like, None, keys, comment)
-
-
-def _primary(inside: Sequence[Token], *, folds: bool) -> tuple[str, ...]:
-    """The columns of the primary key: of a constraint, or those that say so of themselves."""
-    found: tuple[str, ...] = ()
-    for part in parts(inside):
-        cursor = Cursor(part, folds=folds)
-        cursor.until("PRIMARY")
-        if cursor.takes("PRIMARY", "KEY"):
-            found += _names(cursor.group(), folds=folds) if cursor.sees("(") else (Cursor(part, folds=folds).identifier(),)
-    return found
-
-
-def _options(cursor: Cursor) -> dict[str, str]:
-    if not cursor.sees("("):
-        raise cursor.error("( is expected here")
-    found = {}
-    for part in parts(cursor.group()):
-        if len(part) >= 3 and part[1].upper == "=":
-            found[part[0].text if part[0].kind is Kind.STRING else part[0].text.lower()] = "".join(token.text for token in part[2:])
-    return found
-
-
-def _columns(inside: Sequence[Token], *, folds: bool) -> Iterator[Column]:
-    for part in parts(inside):
-        if not part or (
-            part[0].upper in _CONSTRAINTS and len(part) > 1 and (part[0].upper == "CONSTRAINT" or part[1].upper in ("FOR", "KEY", "("))
-        ):
-            continue
-        cursor = Cursor(part, folds=folds)
-        yield _column(cursor)
-
-
-def _column(cursor: Cursor) -> Column:
-    name = cursor.identifier()
-    if cursor.takes("AS"):
-        return Column(name, ColumnKind.COMPUTED, _expression(cursor))
-    type_ = _type(cursor)
-    kind = ColumnKind.PHYSICAL
-    comment = ""
-    while cursor.token is not None:
-        if cursor.sees("("):
-            cursor.group()
-        elif cursor.takes("COMMENT"):
-            comment = cursor.string()
-        elif cursor.takes("METADATA"):
-            if cursor.takes("FROM"):
-                cursor.string()
-            kind = ColumnKind.VIRTUAL if cursor.takes("VIRTUAL") else ColumnKind.METADATA
-        elif cursor.takes("AS") and cursor.token is not None:
-            return Column(name, ColumnKind.COMPUTED, _expression(cursor))
-        elif cursor.sees("HEADERS") or cursor.sees("HEADER"):
-            cursor.at += 1
-            kind = ColumnKind.VIRTUAL
-        else:
-            cursor.at += 1
-    return Column(name, kind, type=type_, comment=comment)
-
-
-def _type(cursor: Cursor) -> str:
-    """The type of a column, as it is written; what stands behind it is left."""
-    start, open_angles = cursor.at, 0
-    while (token := cursor.token) is not None and (open_angles or token.upper not in _BEHIND_TYPES):
-        open_angles += (token.text == "<") - (token.text == ">")
-        if token.upper == "(":
-            cursor.group()
-        else:
-            cursor.at += 1
-    written = ""
-    for token in cursor.tokens[start : cursor.at]:
-        apart = written and written[-1] not in "<(" and token.text not in ("<", ">", "(", ")", ",")
-        written += (" " if apart else "") + (f"'{token.text}'" if token.kind is Kind.STRING else token.text)
-    return written
-
-
-def _expression(cursor: Cursor) -> Sequence[Token]:
-    found = cursor.rest()
-    for at in range(len(found) - 1):
-        if found[at].upper == "COMMENT" and found[at + 1].kind is Kind.STRING:
-            return found[:at]
-    return found
-
-
-def _names(inside: Sequence[Token], *, folds: bool) -> tuple[str, ...]:
-    """The first names of a list: of columns with comments, or of field paths."""
-    return tuple(Cursor(part, folds=folds).identifier() for part in parts(inside) if part)
-
-
 def _create_view(cursor: Cursor) -> Statement:
-    _existence(cursor)
+    skip_if_exists(cursor)
     name = cursor.name()
-    columns = _names(cursor.group(), folds=cursor.folds) if cursor.sees("(") else ()
+    columns = names_in(cursor.group(), folds=cursor.folds) if cursor.sees("(") else ()
     if cursor.takes("COMMENT"):
         cursor.string()
     if cursor.takes("WITH"):
-        _options(cursor)
+        options_of(cursor)
     cursor.demand("AS")
     return DefineView(name, columns, cursor.rest())
 
 
 def _create_model(cursor: Cursor) -> Statement:
-    _existence(cursor)
+    skip_if_exists(cursor)
     name = cursor.name()
     outputs: tuple[str, ...] | None = None
     while cursor.token is not None:
         if cursor.takes("OUTPUT"):
-            outputs = _names(cursor.group(), folds=cursor.folds)
+            outputs = names_in(cursor.group(), folds=cursor.folds)
         elif cursor.takes("AS"):
             return DefineModel(name, outputs, cursor.rest())
         elif cursor.sees("("):
@@ -234,7 +107,7 @@ def _insert(cursor: Cursor) -> Statement:
             inside = [part for part in parts(cursor.group()) if part]
             fixed = tuple(Cursor(part, folds=cursor.folds).identifier() for part in inside if len(part) > 1)
         elif cursor.sees("(") and not _opens_query(cursor):
-            columns = _names(cursor.group(), folds=cursor.folds)
+            columns = names_in(cursor.group(), folds=cursor.folds)
         elif cursor.folds and cursor.sees("WITH", "("):
             cursor.at += 1
             cursor.group()
@@ -248,7 +121,7 @@ def _insert(cursor: Cursor) -> Statement:
 
 
 def _values_query(cursor: Cursor) -> Sequence[Token] | None:
-    """VALUES bring rows of their own; only with a query among them do they read anything."""
+    """The tokens of VALUES if they contain a query; other VALUES read no table."""
     found = cursor.rest()
     return found if any(token.upper == "SELECT" for token in found) else None
 
@@ -295,13 +168,13 @@ def _alter(cursor: Cursor) -> Statement:
 
 
 def _alter_view(cursor: Cursor) -> Statement:
-    _existence(cursor)
+    skip_if_exists(cursor)
     name = cursor.name()
     return DefineView(name, (), cursor.rest()) if cursor.takes("AS") else Other()
 
 
 def _alter_table(cursor: Cursor) -> Statement:
-    _existence(cursor)
+    skip_if_exists(cursor)
     name = cursor.name()
     if cursor.takes("RENAME", "TO"):
         return Rename(name, cursor.name())
@@ -316,12 +189,12 @@ def _alter_table(cursor: Cursor) -> Statement:
             inner = Cursor(part, folds=cursor.folds)
             inner.takes("ADD")
             inner.takes("COLUMN")
-            added += _columns(inner.group() if inner.sees("(") else inner.rest(), folds=cursor.folds)
+            added += columns_of_table(inner.group() if inner.sees("(") else inner.rest(), folds=cursor.folds)
         return ChangeColumns(name, added)
     if cursor.takes("DROP") and not cursor.sees_any("PRIMARY", "CONSTRAINT", "WATERMARK", "DISTRIBUTION", "PARTITION"):
         cursor.takes("COLUMN")
         inside = cursor.group() if cursor.sees("(") else cursor.rest()
-        return ChangeColumns(name, [], _names(inside, folds=cursor.folds))
+        return ChangeColumns(name, [], names_in(inside, folds=cursor.folds))
     return Other()
 
 
@@ -330,11 +203,11 @@ def _drop(cursor: Cursor) -> Statement:
     cursor.takes("TEMPORARY")
     if not (any(cursor.takes(*words) for words in _TABLE_WORDS) or cursor.takes("VIEW") or cursor.takes("MODEL")):
         return Other()
-    _existence(cursor)
+    skip_if_exists(cursor)
     return Drop(cursor.name())
 
 
-_READERS: dict[str, Callable[[Cursor], Statement]] = {
+_PARSERS: dict[str, Callable[[Cursor], Statement]] = {
     "CREATE": _create,
     "REPLACE": _create,
     "INSERT": _insert,
@@ -344,4 +217,4 @@ _READERS: dict[str, Callable[[Cursor], Statement]] = {
     "ALTER": _alter,
     "DROP": _drop,
 }
-"""How a statement is read, by its first word."""
+"""The parser of a statement, by its first word."""

@@ -12,7 +12,7 @@ from lineage_bridge.sources.common.flink.formats import of_topic
 from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sql.jobs import StartedJob, jobs_of
 from lineage_bridge.sql.names import Name
-from lineage_bridge.sql.script import FLINK, Script
+from lineage_bridge.sql.script import FLINK, StreamingScript
 from lineage_bridge.sql.statements.catalog import Catalog, ColumnKind, Table
 from lineage_bridge.sql.statements.datasets import dataset_of
 
@@ -107,13 +107,13 @@ class DeclaredTables:
 @lru_cache(8)
 def read_declarations(ddl: str, statements: tuple[str, ...]) -> DeclaredTables:
     """What DDL and scripts tell. A table of a script is known to other jobs too, unless two scripts differ about it."""
-    base = Script(FLINK)
+    base = StreamingScript(FLINK)
     for _ in base.read(ddl):
         pass
     tables: dict[Name, KnownTable | None] = dict(_tables(base.catalog))
     origins: list[JobStatement] = []
     for text in statements:
-        script = Script(FLINK)
+        script = StreamingScript(FLINK)
         for _ in script.read(ddl):
             pass
         started = list(jobs_of(script, text))

@@ -12,8 +12,8 @@ from lineage_bridge.sources.confluent.flink.catalog import CloudCatalog, dataset
 from lineage_bridge.sources.confluent.flink.parse import COMPLETED, STATEMENT, Statement
 from lineage_bridge.sql.lineage import Lineage
 from lineage_bridge.sql.names import Name, written
-from lineage_bridge.sql.script import CONFLUENT_FLINK, Script
-from lineage_bridge.sql.statements import statements as st
+from lineage_bridge.sql.script import CONFLUENT_FLINK, StreamingScript
+from lineage_bridge.sql.statements import statement_types as st
 from lineage_bridge.sql.statements.catalog import Table
 from lineage_bridge.sql.statements.parsing import parse
 from lineage_bridge.sql.text.cursor import StatementError
@@ -93,7 +93,7 @@ class StatementReader:
 
     def __init__(self, catalog: CloudCatalog) -> None:
         self.catalog = catalog
-        self._script = Script(CONFLUENT_FLINK, catalog=catalog)
+        self._script = StreamingScript(CONFLUENT_FLINK, catalog=catalog)
         self._current: dict[Name, list[Definition]] = {}
 
     def preload(self, definitions: Iterable[Definition]) -> None:
@@ -186,7 +186,7 @@ class StatementReader:
 
     def _remember(self, definition: Definition) -> None:
         for statement in _parsed(definition.text):
-            if isinstance(statement, st.Define | st.DefineView | st.DefineModel):
+            if isinstance(statement, st.DefineTable | st.DefineView | st.DefineModel):
                 self._current[self.catalog.path(statement.name)] = [definition]
             elif isinstance(statement, st.ChangeColumns):
                 self._current.setdefault(self.catalog.path(statement.table), []).append(definition)
@@ -196,7 +196,7 @@ class StatementReader:
 
 def _fills(text: str) -> bool:
     """Whether a statement fills the table that it defines."""
-    return any(isinstance(statement, st.Define) and statement.query is not None for statement in _parsed(text))
+    return any(isinstance(statement, st.DefineTable) and statement.query is not None for statement in _parsed(text))
 
 
 def _parsed(text: str) -> Iterator[st.Statement]:

@@ -9,7 +9,7 @@ from lineage_bridge.sql.text.tokens import Token
 
 
 @dataclass(frozen=True)
-class Define:
+class DefineTable:
     """A table or stream as it is defined. `like`: the table it takes columns and options from; `query`: what fills it; `keys`: the columns
     it is distributed by, else its primary key.
     """
@@ -76,7 +76,7 @@ class Update:
 
 
 @dataclass(frozen=True)
-class Ask:
+class SelectRows:
     """A query whose rows go to whoever asks."""
 
     query: Sequence[Token]
@@ -121,5 +121,17 @@ class Other:
 
 
 Statement = (
-    Define | DefineView | DefineModel | DefineAgent | DefineCatalog | Insert | Update | Ask | Use | ChangeColumns | Rename | Drop | Other
+    DefineTable
+    | DefineView
+    | DefineModel
+    | DefineAgent
+    | DefineCatalog
+    | Insert
+    | Update
+    | SelectRows
+    | Use
+    | ChangeColumns
+    | Rename
+    | Drop
+    | Other
 )

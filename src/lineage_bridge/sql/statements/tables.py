@@ -1,0 +1,140 @@
+"""Parsing the definition of a table: its columns, keys, options and comment."""
+
+from collections.abc import Iterator, Sequence
+
+from lineage_bridge.sql.names import Name
+from lineage_bridge.sql.statements.catalog import Column, ColumnKind
+from lineage_bridge.sql.statements.statement_types import DefineTable
+from lineage_bridge.sql.text.cursor import Cursor, parts
+from lineage_bridge.sql.text.tokens import Kind, Token, words
+
+_TABLE_PARTS = ("COMMENT", "PARTITIONED", "DISTRIBUTED", "CLUSTERED", "FRESHNESS", "REFRESH_MODE", "START_MODE")
+_BEHIND_TYPES = words("METADATA AS COMMENT NOT NULL PRIMARY KEY UNIQUE CONSTRAINT HEADERS HEADER")
+_CONSTRAINTS = frozenset({"WATERMARK", "PRIMARY", "CONSTRAINT", "UNIQUE", "PERIOD"})
+
+
+def table_definition(cursor: Cursor) -> DefineTable:
+    """The definition of a table or stream, after CREATE TABLE. Raises StatementError."""
+    skip_if_exists(cursor)
+    name = cursor.name()
+    inside = cursor.group() if cursor.sees("(") else None
+    columns = None if inside is None else list(columns_of_table(inside, folds=cursor.folds))
+    keys = _primary_key(inside or (), folds=cursor.folds)
+    options: dict[str, str] = {}
+    like: Name | None = None
+    comment = ""
+    while cursor.token is not None:
+        if cursor.takes("WITH"):
+            options = options_of(cursor)
+        elif cursor.takes("LIKE"):
+            like = cursor.name()
+            if cursor.sees("("):
+                cursor.group()
+        elif cursor.takes("AS"):
+            return DefineTable(name, columns, options, like, cursor.rest(), keys, comment)
+        elif cursor.sees_any(*_TABLE_PARTS):
+            word = cursor.next().upper
+            part = Cursor(cursor.until("WITH", "AS", "LIKE", *_TABLE_PARTS), folds=cursor.folds)
+            if word == "COMMENT" and part.token is not None:
+                comment = part.token.text
+            elif word == "DISTRIBUTED":
+                part.until("(")
+                keys = names_in(part.group(), folds=cursor.folds) if part.sees("(") else keys
+        else:
+            raise cursor.error("WITH, AS, LIKE or another part of a table's definition is expected here")
+    return DefineTable(name, columns, options, like, None, keys, comment)
+
+
+def _primary_key(inside: Sequence[Token], *, folds: bool) -> tuple[str, ...]:
+    """The columns of the primary key: from a constraint, or marked PRIMARY KEY themselves."""
+    found: tuple[str, ...] = ()
+    for part in parts(inside):
+        cursor = Cursor(part, folds=folds)
+        cursor.until("PRIMARY")
+        if cursor.takes("PRIMARY", "KEY"):
+            found += names_in(cursor.group(), folds=folds) if cursor.sees("(") else (Cursor(part, folds=folds).identifier(),)
+    return found
+
+
+def options_of(cursor: Cursor) -> dict[str, str]:
+    """The options in the brackets after WITH. Raises StatementError."""
+    if not cursor.sees("("):
+        raise cursor.error("( is expected here")
+    found = {}
+    for part in parts(cursor.group()):
+        if len(part) >= 3 and part[1].upper == "=":
+            found[part[0].text if part[0].kind is Kind.STRING else part[0].text.lower()] = "".join(token.text for token in part[2:])
+    return found
+
+
+def columns_of_table(inside: Sequence[Token], *, folds: bool) -> Iterator[Column]:
+    """The columns in a list of columns and constraints. Raises StatementError."""
+    for part in parts(inside):
+        if not part or (
+            part[0].upper in _CONSTRAINTS and len(part) > 1 and (part[0].upper == "CONSTRAINT" or part[1].upper in ("FOR", "KEY", "("))
+        ):
+            continue
+        cursor = Cursor(part, folds=folds)
+        yield _column(cursor)
+
+
+def _column(cursor: Cursor) -> Column:
+    name = cursor.identifier()
+    if cursor.takes("AS"):
+        return Column(name, ColumnKind.COMPUTED, _expression(cursor))
+    type_ = _type(cursor)
+    kind = ColumnKind.PHYSICAL
+    comment = ""
+    while cursor.token is not None:
+        if cursor.sees("("):
+            cursor.group()
+        elif cursor.takes("COMMENT"):
+            comment = cursor.string()
+        elif cursor.takes("METADATA"):
+            if cursor.takes("FROM"):
+                cursor.string()
+            kind = ColumnKind.VIRTUAL if cursor.takes("VIRTUAL") else ColumnKind.METADATA
+        elif cursor.takes("AS") and cursor.token is not None:
+            return Column(name, ColumnKind.COMPUTED, _expression(cursor))
+        elif cursor.sees("HEADERS") or cursor.sees("HEADER"):
+            cursor.at += 1
+            kind = ColumnKind.VIRTUAL
+        else:
+            cursor.at += 1
+    return Column(name, kind, type=type_, comment=comment)
+
+
+def _type(cursor: Cursor) -> str:
+    """The type of a column as written, up to what follows it."""
+    start, open_angles = cursor.at, 0
+    while (token := cursor.token) is not None and (open_angles or token.upper not in _BEHIND_TYPES):
+        open_angles += (token.text == "<") - (token.text == ">")
+        if token.upper == "(":
+            cursor.group()
+        else:
+            cursor.at += 1
+    written = ""
+    for token in cursor.tokens[start : cursor.at]:
+        apart = written and written[-1] not in "<(" and token.text not in ("<", ">", "(", ")", ",")
+        written += (" " if apart else "") + (f"'{token.text}'" if token.kind is Kind.STRING else token.text)
+    return written
+
+
+def _expression(cursor: Cursor) -> Sequence[Token]:
+    found = cursor.rest()
+    for at in range(len(found) - 1):
+        if found[at].upper == "COMMENT" and found[at + 1].kind is Kind.STRING:
+            return found[:at]
+    return found
+
+
+def names_in(inside: Sequence[Token], *, folds: bool) -> tuple[str, ...]:
+    """The first name of each element of a list: columns may have comments, and fields paths."""
+    return tuple(Cursor(part, folds=folds).identifier() for part in parts(inside) if part)
+
+
+def skip_if_exists(cursor: Cursor) -> None:
+    """Pass IF EXISTS or IF NOT EXISTS, if it comes next."""
+    if cursor.takes("IF"):
+        cursor.takes("NOT")
+        cursor.demand("EXISTS")
