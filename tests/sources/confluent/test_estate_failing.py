@@ -1,4 +1,4 @@
-"""Each plane of one cluster of the estate fails in each way: what the others tell is whole, nothing is gone, and it heals."""
+"""Planes of one cluster of the estate fail in each way: the events of the others are complete, nothing is gone, and they recover."""
 
 import json
 from collections import Counter
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.long
 
 NOW, POLL_US = 1_795_000_000_000_000, 300_000_000
 REST = f"/kafka-rest/{ORDERS}/kafka/v3/clusters/{ORDERS}"
-PLACES = {
+ADDRESSES = {
     "names": "iam",
     "topics": f"{REST}/topics",
     "groups": f"{REST}/consumer-groups",
@@ -35,16 +35,20 @@ PLACES = {
     "tableflow": "tableflow",
     "metrics": "metrics",
 }
-"""What fails for a plane to fail."""
-TELLS = {"schema-links": "exporters", "metrics": "producers"}
-"""The system of a plane's jobs, where it has another name."""
-WITH = {"registry": ("schema-links",), "connect": ("metrics",)}
-"""Planes that ask the same place as another one."""
-
-
+"""Plane to what the stand-in fails for it."""
+PLANES = tuple(ADDRESSES)
+JOB_SYSTEMS = {"schema-links": "exporters", "metrics": "producers"}
+"""Plane to the system of its jobs, where that has another name."""
+ALSO_FAILING = {"registry": ("schema-links",), "connect": ("metrics",)}
+"""Planes that ask the same address as another one."""
 SETTINGS = {"groups_by": "rest", "environments": [PROD], "clusters": [ORDERS], "at_once": 16}
-FAILURES = [(plane, how) for plane in PLACES for how in ("broken", "slow", "refused", "truncated", "limited")]
-PAGED = ("names", "flink", "tableflow")
+HALVES = [
+    (tuple(plane for position, plane in enumerate(PLANES) if (position >> bit) & 1 == half), how)
+    for bit, how in enumerate(("broken", "held", "truncated", "limited"))
+    for half in (0, 1)
+]
+"""Half of the planes fail at once in one way, then the others. Of any two planes, in at least one way only one of them fails."""
+ALONE = [*(((plane,), "refused") for plane in PLANES), *(((plane,), "half") for plane in ("names", "flink", "tableflow"))]
 
 
 class Polls(NamedTuple):
@@ -54,8 +58,9 @@ class Polls(NamedTuple):
     before: Observation
     after: Observation
 
-    def again(self, seen: Observation, now_us: int = NOW + POLL_US) -> Observation:
-        return self.observer.observe(json.loads(json.dumps(seen.snapshot)), NO_METADATA, now_us)
+
+def poll_again(observer: ConfluentObserver, seen: Observation, now_us: int = NOW + POLL_US) -> Observation:
+    return observer.observe(json.loads(json.dumps(seen.snapshot)), NO_METADATA, now_us)
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +71,8 @@ def observer(cloud: Cloud) -> Iterator[ConfluentObserver]:
 
 
 @pytest.fixture(scope="module")
-def hasty(cloud: Cloud) -> Iterator[ConfluentObserver]:
-    """One that waits no longer than two seconds for an answer."""
+def impatient(cloud: Cloud) -> Iterator[ConfluentObserver]:
+    """An observer that waits two seconds for an answer."""
     made = ConfluentObserver("cc", ConfluentSettings.model_validate({**cloud.settings(), **SETTINGS, "timeout_s": 2}))
     yield made
     made.close()
@@ -80,78 +85,86 @@ def first(observer: ConfluentObserver) -> Observation:
 
 @pytest.fixture(scope="module")
 def polls(observer: ConfluentObserver, first: Observation) -> Polls:
-    before = Polls(observer, first, first).again(first, NOW)
-    return Polls(observer, before, Polls(observer, before, before).again(before))
+    before = poll_again(observer, first, NOW)
+    return Polls(observer, before, poll_again(observer, before))
 
 
-def told(seen: Observation) -> Counter[bytes]:
+def events_of(seen: Observation) -> Counter[bytes]:
     return Counter(map(encode, seen.events))
 
 
 def systems(events: Counter[bytes]) -> set[str]:
-    """The systems of the jobs that events tell of."""
+    """The systems of the jobs that events are about."""
     return {system(json.loads(event)["job"]["name"]) for event in events}
 
 
-def fails(seen: Observation, beside: Observation) -> set[str]:
-    """The planes of which something is unseen, and was not beside it."""
-    return {one.what.split()[0] for one in set(seen.unseen) - set(beside.unseen)}
+def failing_planes(seen: Observation, undisturbed: Observation) -> set[str]:
+    """The planes of which something is unseen that is seen in an undisturbed poll."""
+    return {unseen.what.split()[0] for unseen in set(seen.unseen) - set(undisturbed.unseen)}
 
 
-def beside(plane: str, seen: Observation) -> dict[str, Any]:
-    """What is kept of the other planes."""
-    return {key: kept(snapshot) for key, snapshot in seen.snapshot["planes"].items() if key.split()[0] != plane}
+def other_snapshots(planes: tuple[str, ...], seen: Observation) -> dict[str, Any]:
+    return {key: kept(snapshot) for key, snapshot in seen.snapshot["planes"].items() if key.split()[0] not in planes}
 
 
-@pytest.mark.parametrize(("plane", "how"), [*FAILURES, *((plane, "half") for plane in PAGED)])
-def test_while_a_plane_fails_the_others_are_whole_and_nothing_is_gone(
-    cloud: Cloud, polls: Polls, hasty: ConfluentObserver, plane: str, how: str
+def affected(planes: tuple[str, ...]) -> set[str]:
+    """The planes that fail if these do."""
+    return {other for plane in planes for other in (plane, *ALSO_FAILING.get(plane, ()))}
+
+
+@pytest.mark.parametrize(("planes", "how"), [*HALVES, *ALONE], ids=lambda value: value if isinstance(value, str) else "+".join(value))
+def test_while_planes_fail_the_others_are_complete_and_nothing_is_gone(
+    cloud: Cloud, polls: Polls, impatient: ConfluentObserver, planes: tuple[str, ...], how: str
 ) -> None:
-    cloud.fail(PLACES[plane], how, slow_s=3.0)
+    for plane in planes:
+        cloud.fail(ADDRESSES[plane], how)
     try:
-        seen = (polls._replace(observer=hasty) if how == "slow" else polls).again(polls.before)
+        seen = poll_again(impatient if how == "held" else polls.observer, polls.before)
     finally:
         cloud.heal()
-    whole, has = told(polls.after), told(seen)
-    assert not has - whole
-    assert systems(whole - has) <= {TELLS.get(one, one) for one in (plane, *WITH.get(plane, ()))}
-    assert beside(plane, seen) == beside(plane, polls.after)
-    assert {plane} <= fails(seen, polls.after) <= {plane, *WITH.get(plane, ())}
-    healed = polls.again(seen)
-    assert told(healed) == whole
-    assert healed.unseen == polls.after.unseen
-    assert kept(healed.snapshot) == kept(polls.after.snapshot)
+    complete, emitted = events_of(polls.after), events_of(seen)
+    assert not emitted - complete
+    assert systems(complete - emitted) <= {JOB_SYSTEMS.get(plane, plane) for plane in affected(planes)}
+    assert other_snapshots(planes, seen) == other_snapshots(planes, polls.after)
+    assert set(planes) <= failing_planes(seen, polls.after) <= affected(planes)
+    recovered = poll_again(polls.observer, seen)
+    assert events_of(recovered) == complete
+    assert recovered.unseen == polls.after.unseen
+    assert kept(recovered.snapshot) == kept(polls.after.snapshot)
 
 
 @pytest.fixture(scope="module")
 def whole(observer: ConfluentObserver, first: Observation) -> Graph:
-    """The graph of two polls at which nothing failed."""
-    return Graph(exported(first, Polls(observer, first, first).again(first, NOW)))
+    """The graph of two undisturbed polls."""
+    return Graph(exported(first, poll_again(observer, first, NOW)))
 
 
-@pytest.mark.parametrize("plane", sorted(PLACES))
-def test_a_plane_that_could_not_be_had_at_first_is_told_once_it_is_there(
+@pytest.mark.parametrize("plane", sorted(ADDRESSES))
+def test_a_plane_that_fails_at_the_first_poll_is_reported_once_it_recovers(
     cloud: Cloud, observer: ConfluentObserver, first: Observation, whole: Graph, plane: str
 ) -> None:
-    cloud.fail(PLACES[plane], "refused")
+    cloud.fail(ADDRESSES[plane], "refused")
     try:
         seen = observer.observe(None, NO_METADATA, NOW)
     finally:
         cloud.heal()
-    assert plane in fails(seen, first)
-    jobs = {(event["job"]["namespace"], event["job"]["name"]) for event in first.events if "job" in event}
-    told = {(event["job"]["namespace"], event["job"]["name"]) for event in seen.events if "job" in event}
-    assert {system(name) for _, name in jobs - told} <= {TELLS.get(one, one) for one in (plane, *WITH.get(plane, ()))}
-    healed = Graph(exported(seen, Polls(observer, first, first).again(seen, NOW)))
-    assert whole.nodes <= healed.nodes
-    assert whole.edges <= healed.edges
-    assert all(name.startswith("dlq-") for _, _, name in healed.nodes - whole.nodes)
-    assert all(is_guessed(edge) for edge in healed.edges - whole.edges)
-    assert plane in ("registry", "topics") or healed.edges == whole.edges
+    assert plane in failing_planes(seen, first)
+    missing = jobs_of(first) - jobs_of(seen)
+    assert {system(name) for _, name in missing} <= {JOB_SYSTEMS.get(other, other) for other in affected((plane,))}
+    recovered = Graph(exported(seen, poll_again(observer, seen, NOW)))
+    assert whole.nodes <= recovered.nodes
+    assert whole.edges <= recovered.edges
+    assert all(name.startswith("dlq-") for _, _, name in recovered.nodes - whole.nodes)
+    assert all(is_guessed(edge) for edge in recovered.edges - whole.edges)
+    assert plane in ("registry", "topics") or recovered.edges == whole.edges
+
+
+def jobs_of(seen: Observation) -> set[tuple[str, str]]:
+    return {(event["job"]["namespace"], event["job"]["name"]) for event in seen.events if "job" in event}
 
 
 def is_guessed(edge: Edge) -> bool:
-    """Whether a job told it of itself while nobody knew better: SQL its own names of columns, a sink the place of its dead letters."""
+    """Whether a job reported it while nobody knew better: SQL its own column names, a sink its default topic of dead letters."""
     assert edge.target is not None
     return (edge.system in ("ksqldb", "flink") and edge.what == "column") or (
         edge.system == "connect" and edge.target[1].startswith("dlq-")
