@@ -11,7 +11,7 @@ from typing import Any
 
 import psutil
 from tests.confluent.cloud import Cloud, running
-from tests.confluent.floor import floor
+from tests.confluent.minimum_calls import minimum_calls
 
 from bench.meter import Result, alone
 from bench.tell import tell
@@ -69,7 +69,7 @@ def _extract(settings: dict[str, Any], secrets: dict[str, str]) -> Result:
 
 def _buckets(cloud: Cloud, wall_s: float) -> Result:
     """What each limit counted, beside the least that it could have counted; and the whole beside its slowest part."""
-    least = floor(cloud.estate)
+    least = minimum_calls(cloud.estate)
     names = dict(_keys(cloud))
     asked: dict[str, list[float]] = defaultdict(list)
     refused: dict[str, int] = defaultdict(int)

@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.confluent import changes
+from tests.confluent.estate.resources import DEV, STAGING
 from tests.confluent.installation import TASKS, Installation, installed
-from tests.confluent.places import DEV, STAGING
 from tests.servers.faulty import Faulty
 
 pytestmark = pytest.mark.long

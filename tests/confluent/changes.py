@@ -1,6 +1,6 @@
-"""What may happen to an estate while it is watched. Each changes it in place."""
+"""Changes that happen to an estate while it is observed. Each modifies the estate in place."""
 
-from tests.confluent.words import Json, fields, token
+from tests.confluent.estate.values import Json, fields, token
 
 
 def _one(estate: Json, member: str, **wanted: str) -> Json:
@@ -28,7 +28,7 @@ def connector_state(estate: Json, cluster: str, name: str, state: str, trace: st
 
 
 def delete_connector(estate: Json, cluster: str, name: str) -> None:
-    """The connector; its group stays for a while, without members."""
+    """Delete a connector; its group stays, without members."""
     connector = _one(estate, "connectors", cluster=cluster, name=name)
     estate["connectors"].remove(connector)
     for group in estate["consumer_groups"]:
@@ -37,13 +37,13 @@ def delete_connector(estate: Json, cluster: str, name: str) -> None:
 
 
 def reconfigure(estate: Json, cluster: str, name: str, **settings: str) -> None:
-    """Other settings of a connector; `__` in a name stands for a dot."""
+    """Change settings of a connector; `__` in a name stands for a dot."""
     connector = _one(estate, "connectors", cluster=cluster, name=name)
     connector["config"] |= {key.replace("__", "."): value for key, value in settings.items()}
 
 
 def remake_connector(estate: Json, cluster: str, name: str) -> None:
-    """The connector deleted and made again under its name: it gets another id."""
+    """Delete a connector and create it again under its name: it gets a new id."""
     connector = _one(estate, "connectors", cluster=cluster, name=name)
     connector["id"] = f"lcc-{token(connector['id'])}"
 
@@ -62,7 +62,7 @@ def delete_group(estate: Json, cluster: str, group: str) -> None:
 
 
 def advance(estate: Json, by: int = 100) -> None:
-    """Time goes on: offsets and what was counted grow, nothing else changes."""
+    """Let time pass: offsets grow, nothing else changes."""
     for group in estate["consumer_groups"]:
         for partitions in group["offsets"].values():
             for one in partitions:

@@ -1,7 +1,7 @@
-"""The stand-in of Confluent Cloud: one server on loopback that plays all its APIs, with their keys, limits and refusals.
+"""The stand-in of Confluent Cloud: one HTTP server on loopback that serves all its APIs, with their keys, rate limits and refusals.
 
-Clusters, registries and Flink regions are below prefixes of its address, which its own answers tell. A test changes `estate`, breaks what
-it likes with `fail`, and reads `asked`.
+Clusters, registries and Flink regions are under prefixes of its address, as its own answers say. A test changes `estate`, lets calls fail
+with `fail`, and reads the calls from `asked`.
 """
 
 import base64
@@ -15,25 +15,25 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from tests.confluent import connectrest, control, flinkrest, kafkarest, ksqlrest, limits, metricsrest, registryrest, tableflowrest
-from tests.confluent.estate import build, secrets
-from tests.confluent.wire import Answer, Request, error
-from tests.confluent.words import Json
+from tests.confluent.apis import connect, control_plane, flink, kafka, ksqldb, metrics, rate_limits, registry, tableflow
+from tests.confluent.apis.messages import Answer, Request, error
+from tests.confluent.estate.build import build, secrets
+from tests.confluent.estate.values import Json
 
 
 class Plane(NamedTuple):
-    """Part of the API: the path's first part, how many more parts are its prefix, the scope of its keys, and what answers."""
+    """One API. `skip`: parts of the path that precede the API's own path, beside the first; `scope`: scope of the keys that it accepts."""
 
     name: str
     answer: Callable[["Cloud", Request], Answer]
     scope: str = "cloud"
     skip: int = 0
-    limit: tuple[int, float] = limits.OTHERS
+    limit: tuple[int, float] = rate_limits.OTHERS
 
 
 PLANES = {
     **{
-        first: Plane(name, control.answer)
+        first: Plane(name, control_plane.answer)
         for first, name in (
             ("org", "org"),
             ("cmk", "cmk"),
@@ -45,20 +45,20 @@ PLANES = {
             ("usm", "usm"),
         )
     },
-    "connect": Plane("connect", connectrest.answer),
-    "kafka-rest": Plane("kafka", kafkarest.answer, "kafka", 1),
-    "flink": Plane("flink", flinkrest.answer, "flink", 1),
-    "registry": Plane("registry", registryrest.answer, "registry", 1, limits.REGISTRY),
-    "ksql": Plane("ksqldb", ksqlrest.answer, "ksqldb", 1),
-    "tableflow": Plane("tableflow", tableflowrest.answer, "tableflow"),
-    "v2": Plane("metrics", metricsrest.answer, limit=limits.METRICS),
+    "connect": Plane("connect", connect.answer),
+    "kafka-rest": Plane("kafka", kafka.answer, "kafka", 1),
+    "flink": Plane("flink", flink.answer, "flink", 1),
+    "registry": Plane("registry", registry.answer, "registry", 1, rate_limits.REGISTRY),
+    "ksql": Plane("ksqldb", ksqldb.answer, "ksqldb", 1),
+    "tableflow": Plane("tableflow", tableflow.answer, "tableflow"),
+    "v2": Plane("metrics", metrics.answer, limit=rate_limits.METRICS),
 }
 PAGES = ("half", "circle")
 FAILURES = ("broken", "slow", "refused", "half", "circle", "truncated", "html", "limited", "gone")
 
 
 class Failure(NamedTuple):
-    """What goes wrong below `where`: a path's beginning, or a plane's name with the id behind it (`kafka`, `kafka lkc-..`)."""
+    """A failure of the calls that `where` matches: the start of a path, or an API's name and perhaps an id (`kafka`, `kafka lkc-..`)."""
 
     where: str
     how: str
@@ -67,7 +67,7 @@ class Failure(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A call: its plane, the key that asked, the path with its query, the answer's status, and when (monotonic seconds)."""
+    """A call: its API, API key, path with query, the status of the answer, and its time (monotonic seconds)."""
 
     plane: str
     key: str
@@ -78,14 +78,14 @@ class Asked(NamedTuple):
 
 
 class Cloud:
-    """The stand-in's state. `estate` may be changed between and while calls; `limits.on` turns limits on. `clock` gives seconds."""
+    """The stand-in's state. `estate` may be changed at any time; `limits.on` turns rate limits on; `clock` returns seconds."""
 
     def __init__(self, estate: Json) -> None:
         self.estate, self.url = estate, ""
         self.secrets = frozenset(secrets(estate))
         self.registries: dict[str, str] = {}
         self.clock: Callable[[], float] = time.monotonic
-        self.limits = limits.Limits(self._now)
+        self.limits = rate_limits.RateLimits(self._now)
         self.asked: list[Asked] = []
         self.lock = threading.RLock()
         self._failures: list[Failure] = []
@@ -100,14 +100,14 @@ class Cloud:
         self._failures.append(Failure(where, how, slow_s, threading.Event()))
 
     def heal(self, where: str = "") -> None:
-        """Calls there fail no more; no place: nowhere."""
+        """End the failures of these calls, or all failures."""
         healed = [one for one in self._failures if where in ("", one.where)]
         self._failures = [one for one in self._failures if one not in healed]
         for one in healed:
             one.healed.set()
 
     def later(self, seconds: float, change: Callable[[Json], None]) -> None:
-        """Changes the estate with the first call after so many seconds."""
+        """Change the estate at the first call after so many seconds."""
         self._later.append((self.clock() + seconds, change))
 
     def _now(self) -> float:
@@ -115,11 +115,11 @@ class Cloud:
 
     @property
     def counts(self) -> Counter[tuple[str, str]]:
-        """How often each (plane, key) has asked."""
+        """The number of calls by API and key."""
         return Counter((one.plane, one.key) for one in self.asked)
 
     def settings(self, prefix: str = "STANDIN") -> Json:
-        """Settings of a source that observes all of it; the secrets are references to variables of `environment`."""
+        """Settings of a source that observes everything. Secrets are references to the variables of `environment`."""
         held = self.estate["credentials"]
 
         def reference(one: Json) -> Json:
@@ -136,7 +136,7 @@ class Cloud:
         return {f"{prefix}_{key}": one["secret"] for key, one in self.keys.items()}
 
     def handle(self, method: str, target: str, headers: dict[str, str], body: Any, client: str) -> Answer:
-        """What a call is answered, by all rules; it is counted."""
+        """The answer to a call, by all rules. The call is recorded."""
         with self.lock:
             due = [one for one in self._later if one[0] <= self.clock()]
             self._later = [one for one in self._later if one not in due]
@@ -166,7 +166,7 @@ class Cloud:
     def _judged(
         self, plane: Plane, name: str, parts: tuple[str, ...], request: Request, credential: Json | None, key: str, client: str
     ) -> Answer:
-        """The answer behind the limit, the key's rights and what a test lets fail."""
+        """The answer after rate limits, the key's rights, and failures that a test asked for."""
         counted_by = {"metrics": f"metrics {client}", "registry": f"registry {parts[1:2]}", "catalog": f"registry {parts[1:2]}"}.get(
             name, f"key {key}"
         )
@@ -182,7 +182,7 @@ class Cloud:
         return answered._replace(headers={**verdict.headers, **answered.headers})
 
     def _allowed(self, plane: Plane, name: str, parts: tuple[str, ...], credential: Json | None) -> Answer | None:
-        """A refusal: 401 for a key that is not known, 403 for one that is not meant for this."""
+        """A refusal: 401 for an unknown key, 403 for a key without access."""
         if credential is None:
             return error(401, "invalid API key", name)
         ids = parts[1:2] if plane.scope in ("kafka", "registry", "ksqldb") else ()
@@ -214,14 +214,14 @@ class Cloud:
 
 
 def _in_small_pages(request: Request) -> Request:
-    """The request with the shortest page that its list takes: there may always be less on a page than was asked for."""
+    """The request with the smallest page size: an API may always return less per page than was requested."""
     body = {**request.body, "limit": 1} if isinstance(request.body, dict) and "limit" in request.body else request.body
     short = {"limit": ["1"]} if "limit" in request.query else {"page_size": ["1"]}
     return request._replace(query={**request.query, **short}, body=body)
 
 
 def _spoiled(failure: Failure, request: Request, answered: Answer) -> Answer:
-    """An answer that is cut off, is a page for people, or leads to itself."""
+    """The answer, truncated, replaced by an HTML page, or with a link to its own page."""
     if failure.how == "truncated":
         body = answered.body if isinstance(answered.body, bytes) else json.dumps(answered.body).encode()
         return answered._replace(body=body[: len(body) // 2])
@@ -239,10 +239,10 @@ def _spoiled(failure: Failure, request: Request, answered: Answer) -> Answer:
 
 @contextmanager
 def running(estate: Json | None = None, brokers: dict[str, str] | None = None, registries: dict[str, str] | None = None) -> Iterator[Cloud]:
-    """The stand-in, running.
+    """Runs the stand-in.
 
-    `brokers`: ids of clusters to the real brokers (host:port) that play them. `registries`: ids of registries to the addresses of real
-    ones, which tell subjects and schemas; `registryrest.register` fills them.
+    `brokers`: cluster id to the real brokers (host:port) that play the cluster. `registries`: registry id to the address of a real
+    one, which serves its subjects and schemas; `apis.registry.register` fills it.
     """
     cloud = Cloud(estate or build())
     cloud.registries.update(registries or {})
@@ -279,7 +279,7 @@ def running(estate: Json | None = None, brokers: dict[str, str] | None = None, r
         request_queue_size = 256
 
         def handle_error(self, *_: Any) -> None:
-            """A client that hangs up is none."""
+            """A client that hangs up is not an error."""
 
     server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()

@@ -1,4 +1,4 @@
-"""LineageBridge beside the stand-in of Confluent Cloud: a real API and a real process that polls; what is told is folded in the test."""
+"""LineageBridge beside the stand-in of Confluent Cloud: real API and observe processes; events are folded in the test's process."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ import httpx
 from lineage_bridge.config import Paths
 from tests.cli.conftest import COMMAND, Server
 from tests.confluent.cloud import Cloud, running
-from tests.confluent.places import STAGING
+from tests.confluent.estate.resources import STAGING
 from tests.ports import free_port
 
 TASKS = "/api/v1/tasks"
@@ -23,7 +23,7 @@ TASKS = "/api/v1/tasks"
 
 @dataclass
 class Installation:
-    """An API and a process that polls, over one data folder, beside a stand-in; what is told is folded in this process."""
+    """An API process and an observe process on one data folder, beside a stand-in. Events are folded in this process."""
 
     cloud: Cloud
     folder: Path
@@ -67,7 +67,7 @@ class Installation:
         )
 
     def running_task(self) -> str:
-        """The task that has told the topics, and waits for what is slow."""
+        """The task that has reported the topics and waits for a slow plane."""
 
         def reached() -> str:
             found = httpx.get(f"{self.server.url}{TASKS}", params={"status": "running"}).json()

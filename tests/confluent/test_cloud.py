@@ -11,12 +11,12 @@ import httpx
 import pytest
 
 from tests.confluent import changes
+from tests.confluent.apis.registry import register
 from tests.confluent.cloud import FAILURES, Cloud, running
-from tests.confluent.estate import build, secrets
-from tests.confluent.floor import floor
-from tests.confluent.places import ANALYTICS, DEV, ORDERS, PAYMENTS, PROD, TEST, WEB
-from tests.confluent.registryrest import register
-from tests.confluent.words import Json
+from tests.confluent.estate.build import build, secrets
+from tests.confluent.estate.resources import ANALYTICS, DEV, ORDERS, PAYMENTS, PROD, TEST, WEB
+from tests.confluent.estate.values import Json
+from tests.confluent.minimum_calls import minimum_calls
 from tests.servers.registry import Registry
 
 KAFKA = f"/kafka-rest/{ORDERS}/kafka/v3/clusters/{ORDERS}"
@@ -498,8 +498,8 @@ def test_two_clusters_share_a_bootstrap_and_names_of_topics():
 
 
 def test_the_floor_is_told_for_each_limit():
-    told = floor(build())
+    told = minimum_calls(build())
     assert {name.partition(" ")[0] for name in told} == {"cloud", "kafka", "registry", "flink", "ksqldb", "tableflow", "metrics"}
     assert told["ksqldb lksqlc-k1or"] == (2, 0.0)
     assert told["cloud"].seconds == (told["cloud"].calls - 1) // 10
-    assert floor(build(), scale=1000)["cloud"].seconds == 0.0
+    assert minimum_calls(build(), scale=1000)["cloud"].seconds == 0.0

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tests.aliases import operator
-from tests.confluent.expected import Column, Edge, Name
+from tests.confluent.expected_edges import Column, Edge, Name
 from tests.events import T0, records_of
 from tests.store.test_apply import apply, opened, settle
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.confluent.estate import build
+from tests.confluent.estate.build import build
 from tests.published import faults
 from tests.sources.confluent.flinkapi import of_estate
 from tests.sources.confluent.test_flink import KEY_OF_FLINK, NOW, WHOLE

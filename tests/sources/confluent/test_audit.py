@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import Producer
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.confluent.estate import build
+from tests.confluent.estate.build import build
 from tests.published import faults
 from tests.servers.broker import Kafka
 from tests.sources.http import Reply, Request, Standin, standing

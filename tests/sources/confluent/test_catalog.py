@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.confluent.cloud import Cloud, running
-from tests.confluent.places import ANALYTICS, ORDERS, PAYMENTS, PROD
+from tests.confluent.estate.resources import ANALYTICS, ORDERS, PAYMENTS, PROD
 from tests.published import faults
 
 from lineage_bridge.errors import SourceError

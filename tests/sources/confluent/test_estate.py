@@ -8,8 +8,8 @@ from itertools import islice
 
 import pytest
 from tests.confluent.cloud import Cloud
-from tests.confluent.estate import secrets
-from tests.confluent.expected import SYSTEMS, expected
+from tests.confluent.estate.build import secrets
+from tests.confluent.expected_edges import SYSTEMS, expected
 from tests.sources.confluent.graph import Graph, differences, exported, kept, under_way
 
 from lineage_bridge.openlineage.event_builder import encode

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import pytest
 from tests.confluent.cloud import Cloud
-from tests.confluent.expected import Edge
-from tests.confluent.places import ORDERS, PROD
+from tests.confluent.estate.resources import ORDERS, PROD
+from tests.confluent.expected_edges import Edge
 from tests.sources.confluent.graph import Graph, exported, kept, system
 
 from lineage_bridge.openlineage.event_builder import encode

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from tests.confluent.estate import build, secrets
-from tests.confluent.expected import expected
+from tests.confluent.estate.build import build, secrets
+from tests.confluent.expected_edges import expected
 from tests.published import faults
 from tests.sources.confluent.flinkapi import Flink, discovered, of_estate, registered
 from tests.sources.confluent.graph import Graph, differences, exported

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 from tests.confluent.cloud import Cloud, running
-from tests.confluent.estate import secrets
-from tests.confluent.expected import expected
-from tests.confluent.places import PROD
+from tests.confluent.estate.build import secrets
+from tests.confluent.estate.resources import PROD
+from tests.confluent.expected_edges import expected
 from tests.published import faults
 from tests.sources.confluent.graph import Graph, differences, exported
 

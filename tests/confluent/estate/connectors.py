@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from tests.confluent.places import LAB, LOGISTICS, ORDERS, WEB
-from tests.confluent.topics import ENVIRONMENT, Topics
-from tests.confluent.words import Json, Secrets, load, number, time, token
+from tests.confluent.estate.resources import LAB, LOGISTICS, ORDERS, WEB
+from tests.confluent.estate.topics import ENVIRONMENT, Topics
+from tests.confluent.estate.values import Json, Secrets, load, number, time, token
 
 STATES = {
     (ORDERS, "orders-to-splunk"): "FAILED",

@@ -1,4 +1,4 @@
-"""Words that the estate is made of: ids, secrets and columns, the same each time."""
+"""Generators of the estate's values: ids, times, secrets and columns. They always return the same values."""
 
 import hashlib
 import string
@@ -14,11 +14,11 @@ else:
 Json = dict[str, Any]
 LETTERS = string.ascii_lowercase + string.digits
 NOW = "2026-03-02T12:00:00Z"
-"""The estate's present."""
+"""The current time of the estate."""
 
 
 def token(name: str, length: int = 6) -> str:
-    """Letters and digits that look random."""
+    """Random-looking letters and digits."""
     number = int.from_bytes(hashlib.sha256(name.encode()).digest(), "big")
     made = ""
     for _ in range(length):
@@ -28,36 +28,36 @@ def token(name: str, length: int = 6) -> str:
 
 
 def number(name: str, below: int) -> int:
-    """A number from 0 that looks random."""
+    """A random-looking number, at least 0."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "big") % below
 
 
 def uid(name: str) -> str:
-    """A UUID that looks random."""
+    """A random-looking UUID."""
     text = hashlib.sha256(name.encode()).hexdigest()
     return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:32]}"
 
 
 def time(name: str) -> str:
-    """A time of the year before the estate's present."""
+    """A random-looking time in the year before NOW."""
     at = number(name, 300)
     return f"2025-{1 + at // 28:02}-{1 + at % 28:02}T{at % 24:02}:{at % 60:02}:{(at * 7) % 60:02}.{at * 997 % 1000000:06}Z"
 
 
 def load(name: str) -> Json:
-    """A part of the estate that is told in TOML."""
+    """A part of the estate that is defined in a TOML file."""
     made: Json = tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
     return made
 
 
 class Secrets:
-    """All secrets that were given out."""
+    """Creates secrets and remembers them."""
 
     def __init__(self) -> None:
         self.given: list[str] = []
 
     def of(self, name: str) -> str:
-        """A secret of 48 signs, found nowhere else."""
+        """A secret of 48 characters that occurs nowhere else."""
         made = "Zq" + hashlib.sha256(f"secret of {name}".encode()).hexdigest()[:46].translate(str.maketrans("0123", "GHKX"))
         if made not in self.given:
             self.given.append(made)
@@ -65,7 +65,7 @@ class Secrets:
 
 
 def fields(text: str) -> list[Json]:
-    """Columns out of `name:type name:type`; a type is string, int, long, double, boolean, timestamp or `{...}` with columns within."""
+    """Columns from `name:type name:type`. A type is string (the default), int, long, double, boolean, timestamp or `{...}` with columns."""
     made: list[Json] = []
     depth, word = 0, ""
     for sign in text + " ":
@@ -85,7 +85,7 @@ def fields(text: str) -> list[Json]:
 
 
 def paths(columns: list[Json], lead: str = "") -> list[str]:
-    """The dotted paths of the columns that have none within."""
+    """The dotted paths of all columns without inner columns."""
     return [
         path for one in columns for path in (paths(one["fields"], f"{lead}{one['name']}.") if "fields" in one else [lead + one["name"]])
     ]

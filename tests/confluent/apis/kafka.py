@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from tests.confluent.wire import Answer, Request, error
-from tests.confluent.words import Json
+from tests.confluent.apis.messages import Answer, Request, error
+from tests.confluent.estate.values import Json
 
 if TYPE_CHECKING:
     from tests.confluent.cloud import Cloud

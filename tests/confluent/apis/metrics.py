@@ -5,8 +5,8 @@ from collections import defaultdict
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.confluent.wire import Answer, Request, error
-from tests.confluent.words import Json
+from tests.confluent.apis.messages import Answer, Request, error
+from tests.confluent.estate.values import Json
 
 if TYPE_CHECKING:
     from tests.confluent.cloud import Cloud

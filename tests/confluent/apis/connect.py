@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from tests.confluent import control
-from tests.confluent.wire import Answer, Request, error
-from tests.confluent.words import NOW, Json
+from tests.confluent.apis import control_plane
+from tests.confluent.apis.messages import Answer, Request, error
+from tests.confluent.estate.values import NOW, Json
 
 if TYPE_CHECKING:
     from tests.confluent.cloud import Cloud
@@ -30,7 +30,7 @@ def answer(cloud: "Cloud", request: Request) -> Answer:  # noqa: PLR0911 - a ret
         case ("connect", "v1", "environments", _, "clusters", _, "connector-plugins"):
             return Answer(200, cloud.estate["connector_plugins"])
         case ("connect", "v1", "custom-connector-plugins", *_):
-            return control.answer(cloud, request)
+            return control_plane.answer(cloud, request)
     return error(404, f"no resource at {request.path}")
 
 

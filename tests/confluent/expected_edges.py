@@ -1,6 +1,6 @@
-"""What must be found in the estate: every edge, out of its definition alone. Nothing of LineageBridge is imported.
+"""Every edge that must be found in the estate, derived from its definition alone. Nothing of LineageBridge is imported.
 
-`python -m tests.confluent.expected [estate.json]` prints one edge a line as JSON: the system that tells it, what it is, and
+`python -m tests.confluent.expected_edges [estate.json]` prints one edge per line as JSON: the system that reports it, its kind, and
 
 - `flow`: source, target, job, each a namespace and a name
 - `column`: source and target with a column, job
@@ -19,7 +19,7 @@ Column = tuple[str, str, str]
 
 
 class Edge(NamedTuple):
-    """An edge that `system` tells. `source` or `target` is None where a job only writes or only reads."""
+    """An edge that `system` reports. `source` is None if a job only writes, `target` if it only reads."""
 
     system: str
     what: str
@@ -29,14 +29,14 @@ class Edge(NamedTuple):
 
 
 class Places:
-    """The names of what the estate has ids of."""
+    """Names of the estate's resources by id."""
 
     def __init__(self, estate: Json) -> None:
         self.environment = {one["id"]: one["environment"] for one in (*estate["kafka_clusters"], *estate["schema_registries"])}
         self.named = {(one["environment"], one["display_name"]): one["id"] for one in estate["kafka_clusters"]}
 
     def space(self, id_: str) -> str:
-        """The namespace of a cluster or a registry; of one that is not of the estate, that of its id or address."""
+        """The namespace of a cluster or registry; for one that is not in the estate, by its id or address."""
         if id_ in self.environment:
             return f"confluent://{self.environment[id_]}/{id_}"
         return id_ if "://" in id_ else f"kafka://{id_}"
@@ -45,14 +45,14 @@ class Places:
         return self.space(cluster), name
 
     def database(self, statement: Json) -> str:
-        """The namespace of a statement's job: its database, given by id or by name, else its region."""
+        """The namespace of a statement's job: that of its database, given by id or name, or else of its region."""
         told = statement["properties"].get("sql.current-database", "")
         cluster = self.named.get((statement["environment"], told), told)
         return self.space(cluster) if cluster else f"confluent://{statement['environment']}/{statement['cloud']}.{statement['region']}"
 
 
 def connectors(estate: Json, places: Places) -> Iterator[Edge]:
-    """Topics to datasets outside, and back; records of each topic that fail go to the dead letters."""
+    """Topics to datasets outside of Kafka and back, and topics to the dead-letter topic."""
     for one in estate["connectors"]:
         job, sink = places.topic(one["cluster"], one["name"]), one["type"] == "sink"
         for flow in one["means"]["flows"]:
@@ -189,7 +189,7 @@ def main() -> None:
     if len(sys.argv) > 1:
         estate = json.loads(Path(sys.argv[1]).read_text())
     else:
-        from tests.confluent.estate import build
+        from tests.confluent.estate.build import build
 
         estate = build()
     for edge in sorted(expected(estate), key=str):

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from tests.confluent.control import about, reference
-from tests.confluent.wire import Answer, Request, error, paged
-from tests.confluent.words import Json
+from tests.confluent.apis.control_plane import about, reference
+from tests.confluent.apis.messages import Answer, Request, error, paged
+from tests.confluent.estate.values import Json
 
 if TYPE_CHECKING:
     from tests.confluent.cloud import Cloud

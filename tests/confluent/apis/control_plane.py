@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tests.confluent.wire import Answer, Request, error, paged
-from tests.confluent.words import Json
+from tests.confluent.apis.messages import Answer, Request, error, paged
+from tests.confluent.estate.values import Json
 
 if TYPE_CHECKING:
     from tests.confluent.cloud import Cloud

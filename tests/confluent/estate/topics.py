@@ -2,7 +2,7 @@
 
 import json
 
-from tests.confluent.places import (
+from tests.confluent.estate.resources import (
     ANALYTICS,
     DEV,
     LAB,
@@ -17,7 +17,7 @@ from tests.confluent.places import (
     kafka_clusters,
     registry_of,
 )
-from tests.confluent.words import Json, fields, number, paths
+from tests.confluent.estate.values import Json, fields, number, paths
 
 ENVIRONMENT = {cluster["id"]: cluster["environment"] for cluster in kafka_clusters()}
 COLUMNS = {

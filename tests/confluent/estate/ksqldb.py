@@ -1,9 +1,9 @@
 """ksqlDB clusters: streams, tables and persistent queries, and what each query means."""
 
-from tests.confluent.flink import add_written, meaning
-from tests.confluent.places import ORDERS, WAREHOUSE
-from tests.confluent.topics import ENVIRONMENT, Topics
-from tests.confluent.words import Json, load, number, time
+from tests.confluent.estate.flink import add_written, meaning
+from tests.confluent.estate.resources import ORDERS, WAREHOUSE
+from tests.confluent.estate.topics import ENVIRONMENT, Topics
+from tests.confluent.estate.values import Json, load, number, time
 
 CLUSTERS = (
     ("lksqlc-k1or", "pksqlc-1a2b3", ORDERS, "orders-ksql"),
@@ -84,7 +84,7 @@ def _queries(kafka: str, service: str) -> list[Json]:
         "customers": of["CUSTOMERS"],
     }
     words |= {"lead": service, "sku": sku, "amount": amount, "SKU": sku.upper(), "AMOUNT": amount.upper()}
-    return [{key: value.format(**words) for key, value in query.items()} for query in load("ksql")["query"]]
+    return [{key: value.format(**words) for key, value in query.items()} for query in load("ksqldb")["query"]]
 
 
 def _reading(text: str, relations: list[Json]) -> list[str]:

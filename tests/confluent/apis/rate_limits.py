@@ -1,4 +1,4 @@
-"""Who may ask how often: so many calls in a window of time, counted by the key, the registry or the address that asks."""
+"""Rate limits: so many calls in a window of time, counted by API key, registry or client address."""
 
 import math
 import threading
@@ -14,7 +14,7 @@ OTHERS = (10, 1.0)
 
 
 class Verdict(NamedTuple):
-    """Whether a call may pass; the limit, how many calls are left in the window, and the seconds until it ends."""
+    """Whether a call passes; the limit, the calls that are left in the window, and the seconds until it ends."""
 
     passes: bool
     limit: int
@@ -23,13 +23,13 @@ class Verdict(NamedTuple):
 
     @property
     def headers(self) -> dict[str, str]:
-        """What every answer tells of the limit; the seconds are relative."""
-        told = {"X-RateLimit-Limit": self.limit, "X-RateLimit-Remaining": self.left, "X-RateLimit-Reset": self.reset_s}
-        return {name: str(value) for name, value in told.items()} | ({} if self.passes else {"Retry-After": str(self.reset_s)})
+        """The headers of every answer; seconds are from now."""
+        headers = {"X-RateLimit-Limit": self.limit, "X-RateLimit-Remaining": self.left, "X-RateLimit-Reset": self.reset_s}
+        return {name: str(value) for name, value in headers.items()} | ({} if self.passes else {"Retry-After": str(self.reset_s)})
 
 
-class Limits:
-    """Counts calls. Off, all pass, each as if it were the first. `scale`: that many times as many calls may pass."""
+class RateLimits:
+    """Counts calls. While `on` is False all calls pass. `scale` multiplies all limits."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -38,7 +38,7 @@ class Limits:
         self._lock = threading.Lock()
 
     def ask(self, counted_by: str, limit: tuple[int, float]) -> Verdict:
-        """One more call; a window begins with the first call after the last window's end."""
+        """Count one more call. A window starts with the first call after the end of the last one."""
         most, length = max(1, int(limit[0] * self.scale)), limit[1]
         now = self._clock()
         with self._lock:

@@ -1,6 +1,6 @@
-"""The least that must be asked to know the whole estate, and the least time that the limits let it take.
+"""The minimum number of calls that a full observation of the estate takes, and the minimum time under the rate limits.
 
-`floor` counts, for each bucket that a limit counts by, the calls without which something of the estate stays unknown:
+`minimum_calls` counts, for each bucket of the rate limits, the calls without which something in the estate stays unknown:
 
 - the Cloud key: one page each of environments, service accounts, users, keys and custom plugins; for each environment the lists of
   Kafka, Schema Registry and ksqlDB clusters, compute pools, provider integrations and both lists of self-managed clusters; for each Kafka
@@ -16,28 +16,28 @@
 - the address that asks for metrics: for each Kafka cluster records and bytes, received and sent, and lag; for all connectors records, bytes
   and dead letters, for all statements records in and out (a filter may name many).
 
-In windows, `n` calls take all windows but the last: the first calls of a window do not wait.
+In windows, the last window costs no time: its calls do not wait for its end.
 """
 
 import math
 from typing import NamedTuple
 
-from tests.confluent import limits
-from tests.confluent.estate import build
-from tests.confluent.words import Json
+from tests.confluent.apis import rate_limits
+from tests.confluent.estate.build import build
+from tests.confluent.estate.values import Json
 
 PAGE = 100
 
 
-class Floor(NamedTuple):
+class Minimum(NamedTuple):
     """Calls of a bucket, and the seconds that they take at least."""
 
     calls: int
     seconds: float
 
 
-def floor(estate: Json, scale: float = 1.0) -> dict[str, Floor]:
-    """The floor of each bucket: `cloud`, `metrics`, and `kafka`, `registry`, `flink`, `ksqldb`, `tableflow` with an id behind them."""
+def minimum_calls(estate: Json, scale: float = 1.0) -> dict[str, Minimum]:
+    """The minimum of each bucket: `cloud`, `metrics`, and `kafka`, `registry`, `flink`, `ksqldb`, `tableflow` with an id behind them."""
     counts = {"cloud": _cloud(estate), "metrics": 5 * len(estate["kafka_clusters"]) + 5 + 2}
     counts |= {f"kafka {one['id']}": _kafka(estate, one) for one in estate["kafka_clusters"]}
     counts |= {f"registry {one['id']}": _registry(estate, one) for one in estate["schema_registries"]}
@@ -45,11 +45,11 @@ def floor(estate: Json, scale: float = 1.0) -> dict[str, Floor]:
     counts |= {f"ksqldb {one['id']}": 2 for one in estate["ksqldb_clusters"]}
     for one in estate["environments"]:
         counts[f"tableflow {one['id']}"] = 2 * sum(cluster["environment"] == one["id"] for cluster in estate["kafka_clusters"])
-    return {name: Floor(calls, _seconds(calls, _limit(name), scale)) for name, calls in counts.items()}
+    return {name: Minimum(calls, _seconds(calls, _limit(name), scale)) for name, calls in counts.items()}
 
 
 def _limit(bucket: str) -> tuple[int, float]:
-    return {"metrics": limits.METRICS, "registry": limits.REGISTRY}.get(bucket.partition(" ")[0], limits.OTHERS)
+    return {"metrics": rate_limits.METRICS, "registry": rate_limits.REGISTRY}.get(bucket.partition(" ")[0], rate_limits.OTHERS)
 
 
 def _seconds(calls: int, limit: tuple[int, float], scale: float) -> float:
@@ -96,5 +96,5 @@ def _flink(estate: Json, environment: str) -> int:
 
 
 if __name__ == "__main__":
-    for name, told in floor(build()).items():
+    for name, told in minimum_calls(build()).items():
         print(f"{name:32} {told.calls:4} calls {told.seconds:6.1f} s")  # noqa: T201 - what it is for

@@ -1,8 +1,8 @@
-"""What leads from cluster to cluster, from registry to registry, and from topics to tables of catalogs."""
+"""Cluster links, exporters from registry to registry, and Tableflow from topics to tables in catalogs."""
 
-from tests.confluent.places import ANALYTICS, FOREIGN, LOGISTICS, ORDERS, PAYMENTS, PROD, WAREHOUSE, WEB, registry_of
-from tests.confluent.topics import COLUMNS, ENVIRONMENT, Topics
-from tests.confluent.words import NOW, Json, Secrets, number, time, token, uid
+from tests.confluent.estate.resources import ANALYTICS, FOREIGN, LOGISTICS, ORDERS, PAYMENTS, PROD, WAREHOUSE, WEB, registry_of
+from tests.confluent.estate.topics import COLUMNS, ENVIRONMENT, Topics
+from tests.confluent.estate.values import NOW, Json, Secrets, number, time, token, uid
 
 LINKS = [
     (

@@ -1,6 +1,6 @@
-"""Where things are: organization, environments, clusters, registries, regions, people and the credentials of each."""
+"""The organization, its environments, clusters, registries, regions, people, and the credentials for each."""
 
-from tests.confluent.words import Json, Secrets, time, token, uid
+from tests.confluent.estate.values import Json, Secrets, time, token, uid
 
 ORGANIZATION = uid("organization acme")
 PROD, STAGING, ANALYTICS = "env-p9k2x7", "env-s4m8d1", "env-a7n3t5"
@@ -9,13 +9,13 @@ DEV, TEST = "lkc-s1dev5", "lkc-s2tst8"
 WAREHOUSE, LAB = "lkc-a1dwh3", "lkc-a2lab6"
 SHARED = "pkc-4r087.us-west-2.aws.confluent.example"
 FOREIGN = "lkc-x9ext1"
-"""A cluster of another organization, the source of a link."""
+"""A cluster of another organization, which is the source of a link."""
 REGIONS = {
     PROD: ("aws.us-east-1", "aws.eu-central-1"),
     STAGING: ("aws.us-west-2", "aws.eu-central-1"),
     ANALYTICS: ("gcp.us-central1", "gcp.europe-west4"),
 }
-"""The regions where each environment has Flink."""
+"""The Flink regions of each environment."""
 
 
 def environments() -> list[Json]:
@@ -27,7 +27,7 @@ def environments() -> list[Json]:
 
 
 def kafka_clusters() -> list[Json]:
-    """Clusters. `lag_offered`: whether the lag of groups is told by REST."""
+    """Kafka clusters. `lag_offered`: whether REST reports the lag of groups."""
     told = [
         (
             ORDERS,
@@ -139,10 +139,10 @@ def people() -> dict[str, list[Json]]:
 
 
 def credentials(secrets: Secrets, ksqldb: list[Json]) -> Json:
-    """Name of a credential to its key, secret, owner and what it opens.
+    """Name of a credential to its key, secret, owner and rights.
 
-    `scope`: cloud, kafka, registry, flink, ksqldb, tableflow; `resources`: the ids that it opens (of Flink `env/cloud.region`); `role`:
-    none is refused everywhere, `FlinkDeveloper` sees the statements of its owner alone.
+    `scope`: cloud, kafka, registry, flink, ksqldb or tableflow; `resources`: the ids that it gives access to (`env/cloud.region` for
+    Flink); `role`: `none` is refused everywhere, `FlinkDeveloper` sees its owner's statements only.
     """
 
     def one(name: str, scope: str, resources: list[str], owner: str = "sa-adm1n0", role: str = "Admin") -> Json:

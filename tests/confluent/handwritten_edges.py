@@ -1,10 +1,10 @@
-"""Edges written by hand, from reading the estate's configurations and SQL: the expectation must have them, and none of the others.
+"""Edges that a person wrote down from the estate's configurations and SQL. `expected_edges` must have all of EDGES and none of NOT_EDGES.
 
-A line is `system | source | target | job`, a dataset or job `namespace name`, a column `namespace name : column`; `-` where there is none.
-`$orders` is the namespace of the cluster that the estate calls so.
+A line is `system | source | target | job`. A dataset or job is `namespace name`, a column `namespace name : column`, and `-` stands for
+none. `$orders` stands for the namespace of that cluster.
 """
 
-from tests.confluent.expected import Column, Edge, Name
+from tests.confluent.expected_edges import Column, Edge, Name
 
 SPACES = {
     "$orders": "confluent://env-p9k2x7/lkc-p1ord7",

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from tests.confluent.wire import Answer, Request, error, paged
-from tests.confluent.words import NOW, Json
+from tests.confluent.apis.messages import Answer, Request, error, paged
+from tests.confluent.estate.values import NOW, Json
 
 if TYPE_CHECKING:
     from tests.confluent.cloud import Cloud

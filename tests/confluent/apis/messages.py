@@ -1,11 +1,11 @@
-"""Requests, answers and errors as Confluent Cloud's APIs have them, and lists in pages."""
+"""Requests, answers, errors and paged lists in the form of Confluent Cloud's APIs."""
 
 import base64
 import hashlib
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from tests.confluent.words import Json
+from tests.confluent.estate.values import Json
 
 
 class Request(NamedTuple):
@@ -24,7 +24,7 @@ class Request(NamedTuple):
         return self.query.get(name, [default])[-1]
 
     def many(self, name: str) -> list[str]:
-        """All values of a parameter, repeated or parted by commas."""
+        """All values of a parameter that is repeated or separated by commas."""
         return [part for value in self.query.get(name, []) for part in value.split(",") if part]
 
 

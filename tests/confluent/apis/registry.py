@@ -6,8 +6,8 @@ from urllib.parse import quote
 
 import httpx
 
-from tests.confluent.wire import Answer, Request, error
-from tests.confluent.words import Json
+from tests.confluent.apis.messages import Answer, Request, error
+from tests.confluent.estate.values import Json
 from tests.sources.http import Request as Plain
 from tests.sources.registry.confluent import Confluent, Version
 

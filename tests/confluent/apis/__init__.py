@@ -1,0 +1,1 @@
+"""The APIs that the stand-in serves, each in a module of its own."""

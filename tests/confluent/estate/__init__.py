@@ -1,0 +1,1 @@
+"""The estate: what the stand-in's organization has, and the lineage that follows from it."""
