@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.confluent.estate.build import build
 from tests.published import faults
-from tests.sources.confluent.flinkapi import of_estate
-from tests.sources.confluent.test_flink import KEY_OF_FLINK, NOW, WHOLE
+from tests.sources.confluent.flink.stand_in import of_estate
+from tests.sources.confluent.flink.test_flink import KEY_OF_FLINK, NOW, WHOLE
 from tests.sources.http import Reply, Request, Standin, standing
 
 from lineage_bridge.errors import SourceError

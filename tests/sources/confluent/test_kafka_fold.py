@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 from tests.api.support import Server
-from tests.sources.confluent import test_groups, test_links, test_topics
+from tests.sources.confluent.cluster_links import test_cluster_links
+from tests.sources.confluent.groups import test_groups
 from tests.sources.confluent.polling import SPACE, polling
+from tests.sources.confluent.topics import test_topics
 from tests.sources.http import Reply, Request
 
 from lineage_bridge.openlineage.event_builder import encode
@@ -23,7 +25,7 @@ class Api:
     """All of a cluster."""
 
     def __init__(self) -> None:
-        self.topics, self.links, self.groups = test_topics.Api(), test_links.Api(), test_groups.Api()
+        self.topics, self.links, self.groups = test_topics.Api(), test_cluster_links.Api(), test_groups.Api()
         self.topics.topics = {"east.orders": 6, "east.bills": 1}
         self.groups.read, self.groups.states = {"billing": {"east.orders": [90]}}, {"billing": "STABLE"}
         self.groups.has_more = False
@@ -48,7 +50,7 @@ def test_a_topic_its_mirror_and_who_reads_it(graph: Server, monkeypatch: pytest.
     key = {"kafka": {"*": {"key": "KEY", "secret": "${env:SECRET}"}}, "groups_by": "rest"}
     api, snapshots = Api(), dict[str, Any]()
     with polling(api, every, NO_METADATA, **key) as made:
-        whole = Organization(kafka_clusters=(*made.estate.kafka_clusters, test_links.OTHER))
+        whole = Organization(kafka_clusters=(*made.estate.kafka_clusters, test_cluster_links.OTHER))
 
         def poll(minutes: int) -> list[bytes]:
             told: list[bytes] = []

@@ -7,7 +7,7 @@ import pytest
 from tests.confluent.estate.build import build, secrets
 from tests.confluent.expected_edges import expected
 from tests.published import faults
-from tests.sources.confluent.flinkapi import Flink, discovered, of_estate, registered
+from tests.sources.confluent.flink.stand_in import Flink, discovered, of_estate, registered
 from tests.sources.confluent.graph import Graph, differences, exported
 from tests.sources.http import Reply, Request, Standin, standing
 

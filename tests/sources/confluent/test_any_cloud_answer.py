@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.sources.confluent import test_connect, test_tableflow
+from tests.sources.confluent.connect import test_connect
 from tests.sources.confluent.polling import SECRET, Polling, polling, topics
+from tests.sources.confluent.tableflow import test_tableflow
 from tests.sources.http import Reply, Request
 from tests.sources.ksqldb.test_any_answer import places
 

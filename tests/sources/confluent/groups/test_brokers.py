@@ -7,8 +7,8 @@ from confluent_kafka import Producer
 from msgspec.structs import replace
 from tests.published import faults
 from tests.servers.broker import ADMIN, Kafka, password_of
+from tests.sources.confluent.groups.test_groups import Api, about
 from tests.sources.confluent.polling import LKC, SPACE, Polling, polling
-from tests.sources.confluent.test_groups import Api, about
 from tests.sources.kafka.told import said
 
 from lineage_bridge.sources.common.observer import Observation
