@@ -1,6 +1,6 @@
-"""An OpenLineage event as LineageBridge reads it: checked, normalised, and with every facet kept as its exact text.
+"""An OpenLineage event as LineageBridge reads it: checked, normalised, with the exact text of every facet.
 
-The values are frozen. Facet mappings are shared between events that say the same: they must never be changed in place.
+The values are frozen. Events with equal facets share the mapping, so it must never be changed in place.
 """
 
 from typing import Literal
@@ -14,7 +14,7 @@ EventKind = Literal["run", "job", "dataset"]
 
 
 class Dataset(Struct, frozen=True, gc=False):
-    """A dataset as one event mentions it; `access` are its inputFacets or outputFacets, which speak of one run's access."""
+    """A dataset in one event; `access` are its inputFacets or outputFacets, which describe one run's access."""
 
     namespace: str
     name: str
@@ -23,7 +23,7 @@ class Dataset(Struct, frozen=True, gc=False):
 
 
 class Job(Struct, frozen=True, gc=False):
-    """A job as one event mentions it."""
+    """A job in one event."""
 
     namespace: str
     name: str
@@ -31,7 +31,7 @@ class Job(Struct, frozen=True, gc=False):
 
 
 class Run(Struct, frozen=True, gc=False):
-    """A run: the 16 bytes of its UUID, and the id as it was received."""
+    """A run: the 16 bytes of its UUID, and the id as received."""
 
     id: bytes
     raw_id: str
@@ -41,9 +41,9 @@ class Run(Struct, frozen=True, gc=False):
 class Event(Struct, frozen=True, gc=False):
     """One event. `time_us` is the event time in UTC microseconds since the epoch.
 
-    `type` is START, RUNNING, COMPLETE, FAIL, ABORT, OTHER, or None where the event has none; `raw_type` is the word as
+    `type` is START, RUNNING, COMPLETE, FAIL, ABORT, OTHER, or None if the event has none; `raw_type` is the value as
     received. A run event has a run and a job, a job event a job, and both may carry a dataset; a dataset event has only that.
-    `producer` and `schema_url` are empty where the event has none.
+    `producer` and `schema_url` are empty if the event has none.
     """
 
     kind: EventKind

@@ -1,6 +1,6 @@
-"""Events as LineageBridge writes them: the standard's facets, and what they hang on, as JSON values. Pure.
+"""Building the events that LineageBridge sends: events and their facets as JSON values. Pure.
 
-Versions are those of OpenLineage 1.53; each method takes what its facet's JSON schema requires and a little more.
+Facet versions are those of OpenLineage 1.53; each method takes what the JSON schema of its facet requires and a little more.
 """
 
 import json
@@ -18,13 +18,13 @@ Json: TypeAlias = dict[str, Any]
 
 SPECIFICATION = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
 OWN_FACETS = "https://lineagebridge.dev/spec/facets/"
-"""Where the schemas of our facets are, which lie in `spec/facets` as well."""
+"""Base URL of the schemas of our own facets; the files are in `spec/facets`."""
 _RUN_IDS = uuid5(NAMESPACE_URL, "https://lineagebridge.dev/runs")
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
 def run_id(*parts: str | int) -> UUID:
-    """The id of the run that these parts name: the same parts, the same id."""
+    """The id of a run, derived from parts: the same parts give the same id."""
     return uuid5(_RUN_IDS, json.dumps(parts))
 
 
@@ -34,23 +34,23 @@ def encode(event: Json) -> bytes:
 
 
 def schema_fields(fields: Iterable[SchemaField]) -> list[Json]:
-    """Columns as the schema facet has them."""
+    """Columns in the form of the schema facet."""
     return [_field_json(field, position) for position, field in enumerate(fields, start=1)]
 
 
 def _field_json(field: SchemaField, position: int) -> Json:
-    said: Json = {"name": field.name, "ordinal_position": position}
+    built: Json = {"name": field.name, "ordinal_position": position}
     if field.type is not None:
-        said["type"] = field.type
+        built["type"] = field.type
     if field.description:
-        said["description"] = field.description
+        built["description"] = field.description
     if field.fields:
-        said["fields"] = [_field_json(inner, place) for place, inner in enumerate(field.fields, start=1)]
-    return said
+        built["fields"] = [_field_json(inner, number) for number, inner in enumerate(field.fields, start=1)]
+    return built
 
 
 class RunContent(NamedTuple):
-    """What is said of a run where it is told in full."""
+    """The full description of a run: its facets, and its datasets with theirs."""
 
     run_facets: dict[str, Json]
     job_facets: dict[str, Json]
@@ -58,13 +58,15 @@ class RunContent(NamedTuple):
     outputs: list[Json]
 
     def names_only(self) -> "RunContent":
-        """The names of its datasets alone."""
-        inputs, outputs = ([{key: one[key] for key in ("namespace", "name")} for one in side] for side in (self.inputs, self.outputs))
+        """The same run with the names of its datasets only."""
+        inputs, outputs = (
+            [{key: dataset[key] for key in ("namespace", "name")} for dataset in side] for side in (self.inputs, self.outputs)
+        )
         return RunContent({}, {}, inputs, outputs)
 
 
 class EventBuilder:
-    """Makes the events of one producer, named by its URI."""
+    """Builds the events of one producer, named by its URI."""
 
     def __init__(self, producer: str) -> None:
         self.producer = producer
@@ -83,7 +85,7 @@ class EventBuilder:
         inputs: Iterable[Json] = (),
         outputs: Iterable[Json] = (),
     ) -> Json:
-        """What happened to a run; `kind` is START, RUNNING, COMPLETE, FAIL, ABORT or OTHER."""
+        """A RunEvent; `kind` is START, RUNNING, COMPLETE, FAIL, ABORT or OTHER."""
         return {
             "eventType": kind,
             "eventTime": format_time(time_us),
@@ -104,7 +106,7 @@ class EventBuilder:
         inputs: Iterable[Json] = (),
         outputs: Iterable[Json] = (),
     ) -> Json:
-        """What a job is said to do, whether it runs or not."""
+        """A JobEvent: what a job does, whether it runs or not."""
         return {
             "eventTime": format_time(time_us),
             "producer": self.producer,
@@ -115,7 +117,7 @@ class EventBuilder:
         }
 
     def dataset_event(self, time_us: int, name: DatasetName, facets: Mapping[str, Json]) -> Json:
-        """What a dataset is."""
+        """A DatasetEvent."""
         return {
             "eventTime": format_time(time_us),
             "producer": self.producer,
@@ -126,27 +128,27 @@ class EventBuilder:
     @staticmethod
     def dataset(name: DatasetName, facets: Mapping[str, Json] | None = None, **access: Mapping[str, Json]) -> Json:
         """A dataset of an event; `access` are its `inputFacets` or `outputFacets`."""
-        said: Json = {"namespace": name[0], "name": name[1]}
+        built: Json = {"namespace": name[0], "name": name[1]}
         if facets:
-            said["facets"] = dict(facets)
-        return {**said, **{key: dict(value) for key, value in access.items() if value}}
+            built["facets"] = dict(facets)
+        return {**built, **{key: dict(value) for key, value in access.items() if value}}
 
     # facets
 
     def own_facet(self, version: str, name: str, **members: object) -> Json:
-        """A facet of LineageBridge's own, such as `KafkaTopicDatasetFacet` 1-0-0."""
+        """One of LineageBridge's own facets, such as `KafkaTopicDatasetFacet` 1-0-0."""
         return {"_producer": self.producer, "_schemaURL": f"{OWN_FACETS}{version}/{name}.json#/$defs/{name}", **members}
 
     def deleted_facet(self) -> Json:
-        """Stands for a facet that is said no more, under any key."""
+        """A tombstone: it deletes the facet under its key."""
         return {"_producer": self.producer, "_schemaURL": f"{SPECIFICATION}BaseFacet", "_deleted": True}
 
     def documentation(self, kind: str, description: str) -> Json:
-        """Prose about a dataset or job; `kind` is "Dataset" or "Job"."""
+        """A description of a dataset or job; `kind` is "Dataset" or "Job"."""
         return self._facet("1-1-0", f"Documentation{kind}Facet", description=description)
 
     def ownership(self, kind: str, owner: str) -> Json:
-        """The team that answers for a dataset or job; `kind` is "Dataset" or "Job"."""
+        """The owner of a dataset or job; `kind` is "Dataset" or "Job"."""
         return self._facet("1-0-1", f"Ownership{kind}Facet", owners=[{"name": owner, "type": "MAINTAINER"}])
 
     def schema(self, fields: Iterable[Json]) -> Json:
@@ -155,15 +157,15 @@ class EventBuilder:
         return self._facet("1-2-0", "SchemaDatasetFacet", fields=numbered)
 
     def data_source(self, name: str, uri: str) -> Json:
-        """The system that holds a dataset."""
+        """The system that contains a dataset."""
         return self._facet("1-0-1", "DatasourceDatasetFacet", name=name, uri=uri)
 
     def dataset_type(self, kind: str) -> Json:
-        """What a dataset is: TABLE, TOPIC, DASHBOARD."""
+        """The type of a dataset: TABLE, TOPIC, DASHBOARD."""
         return self._facet("1-0-1", "DatasetTypeDatasetFacet", datasetType=kind)
 
     def dataset_version(self, version: str) -> Json:
-        """Which version of a dataset an event speaks of."""
+        """The version of a dataset that an event refers to."""
         return self._facet("1-0-1", "DatasetVersionDatasetFacet", datasetVersion=version)
 
     def symlinks(self, names: Iterable[DatasetName], kind: str) -> Json:
@@ -172,24 +174,24 @@ class EventBuilder:
         return self._facet("1-0-1", "SymlinksDatasetFacet", identifiers=named)
 
     def lifecycle(self, change: str) -> Json:
-        """What became of a dataset: CREATE, ALTER, DROP, TRUNCATE, OVERWRITE."""
+        """A change of a dataset: CREATE, ALTER, DROP, TRUNCATE, OVERWRITE."""
         return self._facet("1-0-1", "LifecycleStateChangeDatasetFacet", lifecycleStateChange=change)
 
     def dataset_tags(self, tags: Iterable[Json]) -> Json:
-        """Tags on a dataset or, with `field`, on a column of it."""
+        """Tags of a dataset or, with `field`, of one of its columns."""
         return self._facet("1-0-0", "TagsDatasetFacet", tags=list(tags))
 
     def job_tags(self, tags: Iterable[Json]) -> Json:
-        """Tags on a job."""
+        """Tags of a job."""
         return self._facet("1-0-0", "TagsJobFacet", tags=list(tags))
 
     def column_lineage(self, fields: Mapping[str, list[Json]], dataset: list[Json]) -> Json:
-        """Which input columns each output column comes from, and which ones decide over every row (`dataset`)."""
+        """The input columns of each output column, and those that affect all rows (`dataset`)."""
         named = {name: {"inputFields": sources} for name, sources in fields.items()}
         return self._facet("1-2-0", "ColumnLineageDatasetFacet", fields=named, dataset=dataset)
 
     def lineage(self, entries: Iterable[Json]) -> Json:
-        """All flow of a job: each entry is a target with its `inputs` and, by column, its `fields`; what it does not state is no flow."""
+        """All flows of a job: each entry is a target with its `inputs` and, by column, its `fields`. There are no other flows."""
         url = "https://openlineage.io/spec/facets/1-0-0/LineageFacet.json#/$defs/LineageJobFacet"
         return {"_producer": self.producer, "_schemaURL": url, "entries": list(entries)}
 
@@ -202,9 +204,9 @@ class EventBuilder:
         return self._facet("1-0-2", "OutputStatisticsOutputDatasetFacet", **_counted(rows, size))
 
     def job_type(self, processing: str, integration: str, kind: str, period_s: int | None = None, mode: str = "ACCUMULATIVE") -> Json:
-        """How a job works; `period_s` is the promised time between its events in seconds, if it promises one.
+        """The type of a job; `period_s` is the promised time between its events in seconds, if there is one.
 
-        `mode` tells what its counters mean: ACCUMULATIVE since the run began, DELTA since the last event.
+        `mode` says what its counters count: ACCUMULATIVE since the start of the run, DELTA since the last event.
         """
         members: Json = {"processingType": processing, "integration": integration, "jobType": kind}
         if period_s is not None:
@@ -216,14 +218,14 @@ class EventBuilder:
         return self._facet("1-1-0", "SQLJobFacet", query=query, dialect=dialect)
 
     def source_code_location(self, repository: str, path: str, version: str) -> Json:
-        """Where a job's code lies in git."""
+        """Where the code of a job is in git."""
         url = f"{repository}/blob/{version}/{path}"
         return self._facet(
             "1-1-0", "SourceCodeLocationJobFacet", type="git", url=url, repoUrl=repository, path=path, version=version, branch="main"
         )
 
     def processing_engine(self, name: str, version: str) -> Json:
-        """What executes a run."""
+        """The engine that executes a run."""
         return self._facet("1-1-1", "ProcessingEngineRunFacet", name=name, version=version)
 
     def nominal_time(self, start: str) -> Json:
@@ -231,7 +233,7 @@ class EventBuilder:
         return self._facet("1-0-1", "NominalTimeRunFacet", nominalStartTime=start)
 
     def parent(self, run: UUID | str, job: Json) -> Json:
-        """The run that a run is part of, which is the outermost one as well; `job` has namespace and name."""
+        """The parent of a run, which is also its root; `job` has namespace and name."""
         holder: Json = {"run": {"runId": str(run)}, "job": job}
         return self._facet("1-2-0", "ParentRunFacet", **holder, root=holder)
 
@@ -240,7 +242,7 @@ class EventBuilder:
         return self._facet("1-0-1", "ErrorMessageRunFacet", message=message, programmingLanguage="JAVA", stackTrace=stack_trace)
 
     def extraction_error(self, attempted: int, failed: int, errors: Iterable[Json]) -> Json:
-        """What of a job could not be understood; each error has errorMessage, perhaps task and taskNumber."""
+        """What could not be extracted from a job; each error has errorMessage, and may have task and taskNumber."""
         return self._facet("1-1-2", "ExtractionErrorRunFacet", totalTasks=attempted, failedTasks=failed, errors=list(errors))
 
     def _facet(self, version: str, name: str, /, **members: object) -> Json:

@@ -1,4 +1,4 @@
-"""JSON as bytes: how deep it nests, which texts in it cannot be kept as they are, and how places in it are named."""
+"""JSON as bytes: how deeply it is nested, which strings cannot be stored, and the paths of its members."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def mend_text(raw: bytes) -> bytes:
 
 
 def bad_text_paths(raw: bytes) -> Iterator[str]:
-    """The places of the texts that `mend_text` changes, in document order, each once.
+    """The paths of the strings that `mend_text` changes, in document order, each once.
 
     `raw` is valid JSON of bounded depth.
     """
@@ -62,7 +62,7 @@ def _bad_texts(value: object, path: str) -> Iterator[str]:
 
 
 def member_path(path: str, key: str) -> str:
-    """The path of an object's member. Keys that are no plain words are quoted, very long ones cut."""
+    """The path of an object's member. Keys that are not plain words are quoted, very long ones are cut."""
     if _PLAIN_KEY.fullmatch(key):
         return f"{path}.{key}"
     shown = key if len(key) <= _PATH_KEY_LENGTH else key[:_PATH_KEY_LENGTH] + "…"

@@ -1,4 +1,4 @@
-"""OpenLineage's names of datasets, from the addresses by which other systems know them. Source: the specification's page on naming."""
+"""OpenLineage names of datasets, from their addresses in other systems. Source: the specification's page on naming."""
 
 import re
 from urllib.parse import urlsplit
@@ -42,7 +42,7 @@ DEFAULT_PORTS = {
     "vertica": 5433,
     "vitess": 15991,
 }
-"""The port that a system listens on unless told otherwise, by the scheme of its namespaces. Kafka has none."""
+"""The default port of a system, by the scheme of its namespaces. Kafka has none."""
 
 DRIVERS = {
     "postgresql": "postgres",
@@ -69,13 +69,13 @@ DRIVERS = {
     "singlestore": "singlestore",
     "vertica": "vertica",
 }
-"""The word of a JDBC driver's URLs, to the scheme of namespaces."""
+"""The driver in a JDBC URL, to the scheme of namespaces."""
 
 _SCHEMAS = {"postgres": "public", "mssql": "dbo", "redshift": "public", "crate": "doc"}
-"""The schema of a table named without one, where a database has schemas."""
+"""The default schema of databases that have schemas."""
 
 _TWO_PARTS = frozenset(("mysql", "clickhouse", "hive", "oceanbase", "teradata", "cassandra", "singlestore", "hana", "netezza", "vertica"))
-"""Schemes whose tables are in a database and nothing between."""
+"""Schemes whose databases contain tables directly, without schemas."""
 
 _JDBC = re.compile(r"jdbc:(?P<kind>[a-z0-9-]+(?::(?:thin|sqlserver))?):(?P<rest>.+)", re.IGNORECASE)
 _OBJECT_STORES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "gcs": "gs"}
@@ -105,7 +105,7 @@ def table(scheme: str, host: str, *parts: str) -> DatasetName:
 
 
 def jdbc(url: str, name: str, schema: str | None = None) -> DatasetName | None:
-    """A table behind a JDBC URL, named `table` or `schema.table` (or in full); None for a URL that tells no database."""
+    """A table behind a JDBC URL, named `table` or `schema.table` (or in full); None for a URL without a database."""
     match = _JDBC.fullmatch(url.strip())
     scheme = DRIVERS.get(match["kind"].lower()) if match else None
     if match is None or scheme is None:
@@ -120,9 +120,9 @@ def jdbc(url: str, name: str, schema: str | None = None) -> DatasetName | None:
 
 
 def dataset(namespace: str, name: str) -> DatasetName:
-    """A dataset by a namespace and name that were put together: with the port that its system listens on unless told otherwise.
+    """A dataset from a composed namespace and name: the default port is added.
 
-    Of an object store the name is a key, without slashes around it, of a file system a path that begins with one.
+    In an object store the name is a key without surrounding slashes, in a file system a path that begins with a slash.
     """
     scheme, _, place = namespace.partition("://")
     if scheme in _OBJECT_STORES or scheme in _KEYS:
@@ -135,7 +135,7 @@ def dataset(namespace: str, name: str) -> DatasetName:
 
 
 def path(uri: str) -> DatasetName | None:
-    """A file or folder by its URI or absolute path; None for what is neither."""
+    """A file or folder by its URI or absolute path; None for anything else."""
     try:
         parsed = urlsplit(uri)
     except ValueError:
@@ -161,7 +161,7 @@ def _with_port(host: str, scheme: str) -> str:
 
 
 def _lead(lead: list[str], parts: list[str], wanted: int) -> list[str]:
-    """What the name lacks in front, as far as it is known."""
+    """The missing leading parts of a name, as far as they are known."""
     missing = max(0, wanted - len(parts))
     return [part for part in lead[:missing] if part]
 

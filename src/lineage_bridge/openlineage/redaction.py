@@ -1,7 +1,7 @@
 """Masking secrets in received bytes, before anything of them is written.
 
-The bytes are read token by token, so everything that is no secret stays as it is, byte for byte, however deep it nests, and
-whether or not the whole is valid JSON.
+The bytes are read token by token, so everything but the secrets is kept byte for byte, at any depth, and also in bytes that
+are not valid JSON.
 """
 
 import json
@@ -18,12 +18,12 @@ _COLUMN_MAPS = frozenset(("fields", "columnMetrics"))
 _NAMING = frozenset(("name", "key"))
 _NO_SECRET = frozenset((b'""', b'"true"', b'"false"', b'"null"', b"true", b"false", b"null", _MASKED))
 _ANY = msgspec.json.Decoder(msgspec.Raw)
-# What one pass masks can make a name of a secret of what stands around it; no text is known that takes more than three.
+# Masking one value can make the text around it look like the name of a secret; no known text needs more than three passes.
 _PASSES = 8
 
 
 def mask(raw: bytes) -> bytes:
-    """The bytes with known secrets masked; the same object if there are none. Masking again changes nothing."""
+    """The bytes with all recognised secrets masked; the same object if there are none. Masking twice changes nothing more."""
     for _ in range(_PASSES):
         if not any(map(is_suspicious, raw.split(_BETWEEN_FACETS))):
             break
@@ -37,10 +37,10 @@ def mask(raw: bytes) -> bytes:
 
 
 class _Container:
-    """An object or array that is open, and what is known of the values in it.
+    """An open object or array, and what is known about the values in it.
 
-    `secret`: all of them are. `columns`: its keys are column names. `named`: one member says that another, `value`, is a
-    secret. `values`: the scalars of that other member; `sink`: the same of an enclosing object whose `value` this is in.
+    `secret`: all of them are secrets. `columns`: its keys are column names. `named`: one member says that the member `value`
+    is a secret. `values`: the scalars in `value`; `sink`: those of an enclosing object whose `value` contains this one.
     """
 
     __slots__ = ("columns", "is_object", "key", "named", "secret", "sink", "values")
@@ -53,7 +53,7 @@ class _Container:
 
 
 class _Scan:
-    """One walk over the tokens of a body; it never fails, and what does not nest is read as far as it goes."""
+    """One pass over the tokens of a body. It never fails, also if brackets do not match."""
 
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
@@ -99,7 +99,7 @@ class _Scan:
             frame.sink.extend(frame.values)
 
     def text(self, token: "re.Match[bytes]") -> None:
-        """A string or another scalar: a key, or a value."""
+        """Handle a string or another scalar, as a key or as a value."""
         frame = self.frames[-1]
         if frame.is_object and frame.key is None:
             frame.key = _read(token[0])
@@ -148,7 +148,7 @@ _STEPS = {
 
 
 def _read(token: bytes) -> str:
-    """The text of a token: of a JSON string what it says, of anything else what it is."""
+    """The text of a token: the value of a JSON string, or the token itself."""
     text = _string(token) if b"\\" in token else None
     return token.strip(b'"').decode("utf-8", "surrogateescape") if text is None else text
 
@@ -178,7 +178,7 @@ def _write(text: str) -> bytes:
 
 
 def _mask_bytes(raw: bytes) -> bytes:
-    """Bytes that are no JSON have no structure to go by."""
+    """Mask bytes that are not JSON, as one text."""
     return mask_text(raw.decode("latin-1")).encode("latin-1")
 
 

@@ -1,10 +1,10 @@
-"""What counts as a secret: names that name one, and the shapes secrets have within a text."""
+"""How secrets are recognised: by the name of a setting, and by their form inside a text."""
 
 import re
 from functools import lru_cache
 
 MASK = "********"
-"""What stands where a secret stood."""
+"""The text that replaces a secret."""
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _DESCRIBES = frozenset(
@@ -82,7 +82,7 @@ _SECRET_NAME = re.compile(
 _WORKING_DIRECTORIES = frozenset(("PWD", "OLDPWD"))
 
 _KEY_OF = rb"ss|nt|pi|on|re|er|te|et|ed|ng|ge"
-# Every alternative starts with a character that is rare in events, and looks back from there: five times as fast.
+# Every alternative starts with a character that is rare in events and looks back from there, which is five times as fast.
 _SUSPECT = re.compile(
     rb"p(?:ass|wd)|c(?:ret(?<=secret)|redential)|k(?:en(?<=token)|ie(?<=cookie))|z(?<=authoriz)|jaas"
     rb"|key(?:(?<=(?:%b)key)|(?<=(?:%b)[_.\- ]key))|fo(?:(?<=userinfo)|(?<=user[_.\-]info))|fied(?<=identified)"
@@ -98,16 +98,16 @@ _SQL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _LONGEST_NAME = 300
-_REMEMBERED = 8192
-_REMEMBERED_BYTES = 2048
+_CACHED = 8192
+_CACHED_BYTES = 2048
 
 
 def names_secret(name: str) -> bool:
-    """Whether what a setting, member or variable of this name holds is a secret."""
+    """Whether a setting, member or variable of this name contains a secret."""
     return len(name) <= _LONGEST_NAME and _names_secret(name)
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_CACHED)
 def _names_secret(name: str) -> bool:
     words = [word.lower() for word in _WORD.findall(name)]
     if not words or words[-1] in _DESCRIBES or name in _WORKING_DIRECTORIES:
@@ -116,8 +116,8 @@ def _names_secret(name: str) -> bool:
 
 
 def is_suspicious(piece: bytes) -> bool:
-    """Whether a piece of JSON might hold a secret. Producers repeat themselves, so short pieces are remembered."""
-    return _remembered(piece) if len(piece) <= _REMEMBERED_BYTES else _is_suspicious(piece)
+    """Whether a piece of JSON may contain a secret. Short pieces are cached, since producers repeat themselves."""
+    return _is_suspicious_cached(piece) if len(piece) <= _CACHED_BYTES else _is_suspicious(piece)
 
 
 def _is_suspicious(piece: bytes) -> bool:
@@ -127,10 +127,10 @@ def _is_suspicious(piece: bytes) -> bool:
     return bool(_SUSPECT.search(text.lower()) or _ACCESS_KEY.search(text))
 
 
-_remembered = lru_cache(_REMEMBERED)(_is_suspicious)
+_is_suspicious_cached = lru_cache(_CACHED)(_is_suspicious)
 
 
-# Names are matched from their start only, and what may be long is matched in one way only: time stays linear.
+# A name matches from its start only, and long parts match in one way only, so that the time stays linear.
 _NAME = r"(?P<name>(?<![\w.\-])[\w.\-]{1,300})"
 _QUOTED = (
     r"""(?:(?P<escaped>\\+["'])(?P<a>.{0,65536}?)(?P=escaped)"""
@@ -163,7 +163,7 @@ _SHAPES = (
     ),
     (re.compile(rf"(?i:(\bpassword\s+)){_LITERAL}", re.DOTALL), rf"\1'{MASK}'"),
 )
-"""Secrets that are known by their own shape or by the words before them, and what stands for them."""
+"""Secrets recognised by their own form or by the words before them, with their replacement."""
 
 
 def mask_text(text: str) -> str:
@@ -179,7 +179,7 @@ def mask_text(text: str) -> str:
 
 
 def _masked_bare(match: re.Match[str]) -> str:
-    """As `_masked_value`; what follows a name that is no secret's may be a name with its own value (`failed: password=...`)."""
+    """As `_masked_value`; the value of a harmless name may itself be a name with a value (`failed: password=...`)."""
     masked = _masked_value(match)
     if masked == match[0] and "=" in match["d"]:
         return match[0][: match.start("d") - match.start()] + _NAMED_BARE.sub(_masked_value, match["d"])

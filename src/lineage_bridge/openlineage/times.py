@@ -1,4 +1,4 @@
-"""Times as producers write them, and as we write them. Inside, a time is UTC microseconds since the epoch."""
+"""Parsing and formatting times. A time is UTC microseconds since the epoch."""
 
 import re
 from datetime import date, datetime, timedelta, timezone
@@ -22,7 +22,7 @@ _TIME = re.compile(
 
 
 class ParsedTime(NamedTuple):
-    """A time and what its text left unsaid."""
+    """A time, and what its text left out."""
 
     us: int
     zone_missing: bool
@@ -30,10 +30,10 @@ class ParsedTime(NamedTuple):
 
 
 def parse_time(text: str) -> ParsedTime | None:
-    """Read an RFC 3339 time, tolerantly; None if it is none or lies outside the years 1 to 9999.
+    """Parse an RFC 3339 time, tolerantly; None if it is not a time in the years 1 to 9999.
 
     A space for the T, lower case, a missing zone (UTC), a missing time (00:00Z), missing seconds and an offset without
-    minutes or colon are read. Fraction digits beyond microseconds are cut off. A leap second is the first instant of
+    minutes or colon are accepted. Fraction digits beyond microseconds are cut off. A leap second is the first instant of
     the next minute.
     """
     match = _TIME.fullmatch(text)

@@ -1,4 +1,4 @@
-"""A script in one of sqlglot's dialects to its lineage, by the same resolver."""
+"""A script in one of sqlglot's dialects into lineage, with the same resolver as streaming SQL."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -27,7 +27,7 @@ _INERT = words(
 
 
 class SqlglotScript:
-    """Reads statements one after the other, with what earlier ones defined."""
+    """Reads statements in order, with the definitions of earlier ones."""
 
     def __init__(self, dialect: str, tables: Mapping[Name, Sequence[str]] | None = None) -> None:
         self._dialect = Dialect.get_or_raise(dialect)
@@ -36,7 +36,7 @@ class SqlglotScript:
             self.catalog.add_table(Table(name, [Column(column) for column in columns]))
 
     def read(self, text: str) -> Iterator[tuple[str, Lineage]]:
-        """Each statement with its lineage. A statement that is not understood tells its tables, and why."""
+        """Each statement with its lineage. A statement that cannot be read still has its tables, and an error."""
         try:
             found = self._dialect.tokenize(text)
         except SqlglotError as err:
@@ -51,7 +51,7 @@ class SqlglotScript:
                 yield text[statement[0].start : statement[-1].end + 1], self._statement(text, statement)
 
     def _before_the_break(self, text: str, error: SqlglotError) -> Iterator[tuple[str, Lineage]]:
-        """What a text says up to a quote that is never closed; the statement that it breaks tells its tables."""
+        """The statements before a quote that is never closed; the broken statement still has its tables."""
         fault, end = Fault(1, 1, str(error).splitlines()[0]), 0
         try:
             tokens(text)
@@ -95,7 +95,7 @@ class SqlglotScript:
         return made
 
     def _take(self, node: exp.Expr | None, lineage: Lineage) -> None:
-        """What a statement does. Many move nothing and define nothing."""
+        """Apply a statement. Many move no data and define nothing."""
         if isinstance(node, exp.Create):
             self._create(node, lineage)
         elif isinstance(node, exp.Insert):
@@ -195,7 +195,7 @@ class SqlglotScript:
         inputs: set[Name],
         lineage: Lineage,
     ) -> None:
-        """Values go into columns of a table that exists: it is read if a value is made of its own columns."""
+        """Write values to columns of an existing table; it is also read if a value uses one of its columns."""
         if any(source[0] == target.name for _, value in columns for source in value.direct):
             inputs = inputs | {target.name}
         write(target.name, None, Relation(tuple(columns), conditions=frozenset(conditions)), lineage)
@@ -220,7 +220,7 @@ class SqlglotScript:
         return self.catalog.table(_name(node))
 
     def _scanned(self, tokens: list[PlainToken]) -> Lineage:
-        """The tables that the words before names tell of."""
+        """The tables of a statement that cannot be parsed: the names after FROM, JOIN and INTO."""
         lineage = Lineage()
         for at, token in enumerate(tokens):
             if token.token_type not in (TokenType.INTO, TokenType.FROM, TokenType.JOIN):

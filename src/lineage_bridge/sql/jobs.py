@@ -1,4 +1,4 @@
-"""The jobs that a script of Flink SQL starts: one for each INSERT and each CREATE TABLE AS, and one for a whole statement set."""
+"""The jobs that a script of Flink SQL starts: one for each INSERT and each CREATE TABLE AS, and one for each statement set."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _NAME_SETTING = "pipeline.name"
 
 @dataclass(frozen=True)
 class StartedJob:
-    """A job of a script. `reads`: each table written, to the tables that one of its statements reads for it.
+    """A job of a script. `reads`: each table written, with the tables that its statements read for it.
 
     `name` is the one that the script sets, else the one that Flink makes of the tables written. `paths`: the names in `lineage`, with
     catalog and database.
@@ -28,7 +28,7 @@ class StartedJob:
 
     @property
     def tables(self) -> tuple[frozenset[Name], frozenset[Name]]:
-        """The tables read and those written, with catalog and database."""
+        """The tables read and the tables written, qualified with catalog and database."""
         return frozenset(self.paths[name] for name in self.lineage.inputs), frozenset(self.paths[name] for name in self.lineage.outputs)
 
 
@@ -43,7 +43,7 @@ class _Open:
 
 
 def jobs_of(script: StreamingScript, text: str) -> Iterator[StartedJob]:
-    """The jobs of a script, in order, with what the reader already knows."""
+    """The jobs of a script, in order. The reader brings the tables that it already knows."""
     name, job = "", _Open()
     for piece in _pieces(text):
         cursor = Cursor(piece)
@@ -63,7 +63,7 @@ def jobs_of(script: StreamingScript, text: str) -> Iterator[StartedJob]:
 
 
 def _pieces(text: str) -> Iterator[Sequence[Token]]:
-    """What stands between semicolons."""
+    """The texts between semicolons."""
     try:
         found = tokens(text)
     except TokenError as err:
@@ -85,7 +85,7 @@ def _begins(cursor: Cursor) -> bool:
 
 
 def _named(cursor: Cursor, before: str) -> str:
-    """The name of the jobs that follow: `SET 'pipeline.name' = 'x'`, and RESET takes it back."""
+    """The name of the jobs that follow: set by `SET 'pipeline.name' = 'x'`, removed by RESET."""
     if cursor.takes("RESET"):
         return "" if cursor.token is None or cursor.token.text == _NAME_SETTING else before
     if not cursor.takes("SET"):

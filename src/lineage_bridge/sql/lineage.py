@@ -1,4 +1,4 @@
-"""What a script of SQL was found to do."""
+"""The lineage of a SQL script."""
 
 from dataclasses import dataclass, field
 
@@ -8,7 +8,7 @@ from lineage_bridge.sql.names import Name, written
 
 @dataclass(frozen=True)
 class ColumnFlow:
-    """A source column that is in an output column. `confidence` is between 0 and 1."""
+    """A source column that an output column contains. `confidence` is between 0 and 1."""
 
     in_table: Name
     in_column: str
@@ -20,7 +20,7 @@ class ColumnFlow:
 
 @dataclass(frozen=True)
 class IndirectFlow:
-    """A source column that decides about the rows or values of an output."""
+    """A source column that selects the rows or values of an output."""
 
     in_table: Name
     in_column: str
@@ -30,7 +30,7 @@ class IndirectFlow:
 
 @dataclass(frozen=True)
 class Fault:
-    """What was not understood, and where: line and column from 1."""
+    """Something that could not be read, and where: line and column from 1."""
 
     line: int
     column: int
@@ -39,7 +39,7 @@ class Fault:
 
 @dataclass
 class Lineage:
-    """Tables read and written, the columns between them, and what was defined, in the order of the script. A view is not a table."""
+    """Tables read and written, the flows between their columns, and what is defined, in the order of the script. Views are not tables."""
 
     inputs: dict[Name, None] = field(default_factory=dict)
     outputs: dict[Name, None] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Lineage:
     errors: list[Fault] = field(default_factory=list)
 
     def add(self, other: "Lineage") -> None:
-        """All that another statement does, too."""
+        """Add the lineage of another statement."""
         self.inputs.update(other.inputs)
         self.outputs.update(other.outputs)
         self.columns.update(other.columns)
@@ -62,7 +62,7 @@ class Lineage:
         self.errors += other.errors
 
     def as_json(self) -> dict[str, object]:
-        """The answer of `lineage-bridge sql --json`."""
+        """The output of `lineage-bridge sql --json`."""
         return {
             "inputs": [written(name) for name in self.inputs],
             "outputs": [written(name) for name in self.outputs],

@@ -10,10 +10,10 @@ _PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 
 
 def written(name: Iterable[str]) -> str:
-    """The parts joined by dots; a part that has a dot, a back quote or white space itself is back-quoted."""
+    """The parts joined by dots; a part that contains a dot, a back quote or white space is back-quoted."""
     return ".".join(f"`{part.replace('`', '``')}`" if _ODD.search(part) else part for part in name)
 
 
 def parsed(text: str) -> Name:
-    """The parts of a name as it is written."""
+    """The parts of a written name."""
     return tuple(quoted.replace("``", "`") if quoted else plain for quoted, plain in _PART.findall(text))

@@ -1,4 +1,4 @@
-"""A script in any dialect to its lineage."""
+"""The lineage of a script in any dialect."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +18,7 @@ def dialects() -> tuple[str, ...]:
 def lineage_of(text: str, dialect: str, tables: Mapping[Name, Sequence[str]] | None = None, kafka: str = "") -> Lineage:
     """The lineage of a whole script.
 
-    `tables`: the columns of tables that it does not define itself. `kafka`: servers of the cluster of ksqlDB's topics.
+    `tables`: the columns of tables that it does not define itself. `kafka`: the servers of the cluster with ksqlDB's topics.
     """
     whole = Lineage()
     for _, lineage in _script(dialect, tables, kafka).read(text):
@@ -27,7 +27,7 @@ def lineage_of(text: str, dialect: str, tables: Mapping[Name, Sequence[str]] | N
 
 
 def tables_of(text: str, dialect: str) -> dict[Name, tuple[str, ...]]:
-    """The tables that a script of definitions defines, with their columns."""
+    """The tables that a script defines, with their columns."""
     script = _script(dialect, None)
     for _ in script.read(text):
         pass

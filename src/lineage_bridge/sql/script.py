@@ -1,4 +1,4 @@
-"""A script of Flink SQL, Confluent's Flink SQL or ksqlDB to its lineage, statement by statement."""
+"""A script of Flink SQL, Confluent's Flink SQL or ksqlDB into lineage, statement by statement."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -26,7 +26,7 @@ from lineage_bridge.sql.text.tokens import Token, TokenError, tokens
 
 FLINK, CONFLUENT_FLINK, KSQLDB = "flink", "confluent-flink", "ksqldb"
 STREAMING = (FLINK, CONFLUENT_FLINK, KSQLDB)
-"""The dialects that this front end reads; all others are sqlglot's."""
+"""The dialects that this module reads; sqlglot reads all others."""
 
 _DEFAULT = {FLINK: ("default_catalog", "default_database")}
 _READ_BEHIND = frozenset({"FROM", "JOIN"})
@@ -34,10 +34,10 @@ _WRITTEN_BEHIND = frozenset({"INTO", "OVERWRITE"})
 
 
 class StreamingScript:
-    """Reads statements one after the other, with what earlier ones defined.
+    """Reads statements in order, with the definitions of earlier ones.
 
     `kafka`: the servers (`host:port`, separated by commas) of the cluster that ksqlDB's topics are in, which its statements do not name.
-    `catalog`: what is known already.
+    `catalog`: definitions that are already known.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class StreamingScript:
             self.catalog.add_outside(Table(name, [Column(column) for column in columns]))
 
     def read(self, text: str) -> Iterator[tuple[str, Lineage]]:
-        """Each statement with its lineage. A statement that is not understood tells its tables, and why."""
+        """Each statement with its lineage. A statement that cannot be read still has its tables, and an error."""
         broken: TokenError | None = None
         try:
             found = tokens(text)
@@ -84,7 +84,7 @@ class StreamingScript:
 
     @singledispatchmethod
     def _take(self, statement: st.Statement, lineage: Lineage) -> None:
-        """What a statement does. Many move nothing and define nothing."""
+        """Apply a statement. Many move no data and define nothing."""
 
     @_take.register
     def _(self, statement: st.DefineTable, lineage: Lineage) -> None:
@@ -146,7 +146,7 @@ class StreamingScript:
         write(table.name, columns, relation, lineage)
 
     @_take.register
-    def _(self, statement: st.DefineCatalog, lineage: Lineage) -> None:  # noqa: ARG002 - as its siblings have it
+    def _(self, statement: st.DefineCatalog, lineage: Lineage) -> None:  # noqa: ARG002 - the signature of all registered functions
         self.catalog.add_catalog(statement.name, statement.options)
 
     @_take.register
@@ -158,7 +158,7 @@ class StreamingScript:
         assigned = tuple((column, resolver.value_of(value, scope)) for column, value in statement.assignments)
         conditions = resolver.value_of(statement.where, scope).deciding("FILTER") if statement.where else set()
         write(table.name, None, Relation(assigned, conditions=frozenset(conditions)), lineage)
-        # A table is read by its own update if a value is made of its columns.
+        # An UPDATE reads its own table if a value uses one of its columns.
         is_read = any(source[0] == table.name for _, value in assigned for source in value.direct)
         self._take_over(reading, lineage, statement.where or [], unread=None if is_read else table.name)
 
@@ -167,14 +167,14 @@ class StreamingScript:
         self._resolve(statement.query, lineage)
 
     @_take.register
-    def _(self, statement: st.Use, lineage: Lineage) -> None:  # noqa: ARG002 - as its siblings have it
+    def _(self, statement: st.Use, lineage: Lineage) -> None:  # noqa: ARG002 - the signature of all registered functions
         if statement.whole:
             self.catalog.use_catalog(statement.name[-1])
         else:
             self.catalog.use(statement.name)
 
     @_take.register
-    def _(self, statement: st.ChangeColumns, lineage: Lineage) -> None:  # noqa: ARG002 - as its siblings have it
+    def _(self, statement: st.ChangeColumns, lineage: Lineage) -> None:  # noqa: ARG002 - the signature of all registered functions
         table = self.catalog.table(statement.table)
         if table.columns is None:
             return
@@ -185,11 +185,11 @@ class StreamingScript:
         table.columns = kept + statement.added
 
     @_take.register
-    def _(self, statement: st.Rename, lineage: Lineage) -> None:  # noqa: ARG002 - as its siblings have it
+    def _(self, statement: st.Rename, lineage: Lineage) -> None:  # noqa: ARG002 - the signature of all registered functions
         self.catalog.rename(statement.table, statement.to)
 
     @_take.register
-    def _(self, statement: st.Drop, lineage: Lineage) -> None:  # noqa: ARG002 - as its siblings have it
+    def _(self, statement: st.Drop, lineage: Lineage) -> None:  # noqa: ARG002 - the signature of all registered functions
         self.catalog.drop(statement.name)
 
     def _reading(self) -> QueryAnalysis:
@@ -210,7 +210,7 @@ class StreamingScript:
         lineage.errors += [_fault(message, token or query[0]) for message, token in reading.faults]
 
     def _scanned(self, statement: Sequence[Token]) -> Lineage:
-        """The tables that the words before names tell of."""
+        """The tables of a statement that cannot be parsed: the names after FROM, JOIN, INTO and similar words."""
         lineage = Lineage()
         fills = statement[0].upper == "CREATE" and any(token.upper == "SELECT" for token in statement)
         for at, token in enumerate(statement[:-1]):

@@ -1,1 +1,1 @@
-"""Which source columns each column of a query comes from."""
+"""The source columns of each column of a query."""

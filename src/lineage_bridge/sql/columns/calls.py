@@ -1,4 +1,4 @@
-"""Functions and patterns in place of a table, as they were put aside when a query was lowered."""
+"""Table functions and MATCH_RECOGNIZE, as lowering replaced them by stand-in names."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _CLAUSES = ("PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "PATTERN", 
 
 @dataclass
 class _Arguments:
-    """What a function in place of a table was given: a table, columns of it by DESCRIPTOR, models, and other values."""
+    """The arguments of a table function: a table, columns of it (DESCRIPTOR), models, and other values."""
 
     table: Relation | None = None
     described: list[str] = field(default_factory=list)
@@ -29,10 +29,10 @@ class _Arguments:
 
 
 class Calls(Expressions):
-    """Resolves what stands in for a table."""
+    """Resolves table functions and patterns."""
 
     def value_of(self, tokens: Sequence[Token], scope: Scope) -> Value:
-        """The value of an expression that was put aside."""
+        """The value of an expression in the arguments of a stand-in."""
         if not tokens:
             raise StatementError("an expression is expected here", None)
         first = tokens[0]
@@ -43,16 +43,16 @@ class Calls(Expressions):
         return type(self)(self.reading, query).value(query.expression.expressions[0], scope, {})
 
     def read(self, query: Sequence[Token], ctes: Ctes) -> Relation:
-        """The columns of a query that was put aside."""
+        """The columns of a query in the arguments of a stand-in."""
         inner = lowered(query, ksql=self.reading.ksql)
         return type(self)(self.reading, inner).relation(inner.expression, Scope(), ctes)
 
     @abstractmethod
     def named(self, name: Name, ctes: Ctes) -> Relation:
-        """The columns of a query named before, a view or a table."""
+        """The columns of a common table expression, a view or a table."""
 
     def called(self, call: TableCall, here: Scope, ctes: Ctes) -> Relation:
-        """The columns of a function in place of a table."""
+        """The columns of a table function."""
         given = self._arguments(call, here, ctes)
         base = given.table or Relation()
         described = merged(self._in(base, name, call.token) for name in given.described).through(Subtype.TRANSFORMATION)
@@ -92,7 +92,7 @@ class Calls(Expressions):
         return found
 
     def _table_argument(self, tokens: Sequence[Token], ctes: Ctes) -> tuple[Relation, set[Condition]]:
-        """`TABLE t`, `TABLE (query)` or `(query)`, with PARTITION BY and ORDER BY behind it or not."""
+        """`TABLE t`, `TABLE (query)` or `(query)`, which PARTITION BY and ORDER BY may follow."""
         cursor = Cursor(tokens, folds=self.reading.ksql)
         cursor.takes("TABLE")
         relation = self._inside(cursor, ctes)
@@ -108,7 +108,7 @@ class Calls(Expressions):
         return relation, conditions
 
     def _inside(self, cursor: Cursor, ctes: Ctes) -> Relation:
-        """A query in brackets, or a name."""
+        """A query in parentheses, or a name."""
         return self.read(cursor.group(), ctes) if cursor.sees("(") else self.named(cursor.name(), ctes)
 
     def _in(self, relation: Relation, name: str, token: Token) -> Value:
@@ -118,7 +118,7 @@ class Calls(Expressions):
         return found or NOTHING
 
     def _predicted(self, models: list[Name], base: Relation, given: Value) -> Relation:
-        """A table with what models say of its rows."""
+        """A table with the outputs of models for its rows."""
         outputs: list[tuple[str, Value]] = []
         unknown: Unknown | None = base.unknown
         for name in models:
@@ -131,7 +131,7 @@ class Calls(Expressions):
         return replace(base, columns=(*base.columns, *outputs), unknown=unknown)
 
     def matched(self, pattern: Pattern, ctes: Ctes) -> Relation:
-        """MATCH_RECOGNIZE gives the partition keys and the measures; DEFINE decides which rows are in."""
+        """MATCH_RECOGNIZE returns the partition keys and the measures; DEFINE selects the rows."""
         table = self._inside(Cursor(pattern.table), ctes)
         clauses = _clauses(pattern.body)
         scope = Scope()
@@ -152,10 +152,10 @@ class Calls(Expressions):
 
 
 class Ordinal(Relation):
-    """UNNEST WITH ORDINALITY: the last column that is given a name counts."""
+    """UNNEST WITH ORDINALITY: the last named column is the row number."""
 
     def renamed(self, names: Sequence[str]) -> Relation:
-        """As of any relation; the number comes from no column."""
+        """As for any relation, but the row number has no source column."""
         made = super().renamed(names)
         return replace(made, columns=(*made.columns[:-1], (made.columns[-1][0], NOTHING))) if names else made
 
@@ -165,7 +165,7 @@ def _always(value: Value) -> Unknown:
 
 
 def _model_name(tokens: Sequence[Token]) -> Name:
-    """A model is named by a string or by a name."""
+    """A model's name, written as a string or as an identifier."""
     if len(tokens) == 1 and tokens[0].kind is Kind.STRING:
         return tuple(tokens[0].text.replace("`", "").split("."))
     return Cursor(tokens).name()
@@ -180,7 +180,7 @@ def _without_direction(tokens: Sequence[Token]) -> Sequence[Token]:
 
 
 def _clauses(body: Sequence[Token]) -> dict[str, Sequence[Token]]:
-    """The clauses of MATCH_RECOGNIZE by their first word; `ALL` where all rows of a match are given."""
+    """The clauses of MATCH_RECOGNIZE by their first word; `ALL` if all rows of a match are returned."""
     found: dict[str, Sequence[Token]] = {}
     cursor = Cursor(body)
     while cursor.token is not None:

@@ -1,4 +1,4 @@
-"""An expression's value: the source columns it is made of, and those that choose."""
+"""The value of an expression: the source columns that it contains, and those that select among them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,14 +16,14 @@ from lineage_bridge.sql.text.plain import Query
 from lineage_bridge.sql.text.tokens import Token
 
 Ctes = Mapping[str, Relation]
-"""The queries named around an expression."""
+"""The common table expressions in scope, by name."""
 
 _NO_VALUES = (exp.DataType, exp.Var, exp.Star, exp.Literal, exp.Order)
 
 
 @dataclass
 class QueryAnalysis:
-    """What a statement's queries were seen to read and use, and what of them was not understood.
+    """The tables and models that the queries of a statement use, and what could not be resolved.
 
     `views`: those that are being read. `system_columns`: those that each table has beside its own; `pseudo_columns`: those of the record,
     which come from no column. `unnamed`: the name of a column without one, by its place and the number of such before it.
@@ -41,7 +41,7 @@ class QueryAnalysis:
 
 
 class Expressions(ABC):
-    """Resolves the expressions of one query as it was parsed."""
+    """Resolves the expressions of one parsed query."""
 
     def __init__(self, reading: QueryAnalysis, query: Query) -> None:
         self.reading = reading
@@ -49,20 +49,20 @@ class Expressions(ABC):
 
     @abstractmethod
     def relation(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Relation:
-        """The columns of a query, within the scope and the named queries around it."""
+        """The columns of a query, in a scope and with the common table expressions around it."""
 
     def deciding(self, nodes: Iterable[exp.Expr | None], kind: str, scope: Scope, ctes: Ctes) -> set[Condition]:
-        """The conditions that expressions make; a key of an ORDER BY counts without its direction."""
+        """The conditions on the columns of expressions. A key of ORDER BY counts without its direction."""
         keys = [node.this if isinstance(node, exp.Ordered) else node for node in nodes if node is not None]
         return {condition for key in keys for condition in self.value(key, scope, ctes).deciding(kind)}
 
     def fault(self, message: str, node: exp.Expr) -> None:
-        """Something is not understood."""
+        """Record an error at a node."""
         self.reading.faults.append((message, self.query.place(node)))
 
     @singledispatchmethod
     def value(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Value:
-        """The value of an expression. Where nothing else is known of one, its parts are transformed."""
+        """The value of an expression. By default it transforms the values of its parts."""
         inside = node.expressions if isinstance(node, exp.Anonymous) else list(node.iter_expressions())
         name = _function_name(node)
         if name in MEASURED and inside and _is_unit(inside[0], name):
@@ -151,12 +151,12 @@ class Expressions(ABC):
         return merged(value for _, value in inner.columns).under(inner.conditions)
 
     def _chosen(self, chosen: Sequence[exp.Expr | None], asked: Sequence[exp.Expr | None], scope: Scope, ctes: Ctes) -> Value:
-        """One of several values, as conditions choose."""
+        """One of several values, selected by conditions."""
         values = [self.value(part, scope, ctes) for part in chosen if part is not None]
         return merged(values).through(Subtype.TRANSFORMATION).under(self.deciding(asked, "CONDITIONAL", scope, ctes))
 
     def _column(self, path: list[str], node: exp.Expr, scope: Scope) -> Value:
-        """A path to a column: of a relation named first, or of any; what follows the column's name is a part of its value."""
+        """The column of a path, which may start with a relation; what follows the column's name is a field of its value."""
         for cut in range(min(len(path) - 1, 3), 0, -1):
             relation = scope.named(path[:cut])
             found = None if relation is None else relation.value(path[cut])
@@ -171,7 +171,7 @@ class Expressions(ABC):
 
 
 def _is_unit(node: exp.Expr, function: str) -> bool:
-    """Whether a first argument is the unit that a function measures in, and no column of that name."""
+    """Whether the first argument is a unit of time, not a column of that name."""
     return isinstance(node, exp.Column) and len(node.parts) == 1 and (function == "EXTRACT" or node.name.upper() in UNITS)
 
 

@@ -1,4 +1,4 @@
-"""What functions mean to lineage, by name, in all dialects."""
+"""What functions mean for lineage, by name, in all dialects."""
 
 from lineage_bridge.sql.text.tokens import words
 
@@ -10,25 +10,25 @@ AGGREGATES = words(
     NTH_VALUE OBJECT_AGG PERCENTILE PERCENTILE_CONT PERCENTILE_DISC REGR_SLOPE SINGLE_VALUE SKEWNESS STDDEV STDDEV_POP STDDEV_SAMP
     STDDEV_SAMPLE STRING_AGG SUM SUM_IF SUMIF TOPK TOPKDISTINCT VARIANCE VAR_POP VAR_SAMP"""
 )
-"""Functions that make one value of many rows."""
+"""Functions that aggregate rows."""
 
 RANKS = words("CUME_DIST DENSE_RANK GROUPING GROUPING_ID GROUP_ID NTILE PERCENT_RANK RANK ROW_NUMBER")
-"""Functions whose value is of the place of a row, not of its columns."""
+"""Functions of a row's position, not of its columns."""
 
 GROUP_WINDOWS = words("CUMULATE HOP SESSION TUMBLE")
-"""Functions that put rows into windows of time."""
+"""Functions that assign rows to time windows."""
 
 WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
-"""What a window function adds to its table."""
+"""The columns that a window function adds to its table."""
 
 WINDOW_BOUNDS = ("WINDOWSTART", "WINDOWEND")
-"""What a window clause of ksqlDB adds to its query."""
+"""The columns that a window clause of ksqlDB adds to its query."""
 
 PSEUDO_COLUMNS = ("ROWTIME", "ROWPARTITION", "ROWOFFSET", *WINDOW_BOUNDS)
-"""ksqlDB's columns of every stream: of the record, not of its content."""
+"""Columns that every stream of ksqlDB has: about the record, not from its value."""
 
 CONDITIONALS = words("IF IFF")
-"""Functions whose first argument chooses between the others."""
+"""Functions whose first argument selects one of the others."""
 
 UNITS = words("SECOND MINUTE HOUR DAY WEEK MONTH QUARTER YEAR MILLISECOND SECONDS MINUTES HOURS DAYS WEEKS MONTHS YEARS MILLISECONDS")
 """Units of time."""
@@ -36,16 +36,16 @@ UNITS = words("SECOND MINUTE HOUR DAY WEEK MONTH QUARTER YEAR MILLISECOND SECOND
 MOMENTS = UNITS | words(
     "CURRENT_DATE CURRENT_ROW_TIMESTAMP CURRENT_TIME CURRENT_TIMESTAMP DATE LOCALTIME LOCALTIMESTAMP NOW PROCTIME TIME TIMESTAMP"
 )
-"""Names that are no columns but the time of the query, a unit of time or the type of a literal."""
+"""Names that are not columns: the time of the query, a unit of time, the type of a literal."""
 
 MEASURED = words("DATEADD DATESUB EXTRACT TIMEADD TIMESTAMPADD TIMESTAMPDIFF TIMESTAMPSUB TIMESUB")
 """Functions whose first argument may be a unit of time, or the field of a time."""
 
 IDENTITIES = words("AS_VALUE")
-"""Functions whose value is their argument's."""
+"""Functions that return their argument."""
 
 MODEL_CALLS = words("AI_COMPLETE AI_EMBEDDING AI_TOOL_INVOKE ML_EVALUATE ML_PREDICT")
-"""Functions in place of a table that name a model first."""
+"""Table functions whose first argument is a model."""
 
 SEARCHES = words("FEDERATED_SEARCH KEY_SEARCH_AGG TEXT_SEARCH_AGG VECTOR_SEARCH VECTOR_SEARCH_AGG")
-"""Functions in place of a table that name the table they search first."""
+"""Table functions whose first argument is the table to search."""

@@ -1,4 +1,4 @@
-"""What a query reads from: tables, sub-queries and functions as columns with their values, under the names a query gives them."""
+"""What a query reads from: tables, subqueries and functions, as columns with values, under the aliases of the query."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,7 +9,7 @@ Columns = tuple[tuple[str, Value], ...]
 """Columns in order, each with its value."""
 
 Unknown = Callable[[str], Value]
-"""The value of a column that nobody has defined."""
+"""The value of a column that no definition mentions."""
 
 
 @dataclass(frozen=True)
@@ -26,15 +26,15 @@ class Relation:
     weak: bool = False
 
     def find(self, name: str) -> Value | None:
-        """The value of a column of this name: as written, else in another case."""
+        """The value of the column with this name; names match exactly, else in another case."""
         return _look_up(self.columns, name) or _look_up(self.hidden, name)
 
     def value(self, name: str) -> Value | None:
-        """The value of a column, also of one that nobody has defined where there may be such; else None."""
+        """The value of a column, also of an undefined one if the relation may have such; else None."""
         return self.find(name) or (self.unknown(name) if self.unknown is not None else None)
 
     def renamed(self, names: Sequence[str]) -> "Relation":
-        """The same columns under other names; names beyond them are columns of a row that is not known."""
+        """The same columns under other names; further names are columns of a row whose definition is unknown."""
         if not names:
             return self
         values = [value for _, value in self.columns]
@@ -49,12 +49,12 @@ class Relation:
         return replace(self, columns=tuple(columns), unknown=None)
 
     def under(self, conditions: Iterable[Condition]) -> "Relation":
-        """The same with more conditions."""
+        """The same relation with more conditions."""
         return replace(self, conditions=self.conditions | frozenset(conditions))
 
 
 def either(given: Iterable[Unknown | None]) -> Unknown | None:
-    """A column that nobody has defined, where several relations may have it."""
+    """An undefined column that several relations may have."""
     known = [unknown for unknown in given if unknown is not None]
     if len(known) < 2:
         return known[0] if known else None
@@ -78,15 +78,15 @@ class Scope:
     bound: frozenset[str] = frozenset()
 
     def add(self, name: tuple[str, ...], relation: Relation) -> None:
-        """One more relation."""
+        """Add a relation."""
         self.relations.append((name, relation))
 
     def inside(self, bound: Iterable[str] = ()) -> "Scope":
-        """A scope within this one; `bound`: the parameters of a lambda."""
+        """A scope inside this one; `bound`: the parameters of a lambda."""
         return Scope(self, [], frozenset(bound))
 
     def named(self, name: Sequence[str]) -> Relation | None:
-        """The relation of a name: its alias, or the end of its table's name."""
+        """The relation with this alias, or whose table name ends with it."""
         wanted = tuple(part.casefold() for part in name)
         exact = [relation for known, relation in self.relations if known[-len(name) :] == tuple(name)]
         found = exact or [
@@ -97,7 +97,7 @@ class Scope:
         return None if self.outer is None else self.outer.named(name)
 
     def column(self, name: str) -> Value | None:
-        """The value of a column without its table's name; None if no relation can have it."""
+        """The value of an unqualified column; None if no relation can have it."""
         if name in self.bound:
             return NOTHING
         known = [value for _, relation in self.relations if (value := relation.find(name)) is not None]
@@ -114,7 +114,7 @@ class Scope:
         return None if self.outer is None else self.outer.column(name)
 
     def known(self, name: str) -> Value | None:
-        """The value of a column that a relation, here or around, is known to have."""
+        """The value of a column that a relation in this scope or around it is known to have."""
         if name in self.bound:
             return NOTHING
         for _, relation in self.relations:

@@ -1,4 +1,4 @@
-"""A query's columns, and the source columns each comes from."""
+"""The columns of a query, and the source columns of each."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -25,10 +25,10 @@ def columns_of(query: Sequence[Token] | exp.Expr, reading: QueryAnalysis) -> Rel
 
 
 class Resolver(Calls):
-    """Resolves the queries of one parsed text."""
+    """Resolves the queries in one parsed text."""
 
     def relation(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Relation:
-        """The columns of a query, within the scope around it and the queries named before it."""
+        """The columns of a query, in a scope and with the common table expressions before it."""
         ctes = self._with(node, scope, ctes)
         if isinstance(node, exp.Select):
             return self._select(node, scope, ctes)
@@ -56,7 +56,7 @@ class Resolver(Calls):
         return found
 
     def _bracketed(self, node: exp.Subquery, scope: Scope, ctes: Ctes) -> Relation:
-        """A query in brackets, or a join."""
+        """A query in parentheses, or a join."""
         if not isinstance(node.this, exp.Table):
             return self.relation(node.this, scope, ctes)
         inner = scope.inside()
@@ -81,7 +81,7 @@ class Resolver(Calls):
         if self.query.windowed:
             here.add(("",), Relation(hidden=tuple((name, NOTHING) for name in WINDOW_BOUNDS)))
         columns, unknown = self._projections(node, here, ctes)
-        # Names that the query gives do not hide its sources.
+        # Aliases of the query do not hide columns of its sources.
         both = Scope(Scope(here.outer, [(("",), Relation(columns))]), here.relations, here.bound)
         conditions |= self.deciding([_inner(node, "where")], "FILTER", here, ctes)
         conditions |= self.deciding([_inner(node, "having"), _inner(node, "qualify")], "FILTER", both, ctes)
@@ -89,7 +89,7 @@ class Resolver(Calls):
         return Relation(columns, (), unknown, frozenset(conditions))
 
     def _joins(self, node: exp.Expr, here: Scope, ctes: Ctes) -> set[Condition]:
-        """What a query or a table is joined with."""
+        """The joins of a query or a table."""
         found: set[Condition] = set()
         for join in node.args.get("joins") or ():
             found |= self._join(join, here, ctes)
@@ -98,7 +98,7 @@ class Resolver(Calls):
         return found
 
     def _times(self, here: Scope) -> set[Condition]:
-        """The times of FOR SYSTEM_TIME that are columns of these relations."""
+        """The columns of these relations that FOR SYSTEM_TIME uses."""
         found: set[Condition] = set()
         for tokens in list(self.query.times):
             first = tokens[0].text
@@ -108,7 +108,7 @@ class Resolver(Calls):
         return found
 
     def _groups(self, node: exp.Select, columns: Columns, scope: Scope, ctes: Ctes) -> set[Condition]:
-        """GROUP BY: by expressions, by names that the query gives, or by their places."""
+        """GROUP BY: expressions, aliases of the query, or positions."""
         group = node.args.get("group")
         found: set[Condition] = set()
         for key in _group_keys(group) if group is not None else ():
@@ -142,7 +142,7 @@ class Resolver(Calls):
         return tuple(columns), unknown
 
     def _starred(self, star: exp.Expr, here: Scope) -> list[tuple[str, Relation]]:
-        """The relations that a star stands for, and what goes in front of their columns' names: in a join of ksqlDB, the relation's."""
+        """The relations that a star stands for, with the prefix of their columns: in a join of ksqlDB, the relation's name."""
         if not isinstance(star, exp.Column):
             named = [(name[-1], relation) for name, relation in here.relations if relation.columns or relation.unknown]
             joins = self.reading.ksql and len(named) > 1
@@ -153,17 +153,17 @@ class Resolver(Calls):
             self.fault(f"nothing is called {written(name)} here", star)
         return [] if relation is None else [("", relation)]
 
-    # what stands in FROM
+    # the FROM clause
 
     def source(self, node: exp.Expr, here: Scope, ctes: Ctes) -> set[Condition]:
-        """One more relation into a scope; the conditions of its rows."""
+        """Add a relation to a scope. Returns the conditions of its rows."""
         relation = self._from_item(node, here, ctes)
         name = (node.alias,) if node.alias else _table_name(node) if isinstance(node, exp.Table) else ("",)
         here.add(name, relation.renamed(_alias_columns(node)))
         return {*relation.conditions, *self._joins(node, here, ctes)}
 
     def _join(self, join: exp.Join, here: Scope, ctes: Ctes) -> set[Condition]:
-        # What is only looked for on the other side of a semi join is not to be selected.
+        # Columns of the right side of a semi join cannot be selected.
         scope = Scope(here.outer, list(here.relations)) if join.args.get("kind") in ("SEMI", "ANTI") else here
         conditions = self.source(join.this, scope, ctes)
         conditions |= self.deciding([join.args.get("on")], "JOIN", scope, ctes)
@@ -184,7 +184,7 @@ class Resolver(Calls):
         if isinstance(node, exp.Lateral):
             inner = node.this
             return self.relation(inner.this, here, ctes) if isinstance(inner, exp.Subquery) else self._function([inner], here, ctes)
-        # Beside other tables a sub-query may speak of them only behind LATERAL.
+        # A subquery may refer to the other tables only after LATERAL.
         return self.relation(node, here.outer or Scope(), ctes)
 
     def _function(self, arguments: Iterable[exp.Expr], here: Scope, ctes: Ctes) -> Relation:
@@ -203,7 +203,7 @@ class Resolver(Calls):
         return self.named(name, ctes)
 
     def named(self, name: Name, ctes: Ctes) -> Relation:
-        """The columns of a query named before, a view or a table."""
+        """The columns of a common table expression, a view or a table."""
         cte = next((made for known, made in ctes.items() if known.casefold() == name[0].casefold()), None)
         if len(name) == 1 and cte is not None:
             return cte
@@ -215,20 +215,20 @@ class Resolver(Calls):
         return self._stored(table)
 
     def _viewed(self, view: View) -> Relation:
-        """The columns of a view's query."""
+        """The columns of the query of a view."""
         if view.name in self.reading.views:
             raise StatementError(f"the view {written(view.name)} is made of itself", None)
         self.reading.views.append(view.name)
         told = len(self.reading.faults)
         with self.reading.catalog.at(view.home):
             found = columns_of(view.query, self.reading).renamed(view.columns)
-        # What is not understood of a view was told where it is defined.
+        # Errors in a view were reported where it is defined.
         del self.reading.faults[told:]
         self.reading.views.pop()
         return found
 
     def _stored(self, table: Table) -> Relation:
-        """The columns of a table; computed ones are made of the others."""
+        """The columns of a table; computed ones derive from the others."""
         pseudo = tuple((name, NOTHING) for name in self.reading.pseudo_columns)
         hidden = (*pseudo, *((name, source(table.name, name)) for name in (*self.reading.system_columns, *table.hidden)))
         if table.columns is None:
@@ -243,7 +243,7 @@ class Resolver(Calls):
 
 
 def part_of(node: exp.Expr, name: str) -> exp.Expr | None:
-    """A clause whose name is a word of Python, as sqlglot keeps it."""
+    """A clause whose name is a Python keyword, as sqlglot stores it."""
     found: exp.Expr | None = node.args.get(f"{name}_")
     return found
 

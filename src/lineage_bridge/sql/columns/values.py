@@ -1,4 +1,4 @@
-"""What a column's value is made of: the source columns, and how."""
+"""The value of a column: its source columns, and how each contributes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,14 +10,14 @@ Source = tuple[Name, str]
 """A table and one of its columns."""
 
 Condition = tuple[Source, str]
-"""A source column that decides about rows or values without being in them, and how: FILTER, JOIN, GROUP_BY, WINDOW, SORT, CONDITIONAL."""
+"""A source column that selects rows or values without being part of them, and how: FILTER, JOIN, GROUP_BY, WINDOW, SORT, CONDITIONAL."""
 
 CERTAIN, LIKELY, GUESSED = 1.0, 0.8, 0.5
-"""Confidence: names known from definitions; names as written, of a table whose columns nobody defined; one of several possibilities."""
+"""Confidence: columns known from definitions; columns of a table without a definition; one of several possibilities."""
 
 
 class Subtype(IntEnum):
-    """How a source column is in a value. The greater one stands where both hold."""
+    """How a source column contributes to a value. If two apply, the greater one counts."""
 
     IDENTITY = 0
     TRANSFORMATION = 1
@@ -26,13 +26,13 @@ class Subtype(IntEnum):
 
 @dataclass(frozen=True)
 class Value:
-    """Source columns with subtype and confidence, and the conditions that chose between them."""
+    """Source columns with subtype and confidence, and the conditions that select among them."""
 
     direct: Mapping[Source, tuple[Subtype, float]] = field(default_factory=dict)
     conditions: frozenset[Condition] = frozenset()
 
     def through(self, least: Subtype) -> "Value":
-        """The value after a step."""
+        """The value after a transformation."""
         if least is Subtype.IDENTITY or not self.direct:
             return self
         return Value({source: (max(subtype, least), sure) for source, (subtype, sure) in self.direct.items()}, self.conditions)
@@ -46,7 +46,7 @@ class Value:
         return Value({source: (subtype, min(sure, was)) for source, (subtype, was) in self.direct.items()}, self.conditions)
 
     def deciding(self, kind: str) -> set[Condition]:
-        """The conditions of what the value decides about: its columns, by this kind, and what already decided about it."""
+        """The conditions of this kind on the value's columns, and the conditions that the value already has."""
         return {(source, kind) for source in self.direct} | self.conditions
 
 
@@ -54,7 +54,7 @@ NOTHING = Value()
 
 
 def merged(values: Iterable[Value]) -> Value:
-    """One value made of several."""
+    """One value made of several values."""
     direct: dict[Source, tuple[Subtype, float]] = {}
     conditions: set[Condition] = set()
     for value in values:
@@ -66,5 +66,5 @@ def merged(values: Iterable[Value]) -> Value:
 
 
 def source(table: Name, column: str, sure: float = CERTAIN) -> Value:
-    """A column as it stands."""
+    """The value of a source column."""
     return Value({(table, column): (Subtype.IDENTITY, sure)})

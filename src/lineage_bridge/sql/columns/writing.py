@@ -1,4 +1,4 @@
-"""A query's columns into a table's columns."""
+"""Writing the columns of a query to the columns of a table."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from lineage_bridge.sql.names import Name
 
 
 def write(target: Name, columns: Sequence[str] | None, relation: Relation, lineage: Lineage) -> None:
-    """The rows of a relation go into a table: into these columns by place, or, where they are not known, by name."""
+    """Record that a relation is written to a table: to these columns by position, or, if they are unknown, by name."""
     lineage.outputs[target] = None
     names = [name for name, _ in relation.columns] if columns is None else columns
     conditions = set(relation.conditions)

@@ -1,4 +1,4 @@
-"""The tables, views and models that a script may speak of, and where its names lead."""
+"""The tables, views and models that a script knows, and how it resolves names."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from lineage_bridge.sql.text.tokens import Token
 
 
 class ColumnKind(Enum):
-    """Where a column's value comes from. METADATA is the connector's; VIRTUAL is such a column that cannot be written."""
+    """Where a column's value comes from. METADATA comes from the connector; VIRTUAL is metadata that cannot be written."""
 
     PHYSICAL = "physical"
     METADATA = "metadata"
@@ -22,7 +22,7 @@ class ColumnKind(Enum):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table. A computed one has its expression; `type` and `comment` are as written, empty where they are not."""
+    """A column of a table. A computed one has an expression; `type` and `comment` are as written, or empty."""
 
     name: str
     kind: ColumnKind = ColumnKind.PHYSICAL
@@ -33,7 +33,7 @@ class Column:
 
 @dataclass
 class Table:
-    """A table or stream by the name it is written with. `columns` is None where nobody has told them.
+    """A table or stream under the name that the script writes. `columns` is None if they are unknown.
 
     `keys`: the columns that rows are distributed by, else the primary key. `hidden`: columns that are not in a star.
     """
@@ -46,7 +46,7 @@ class Table:
     hidden: tuple[str, ...] = ()
 
     def writable(self) -> list[str] | None:
-        """The columns an INSERT without a list fills, in order."""
+        """The columns that an INSERT without a column list writes, in order."""
         if self.columns is None:
             return None
         return [column.name for column in self.columns if column.kind in (ColumnKind.PHYSICAL, ColumnKind.METADATA)]
@@ -54,9 +54,9 @@ class Table:
 
 @dataclass(frozen=True)
 class View:
-    """A query, as tokens or as sqlglot has read it, under a name, with new names for its columns or none.
+    """A named query, as tokens or as parsed by sqlglot, with new names for its columns or none.
 
-    `home`: the catalog and database that shorter names in it mean.
+    `home`: the catalog and database in which its shorter names are resolved.
     """
 
     name: Name
@@ -67,14 +67,14 @@ class View:
 
 @dataclass(frozen=True)
 class Model:
-    """A model with the columns it gives; None where nobody has told them."""
+    """A model with its output columns; None if they are unknown."""
 
     name: Name
     outputs: tuple[str, ...] | None = None
 
 
 class Catalog:
-    """What is known by name. A shorter name is looked up under the current catalog and database."""
+    """What a script knows by name. Shorter names are resolved in the current catalog and database."""
 
     def __init__(self, current: tuple[str, str] = ("", ""), *, folds_case: bool = False) -> None:
         self._folds_case = folds_case
@@ -86,11 +86,11 @@ class Catalog:
         self._options: dict[str, dict[str, str]] = {}
 
     def add_catalog(self, name: str, options: dict[str, str]) -> None:
-        """A catalog with its options."""
+        """Define a catalog."""
         self._options[name] = options
 
     def catalogs(self) -> dict[str, dict[str, str]]:
-        """All catalogs that were defined, with their options."""
+        """All defined catalogs, with their options."""
         return dict(self._options)
 
     def options(self, table: Name) -> dict[str, str]:
@@ -99,26 +99,26 @@ class Catalog:
         return self._options.get(path[0], {})
 
     def use_catalog(self, name: str) -> None:
-        """USE CATALOG: which database is current in it is not known."""
+        """USE CATALOG: its current database is unknown."""
         self._current = (name, "")
 
     def use(self, name: Name) -> None:
-        """USE: a database of the current catalog, or of the catalog named with it."""
+        """USE: a database of the current catalog, or of the catalog in the name."""
         self._current = (name[-2], name[-1]) if len(name) > 1 else (self._current[0], name[0])
 
     def table(self, name: Name) -> Table:
-        """The table of a name; made known by its being named."""
+        """The table of a name; a new one without columns if it is unknown."""
         found = self._tables.get(self.path(name)) or self._outside.get(name)
         if found is None:
             found = self.add_table(Table(name))
         return found
 
     def add_outside(self, table: Table) -> None:
-        """A table that is known by this name wherever it is."""
+        """Add a table that this name means in every catalog and database."""
         self._outside[table.name] = table
 
     def add_table(self, table: Table) -> Table:
-        """Define a table. One that was named before keeps the name it was first written with."""
+        """Define a table. One that was mentioned before keeps the name under which it was first written."""
         known = self._tables.get(self.path(table.name))
         if known is not None:
             known.columns, known.options, known.keys, known.comment = table.columns, table.options, table.keys, table.comment
@@ -129,14 +129,14 @@ class Catalog:
         return table
 
     def _distinct(self, name: Name, path: Name) -> Name:
-        """A name that no other table goes by: with as many more parts in front as that takes."""
+        """A name that no other table has: qualified with as many more parts as needed."""
         taken = {table.name for table in self._tables.values()}
         while name in taken and len(name) < len(path):
             name = path[-len(name) - 1 :]
         return name
 
     def tables(self) -> list[Table]:
-        """All tables, in the order in which they were named."""
+        """All tables, in the order in which they were first mentioned."""
         return list(self._tables.values())
 
     def view(self, name: Name) -> View | None:
@@ -149,7 +149,7 @@ class Catalog:
 
     @contextmanager
     def at(self, home: tuple[str, str]) -> Iterator[None]:
-        """Shorter names are looked up there meanwhile."""
+        """Resolve shorter names there for the duration of the block."""
         before, self._current = self._current, home
         try:
             yield
@@ -157,7 +157,7 @@ class Catalog:
             self._current = before
 
     def model(self, name: Name) -> Model:
-        """The model of a name; made known by its being named."""
+        """The model of a name; a new one without outputs if it is unknown."""
         found = self._models.get(self.path(name))
         if found is None:
             found = Model(name)
@@ -169,21 +169,21 @@ class Catalog:
         self._models[self.path(model.name)] = model
 
     def rename(self, name: Name, to: Name) -> None:
-        """A table goes by another name from now on."""
+        """Rename a table."""
         found = self._tables.get(self.path(name))
         if found is not None:
             self._tables = {path: table for path, table in self._tables.items() if table is not found}
             self._tables[self.path((*name[:-1], *to) if len(to) == 1 else to)] = replace(found, name=to)
 
     def drop(self, name: Name) -> None:
-        """A table, view or model is defined no more."""
+        """Remove a table, view or model."""
         path = self.path(name)
         self._tables.pop(path, None)
         self._views.pop(path, None)
         self._models.pop(path, None)
 
     def path(self, name: Name) -> Name:
-        """A name with the catalog and database that it is in, as far as they are known."""
+        """The name qualified with its catalog and database, as far as they are known."""
         whole = (*self._current[: 3 - len(name)], *name) if len(name) < 3 else name
         whole = tuple(part for part in whole if part)
         return tuple(part.casefold() for part in whole) if self._folds_case else whole

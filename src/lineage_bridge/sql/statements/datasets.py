@@ -1,4 +1,4 @@
-"""The options of a table to the dataset that it stands for, by OpenLineage's names."""
+"""The OpenLineage dataset of a table, from its options."""
 
 from collections.abc import Callable, Mapping
 
@@ -9,18 +9,18 @@ from lineage_bridge.sql.names import Name
 _Options = Mapping[str, str]
 
 KAFKA_TOPIC = "kafka_topic"
-"""The option of ksqlDB that names a topic; what a query makes has by default a topic of its own name."""
+"""The option of ksqlDB that names a topic; by default a query writes to a topic with the name of its stream or table."""
 
 
 def dataset_of(options: _Options, catalog: _Options, path: Name) -> DatasetName | None:
-    """Namespace and name, or None where the options of a table and of its catalog do not tell. `path`: catalog, database and table."""
+    """Namespace and name; None if the options of the table and its catalog do not determine them. `path`: catalog, database and table."""
     kind = options.get("connector") or catalog.get("type") or ""
     make = _KINDS.get(kind)
     return None if make is None else make(options, catalog, path)
 
 
 def topic_of(options: _Options, servers: str) -> DatasetName | None:
-    """The topic of a stream or table of ksqlDB, in the cluster of these servers; None where servers or topic are not known."""
+    """The topic of a stream or table of ksqlDB, in the cluster of these servers; None if servers or topic are unknown."""
     topic = options.get(KAFKA_TOPIC, "")
     return naming.kafka(servers, topic) if servers and topic else None
 
@@ -52,7 +52,7 @@ def _hudi(options: _Options, catalog: _Options, path: Name) -> DatasetName | Non
 
 
 def _lake(options: _Options, path: Name, form: str) -> DatasetName | None:
-    """A table of a lake: where it says it lies, or where its warehouse puts it."""
+    """A table of a lake: at its own location, or where its warehouse stores it."""
     place = options.get("path") or options.get("location")
     if place is None and (warehouse := options.get("warehouse", "").rstrip("/")):
         database = options.get("catalog-database") or options.get("database-name") or (path[-2] if len(path) > 1 else "default")
@@ -62,7 +62,7 @@ def _lake(options: _Options, path: Name, form: str) -> DatasetName | None:
 
 
 def _server(scheme: str, *keys: str) -> Callable[[_Options, _Options, Name], DatasetName | None]:
-    """A table of a database server, whose name is made of these options."""
+    """A table of a database server, with a name made of these options."""
 
     def make(options: _Options, _catalog: _Options, _path: Name) -> DatasetName | None:
         host = options.get("hostname") or options.get("hosts") or ""

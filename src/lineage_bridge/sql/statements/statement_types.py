@@ -1,4 +1,4 @@
-"""What statements of Flink SQL and ksqlDB say: what each defines, writes, reads and uses."""
+"""The statements of Flink SQL and ksqlDB: what each defines, writes, reads and uses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ from lineage_bridge.sql.text.tokens import Token
 
 @dataclass(frozen=True)
 class DefineTable:
-    """A table or stream as it is defined. `like`: the table it takes columns and options from; `query`: what fills it; `keys`: the columns
-    it is distributed by, else its primary key.
+    """The definition of a table or stream. `like`: the table whose columns and options it copies; `query`: what fills it;
+    `keys`: the columns it is distributed by, else its primary key.
     """
 
     name: Name
@@ -25,7 +25,7 @@ class DefineTable:
 
 @dataclass(frozen=True)
 class DefineView:
-    """A view with its query, and the names of its columns or none."""
+    """The definition of a view: its query, and names for its columns or none."""
 
     name: Name
     columns: tuple[str, ...]
@@ -34,7 +34,7 @@ class DefineView:
 
 @dataclass(frozen=True)
 class DefineModel:
-    """A model and the columns it gives; None where they are not told."""
+    """The definition of a model and its output columns; None if they are not listed."""
 
     name: Name
     outputs: tuple[str, ...] | None
@@ -43,14 +43,14 @@ class DefineModel:
 
 @dataclass(frozen=True)
 class DefineAgent:
-    """An agent and the model that it uses."""
+    """The definition of an agent, with the model that it uses."""
 
     model: Name
 
 
 @dataclass(frozen=True)
 class DefineCatalog:
-    """A catalog with its options."""
+    """The definition of a catalog with its options."""
 
     name: str
     options: dict[str, str]
@@ -58,7 +58,7 @@ class DefineCatalog:
 
 @dataclass(frozen=True)
 class Insert:
-    """Rows of a query go into a table. `columns`: the list given, or none; `fixed`: columns of a partition with one value."""
+    """Rows of a query are written to a table. `columns`: the column list, or none; `fixed`: columns of a partition with one value."""
 
     target: Name
     columns: tuple[str, ...]
@@ -77,14 +77,14 @@ class Update:
 
 @dataclass(frozen=True)
 class SelectRows:
-    """A query whose rows go to whoever asks."""
+    """A query whose rows are returned to the client."""
 
     query: Sequence[Token]
 
 
 @dataclass(frozen=True)
 class Use:
-    """The catalog (`whole`) or database that shorter names mean from now on."""
+    """A new current catalog (`whole`) or database."""
 
     name: Name
     whole: bool
@@ -92,7 +92,7 @@ class Use:
 
 @dataclass(frozen=True)
 class ChangeColumns:
-    """A table has more columns from now on, others no more, and one goes by another name."""
+    """Columns of a table are added, dropped and renamed."""
 
     table: Name
     added: list[Column]
@@ -102,7 +102,7 @@ class ChangeColumns:
 
 @dataclass(frozen=True)
 class Rename:
-    """A table goes by another name from now on."""
+    """A table is renamed."""
 
     table: Name
     to: Name
@@ -110,7 +110,7 @@ class Rename:
 
 @dataclass(frozen=True)
 class Drop:
-    """A table, view or model is no more."""
+    """A table, view or model is dropped."""
 
     name: Name
 

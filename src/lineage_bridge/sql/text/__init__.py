@@ -1,1 +1,1 @@
-"""Text to tokens to statements, and streaming SQL lowered to plain SQL."""
+"""Splitting text into tokens and statements, and lowering streaming SQL to plain SQL."""

@@ -1,4 +1,4 @@
-"""Reading a statement's tokens from left to right."""
+"""Reading the tokens of a statement from left to right."""
 
 from collections.abc import Sequence
 
@@ -7,11 +7,11 @@ from lineage_bridge.sql.text.tokens import Kind, Token
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _TYPES = frozenset({"ARRAY", "MAP", "MULTISET", "ROW", "STRUCT"})
-"""Words behind which `<` opens a bracket."""
+"""Words after which `<` opens a bracket."""
 
 
 class StatementError(Exception):
-    """What is not understood, and the token where; None at the end of the text."""
+    """A statement cannot be read: the reason, and the token where; None at the end of the text."""
 
     def __init__(self, message: str, token: Token | None) -> None:
         super().__init__(message)
@@ -23,7 +23,7 @@ TOO_DEEP = "the statement is nested too deeply"
 
 
 class Cursor:
-    """A place in a list of tokens."""
+    """A position in a list of tokens."""
 
     def __init__(self, tokens: Sequence[Token], *, folds: bool = False) -> None:
         self.tokens = tokens
@@ -36,33 +36,33 @@ class Cursor:
         return self.tokens[self.at] if self.at < len(self.tokens) else None
 
     def sees(self, *words: str) -> bool:
-        """Whether these words or marks come next."""
+        """Whether these words or symbols come next."""
         ahead = self.tokens[self.at : self.at + len(words)]
         return len(ahead) == len(words) and all(token.upper == word for token, word in zip(ahead, words, strict=True))
 
     def sees_any(self, *words: str) -> bool:
-        """Whether one of these words or marks comes next."""
+        """Whether one of these words or symbols comes next."""
         token = self.token
         return token is not None and token.upper in words and token.upper != ""
 
     def takes(self, *words: str) -> bool:
-        """Pass these words or marks, if they come next."""
+        """Pass these words or symbols, if they come next."""
         if not self.sees(*words):
             return False
         self.at += len(words)
         return True
 
     def demand(self, *words: str) -> None:
-        """Pass these words or marks. Raises StatementError if others come."""
+        """Pass these words or symbols. Raises StatementError if others come next."""
         if not self.takes(*words):
             raise self.error(f"{' '.join(words)} is expected here")
 
     def error(self, message: str) -> StatementError:
-        """What is wrong at this place."""
+        """An error at this position."""
         return StatementError(message, self.token)
 
     def next(self) -> Token:
-        """The next token, passed. Raises StatementError at the end."""
+        """Pass the next token. Raises StatementError at the end."""
         token = self.token
         if token is None:
             raise self.error("the statement ends too early")
@@ -70,7 +70,7 @@ class Cursor:
         return token
 
     def identifier(self) -> str:
-        """One name. Raises StatementError."""
+        """Pass an identifier. Raises StatementError."""
         token = self.token
         if token is None or not token.is_name:
             raise self.error("a name is expected here")
@@ -78,7 +78,7 @@ class Cursor:
         return folded(token, folds=self.folds)
 
     def name(self) -> Name:
-        """A name of one or more parts. Raises StatementError."""
+        """Pass a name of one or more parts. Raises StatementError."""
         parts = [self.identifier()]
         while self.sees("."):
             self.at += 1
@@ -86,7 +86,7 @@ class Cursor:
         return tuple(parts)
 
     def name_so_far(self) -> Name:
-        """A name of one or more parts, where one stands at all, up to what is no part of one."""
+        """Pass a name of any number of parts, even none; an incomplete name ends at its last part."""
         found: list[str] = []
         while self.token is not None and self.token.is_name:
             found.append(self.identifier())
@@ -96,7 +96,7 @@ class Cursor:
         return tuple(found)
 
     def string(self) -> str:
-        """A string. Raises StatementError."""
+        """Pass a string. Raises StatementError."""
         token = self.token
         if token is None or token.kind is not Kind.STRING:
             raise self.error("a string is expected here")
@@ -104,7 +104,7 @@ class Cursor:
         return token.text
 
     def group(self) -> Sequence[Token]:
-        """What stands inside the brackets that open here, passed with them. Raises StatementError."""
+        """Pass the brackets that open here; the tokens inside them. Raises StatementError."""
         if not self.sees_any(*_CLOSING):
             raise self.error("( is expected here")
         opening = self.next()
@@ -115,7 +115,7 @@ class Cursor:
         return self.tokens[start:end]
 
     def until(self, *words: str) -> Sequence[Token]:
-        """The tokens up to one of these words outside brackets, or to the end, passed."""
+        """Pass the tokens up to one of these words outside brackets, or to the end."""
         start = self.at
         while (token := self.token) is not None and not (token.upper and token.upper in words):
             if token.upper in ("(", "[", "{"):
@@ -125,18 +125,18 @@ class Cursor:
         return self.tokens[start : self.at]
 
     def rest(self) -> Sequence[Token]:
-        """All that is left, passed."""
+        """Pass all remaining tokens."""
         start, self.at = self.at, len(self.tokens)
         return self.tokens[start:]
 
 
 def folded(token: Token, *, folds: bool) -> str:
-    """The name that a token spells: in ksqlDB, an unquoted one means upper case."""
+    """The name that a token spells: ksqlDB folds unquoted names to upper case."""
     return token.upper if folds and token.kind is Kind.WORD else token.text
 
 
 def closing(tokens: Sequence[Token], opening: int) -> int | None:
-    """Where the bracket closes that opens at a place."""
+    """The index of the bracket that closes the one at `opening`; None if it is never closed."""
     wanted = [_CLOSING[tokens[opening].upper]]
     for at in range(opening + 1, len(tokens)):
         mark = tokens[at].upper
@@ -150,7 +150,7 @@ def closing(tokens: Sequence[Token], opening: int) -> int | None:
 
 
 def parts(tokens: Sequence[Token], mark: str = ",") -> list[Sequence[Token]]:
-    """The stretches between marks outside brackets; of nothing, none."""
+    """The tokens split at separators outside brackets; no tokens have no parts."""
     if not tokens:
         return []
     found, start, depth, angles = [], 0, 0, 0

@@ -1,4 +1,4 @@
-"""Which words are of the language and not names, and which part or end the arguments of a call."""
+"""Words that are keywords and not names, and words that separate or end the arguments of a call."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ COMMAS = {
     "JSON_OBJECT": {"VALUE"},
     "JSON_OBJECTAGG": {"VALUE"},
 }
-"""Words that part the arguments of a call."""
+"""Words that separate the arguments of a call."""
 
 DROPPED = {
     "JSON_OBJECT": {"KEY", "NULL", "ABSENT", "ON"},
@@ -30,7 +30,7 @@ DROPPED = {
     "JSON_ARRAYAGG": {"NULL", "ABSENT", "ON"},
     "TRIM": {"BOTH", "LEADING", "TRAILING"},
 }
-"""Words in the arguments of a call that tell no column."""
+"""Words in the arguments of a call that mean no column."""
 
 ENDINGS = {
     "JSON_VALUE": {"RETURNING", "DEFAULT", "NULL", "ERROR"},
@@ -39,33 +39,33 @@ ENDINGS = {
     "CEIL": {"TO"},
     "FLOOR": {"TO"},
 }
-"""Words with which the arguments of a call end: what follows tells no column."""
+"""Words that end the arguments of a call: what follows contains no column."""
 
 
 def is_keyword(cursor: Cursor, token: Token) -> bool:
-    """Whether a word that the cursor has just passed is of the language, and not a name."""
+    """Whether the word that the cursor has just passed is a keyword."""
     word = token.upper
     before = cursor.tokens[cursor.at - 2].upper if cursor.at > 1 else ""
     if before == "." or cursor.sees(".") or (word in ("LEFT", "RIGHT") and cursor.sees("(")):
         return False
-    told = _TOLD_BY.get(word)
-    return word in RESERVED if told is None else told(cursor, before)
+    is_in_context = _IN_CONTEXT.get(word)
+    return word in RESERVED if is_in_context is None else is_in_context(cursor, before)
 
 
 def _frames(cursor: Cursor, before: str) -> bool:
-    """ROWS and RANGE: of a window's frame, or of FETCH."""
+    """Whether ROWS or RANGE belongs to a window frame or to FETCH."""
     ahead = cursor.tokens[cursor.at : cursor.at + 2]
     counted = len(ahead) > 1 and ahead[1].upper == "PRECEDING"
     return counted or cursor.sees_any("BETWEEN", "UNBOUNDED", "CURRENT", "INTERVAL") or _counts(cursor, before)
 
 
 def _counts(cursor: Cursor, before: str) -> bool:
-    """ROW and ROWS: behind FETCH or OFFSET and a number."""
+    """Whether ROW or ROWS follows FETCH or OFFSET and a number."""
     earlier = cursor.tokens[cursor.at - 3].upper if cursor.at > 2 else ""
     return before in ("FETCH", "NEXT", "FIRST") or earlier in ("OFFSET", "NEXT", "FIRST")
 
 
-_TOLD_BY: dict[str, Callable[[Cursor, str], bool]] = {
+_IN_CONTEXT: dict[str, Callable[[Cursor, str], bool]] = {
     "CURRENT": lambda cursor, _: cursor.sees("ROW"),
     "FILTER": lambda cursor, before: cursor.sees("(", "WHERE") and before == ")",
     "FIRST": lambda _, before: before in ("NULLS", "FETCH"),
@@ -83,4 +83,4 @@ _TOLD_BY: dict[str, Callable[[Cursor, str], bool]] = {
     "UNBOUNDED": lambda cursor, _: cursor.sees_any("PRECEDING", "FOLLOWING"),
     "WITHIN": lambda cursor, _: cursor.sees("GROUP"),
 }
-"""Words that are of the language in some places only, by what stands around them."""
+"""Words that are keywords in some contexts only, with a test of the context."""

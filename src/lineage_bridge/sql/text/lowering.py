@@ -1,4 +1,4 @@
-"""A streaming query's tokens to plain SQL. Each token becomes a line of its own, so that a complaint names a place in the original."""
+"""Lowering the tokens of a streaming query to plain SQL. Each token becomes a line, so the line number of an error leads to the token."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
@@ -8,14 +8,14 @@ from lineage_bridge.sql.text.plain import Pattern, TableCall
 from lineage_bridge.sql.text.tokens import Kind, Token
 
 STAND_IN = "\x01"
-"""What the name of a stand-in begins with."""
+"""The prefix of stand-in names."""
 
 Rule = tuple[tuple[str, ...], "Callable[[Lowering, Token], bool]"]
-"""The words that something begins with, and what to do; False where it is something else after all."""
+"""The words that a construct begins with, and the action; the action returns False if the construct is another one."""
 
 
 class Lowering:
-    """Makes plain lines of tokens; `rules`, by the word that comes first, act on what only streaming SQL has."""
+    """Writes tokens as lines of plain SQL; `rules`, by their first word, handle what only streaming SQL has."""
 
     def __init__(self, tokens: Sequence[Token], rules: Mapping[str, Sequence[Rule]], *, ksql: bool) -> None:
         self.cursor = Cursor(tokens, folds=ksql)
@@ -28,12 +28,12 @@ class Lowering:
         self.windowed = False
 
     def emit(self, text: str, token: Token) -> None:
-        """A line of the plain text."""
+        """Add a line to the plain text."""
         self.lines.append(text)
         self.places.append(token)
 
     def stand_in(self, what: TableCall | Pattern) -> None:
-        """A name in place of what is put aside."""
+        """Put a construct aside, and write a name in its place."""
         name = f"{STAND_IN}{len(self.stand_ins)}"
         self.stand_ins[name] = what
         self.emit(f'"{name}"', what.token)
@@ -44,7 +44,7 @@ class Lowering:
             self._step()
 
     def inside(self, tokens: Sequence[Token]) -> None:
-        """Lower a stretch of tokens at this place."""
+        """Lower other tokens at this point of the text."""
         outer, self.cursor = self.cursor, Cursor(tokens, folds=self.ksql)
         while self.cursor.token is not None:
             self._step()
@@ -78,7 +78,7 @@ class Lowering:
             self.emit("!=" if token.text == "<>" else token.text, token)
 
     def _call(self, token: Token) -> None:
-        """A function and its arguments."""
+        """Lower a function and its arguments."""
         cursor = self.cursor
         name = token.upper or token.text
         self.emit(_quoted(name), token)
@@ -95,18 +95,18 @@ class Lowering:
         self.emit(")", cursor.tokens[cursor.at - 1])
 
     def _arguments(self, body: Sequence[Token], dropped: Collection[str], commas: Collection[str]) -> None:
-        stretch: list[Token] = []
+        argument: list[Token] = []
         depth, first = 0, True
         for token in body:
             depth += (token.upper in ("(", "[")) - (token.upper in (")", "]"))
             if depth == 0 and token.upper in commas:
-                if not first or stretch:
-                    self.inside(stretch)
+                if not first or argument:
+                    self.inside(argument)
                     self.emit(",", token)
-                stretch, first = [], False
+                argument, first = [], False
             elif depth > 0 or token.upper not in dropped:
-                stretch.append(token)
-        self.inside(stretch)
+                argument.append(token)
+        self.inside(argument)
 
 
 def _quoted(name: str) -> str:

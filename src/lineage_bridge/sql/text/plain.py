@@ -1,4 +1,4 @@
-"""Plain SQL as sqlglot reads it, and what was put aside before."""
+"""Plain SQL parsed by sqlglot, with the constructs that were put aside before."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from lineage_bridge.sql.text.tokens import Kind, Token
 
 
 class _Plain(Dialect):
-    """Functions are calls by name: what they mean is this package's matter."""
+    """Keeps functions as calls by name; `columns/functions.py` knows what they mean."""
 
     class Parser(_Parser):
         FUNCTIONS: ClassVar[dict[str, Callable[..., exp.Expr]]] = {}
@@ -27,7 +27,7 @@ class _Plain(Dialect):
 
 @dataclass(frozen=True)
 class TableCall:
-    """A function in place of a table, with its arguments."""
+    """A table function with its arguments."""
 
     token: Token
     function: str
@@ -37,7 +37,7 @@ class TableCall:
 
 @dataclass(frozen=True)
 class Pattern:
-    """MATCH_RECOGNIZE over a table: the tokens of the table and of what stands in the brackets."""
+    """MATCH_RECOGNIZE over a table: the tokens of the table, and those in the parentheses."""
 
     token: Token
     table: Sequence[Token]
@@ -46,7 +46,7 @@ class Pattern:
 
 @dataclass
 class Query:
-    """A query as sqlglot has read it. `places`: line of the plain text, from 1, to token; none where the text is the original."""
+    """A query parsed by sqlglot. `places`: the token of each line of the plain text; empty if the text is the original."""
 
     expression: exp.Expr
     stand_ins: dict[str, TableCall | Pattern]
@@ -55,7 +55,7 @@ class Query:
     windowed: bool = False
 
     def place(self, expression: exp.Expr) -> Token | None:
-        """Where an expression stands."""
+        """The token where an expression begins."""
         for part in expression.find_all(exp.Identifier):
             line, column = part.meta.get("line"), part.meta.get("col")
             if isinstance(line, int) and isinstance(column, int):
@@ -64,12 +64,12 @@ class Query:
 
 
 def _token_at(line: int, column: int, text: str) -> Token:
-    """Sqlglot tells where a token ends."""
+    """The column of a token: sqlglot knows where it ends."""
     return Token(Kind.WORD, text, text.upper(), 0, 0, line, max(1, column - len(text) + 1))
 
 
 def parsed(text: str, places: Sequence[Token]) -> exp.Expr:
-    """The one query of a text. Raises StatementError."""
+    """The only query in a text. Raises StatementError."""
     try:
         found = _Plain().parse(text)
     except ParseError as err:

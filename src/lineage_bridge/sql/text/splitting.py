@@ -1,4 +1,4 @@
-"""A script's tokens to statements."""
+"""Splitting the tokens of a script into statements."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,7 +7,7 @@ from lineage_bridge.sql.text.tokens import Kind, Token, tokens
 
 
 def split(text: Sequence[Token]) -> Iterator[Sequence[Token]]:
-    """The statements of a script, without statement sets around them; `DEFINE name = 'text'` is put in where `${name}` stands."""
+    """The statements of a script, without statement sets around them; `DEFINE name = 'text'` replaces `${name}`."""
     defined: dict[str, str] = {}
     start = 0
     for at in range(len(text) + 1):
@@ -29,12 +29,12 @@ def _put_in(token: Token, defined: dict[str, str]) -> list[Token]:
         return [Token(token.kind, text, "", token.start, token.end, token.line, token.column)]
     if token.kind is not Kind.VARIABLE or token.text[2:-1] not in defined:
         return [token]
-    said = tokens(defined[token.text[2:-1]])
-    return [Token(inner.kind, inner.text, inner.upper, token.start, token.end, token.line, token.column) for inner in said]
+    found = tokens(defined[token.text[2:-1]])
+    return [Token(inner.kind, inner.text, inner.upper, token.start, token.end, token.line, token.column) for inner in found]
 
 
 def _joined(statement: list[Token]) -> list[Token]:
-    """Words without a space between them are one: a variable's value may be a part of a name."""
+    """Join words without a space between them: the value of a variable may be part of a name."""
     found: list[Token] = []
     for token in statement:
         last = found[-1] if found else token

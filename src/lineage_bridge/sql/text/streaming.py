@@ -1,6 +1,6 @@
-"""What only streaming SQL has, put aside or left out, so that sqlglot reads the rest of a query.
+"""Constructs that only streaming SQL has: put aside or left out, so that sqlglot can parse the rest of a query.
 
-Each function acts on what begins at a place, and returns False where it is something else after all.
+Each function handles the construct that begins at a token, and returns False if it is another one.
 """
 
 from collections.abc import Sequence
@@ -30,8 +30,8 @@ def _interval(self: Lowering, token: Token) -> bool:
     return True
 
 
-def _literal(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - as its siblings have it
-    """`DATE '2026-01-01'` and its like are strings to lineage."""
+def _literal(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
+    """Literals such as `DATE '2026-01-01'` are strings for lineage."""
     cursor = self.cursor
     if cursor.at + 1 == len(cursor.tokens) or cursor.tokens[cursor.at + 1].kind is not Kind.STRING:
         return False
@@ -39,7 +39,7 @@ def _literal(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - as its sib
     return True
 
 
-def _trailing_comma(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - as its siblings have it
+def _trailing_comma(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
     raise StatementError("an expression is expected here", token)
 
 
@@ -70,8 +70,8 @@ def _cast(self: Lowering, token: Token) -> bool:
     return True
 
 
-def _system_time(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - as its siblings have it
-    """FOR SYSTEM_TIME AS OF an expression: the time is one operand, with an interval added or taken away."""
+def _system_time(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
+    """FOR SYSTEM_TIME AS OF an expression: the time is one operand, plus or minus an interval."""
     cursor = self.cursor
     cursor.demand("FOR", "SYSTEM_TIME", "AS", "OF")
     start = cursor.at
@@ -98,7 +98,7 @@ def _system_time(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - as its
 
 
 def _table_function(self: Lowering, token: Token) -> bool:
-    """`TABLE(f(...))`, with LATERAL before it or not."""
+    """`TABLE(f(...))`, optionally after LATERAL."""
     cursor = self.cursor
     start = cursor.at
     cursor.takes("LATERAL")
@@ -119,7 +119,7 @@ def _called(tokens: Sequence[Token], token: Token, *, folds: bool) -> TableCall:
 
 
 def _argument(tokens: Sequence[Token]) -> Sequence[Token]:
-    """An argument without its name."""
+    """The value of an argument that may be named."""
     named = len(tokens) > 2 and tokens[0].is_name and tokens[1].upper in ("=>", ":=")
     return tokens[2:] if named else tokens
 
@@ -133,7 +133,7 @@ def _unnest(self: Lowering, token: Token) -> bool:
 
 
 def _is_json(self: Lowering, token: Token) -> bool:
-    """`IS JSON OBJECT` and its like ask no more of a value than `IS NULL` does."""
+    """Predicates such as `IS JSON OBJECT` have the lineage of `IS NULL`."""
     cursor = self.cursor
     start = cursor.at
     cursor.at += 1
@@ -149,7 +149,7 @@ def _is_json(self: Lowering, token: Token) -> bool:
 
 
 def _after_from(self: Lowering, token: Token) -> bool:
-    """FROM, JOIN or a comma: a function with a table among its arguments may follow, or a pattern over a table."""
+    """FROM, JOIN or a comma, after which a table function or MATCH_RECOGNIZE may follow."""
     cursor = self.cursor
     word = token.upper
     ahead = cursor.at + 1
@@ -168,7 +168,7 @@ def _after_from(self: Lowering, token: Token) -> bool:
         and end < len(tokens)
         and tokens[end].upper == "("
         and tokens[end - 1].is_name
-        and _speaks_of_a_table(tokens, end)
+        and _has_table_argument(tokens, end)
     ):
         self.emit(word, token)
         cursor.at = end
@@ -179,7 +179,7 @@ def _after_from(self: Lowering, token: Token) -> bool:
 
 
 def _table_end(tokens: Sequence[Token], start: int) -> int:
-    """Where the name, or the query in brackets, that begins at a place ends, with an alias before MATCH_RECOGNIZE."""
+    """Where the name or parenthesized query at `start` ends, including an alias before MATCH_RECOGNIZE."""
     if tokens[start].upper == "(":
         close = closing(tokens, start)
         at = len(tokens) if close is None else close + 1
@@ -193,7 +193,7 @@ def _table_end(tokens: Sequence[Token], start: int) -> int:
     return at
 
 
-def _speaks_of_a_table(tokens: Sequence[Token], opening: int) -> bool:
+def _has_table_argument(tokens: Sequence[Token], opening: int) -> bool:
     close = closing(tokens, opening)
     if close is None:
         return False
@@ -206,14 +206,14 @@ def _speaks_of_a_table(tokens: Sequence[Token], opening: int) -> bool:
     return False
 
 
-def _emit_clause(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - as its siblings have it
+def _emit_clause(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
     if not (self.cursor.sees("EMIT", "CHANGES") or self.cursor.sees("EMIT", "FINAL")):
         return False
     self.cursor.at += 2
     return True
 
 
-def _within(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - as its siblings have it
+def _within(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
     cursor = self.cursor
     if cursor.sees("WITHIN", "GROUP"):
         return False
@@ -227,7 +227,7 @@ def _within(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - as its sibl
     return True
 
 
-def _window(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - as its siblings have it
+def _window(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
     cursor = self.cursor
     if not any(cursor.sees("WINDOW", kind, "(") for kind in ("TUMBLING", "HOPPING", "SESSION")):
         return False
@@ -237,7 +237,7 @@ def _window(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - as its sibl
     return True
 
 
-def _partition_by(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - as its siblings have it
+def _partition_by(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
     self.cursor.at += 2
     self.cursor.until("EMIT", "LIMIT", "GROUP", "HAVING")
     return True
@@ -276,7 +276,7 @@ _BY_WORD: dict[bool, dict[str, list[Rule]]] = {
     ksql: {word: [rule for rule in rules if rule[0][0] == word] for word in {rule[0][0] for rule in rules}}
     for ksql, rules in ((False, _RULES), (True, [*_RULES, *_KSQL_RULES]))
 }
-"""Of ksqlDB or not, to the word that comes first, to the rules."""
+"""The rules by dialect (whether it is ksqlDB) and first word."""
 
 
 def lowered(tokens: Sequence[Token], *, ksql: bool) -> Query:

@@ -1,4 +1,4 @@
-"""Text to tokens: words, quoted names, strings, numbers and marks, each with its place. Comments and hints are passed over."""
+"""Splitting text into tokens: words, quoted names, strings, numbers and symbols, with positions. Comments and hints are skipped."""
 
 import re
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Token:
-    """`text` as written, but without the quotes of a name or string; `upper` is empty for what is quoted. Lines and columns from 1."""
+    """`text` is as written, without the quotes of a name or string; `upper` is empty for quoted text. Lines and columns count from 1."""
 
     kind: Kind
     text: str
@@ -48,12 +48,12 @@ class Token:
 
     @property
     def is_name(self) -> bool:
-        """Whether it can be a part of a name."""
+        """Whether it can be part of a name."""
         return self.kind in (Kind.WORD, Kind.NAME, Kind.VARIABLE)
 
 
 class TokenError(Exception):
-    """A quote that is never closed, and the tokens before it."""
+    """A quote is never closed: its token, and the tokens before it."""
 
     def __init__(self, token: Token, before: list[Token], message: str) -> None:
         super().__init__(message)
