@@ -17,11 +17,10 @@ from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.log_record import OffsetRange, RecordKind
 from lineage_bridge.openlineage.times import parse_time
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.derive.verify import verify
-from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
 from tests.api.support import running
 from tests.events import KEY, stored_record
+from tests.store.reading import reader_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "semantics.md"
 NAMES = Names(KEY)
@@ -71,8 +70,8 @@ def exported(path: Path, section: Section, bodies: list[bytes], only: frozenset[
         for place, one in enumerate(records):
             rows = dict(flat(fold_records([one], NAMES)))
             writer.apply(Batch({("log", 0): OffsetRange(place, place + 1)}, rows), Budget(10_000))
-        assert [d for d in verify(writer.connection, NAMES) if d.surplus or d.missing] == []
-        return [json.loads(line) for line in Export(writer.connection, now).lines(only)]
+        assert [d for d in reader_of(writer).whole.differences(NAMES) if d.surplus or d.missing] == []
+        return [json.loads(line) for line in reader_of(writer).whole.lines(only, now_us=now)]
     finally:
         writer.close()
 

@@ -21,6 +21,7 @@ import httpx
 import psutil
 from tests.events import columns, dataset, job_event, run_event, schema
 from tests.ports import free_port
+from tests.store.reading import reader_of
 from typing_extensions import Self
 
 from lineage_bridge.api.position_tokens import decode
@@ -33,7 +34,6 @@ from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.wiring.graph import differences
 from lineage_bridge.wiring.processes import now_us
@@ -403,7 +403,7 @@ def audit(settings: Settings, told: Acknowledged) -> dict[int, LogRecord]:
         for name in sorted(BY_NAME):
             expect_none(sorted(map(repr, _rows(store, name) ^ _rows(plain, name))), f"rows of {name} unlike the plain fold")
         now = now_us()
-        lines, expected = (list(Export(one.connection, now).lines()) for one in (store, plain))
+        lines, expected = (list(reader_of(one).whole.lines(frozenset(), now_us=now)) for one in (store, plain))
         assert lines == expected, "the export is unlike the plain fold's"
     finally:
         store.close()

@@ -10,6 +10,7 @@ from tests.events import KEY
 from tests.pipeline.test_replay import replayed
 from tests.pipeline.test_serve import Pipeline
 from tests.quirks.disorder import ARRIVAL, arriving, masked, told_once
+from tests.store.reading import reader_of
 from tests.store.tables import tables_of
 
 from lineage_bridge.graph.facts.events import Names
@@ -18,7 +19,6 @@ from lineage_bridge.pipeline.replay import Chunk
 from lineage_bridge.pipeline.serve import Limits
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.verify import verify
-from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
 
 pytestmark = pytest.mark.spark
@@ -33,7 +33,7 @@ def plain(told: list[bytes], path: Path) -> list[bytes]:
 
 
 def exported(store: GraphWriter) -> list[bytes]:
-    return list(Export(store.connection, ARRIVAL).lines())
+    return list(reader_of(store).whole.lines(frozenset(), now_us=ARRIVAL))
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,13 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.events import KEY, RUNS, dataset, erase, run_event
 from tests.pipeline.test_serve import Pipeline, as_record, sample_events
+from tests.store.reading import reader_of
 from tests.store.tables import tables_of
 
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.pipeline.replay import Chunk, Progress, replay
 from lineage_bridge.pipeline.serve import Limits
-from lineage_bridge.store.derive.verify import verify
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.store.write.rebuild import open_fresh
 
@@ -49,7 +49,7 @@ def test_stream_and_replay_are_equal_table_by_table(spark: SparkSession, tmp_pat
             assert again[table] == stream[table], table
         assert stream["flow"]
         assert stream["quarantine"]
-        assert all(table.surplus == table.missing == 0 for table in verify(fresh.connection, NAMES))
+        assert all(table.surplus == table.missing == 0 for table in reader_of(fresh).whole.differences(NAMES))
         assert fresh.left() == 0
     pipeline.close()
 

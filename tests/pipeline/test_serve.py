@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from tests.events import KEY, T0, carried, dataset, erase, run_event
+from tests.store.reading import reader_of
 
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.writer import LogWriter
@@ -30,7 +31,6 @@ from lineage_bridge.pipeline.schemas import RECORDS
 from lineage_bridge.pipeline.serve import Limits, Serve
 from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
 from lineage_bridge.ports.log import LOG_SOURCE
-from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
 
 pytestmark = pytest.mark.spark
@@ -100,7 +100,7 @@ class Pipeline:
             pass
 
     def export(self) -> list[bytes]:
-        return list(Export(self.store.connection, T0).lines())
+        return list(reader_of(self.store).whole.lines(frozenset(), now_us=T0))
 
     def expected(self) -> list[bytes]:
         """What the plain fold of the same records gives."""
@@ -108,7 +108,7 @@ class Pipeline:
         records = [StoredRecord(LOG_SOURCE, 0, place, f) for place, f in reader.read(0, reader.durable_end())]
         other = GraphWriter(self.folder / "plain.db", Names(KEY))
         other.apply(Batch({}, dict(flat(fold_records(records, Names(KEY))))), Budget(10**9))
-        lines = list(Export(other.connection, T0).lines())
+        lines = list(reader_of(other).whole.lines(frozenset(), now_us=T0))
         other.close()
         (self.folder / "plain.db").unlink()
         return lines

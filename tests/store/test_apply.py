@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.events import KEY, RUNS, T0, carried, dataset, erase, facet, records_of, run_event, stored_record
+from tests.store.reading import reader_of
 
 from lineage_bridge.errors import CollisionError, PositionError
 from lineage_bridge.graph.facts.events import Names
@@ -19,12 +20,10 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import OffsetRange, RecordKind, StoredRecord
 from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.derive.verify import MAY_HOLD_MORE, verify
+from lineage_bridge.store.derive.verify import MAY_HOLD_MORE
 from lineage_bridge.store.migration import migrate
 from lineage_bridge.store.schema.sqlite import GRAPH
-from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
-from lineage_bridge.store.write.asof import folded_again
 
 NAMES = Names(KEY)
 CONTENT_ADDRESSED = {"facet_set", "facet", "declared_io"}
@@ -63,7 +62,7 @@ def contents(writer: GraphWriter, table: str) -> set[tuple[object, ...]]:
 
 
 def exported(writer: GraphWriter) -> list[bytes]:
-    return list(Export(writer.connection, T0).lines())
+    return list(reader_of(writer).whole.lines(frozenset(), now_us=T0))
 
 
 @settings(max_examples=80, deadline=None)
@@ -85,7 +84,7 @@ def test_the_store_equals_the_plain_fold(records: list[StoredRecord], data: st.D
             assert contents(writer, name) == derived[name], name
         for name in derived.keys() & MAY_HOLD_MORE:
             assert contents(writer, name) >= derived[name], name
-        assert all(d.surplus == d.missing == 0 for d in verify(writer.connection, NAMES))
+        assert all(d.surplus == d.missing == 0 for d in reader_of(writer).whole.differences(NAMES))
 
 
 @settings(max_examples=30, deadline=None)
@@ -113,7 +112,7 @@ def test_an_erased_run_is_as_if_it_had_never_spoken(records: list[StoredRecord],
         apply(without, [gone])
         apply(without, records)
         assert exported(writer) == exported(without)
-        assert all(d.surplus == d.missing == 0 for d in verify(writer.connection, NAMES))
+        assert all(d.surplus == d.missing == 0 for d in reader_of(writer).whole.differences(NAMES))
 
 
 @settings(max_examples=30, deadline=None)
@@ -121,8 +120,8 @@ def test_an_erased_run_is_as_if_it_had_never_spoken(records: list[StoredRecord],
 def test_folding_a_store_again_gives_the_same_graph(records: list[StoredRecord]) -> None:
     with opened() as writer:
         apply(writer, records)
-        with folded_again(writer.connection, NAMES, None, frozenset()) as again:
-            assert list(Export(again, T0).lines()) == exported(writer)
+        with reader_of(writer).whole.refolded(NAMES, None, frozenset()) as again:
+            assert list(again.whole.lines(frozenset(), now_us=T0)) == exported(writer)
 
 
 def test_a_batch_that_does_not_start_at_the_position_is_refused() -> None:
@@ -165,7 +164,7 @@ def test_two_jobs_may_leave_one_shape_in_one_batch() -> None:
         apply(writer, records_of(grown))
         apply(at_once, records_of(started + grown))
         assert exported(writer) == exported(at_once)
-        assert all(d.surplus == d.missing == 0 for d in verify(writer.connection, NAMES))
+        assert all(d.surplus == d.missing == 0 for d in reader_of(writer).whole.differences(NAMES))
         assert contents(writer, "shape") == contents(at_once, "shape")
 
 
@@ -195,4 +194,4 @@ def test_every_parent_an_erased_run_ever_named_goes_with_it() -> None:
         apply(writer, records_of(named))
         apply(writer, [stored_record(erase(RUNS[0]), place=9, kind=RecordKind.OPERATOR)])
         assert contents(writer, "node") == set()
-        assert all(d.surplus == d.missing == 0 for d in verify(writer.connection, NAMES))
+        assert all(d.surplus == d.missing == 0 for d in reader_of(writer).whole.differences(NAMES))

@@ -10,6 +10,7 @@ from tests.quirks import quirks
 from tests.quirks.disorder import ARRIVAL, arriving, batches, masked, seeds, told_once
 from tests.quirks.small_world import small_world
 from tests.quirks.telling import Quirk
+from tests.store.reading import reader_of
 from tests.store.test_apply import CONTENT_ADDRESSED, NAMES, contents, opened, settle
 
 from lineage_bridge.graph.facts.fold import flat, fold_records, without_erased
@@ -17,8 +18,7 @@ from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.derive.verify import MAY_HOLD_MORE, verify
-from lineage_bridge.store.whole.export import Export
+from lineage_bridge.store.derive.verify import MAY_HOLD_MORE
 from lineage_bridge.store.write.apply import GraphWriter
 
 BUDGETS = (1, 40, 10_000)
@@ -36,7 +36,7 @@ def put(writer: GraphWriter, records: list[StoredRecord], budget: int) -> None:
 
 
 def exported(writer: GraphWriter) -> list[bytes]:
-    return list(Export(writer.connection, ARRIVAL).lines())
+    return list(reader_of(writer).whole.lines(frozenset(), now_us=ARRIVAL))
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_any_disorder_and_budget_gives_one_graph(at_once: GraphWriter, seed: int
         for table in BY_NAME.keys() - CONTENT_ADDRESSED - {"event_record", "quarantine"}:
             assert contents(writer, table) == contents(at_once, table), table
         assert exported(writer) == exported(at_once)
-        assert [d for d in verify(writer.connection, NAMES) if d.surplus or d.missing] == []
+        assert [d for d in reader_of(writer).whole.differences(NAMES) if d.surplus or d.missing] == []
 
 
 def test_the_store_holds_what_the_plain_fold_gives(at_once: GraphWriter) -> None:
@@ -106,6 +106,6 @@ def test_its_events_told_of_a_small_world_give_what_the_plain_fold_gives(seed: i
                 assert contents(writer, name) == {key + values for key, values in tables[name].items()}, name
             for name in derived.keys() - {"live", "identity"} - MAY_HOLD_MORE:
                 assert contents(writer, name) == derived[name], name
-            assert [d for d in verify(writer.connection, NAMES) if d.surplus or d.missing] == []
+            assert [d for d in reader_of(writer).whole.differences(NAMES) if d.surplus or d.missing] == []
             exports.append(exported(writer))
     assert exports[0] == exports[1]

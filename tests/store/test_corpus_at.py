@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.quirks.disorder import seeds, told_once
+from tests.store.reading import reader_of
 from tests.store.test_apply import NAMES, opened
 from tests.store.test_corpus import put, told
 from tests.store.test_past import around, as_read_now, edges, labels, nodes, ports
@@ -12,9 +13,8 @@ from tests.store.test_past import around, as_read_now, edges, labels, nodes, por
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import TraceOptions
-from lineage_bridge.store.reader import StoreReader
+from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.store.write.apply import GraphWriter
-from lineage_bridge.store.write.asof import folded_again
 
 SAMPLED = 25
 LIMITS = WalkLimits(nodes=2_000, edges=2_000, seconds=60)
@@ -34,7 +34,7 @@ def moments(writer: GraphWriter) -> list[int]:
     return [time if place % 2 else time - time % DAY_US + DAY_US for place, time in enumerate(chosen)]
 
 
-def sampled(then: StoreReader, now: StoreReader, at_us: int) -> list[Node]:
+def sampled(then: GraphReader, now: GraphReader, at_us: int) -> list[Node]:
     """Some nodes of a moment, and some of those that are known by several names now."""
     every, choice = list(nodes(then)), random.Random(at_us)
     of_many = [node for node in every if len(now.nodes.group(node)[1]) > 1]
@@ -44,9 +44,9 @@ def sampled(then: StoreReader, now: StoreReader, at_us: int) -> list[Node]:
 @pytest.mark.parametrize("number", seeds(10))
 def test_answers_as_of_a_moment_are_those_of_what_had_been_said(corpus: GraphWriter, number: int) -> None:
     at_us = moments(corpus)[number]
-    with folded_again(corpus.connection, NAMES, at_us, frozenset()) as again:
-        reader = StoreReader(corpus.connection)
-        then = as_read_now(reader, StoreReader(again))
+    with reader_of(corpus).whole.refolded(NAMES, at_us, frozenset()) as again:
+        reader = reader_of(corpus)
+        then = as_read_now(reader, again)
         for node in sampled(then, reader, at_us):
             past, oracle = (around(r, node, "both", at, at_us, 3) for r, at in ((reader, at_us), (then, None)))
             assert (edges(past), ports(past), set(past.columns)) == (edges(oracle), ports(oracle), set(oracle.columns))

@@ -11,6 +11,7 @@ from sqlglot import exp
 from tests.events import RUNS, T0, columns, dataset, erase, records_of, run_event, schema, stored_record
 from tests.quirks.small_world import small_world
 from tests.store.postgres import Postgres
+from tests.store.reading import reader_of
 from tests.store.test_apply import NAMES, apply, empty_store, settle
 
 from lineage_bridge.graph.ids import DAY_US, NodeKind
@@ -133,7 +134,7 @@ def statements(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
             )
             apply(writer, small_world(seed), budget=1 if seed % 3 else 10_000)
             settle(writer)
-            ask_all(StoreReader(writer.connection))
+            ask_all(reader_of(writer))
             apply(writer, [stored_record(erase(*RUNS[:2]), place=9_999, kind=RecordKind.OPERATOR)])
             settle(writer)
     return sorted(recording.seen)

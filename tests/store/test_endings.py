@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.events import RUNS, T0, dataset, dataset_event, facet, job_event, records_of, run_event, stored_record
+from tests.store.reading import reader_of
 from tests.store.test_apply import NAMES
 
 from lineage_bridge.graph.facts.events import facts
@@ -14,7 +15,6 @@ from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -41,7 +41,7 @@ def order(operation: str, at: str = "", **ends: str) -> bytes:
 
 
 def flows(writer: GraphWriter, name: str, direction: str = "both", **how: Any) -> dict[tuple[str, str], Label]:
-    reader = StoreReader(writer.connection)
+    reader = reader_of(writer)
     node = reader.nodes.find(NodeKind.DATASET, "ns", name)
     assert node is not None
     walk = reader.lineage.walk(node, direction, 20, WalkLimits(), now_us=how.pop("now_us", T0 + DAY_US), **how)
@@ -95,7 +95,7 @@ def test_an_operator_ends_all_that_a_job_takes_from_a_dataset_until_it_names_it_
     add(writer, moved("a", "b", T0), moved("x", "b", T0, run=RUNS[1]))
     add(writer, order("end", source="a"), kind=RecordKind.OPERATOR, arrival=T0 + HOUR)
     assert flows(writer, "b") == {("x", "b"): Label.CURRENT}
-    reader = StoreReader(writer.connection)
+    reader = reader_of(writer)
     job = reader.nodes.find(NodeKind.JOB, "jobs", "job")
     assert job is not None
     assert {port.dataset.name for port in reader.lineage.job_ports(job, now_us=T0 + DAY_US)} == {"b", "x"}

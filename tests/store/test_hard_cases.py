@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.events import RUNS, T0, dataset, facet, run_event
 from tests.quirks.telling import MINUTE_US, SAMPLES, run_id
+from tests.store.reading import reader_of
 from tests.store.test_apply import NAMES, opened
 
 from lineage_bridge.graph.facts.fold import flat, fold_records
@@ -21,9 +22,6 @@ from lineage_bridge.model.runs import RunFilter, RunRecord
 from lineage_bridge.model.statistics import StatisticsFilter
 from lineage_bridge.openlineage.times import format_time, parse_time
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.derive.verify import verify
-from lineage_bridge.store.reader import StoreReader
-from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
 
 ORDERS = ("in order", "backwards", "twice")
@@ -38,7 +36,7 @@ class Graph:
     """A store, and what these tests ask of it, by names."""
 
     def __init__(self, writer: GraphWriter) -> None:
-        self.writer, self.reader = writer, StoreReader(writer.connection)
+        self.writer, self.reader = writer, reader_of(writer)
 
     def put(self, records: list[StoredRecord]) -> None:
         self.writer.apply(Batch({}, dict(flat(fold_records(records, NAMES)))), Budget(40))
@@ -60,10 +58,10 @@ class Graph:
         return record
 
     def lines(self, type_: str, now: int = T0) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in Export(self.writer.connection, now).lines(frozenset({type_}))]
+        return [json.loads(line) for line in reader_of(self.writer).whole.lines(frozenset({type_}), now_us=now)]
 
     def all_lines(self, now: int = T0) -> list[bytes]:
-        return list(Export(self.writer.connection, now).lines())
+        return list(reader_of(self.writer).whole.lines(frozenset(), now_us=now))
 
 
 def carried(body: bytes, place: int, channel: str) -> StoredRecord:
@@ -96,7 +94,7 @@ def tell(request: pytest.FixtureRequest) -> Iterator[Tell]:
             return graph
 
         yield told
-        assert [d for d in verify(writer.connection, NAMES) if d.surplus or d.missing] == []
+        assert [d for d in reader_of(writer).whole.differences(NAMES) if d.surplus or d.missing] == []
 
 
 def sample(file: str) -> list[bytes]:

@@ -8,6 +8,7 @@ from msgspec import structs
 from tests.aliases import NAMES as SPELLINGS
 from tests.aliases import UNSEEN, aliases, operator, said, spaces, word, worlds
 from tests.events import KEY, T0, dataset, facet, records_of, run_event
+from tests.store.reading import reader_of
 from tests.store.test_apply import apply, contents, exported, opened, settle
 
 from lineage_bridge.graph.facts.events import Names
@@ -17,7 +18,6 @@ from lineage_bridge.graph.identity.steps import Spelling
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import LogRecord, RecordKind, StoredRecord
 from lineage_bridge.model.graph import Node
-from lineage_bridge.store.derive.verify import verify
 from lineage_bridge.store.identity.groups import Identities
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.write.asof import folded_again
@@ -52,7 +52,7 @@ def test_the_store_equals_the_plain_fold(records: list[StoredRecord], data: st.D
         for name in STORED[1:]:
             assert contents(writer, name) == derived.get(name, set()), name
         assert {known[:4] for known in Identities(writer.connection).all()} == derived.get("identity", set())
-        assert [d for d in verify(writer.connection, NAMES) if d.surplus or d.missing] == []
+        assert [d for d in reader_of(writer).whole.differences(NAMES) if d.surplus or d.missing] == []
 
 
 @settings(max_examples=40, deadline=None)
@@ -97,7 +97,7 @@ def test_a_vetoed_alias_equals_never_having_had_it(records: list[StoredRecord], 
         assert exported(writer) == exported(never)
         for table in STORED[1:]:
             assert contents(writer, table) == contents(never, table), table
-        assert [d for d in verify(writer.connection, NAMES) if d.surplus or d.missing] == []
+        assert [d for d in reader_of(writer).whole.differences(NAMES) if d.surplus or d.missing] == []
 
 
 def test_the_node_is_found_by_every_spelling_seen_or_not() -> None:

@@ -3,12 +3,12 @@
 from hypothesis import example, given, settings
 from tests.aliases import operator, said, spaces, word, worlds
 from tests.events import T0, dataset, records_of, run_event
+from tests.store.reading import reader_of
 from tests.store.test_apply import apply, opened
 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.reader import StoreReader
 
 EVERY = (NodeKind.DATASET, NodeKind.JOB)
 UNITY, DATABRICKS = "unitycatalog://dbc.example.com", "databricks://dbc.example.com"
@@ -26,19 +26,19 @@ def test_every_node_is_there_once_and_its_id_finds_it_again(records: list[Stored
         apply(writer, records)
         ids = [row[0] for row in writer.connection.execute("SELECT id FROM node WHERE kind IN (1, 2)")]
         nodes = Nodes(writer.connection)
-        listed = [node for _, some in StoreReader(writer.connection).inventory.heads(EVERY) for node in some]
+        listed = [node for _, some in reader_of(writer).inventory.heads(EVERY) for node in some]
         assert sorted(node.id for node in listed) == sorted({nodes.head(id_) for id_ in ids})
-        entries = StoreReader(writer.connection).inventory.entries(listed)
+        entries = reader_of(writer).inventory.entries(listed)
         assert len({entry.called.id for entry in entries}) == len(entries)
         for entry in entries:
-            assert StoreReader(writer.connection).inventory.by_node_id(entry.called.id) == [entry.node], entry.called
+            assert reader_of(writer).inventory.by_node_id(entry.called.id) == [entry.node], entry.called
             assert {member.id for member in entry.members} == set(nodes.members(entry.node.id))
 
 
 def test_two_names_that_no_rule_joins_have_two_ids() -> None:
     with opened() as writer:
         apply(writer, APART)
-        reader = StoreReader(writer.connection)
+        reader = reader_of(writer)
         called = {
             node.namespace: reader.inventory.described([node])[node.id].called.id
             for node in reader.nodes.matching(NodeKind.DATASET, None, None, None, 0)
@@ -59,7 +59,7 @@ def test_an_id_without_its_cluster_names_every_cluster_that_has_the_topic_also_o
     joined = said("alias", spaces("confluent://env-1/lkc-2", "kafka://b2:9092"), word(("x", "y"), ("x", "z")))
     with opened() as writer:
         apply(writer, [*records_of([run_event(inputs=here)]), operator(joined)])
-        reader = StoreReader(writer.connection)
+        reader = reader_of(writer)
         found = {node.namespace for node in reader.inventory.by_node_id("confluent:kafka_topic:env-1:orders")}
         assert found == {"confluent://env-1/lkc-1", "kafka://b2:9092"}
         assert [node.namespace for node in reader.inventory.by_node_id("confluent:kafka_topic:env-1:lkc-2/orders")] == ["kafka://b2:9092"]
@@ -73,7 +73,7 @@ def test_facets_and_times_are_those_of_all_names() -> None:
     early, late = run_event(run="1", inputs=here, time_us=T0), run_event(run="2", inputs=there, time_us=T0 + 5)
     with opened() as writer:
         apply(writer, records_of([early, late]))
-        reader = StoreReader(writer.connection)
+        reader = reader_of(writer)
         (entry,) = reader.inventory.entries(reader.inventory.by_node_id("confluent:kafka_topic:env-1:orders"))
     assert set(entry.facets) == {"documentation"}
     assert (entry.first, entry.last) == (T0, T0 + 5)

@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.events import RUNS, T0, carried, dataset, dataset_event, facet, records_of, run_event
+from tests.store.reading import reader_of
 from tests.store.test_apply import NAMES, apply, opened, settle
 
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.model.graph import Node, Walk, WalkLimits
 from lineage_bridge.openlineage.times import parse_time
+from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.store.reader import StoreReader
-from lineage_bridge.store.write.asof import folded_again
 
 pytestmark = pytest.mark.long
 
@@ -26,7 +27,7 @@ _midnights = st.sampled_from([_MIDNIGHT + day * DAY_US for day in (0, 1, 2, 3, 3
 plain = carried(min_size=4)
 
 
-def nodes(reader: StoreReader) -> Iterator[Node]:
+def nodes(reader: GraphReader) -> Iterator[Node]:
     for kind in NodeKind.DATASET, NodeKind.JOB:
         yield from reader.nodes.matching(kind, None, None, None, 0)
 
@@ -44,12 +45,13 @@ def labels(walk: Walk) -> set[tuple[Any, ...]]:
     return found | {(p.job.id, p.dataset.id, p.side, p.origin, p.label, p.last) for p in walk.ports}
 
 
-def around(reader: StoreReader, node: Node, direction: str, at_us: int | None, now_us: int, depth: int = 1) -> Walk:
+def around(reader: GraphReader, node: Node, direction: str, at_us: int | None, now_us: int, depth: int = 1) -> Walk:
     return reader.lineage.walk(node, direction, depth, WalkLimits(), now_us=now_us, at_us=at_us, columns=True)
 
 
-def as_read_now(reader: StoreReader, then: StoreReader) -> StoreReader:
+def as_read_now(reader: StoreReader, then: GraphReader) -> GraphReader:
     """That a job streams is a trait of it, whenever it was learnt: both readers know it."""
+    assert isinstance(then, StoreReader)
     then.lineage.runs.is_streaming = reader.lineage.runs.is_streaming  # type: ignore[method-assign]  # the one thing known across time
     return then
 
@@ -61,8 +63,8 @@ def test_flows_as_of_a_time_are_those_of_what_had_been_said(records: list[Stored
         for record in records:
             apply(writer, [record], budget=10_000)
         settle(writer)
-        with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
-            reader, then = StoreReader(writer.connection), StoreReader(again)
+        with reader_of(writer).whole.refolded(NAMES, at_us, frozenset()) as again:
+            reader, then = reader_of(writer), again
             for node in nodes(reader):
                 for direction in ("upstream", "downstream"):
                     past, oracle = (around(r, node, direction, at, at_us, depth) for r, at in ((reader, at_us), (then, None)))
@@ -77,9 +79,9 @@ def test_labels_as_of_midnight_are_those_of_what_had_been_said(records: list[Sto
     with opened() as writer:
         apply(writer, records)
         settle(writer)
-        with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
-            reader = StoreReader(writer.connection)
-            then = as_read_now(reader, StoreReader(again))
+        with reader_of(writer).whole.refolded(NAMES, at_us, frozenset()) as again:
+            reader = reader_of(writer)
+            then = as_read_now(reader, again)
             for node in nodes(reader):
                 past, oracle = (around(r, node, "both", at, at_us) for r, at in ((reader, at_us), (then, None)))
                 assert labels(past) == labels(oracle)
@@ -91,7 +93,7 @@ def test_b_is_downstream_of_a_exactly_when_a_is_upstream_of_b(records: list[Stor
     with opened() as writer:
         apply(writer, records)
         settle(writer)
-        reader = StoreReader(writer.connection)
+        reader = reader_of(writer)
         datasets = reader.nodes.matching(NodeKind.DATASET, None, None, None, 0)
         down = {a.id: around(reader, a, "downstream", at_us, T0, depth).distances for a in datasets}
         up = {b.id: around(reader, b, "upstream", at_us, T0, depth).distances for b in datasets}
@@ -109,11 +111,11 @@ def test_an_answer_as_of_midnight_stays_whatever_comes_later(earlier: list[Store
     with opened() as writer:
         apply(writer, earlier)
         settle(writer)
-        reader = StoreReader(writer.connection)
+        reader = reader_of(writer)
         before = {node: around(reader, node, "both", at_us, at_us) for node in nodes(reader)}
         apply(writer, [record for record in later if not _speaks_of_before(record, at_us)])
         settle(writer)
-        reader = StoreReader(writer.connection)
+        reader = reader_of(writer)
         for node, walk in before.items():
             again = around(reader, node, "both", at_us, at_us)
             assert (labels(again), edges(again), set(again.columns)) == (labels(walk), edges(walk), set(walk.columns))
@@ -138,7 +140,7 @@ def test_as_of_midnight_a_drop_and_an_end_are_those_said_last_by_then() -> None:
         apply(writer, records_of(events, arrival=T0 + 20 * DAY_US))
         settle(writer)
         at_us = _MIDNIGHT + 2 * DAY_US
-        reader = StoreReader(writer.connection)
+        reader = reader_of(writer)
         found = {node.name: node for node in nodes(reader)}
         then = {p.dataset.name: p.label.value for p in around(reader, found["w"], "both", at_us, at_us).ports}
         assert then == {}
@@ -152,7 +154,7 @@ def test_as_of_a_time_after_a_drop_what_names_the_dataset_on_a_later_day_does_no
     with opened() as writer:
         apply(writer, records_of([*writes, drop], arrival=T0 + 20 * DAY_US))
         settle(writer)
-        reader = StoreReader(writer.connection)
+        reader = reader_of(writer)
         (job,) = reader.nodes.matching(NodeKind.JOB, None, None, None, 0)
         for at_us, named in ((T0, 1), (T0 + 2, 0), (T0 + DAY_US, 1)):
             assert len(around(reader, job, "both", at_us, at_us).ports) == named, at_us

@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.events import KEY, RUNS, T0, carried, columns, dataset, facet, job_event, records_of, run_event
+from tests.store.reading import reader_of
 from tests.store.test_apply import NAMES, apply, opened, settle
 from tests.store.test_past import _moments, nodes, plain
 
@@ -17,13 +18,12 @@ from lineage_bridge.model.lineage import Impact, Trace, TraceOptions
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.write.apply import GraphWriter
-from lineage_bridge.store.write.asof import folded_again
 
 
 def add(writer: GraphWriter, *bodies: bytes) -> StoreReader:
     records = records_of(list(bodies), arrival=T0 + 400 * DAY_US)
     writer.apply(Batch({}, dict(flat(fold_records(records, Names(KEY))))), Budget(10**6))
-    return StoreReader(writer.connection)
+    return reader_of(writer)
 
 
 def moves(*pairs: tuple[str, str, str], **facets: Any) -> list[bytes]:
@@ -115,7 +115,7 @@ def test_impact_lists_what_the_walk_meets(records: list[StoredRecord], name: str
     with opened() as writer:
         apply(writer, records)
         settle(writer)
-        reader = StoreReader(writer.connection)
+        reader = reader_of(writer)
         origin = reader.nodes.find(NodeKind.DATASET, "ns", name)
         for direction in ("upstream", "downstream") if origin else ():
             assert origin is not None
@@ -132,8 +132,8 @@ def test_answers_as_of_a_time_are_those_of_what_had_been_said(records: list[Stor
     with opened() as writer:
         apply(writer, records)
         settle(writer)
-        with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
-            reader, then = StoreReader(writer.connection), StoreReader(again)
+        with reader_of(writer).whole.refolded(NAMES, at_us, frozenset()) as again:
+            reader, then = reader_of(writer), again
             for direction in ("upstream", "downstream"):
                 options = TraceOptions("", direction, indirect=True, proofs=False)
                 for origin in nodes(then):
@@ -151,7 +151,7 @@ def test_a_trace_long_after_all_was_said_is_that_of_now(records: list[StoredReco
     with opened() as writer:
         apply(writer, records)
         settle(writer)
-        reader = StoreReader(writer.connection)
+        reader = reader_of(writer)
         for origin in nodes(reader):
             for field in ("", "id"):
                 options = TraceOptions(field, "downstream", indirect=True, proofs=False)

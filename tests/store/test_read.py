@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.events import KEY, RUNS, T0, columns, dataset, facet, job_event, records_of, run_event
+from tests.store.reading import reader_of
 
 from lineage_bridge.errors import StoreMissingError, StoreVersionError
 from lineage_bridge.graph.facts.events import Names
@@ -28,7 +29,7 @@ def add(writer: GraphWriter, *bodies: bytes, arrival: int = T0 + 400 * DAY_US) -
 
 
 def reader(writer: GraphWriter) -> StoreReader:
-    return StoreReader(writer.connection)
+    return reader_of(writer)
 
 
 def found(reader_: StoreReader, name: str, kind: NodeKind = NodeKind.DATASET) -> Node:

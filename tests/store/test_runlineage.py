@@ -4,12 +4,12 @@ from random import Random
 from typing import Any
 
 from tests.events import KEY, RUNS, T0, dataset, facet, records_of, run_event
+from tests.store.reading import reader_of
 
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
@@ -23,7 +23,7 @@ def add(writer: GraphWriter, *bodies: bytes) -> None:
 
 
 def links(writer: GraphWriter, run: int, direction: str = "upstream", depth: int = 1, limit: int = 100) -> list[tuple[int, int, str, str]]:
-    found = StoreReader(writer.connection).runs.lineage(bytes.fromhex(RUNS[run].replace("-", "")), direction, depth, limit)
+    found = reader_of(writer).runs.lineage(bytes.fromhex(RUNS[run].replace("-", "")), direction, depth, limit)
     return sorted((RUNS.index(link.producer), RUNS.index(link.consumer), link.dataset.name, link.by) for link in found.links)
 
 
@@ -78,12 +78,12 @@ def test_hop_by_hop(writer: GraphWriter) -> None:
     assert links(writer, 2) == [(1, 2, "b", "latest")]
     assert links(writer, 2, depth=2) == [(0, 1, "a", "latest"), (1, 2, "b", "latest")]
     assert links(writer, 0, "downstream", depth=5) == links(writer, 2, depth=5)
-    cut = StoreReader(writer.connection).runs.lineage(bytes.fromhex(RUNS[2].replace("-", "")), "upstream", 5, 2)
+    cut = reader_of(writer).runs.lineage(bytes.fromhex(RUNS[2].replace("-", "")), "upstream", 5, 2)
     assert (len(cut.runs), cut.truncated) == (2, True)
 
 
 def test_what_a_run_waits_for(writer: GraphWriter) -> None:
     waits = facet(upstream=[{"job": {"namespace": "jobs", "name": "before"}, "type": "DIRECT_INVOCATION"}])
     add(writer, run_event(run_facets={"jobDependencies": waits}))
-    (one,) = StoreReader(writer.connection).runs.dependencies(bytes.fromhex(RUNS[0].replace("-", "")), 10)
+    (one,) = reader_of(writer).runs.dependencies(bytes.fromhex(RUNS[0].replace("-", "")), 10)
     assert (one.direction, one.job.name, one.run_id, one.words) == ("upstream", "before", None, ("DIRECT_INVOCATION", "", ""))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.events import KEY, RUNS, T0, dataset, facet, records_of, run_event
+from tests.store.reading import reader_of
 
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
@@ -33,7 +34,7 @@ def add(writer: GraphWriter, *bodies: bytes, seed: int | None = 3) -> StoreReade
     for part in (order[::2], order[1::2]):
         records = records_of(part, arrival=T0 + 400 * DAY_US)
         writer.apply(Batch({}, dict(flat(fold_records(records, NAMES)))), Budget(10**6))
-    return StoreReader(writer.connection)
+    return reader_of(writer)
 
 
 def only(reader: StoreReader, run: str = RUNS[0]) -> RunRecord:

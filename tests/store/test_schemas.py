@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from tests.events import KEY, RUNS, T0, dataset, dataset_event, facet, job_event, records_of, run_event, schema
+from tests.store.reading import reader_of
 
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
@@ -14,8 +15,6 @@ from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import SchemaHistory
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.reader import StoreReader
-from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
@@ -32,13 +31,13 @@ def add(writer: GraphWriter, *bodies: bytes) -> None:
 
 
 def node(writer: GraphWriter, name: str = "b", namespace: str = "ns", kind: NodeKind = NodeKind.DATASET) -> Node:
-    found = StoreReader(writer.connection).nodes.find(kind, namespace, name)
+    found = reader_of(writer).nodes.find(kind, namespace, name)
     assert found is not None
     return found
 
 
 def told(writer: GraphWriter, at_us: int = NEVER, **named: Any) -> SchemaHistory:
-    return StoreReader(writer.connection).history.schemas(node(writer, **named), at_us)
+    return reader_of(writer).history.schemas(node(writer, **named), at_us)
 
 
 def columns(history: SchemaHistory) -> list[list[str]]:
@@ -46,7 +45,7 @@ def columns(history: SchemaHistory) -> list[list[str]]:
 
 
 def exported(writer: GraphWriter, name: str) -> list[dict[str, Any]]:
-    lines = (json.loads(line) for line in Export(writer.connection, T0).lines(frozenset({"schema"})))
+    lines = (json.loads(line) for line in reader_of(writer).whole.lines(frozenset({"schema"}), now_us=T0))
     return [line for line in lines if line["dataset"]["name"] == name]
 
 
@@ -121,7 +120,7 @@ def renamed(at: int) -> bytes:
 def test_the_life_of_a_dataset(writer: GraphWriter) -> None:
     born = run_event("COMPLETE", run=RUNS[1], time_us=T0, outputs=[dataset("b", lifecycleStateChange=facet(lifecycleStateChange="CREATE"))])
     add(writer, born, renamed(HOUR))
-    reader = StoreReader(writer.connection)
+    reader = reader_of(writer)
     life = reader.history.lifecycle(node(writer), 10, 0)
     assert [(entry.change, entry.first - T0, entry.previous and entry.previous.name) for entry in life] == [
         ("RENAME", HOUR, "old"),
@@ -138,11 +137,11 @@ def test_all_that_was_said_under_a_key(writer: GraphWriter) -> None:
         return run_event("RUNNING", run=run, time_us=T0 + at, inputs=[dataset("b", ownership=said)])
 
     add(writer, owned(0, "one"), owned(HOUR, "two"), owned(2 * HOUR, "one", run=RUNS[1]), dataset_event(dataset("b", ownership=facet())))
-    history = StoreReader(writer.connection).history.facet(node(writer), "ownership", NEVER)
+    history = reader_of(writer).history.facet(node(writer), "ownership", NEVER)
     found = [(e.side, [o["name"] for o in json.loads(e.text).get("owners", [])], e.first[0] - T0, e.last[0] - T0) for e in history.entries]
     assert found == [(Side.INPUT, ["one"], 0, 2 * HOUR), (Side.INPUT, ["two"], HOUR, HOUR), (Side.SELF, [], 0, 0)]
     assert [[job.name for job in entry.jobs] for entry in history.entries] == [["job"], ["job"], []]
-    early = StoreReader(writer.connection).history.facet(node(writer), "ownership", T0 + HOUR - 1)
+    early = reader_of(writer).history.facet(node(writer), "ownership", T0 + HOUR - 1)
     assert sorted((e.side, e.last[0] - T0) for e in early.entries) == [(Side.INPUT, 0), (Side.SELF, 0)]
 
 
@@ -152,7 +151,7 @@ def test_the_facets_of_jobs_and_their_runs(writer: GraphWriter) -> None:
         run_event(job_facets={"sql": facet(query="SELECT 1")}, run_facets={"errorMessage": facet(message="x", programmingLanguage="p")}),
         run_event(time_us=T0 + 1, job_facets={"sql": facet(_deleted=True)}),
     )
-    reader, job = StoreReader(writer.connection), node(writer, "job", "jobs", NodeKind.JOB)
+    reader, job = reader_of(writer), node(writer, "job", "jobs", NodeKind.JOB)
     assert [entry.deleted for entry in reader.history.facet(job, "sql", NEVER).entries] == [True, False]
     assert [entry.side for entry in reader.history.facet(job, "errorMessage", NEVER).entries] == [Side.RUN]
     assert reader.history.facet(job, "nothing", NEVER).entries == ()
@@ -164,7 +163,7 @@ def test_the_schemas_of_an_earlier_time_are_of_the_names_that_were_one_then(writ
 
     late = DAY_US + HOUR
     add(writer, wrote_as("x/dt=1", 0, 0, "early"), wrote_as("x", 1, late, "late"))
-    reader, partition = StoreReader(writer.connection), node(writer, "x/dt=1", "s3://b")
+    reader, partition = reader_of(writer), node(writer, "x/dt=1", "s3://b")
     assert columns(reader.history.schemas(partition)) == [["early"], ["late"]]
     assert columns(reader.history.schemas(partition, T0 + HOUR)) == [["early"]]
     table = node(writer, "x", "s3://b")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from tests.events import KEY, RUNS, T0, dataset, dataset_event, erase, facet, records_of, run_event, schema, stored_record
+from tests.store.reading import reader_of
 
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
@@ -11,10 +12,8 @@ from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.model.search import SearchFilter, SearchPage
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.derive.verify import verify
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.query.search import Search
-from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
@@ -25,7 +24,7 @@ def add(writer: GraphWriter, *bodies: bytes, budget: int = 10**6) -> None:
 
 
 def page(writer: GraphWriter, text: str, **more: Any) -> SearchPage:
-    return StoreReader(writer.connection).search.page(SearchFilter(text, **more))
+    return reader_of(writer).search.page(SearchFilter(text, **more))
 
 
 def found(writer: GraphWriter, text: str, **more: Any) -> list[str]:
@@ -39,7 +38,7 @@ def owned(*owners: str) -> dict[str, Any]:
 def consistent(writer: GraphWriter) -> bool:
     """The index and the texts it is made of agree, and the texts are what the facets say."""
     writer.connection.execute("INSERT INTO node_search_text (node_search_text, rank) VALUES ('integrity-check', 1)")
-    return all(d.surplus == d.missing == 0 for d in verify(writer.connection, NAMES))
+    return all(d.surplus == d.missing == 0 for d in reader_of(writer).whole.differences(NAMES))
 
 
 @pytest.fixture
@@ -121,7 +120,7 @@ def test_what_an_erased_run_said_is_found_no_more(estate: GraphWriter) -> None:
 
 def test_texts_may_wait_for_later_transactions(writer: GraphWriter) -> None:
     add(writer, run_event(inputs=[dataset(f"d{n}", schema=schema("word")) for n in range(40)]), budget=1)
-    reader = StoreReader(writer.connection)
+    reader = reader_of(writer)
     assert reader.progress.settling()
     assert 0 < len(found(writer, "word")) < 40
     while writer.settle(Budget(1)):

@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.events import KEY, RUNS, T0, columns, dataset, facet, records_of, run_event
+from tests.store.reading import reader_of
 from tests.store.test_apply import apply, contents, opened, settle
 
 from lineage_bridge.graph.facts.events import Names
@@ -14,9 +15,6 @@ from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.graph import WalkLimits
-from lineage_bridge.store.derive.verify import verify
-from lineage_bridge.store.reader import StoreReader
-from lineage_bridge.store.write.asof import folded_again
 
 NAMES = Names(KEY)
 MINUTE = 60_000_000
@@ -68,7 +66,7 @@ def test_as_of_a_time_a_side_is_what_the_newest_snapshot_by_then_named() -> None
     with opened() as writer:
         apply(writer, records_of(told, arrival=T0 + 9 * DAY_US))
         settle(writer)
-        reader = StoreReader(writer.connection)
+        reader = reader_of(writer)
         job, target = reader.nodes.find(NodeKind.JOB, "jobs", "job"), reader.nodes.find(NodeKind.DATASET, "ns", "t")
         assert job is not None
         assert target is not None
@@ -79,9 +77,9 @@ def test_as_of_a_time_a_side_is_what_the_newest_snapshot_by_then_named() -> None
             walk = reader.lineage.walk(target, "upstream", 1, WalkLimits(), now_us=now_us, at_us=at_us)
             assert "".join(sorted(edge.source.name for edge in walk.edges)) == names, at_us
             if at_us is not None:
-                with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
-                    rows = again.execute("SELECT n.name FROM job_io i JOIN node n ON n.id = i.dataset WHERE i.side = 0 ORDER BY 1")
-                    assert "".join(name for (name,) in rows) == names, at_us
+                with reader_of(writer).whole.refolded(NAMES, at_us, frozenset()) as again:
+                    ports = again.lineage.job_ports(job, now_us=at_us)
+                    assert "".join(port.dataset.name for port in ports if port.side == Side.INPUT) == names, at_us
 
 
 @settings(max_examples=100, deadline=None)
@@ -97,4 +95,4 @@ def test_the_store_closes_as_the_plain_rule_does(records: list[StoredRecord], da
         settle(writer)
         for name in DERIVED:
             assert contents(writer, name) == derived.get(name, set()), name
-        assert all(d.surplus == d.missing == 0 for d in verify(writer.connection, NAMES))
+        assert all(d.surplus == d.missing == 0 for d in reader_of(writer).whole.differences(NAMES))

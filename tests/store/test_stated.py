@@ -3,6 +3,7 @@
 import json
 
 from tests.events import RUNS, T0, dataset, facet, run_event, stored_record
+from tests.store.reading import reader_of
 from tests.store.test_apply import NAMES
 from tests.store.test_questions import add, affected, node
 
@@ -58,7 +59,7 @@ def test_what_is_stated_under_one_name_hides_what_is_guessed_of_another_in_every
     reader = add(writer, GUESSED, stating())
     assert edges(reader, "a", "downstream") | edges(reader, "b", "downstream") == estate(writer) == ALL
     say(writer, "alias")
-    reader = StoreReader(writer.connection)
+    reader = reader_of(writer)
     assert edges(reader, "a", "downstream") | edges(reader, "b", "downstream") == STATED
     assert {pair for name in ("ta", "tb", "other") for pair in edges(reader, name, "upstream")} == STATED
     assert set(affected(reader.lineage.impact(node(reader, "a"), "downstream", 5, WalkLimits()))) == {"ta", "other", "seen", "own"}
@@ -68,9 +69,9 @@ def test_what_is_stated_under_one_name_hides_what_is_guessed_of_another_in_every
 def test_a_veto_brings_back_what_was_hidden_and_the_past_is_as_it_was(writer: GraphWriter) -> None:
     add(writer, GUESSED, stating())
     say(writer, "alias")
-    assert edges(StoreReader(writer.connection), "a", "downstream", at_us=NOW - 1) == {pair for pair in ALL if pair[0] == "a"}
+    assert edges(reader_of(writer), "a", "downstream", at_us=NOW - 1) == {pair for pair in ALL if pair[0] == "a"}
     say(writer, "veto", NOW + 1)
-    assert edges(StoreReader(writer.connection), "a", "downstream") == {pair for pair in ALL if pair[0] == "a"}
+    assert edges(reader_of(writer), "a", "downstream") == {pair for pair in ALL if pair[0] == "a"}
 
 
 def test_the_name_that_promises_heartbeats_tells_how_the_job_stands(writer: GraphWriter) -> None:
@@ -81,7 +82,7 @@ def test_the_name_that_promises_heartbeats_tells_how_the_job_stands(writer: Grap
     assert newest is not None
     assert newest.state == "COMPLETE"
     say(writer, "alias")
-    reader = StoreReader(writer.connection)
+    reader = reader_of(writer)
     for job in (own, seen):
         newest = reader.runs.latest(job, with_datasets=True)
         assert newest is not None

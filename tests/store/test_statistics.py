@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from tests.events import KEY, RUNS, T0, dataset, facet, records_of, run_event, stored_record
+from tests.store.reading import reader_of
 
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
@@ -11,7 +12,6 @@ from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.statistics import StatisticsFilter, StatisticsSeries
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
@@ -26,7 +26,7 @@ def add(writer: GraphWriter, *bodies: bytes) -> None:
 
 def asked(writer: GraphWriter, since: int = T0, until: int = T0 + DAY_US, name: str = "b", **more: Any) -> tuple[StatisticsSeries, ...]:
     which = StatisticsFilter(since, until, datasets=frozenset({NAMES.dataset("ns", name)}), **more)
-    return StoreReader(writer.connection).runs.statistics(which).series
+    return reader_of(writer).runs.statistics(which).series
 
 
 def wrote(at_s: int, rows: int | None, run: str = RUNS[0], type_: str = "RUNNING", **more: Any) -> bytes:
@@ -82,7 +82,7 @@ def test_by_job_by_run_and_by_side(writer: GraphWriter) -> None:
     assert [s.amount.rows for s in asked(writer, job=NAMES.job("jobs", "job"))] == [30]
     assert [s.amount.rows for s in asked(writer, run=bytes.fromhex(RUNS[1].replace("-", "")))] == [20]
     of_job = StatisticsFilter(T0, T0 + DAY_US, job=NAMES.job("jobs", "job"))
-    assert [(s.dataset.name, s.amount.rows) for s in StoreReader(writer.connection).runs.statistics(of_job).series] == [("b", 30)]
+    assert [(s.dataset.name, s.amount.rows) for s in reader_of(writer).runs.statistics(of_job).series] == [("b", 30)]
 
 
 def test_an_event_from_a_clock_far_ahead_counts_once_however_often_it_came(writer: GraphWriter) -> None:

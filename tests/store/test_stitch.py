@@ -6,6 +6,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.events import KEY, T0, dataset, erase, facet, records_of, run_event, stored_record
+from tests.store.reading import reader_of
 from tests.store.test_apply import apply, contents, empty_store, settle
 
 from lineage_bridge.graph.facts.events import Names
@@ -14,7 +15,6 @@ from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.log_record import RecordKind, StoredRecord
 from lineage_bridge.graph.relations import Evidence, Origin
-from lineage_bridge.store.derive.verify import verify
 from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
@@ -136,10 +136,10 @@ def test_the_store_stitches_as_the_plain_rule_does(tmp_path_factory: Any, record
     settle(writer)
     for name in DERIVED:
         assert contents(writer, name) == derived.get(name, set()), name
-    assert all(d.surplus == d.missing == 0 for d in verify(writer.connection, NAMES))
+    assert all(d.surplus == d.missing == 0 for d in reader_of(writer).whole.differences(NAMES))
     writer.close()
     off = GraphWriter(path, Names(KEY), stitch=False)
-    assert all(d.surplus == d.missing == 0 for d in verify(off.connection, NAMES))
+    assert all(d.surplus == d.missing == 0 for d in reader_of(off).whole.differences(NAMES))
     assert not [row for row in contents(off, "flow") if row[3] == Origin.INFERRED]
     off.close()
 

@@ -2,10 +2,11 @@
 
 import pytest
 from tests.events import T0, columns, dataset, facet, job_event, records_of, run_event, schema
+from tests.store.reading import reader_of
 from tests.store.test_apply import NAMES, apply, opened
 
 from lineage_bridge.graph.relations import BY_NAME
-from lineage_bridge.store.derive.verify import APART, MAY_HOLD_MORE, SEARCH, STORED, WAITING, verify
+from lineage_bridge.store.derive.verify import APART, MAY_HOLD_MORE, SEARCH, STORED, WAITING
 from lineage_bridge.store.schema.tables import METADATA
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -27,7 +28,7 @@ EVENTS = [
 
 
 def wrong(writer: GraphWriter) -> list[str]:
-    return [table.table for table in verify(writer.connection, NAMES) if table.surplus or table.missing]
+    return [table.table for table in reader_of(writer).whole.differences(NAMES) if table.surplus or table.missing]
 
 
 def test_every_table_that_is_no_relation_is_verified() -> None:

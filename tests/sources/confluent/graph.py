@@ -8,12 +8,12 @@ from typing import Any
 from tests.aliases import operator
 from tests.confluent.expected_edges import Column, Edge, Name
 from tests.events import T0, records_of
+from tests.store.reading import reader_of
 from tests.store.test_apply import apply, opened, settle
 
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.observer import Observation, Snapshot
 from lineage_bridge.sources.runtime.poller import outbox_messages
-from lineage_bridge.store.whole.export import Export
 
 Line = dict[str, Any]
 SYSTEMS = {
@@ -35,7 +35,7 @@ def exported(*seen: Observation) -> list[bytes]:
         apply(writer, [operator(_added(body), place=90_000 + at) for at, body in enumerate(aliases)])
         apply(writer, records_of([encode(event) for one in seen for event in one.events]))
         settle(writer)
-        return list(Export(writer.connection, T0).lines())
+        return list(reader_of(writer).whole.lines(frozenset(), now_us=T0))
 
 
 def _added(body: bytes) -> bytes:
