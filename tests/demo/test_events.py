@@ -1,4 +1,4 @@
-"""The demo's events: what each of them must be, whoever reads them."""
+"""The demo's events: valid, complete and reproducible."""
 
 import json
 from collections import Counter
@@ -35,7 +35,7 @@ def test_every_event_is_accepted_without_a_repair() -> None:
     assert {verdict.event.kind for verdict in verdicts if isinstance(verdict, Clean)} == {"run"}
 
 
-def test_times_are_ordered_and_lie_within_two_days_before_now() -> None:
+def test_times_are_ordered_and_within_two_days_before_now() -> None:
     verdicts = [judge(raw, NOW_US) for raw in events(NOW_US, "first")]
     times = [verdict.event.time_us for verdict in verdicts if isinstance(verdict, Clean)]
 
@@ -58,19 +58,19 @@ def test_another_time_moves_the_events_and_keeps_the_runs() -> None:
 
 @pytest.mark.parametrize("edition", ["", "first", "Zweite Ausgabe №2", '","', "\ud800"])
 def test_run_ids_are_those_of_the_events_and_of_their_parents(edition: str) -> None:
-    told = {UUID(event["run"]["runId"]).bytes for event in parsed(edition)}
+    runs = {UUID(event["run"]["runId"]).bytes for event in parsed(edition)}
     parents = {UUID(facet["run"]["runId"]).bytes for event in parsed(edition) for key, facet in facets_of(event) if key == "parent"}
 
-    assert run_ids(edition) == sorted(told)
+    assert run_ids(edition) == sorted(runs)
     assert parents
-    assert parents < told
+    assert parents < runs
 
 
 def test_two_editions_share_no_run() -> None:
     assert not set(run_ids("first")) & set(run_ids("second"))
 
 
-def test_there_are_a_few_hundred_events_and_one_of_them_came_twice() -> None:
+def test_there_are_a_few_hundred_events_and_one_is_repeated() -> None:
     copies = Counter(events(NOW_US, "first"))
 
     assert 150 <= copies.total() <= 300
@@ -85,7 +85,7 @@ def test_every_facet_names_its_producer_and_schema() -> None:
     assert all(facet["_schemaURL"].startswith("https://openlineage.io/spec/facets/") for facet in found)
 
 
-def test_every_dataset_is_described_and_every_job_says_how_it_works() -> None:
+def test_every_dataset_and_every_job_is_described() -> None:
     described: dict[str, set[str]] = {}
     jobs: dict[str, set[str]] = {}
     for event in parsed():
@@ -94,7 +94,7 @@ def test_every_dataset_is_described_and_every_job_says_how_it_works() -> None:
             key = f"{dataset['namespace']} {dataset['name']}"
             described.setdefault(key, set()).update(dataset.get("facets", {}))
 
-    for said in described.values():
-        assert {"schema", "dataSource", "documentation", "datasetType", "ownership"} <= said
-    assert all({"jobType", "ownership", "documentation"} <= said for said in jobs.values())
+    for keys in described.values():
+        assert {"schema", "dataSource", "documentation", "datasetType", "ownership"} <= keys
+    assert all({"jobType", "ownership", "documentation"} <= keys for keys in jobs.values())
     assert {"sql", "sourceCodeLocation"} <= jobs["order-enrichment"]

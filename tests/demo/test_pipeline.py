@@ -1,4 +1,4 @@
-"""The demo's story: the way from the dashboard back to the database, and what happened on it."""
+"""The demo's pipeline: the path from the dashboard back to the database, and the events on it."""
 
 import json
 from collections import defaultdict
@@ -51,7 +51,7 @@ def sources_of_datasets() -> dict[Node, set[Node]]:
 
 
 def column_statements() -> dict[Node, list[dict[str, Any]]]:
-    """For each dataset, the columnLineage facets said of it."""
+    """For each dataset, its columnLineage facets."""
     found: dict[Node, list[dict[str, Any]]] = defaultdict(list)
     for event in EVENTS:
         for output in event["outputs"]:
@@ -86,11 +86,11 @@ def of_job(name: str, *types: str) -> list[dict[str, Any]]:
 
 
 def counts(job: str, side: str, member: str, dataset: Node) -> list[list[int]]:
-    """For each run of a job, the row counts of a dataset on a side, in the order they were said."""
+    """For each run of a job, the row counts of a dataset on a side, in the order of events."""
     found: dict[str, list[int]] = defaultdict(list)
     for event in of_job(job, "RUNNING"):
-        for said in event[side]:
-            for statistics in said.get(member, {}).values() if node(said) == dataset else ():
+        for access in event[side]:
+            for statistics in access.get(member, {}).values() if node(access) == dataset else ():
                 found[event["run"]["runId"]].append(statistics["rowCount"])
     return list(found.values())
 

@@ -1,1 +1,1 @@
-"""The demo: a made-up shop's streaming pipeline, from its database to its revenue dashboard, as OpenLineage events."""
+"""The demo: the streaming pipeline of a fictional shop, from its database to its revenue dashboard, as OpenLineage events."""

@@ -1,4 +1,4 @@
-"""The demo as OpenLineage events, and the ids under which it can be taken out again."""
+"""The demo as OpenLineage events, and the run ids by which it can be removed."""
 
 import json
 from uuid import NAMESPACE_URL, UUID, uuid5
@@ -16,14 +16,14 @@ _RUN_IDS = uuid5(NAMESPACE_URL, PRODUCER)
 def events(now_us: int, edition: str) -> list[bytes]:
     """The demo's RunEvents, each as JSON, ordered by event time, over the two days before `now_us` (UTC microseconds).
 
-    The same arguments give the same bytes. Another edition is another set of runs of the same jobs. One event stands
-    twice in the list with the same bytes.
+    The same arguments give the same bytes. Every edition has its own runs of the same jobs. One event is in the list
+    twice, with the same bytes.
     """
     return [_encode(_event(moment, now_us, edition)) for moment in moments()]
 
 
 def run_ids(edition: str) -> list[bytes]:
-    """The 16-byte ids of all runs that an edition's events speak of, sorted; they do not depend on the time."""
+    """The 16-byte ids of all runs of an edition, sorted; they do not depend on the time."""
     return sorted({_run_id(moment.run, edition).bytes for moment in moments()})
 
 
@@ -47,12 +47,12 @@ def _event(moment: Moment, now_us: int, edition: str) -> Json:
 
 
 def _run_facets(run: Run, now_us: int, edition: str) -> Json:
-    said: Json = {"processing_engine": facets.processing_engine(*run.job.engine)}
+    described: Json = {"processing_engine": facets.processing_engine(*run.job.engine)}
     if run.parent is not None:
-        said["parent"] = facets.parent(str(_run_id(run.parent, edition)), run.parent.job.node)
+        described["parent"] = facets.parent(str(_run_id(run.parent, edition)), run.parent.job.node)
     if run.due_s is not None:
-        said["nominalTime"] = facets.nominal_time(_time(run.due_s, now_us))
-    return said
+        described["nominalTime"] = facets.nominal_time(_time(run.due_s, now_us))
+    return described
 
 
 def _run_id(run: Run, edition: str) -> UUID:

@@ -1,4 +1,4 @@
-"""The demo's own hand in writing facets."""
+"""The builder of the demo's facets."""
 
 from lineage_bridge.openlineage.event_builder import EventBuilder
 

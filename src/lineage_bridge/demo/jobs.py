@@ -1,4 +1,4 @@
-"""The demo's jobs: who they are, and the columns each of their outputs takes from their inputs."""
+"""The demo's jobs, with the column lineage of their outputs."""
 
 from lineage_bridge.demo.datasets import (
     ANALYTICS_TEAM,
@@ -46,13 +46,13 @@ FROM analytics_db.analytics.daily_revenue_summary
 WHERE order_date = CURRENT_DATE"""
 
 
-def _about(kind: Json, owner: str, description: str, **further: Json) -> Json:
-    said: Json = {
+def _job_facets(kind: Json, owner: str, description: str, **further: Json) -> Json:
+    described: Json = {
         "jobType": kind,
         "ownership": facets.ownership("Job", owner),
         "documentation": facets.documentation("Job", description),
     }
-    return {**said, **further}
+    return {**described, **further}
 
 
 def _mirror(source: Dataset, target: Dataset) -> tuple[Dataset, Json]:
@@ -62,7 +62,7 @@ def _mirror(source: Dataset, target: Dataset) -> tuple[Dataset, Json]:
 CDC = Job(
     "kafka-connect",
     "commerce-cdc",
-    _about(
+    _job_facets(
         facets.job_type("STREAMING", "DEBEZIUM", "TASK"),
         STREAMING_TEAM,
         "Captures each change of the shop's orders and customers and writes it to Kafka.",
@@ -75,7 +75,7 @@ CDC = Job(
 ENRICHMENT = Job(
     "flink-jobs",
     "order-enrichment",
-    _about(
+    _job_facets(
         facets.job_type("STREAMING", "FLINK", "JOB", period_s=HEARTBEAT_S),
         STREAMING_TEAM,
         "Joins orders with their customers and leaves out cancelled orders.",
@@ -108,7 +108,7 @@ ENRICHMENT = Job(
 SINK = Job(
     "kafka-connect",
     "snowflake-orders-sink",
-    _about(
+    _job_facets(
         facets.job_type("STREAMING", "KAFKA_CONNECT", "CONNECTOR"),
         STREAMING_TEAM,
         "Appends each enriched order to a Snowflake table.",
@@ -121,7 +121,7 @@ SINK = Job(
 BUILD = Job(
     "dbt",
     "dbt-run-shop",
-    _about(
+    _job_facets(
         facets.job_type("BATCH", "DBT", "JOB"),
         ANALYTICS_TEAM,
         "Builds every model of the dbt project shop.",
@@ -132,7 +132,7 @@ BUILD = Job(
 FACT_MODEL = Job(
     "dbt",
     "analytics_db.analytics.shop.orders_fact",
-    _about(
+    _job_facets(
         facets.job_type("BATCH", "DBT", "MODEL"),
         ANALYTICS_TEAM,
         "Model orders_fact of the dbt project shop.",
@@ -161,7 +161,7 @@ FACT_MODEL = Job(
 REVENUE_MODEL = Job(
     "dbt",
     "analytics_db.analytics.shop.daily_revenue_summary",
-    _about(
+    _job_facets(
         facets.job_type("BATCH", "DBT", "MODEL"),
         ANALYTICS_TEAM,
         "Model daily_revenue_summary of the dbt project shop.",
@@ -189,7 +189,7 @@ REVENUE_MODEL = Job(
 REFRESH = Job(
     "looker",
     "executive_revenue_dashboard.refresh",
-    _about(
+    _job_facets(
         facets.job_type("BATCH", "LOOKER", "REFRESH"),
         ANALYTICS_TEAM,
         "Queries the warehouse again for the dashboard.",

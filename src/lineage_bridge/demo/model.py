@@ -1,4 +1,4 @@
-"""The nouns of the demo: systems, datasets, columns and where they come from, jobs."""
+"""The types of the demo: systems, datasets, columns and their sources, jobs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from lineage_bridge.openlineage.event_builder import Json
 
 @dataclass(frozen=True)
 class Column:
-    """A column: name, type as its system writes it, meaning, and the kind of personal data it holds ("" for none)."""
+    """A column: name, type in the notation of its system, description, and the kind of personal data in it ("" for none)."""
 
     name: str
     type: str
@@ -19,7 +19,7 @@ class Column:
 
 @dataclass(frozen=True)
 class System:
-    """A place that holds datasets: OpenLineage namespace, readable name, the datasets' type, bytes of a typical row."""
+    """A system with datasets: OpenLineage namespace, readable name, type of its datasets, bytes of a typical row."""
 
     namespace: str
     title: str
@@ -29,7 +29,7 @@ class System:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset by its OpenLineage name, with what is said of it."""
+    """A dataset by its OpenLineage name, with its description."""
 
     system: System
     name: str
@@ -43,27 +43,27 @@ class Dataset:
         return {"namespace": self.system.namespace, "name": self.name}
 
     def described(self, lineage: Json | None = None) -> Json:
-        """The dataset as an event names it in full, with its facets and, for an output, its columns' sources."""
-        said = _facets(self)
-        return {**self.node, "facets": said if lineage is None else {**said, "columnLineage": lineage}}
+        """The dataset with all its facets, including column lineage for an output."""
+        described = _facets(self)
+        return {**self.node, "facets": described if lineage is None else {**described, "columnLineage": lineage}}
 
     def read(self, rows: int) -> Json:
-        """The dataset as an input of which `rows` rows were read since the run began."""
+        """The dataset as an input from which `rows` rows were read since the start of the run."""
         statistics = facets.input_statistics(rows, rows * self.system.row_bytes)
         return {**self.node, "inputFacets": {"inputStatistics": statistics}}
 
     def written(self, rows: int) -> Json:
-        """The dataset as an output to which `rows` rows were written since the run began."""
+        """The dataset as an output to which `rows` rows were written since the start of the run."""
         statistics = facets.output_statistics(rows, rows * self.system.row_bytes)
         return {**self.node, "outputFacets": {"outputStatistics": statistics}}
 
 
 @dataclass(frozen=True)
 class Source:
-    """An input column, and what an output column (or every row of the output) takes from it.
+    """An input column, and how an output column (or every row of the output) depends on it.
 
     `how` is a transformation subtype of the columnLineage facet: IDENTITY, TRANSFORMATION and AGGREGATION carry the
-    value itself (DIRECT), the others only decide over it (INDIRECT).
+    value itself (DIRECT), the others only influence it (INDIRECT).
     """
 
     dataset: Dataset
@@ -104,7 +104,7 @@ def copied(dataset: Dataset, *columns: str) -> dict[str, list[Source]]:
 
 
 def lineage(fields: Mapping[str, Sequence[Source]], rows: Sequence[Source] = ()) -> Json:
-    """The columnLineage facet of an output: sources of each column, and the sources that decide over every row."""
+    """The columnLineage facet of an output: the sources of each column, and the sources that influence every row."""
     named = {name: [_input_field(source) for source in sources] for name, sources in fields.items()}
     return facets.column_lineage(named, [_input_field(source) for source in rows])
 
@@ -121,7 +121,7 @@ def _input_field(source: Source) -> Json:
 
 
 def _facets(dataset: Dataset) -> Json:
-    said: Json = {
+    described: Json = {
         "schema": facets.schema(_field(column) for column in dataset.columns),
         "dataSource": facets.data_source(dataset.system.title, dataset.system.namespace),
         "documentation": facets.documentation("Dataset", dataset.description),
@@ -130,10 +130,10 @@ def _facets(dataset: Dataset) -> Json:
     }
     personal = [column for column in dataset.columns if column.personal]
     if personal:
-        said["tags"] = facets.dataset_tags(
+        described["tags"] = facets.dataset_tags(
             {"key": "pii", "value": column.personal, "source": "CATALOG", "field": column.name} for column in personal
         )
-    return said
+    return described
 
 
 def _field(column: Column) -> Json:

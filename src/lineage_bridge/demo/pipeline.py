@@ -1,7 +1,7 @@
-"""What happened in the demo's two days: every run, and every moment at which one spoke.
+"""The two days of the demo: every run, and every event of a run.
 
-Times are ages: seconds before now. The story told: the enrichment failed once and was restarted, and some hours ago a
-rebalance made the CDC connector send part of the orders twice, which from there on shows in every row count.
+Times are ages: seconds before now. The enrichment failed once and was restarted. Some hours ago a rebalance made the CDC
+connector send part of the orders twice, which is visible in every row count downstream.
 """
 
 from collections.abc import Iterator
@@ -67,7 +67,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Moment:
-    """One event of a run: its age in seconds, its OpenLineage type, and what it says beyond what the run says."""
+    """One event of a run: its age in seconds, its OpenLineage type, and what it contains besides the run's facets."""
 
     age_s: int
     type: str
@@ -78,14 +78,14 @@ class Moment:
 
 
 def moments() -> list[Moment]:
-    """Every event of the demo, oldest first; one stands twice, as a transport that retries would send it."""
-    told = [*_capture(), *_enrichment(), *_landing(), *_builds(), *_refreshes()]
-    repeated = next(moment for moment in reversed(told) if moment.run.job is ENRICHMENT)
-    return sorted([*told, repeated], key=lambda moment: -moment.age_s)
+    """Every event of the demo, oldest first; one is repeated, as by a transport that retries."""
+    once = [*_capture(), *_enrichment(), *_landing(), *_builds(), *_refreshes()]
+    repeated = next(moment for moment in reversed(once) if moment.run.job is ENRICHMENT)
+    return sorted([*once, repeated], key=lambda moment: -moment.age_s)
 
 
 def _capture() -> Iterator[Moment]:
-    """The CDC connector speaks as Debezium does: tables and topics never in one event."""
+    """The CDC connector sends events like Debezium: tables and topics are never in one event."""
     run = Run(CDC, 0)
     yield Moment(BEGIN_S, "START", run)
     yield Moment(BEGIN_S - 1, "RUNNING", run)
@@ -101,7 +101,7 @@ def _capture() -> Iterator[Moment]:
 
 
 def _enrichment() -> Iterator[Moment]:
-    """Two runs of the Flink job: one that failed, one that goes on."""
+    """Two runs of the Flink job: one that failed, one that is still running."""
     begin_s = BEGIN_S - 4 * 60
     yield from _enrichment_run(Run(ENRICHMENT, 0), begin_s, FAILURE_S)
     error = facets.error_message(CHECKPOINT_ERROR, CHECKPOINT_TRACE)
@@ -120,7 +120,7 @@ def _enrichment_run(run: Run, begin_s: int, end_s: int) -> Iterator[Moment]:
 
 
 def _landing() -> Iterator[Moment]:
-    """The sink connector declares its ends at the start and counts rows afterwards."""
+    """The sink connector sends its inputs and outputs at the start, and row counts afterwards."""
     run, begin_s = Run(SINK, 0), BEGIN_S - 7 * 60
     yield Moment(begin_s, "START", run, SINK.described_inputs(), SINK.described_outputs())
     for age_s in _reports(begin_s, 0, SINK_REPORT_S, last_s=75):
@@ -145,7 +145,7 @@ def _refreshes() -> Iterator[Moment]:
 
 
 def _batch(run: Run, begin_s: int, took_s: int, rows: int) -> Iterator[Moment]:
-    """A batch run names its inputs from the start, and its outputs, with the rows written, when it is done."""
+    """A batch run sends its inputs at the start, and its outputs with row counts at the end."""
     inputs = run.job.described_inputs()
     yield Moment(begin_s, "START", run, inputs)
     described = zip(run.job.outputs, run.job.described_outputs(), strict=True)
@@ -154,13 +154,13 @@ def _batch(run: Run, begin_s: int, took_s: int, rows: int) -> Iterator[Moment]:
 
 
 def _schedule(every_s: int, last_s: int) -> range:
-    """Ages of a schedule's times within the demo, oldest first, the newest at `last_s`."""
+    """Ages of the times of a schedule, oldest first, the newest at `last_s`."""
     count = (BEGIN_S - last_s - HOUR_S) // every_s + 1
     return range(last_s + (count - 1) * every_s, last_s - 1, -every_s)
 
 
 def _reports(begin_s: int, end_s: int, every_s: int, last_s: int) -> Iterator[int]:
-    """Ages at which a run that lived from `begin_s` to `end_s` reports, oldest first, the newest of all at `last_s`."""
+    """Ages of the reports of a run from `begin_s` to `end_s`, oldest first; the newest is at `last_s`."""
     quiet_s = 5 * 60
     ages = range(last_s, begin_s - quiet_s, every_s)
     return (age_s for age_s in reversed(ages) if age_s > end_s)
@@ -177,12 +177,12 @@ def _customers(begin_s: int, age_s: int) -> int:
 
 
 def _sent(begin_s: int, age_s: int) -> int:
-    """Order records sent to Kafka between two ages: from the rebalance on, some are sent twice."""
+    """Order records sent to Kafka between two ages: since the rebalance, some are sent twice."""
     repeated_since_s = min(begin_s, REBALANCE_S)
     repeated = REPEATED_PERCENT * _orders(repeated_since_s, age_s) // 100 if age_s < repeated_since_s else 0
     return _orders(begin_s, age_s) + repeated
 
 
 def _enriched(begin_s: int, age_s: int) -> int:
-    """Order records that pass the enrichment's filter between two ages."""
+    """Order records that pass the filter of the enrichment between two ages."""
     return (100 - CANCELLED_PERCENT) * _sent(begin_s, age_s) // 100
