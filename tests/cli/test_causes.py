@@ -19,6 +19,19 @@ def test_a_single_failure_keeps_its_ids():
     assert group_by_cause([("connect env-1/lkc-1", "lkc-1 is gone")]) == [("lkc-1 is gone", ["connect env-1/lkc-1"])]
 
 
+def test_a_cause_that_lists_several_is_shortened():
+    failures = [
+        ("topics env-1/lkc-1", "timed out"),
+        ("topics env-1/lkc-2", "timed out"),
+        ("metrics organization", "ids of lkc-1: returned 500; ids of lkc-2: returned 500; see the log"),
+        ("registry env-1/lsrc-1", "no such topics; set `strategies`"),
+    ]
+    assert group_by_cause(failures)[1:] == [
+        ("ids of *: returned 500; see the log", ["metrics organization"]),
+        ("no such topics; set `strategies`", ["registry env-1/lsrc-1"]),
+    ]
+
+
 def test_scopes_of_one_kind_are_joined():
     assert format_scopes(["connect env-1/lkc-1", "metrics organization", "connect env-1/lkc-2"]) == (
         "connect env-1/lkc-1, env-1/lkc-2; metrics organization"

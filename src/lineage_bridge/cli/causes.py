@@ -7,19 +7,31 @@ _ANY_ID = "*"
 _ID = re.compile(r"[^\s/:,;]+")
 
 
-def group_by_cause(failures: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
+def group_by_cause(failures: Iterable[tuple[str, str]], others: Iterable[str] = ()) -> list[tuple[str, list[str]]]:
     """Causes with their scopes, in the order in which they first appear. `failures` are pairs of scope and cause.
 
-    Causes that differ only in ids of scopes are one cause, with * in place of the ids. Ids are the parts of a scope around a slash, such as
-    env-1 and lkc-1 in "connect env-1/lkc-1".
+    Causes that differ only in ids are one cause, with * in place of the ids. Ids are the parts around a slash, such as env-1 and lkc-1 in
+    "connect env-1/lkc-1", in the scopes that failed and in `others`.
     """
     listed = list(failures)
-    ids = {part for scope, _ in listed for word in scope.split() if "/" in word for part in _ID.findall(word)}
+    scopes = [*(scope for scope, _ in listed), *others]
+    ids = {part for scope in scopes for word in scope.split() if "/" in word for part in _ID.findall(word)}
     groups: dict[str, list[tuple[str, str]]] = {}
     for scope, cause in listed:
-        general = _ID.sub(lambda found: _ANY_ID if found[0] in ids else found[0], cause)
-        groups.setdefault(general, []).append((scope, cause))
+        joined = _join_repetitions(cause, ids)
+        groups.setdefault(_generalize(joined, ids), []).append((scope, joined))
     return [(general if len(group) > 1 else group[0][1], [scope for scope, _ in group]) for general, group in groups.items()]
+
+
+def _generalize(cause: str, ids: set[str]) -> str:
+    return _ID.sub(lambda found: _ANY_ID if found[0] in ids else found[0], cause)
+
+
+def _join_repetitions(cause: str, ids: set[str]) -> str:
+    """A cause that lists several, separated by semicolons; those that differ only in ids are written once."""
+    parts = cause.split("; ")
+    general = list(dict.fromkeys(_generalize(part, ids) for part in parts))
+    return "; ".join(general) if len(general) < len(parts) else cause
 
 
 def format_scopes(scopes: Iterable[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from contextlib import nullcontext, suppress
 
 import click
+from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -135,21 +136,19 @@ def _unknown_rows(planes: Iterable[Json]) -> list[list[str]]:
     """A row for each state and reason, with the scopes that they apply to."""
     by_state: dict[str, list[tuple[str, str]]] = {}
     for plane in planes:
-        scope = f"{plane['plane']} {plane['scope']}"
-        by_state.setdefault(plane["state"].replace("_", " "), []).extend((scope, why) for why in plane["why"] or [""])
+        failure = f"{plane['plane']} {plane['scope']}", "; ".join(plane["why"])
+        by_state.setdefault(plane["state"].replace("_", " "), []).append(failure)
+    every = [scope for failures in by_state.values() for scope, _ in failures]
     return [
-        [state, format_scopes(dict.fromkeys(scopes)), cause]
-        for state, failures in by_state.items()
-        for cause, scopes in group_by_cause(failures)
+        [state, format_scopes(scopes), cause] for state, failures in by_state.items() for cause, scopes in group_by_cause(failures, every)
     ]
 
 
-def _progress(task: Json) -> Table:
+def _progress(task: Json) -> Group:
     table = Table(box=None, pad_edge=False, show_header=False)
     for row in _summary(task["planes"]):
         table.add_row(*(Text(cell) for cell in (row[0], f"{row[2]} of {row[1]}", f"{row[3]} events")))
-    table.add_row(Text(task["status"]), Text(task["progress"][-1] if task["progress"] else ""))
-    return table
+    return Group(table, Text(f"{task['status']}  {task['progress'][-1] if task['progress'] else ''}"))
 
 
 def _print_new_progress(task: Json, printed: set[str]) -> None:

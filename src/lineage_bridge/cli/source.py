@@ -243,7 +243,8 @@ def _check_rows(checks: list[Json]) -> list[list[str]]:
     for check in checks:
         if check["works"]:
             working.setdefault((check["step"].split(" ")[0], details[check["step"]]), []).append(check["step"])
-    failing = group_by_cause((check["step"], details[check["step"]]) for check in checks if not check["works"])
+    failures = ((check["step"], details[check["step"]]) for check in checks if not check["works"])
+    failing = group_by_cause(failures, (check["step"] for check in checks))
     rows = [["ok", format_scopes(steps), detail] for (_, detail), steps in working.items()]
     return rows + [["FAILS", format_scopes(steps), detail] for detail, steps in failing]
 
