@@ -94,7 +94,7 @@ def test_an_invalid_source_in_the_settings_file_prevents_the_start(tmp_path) -> 
         check=False,
     )
     assert done.returncode == 2
-    assert "source cdc (connect): its setting url" in done.stderr
+    assert "source cdc (connect): setting url" in done.stderr
 
 
 def test_only_one_process_polls(server: Server) -> None:
