@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lineage_bridge.graph.identity.claims import Claim, agreed, claims
+from lineage_bridge.graph.identity.claims import NamespaceClaim, read_claims, uncontradicted
 
 B1, B2 = "kafka://b1.example.com:9092", "kafka://b2.example.com:9092"
 PKC = "kafka://pkc-abc.eu-west-1.aws.confluent.cloud:9092"
@@ -21,7 +21,7 @@ def source(namespace: str, uri: str, name: str = "t") -> set[tuple[str, str, str
 
 
 def _told(namespace: str, topic: str, key: str, /, **facet: Any) -> set[tuple[str, str, str]]:
-    made = claims(namespace, topic, key, json.dumps(facet).encode())
+    made = read_claims(namespace, topic, key, json.dumps(facet).encode())
     return {
         ("space", c.a_namespace, c.b_namespace) if c.whole else ("name", f"{c.a_namespace} {c.a_name}", f"{c.b_namespace} {c.b_name}")
         for c in made
@@ -84,14 +84,14 @@ def test_a_driver_s_address_tells_the_system_of_the_same_server() -> None:
 
 
 def test_what_is_withdrawn_or_cannot_be_read_claims_nothing() -> None:
-    assert claims(B1, "t", "confluent_kafka", b'{"cluster_id": "lkc-1", "_deleted": true}') == ()
-    assert claims(B1, "t", "confluent_kafka", b"no facet") == ()
-    assert claims(B1, "t", "dataSource", b'{"uri": 7}') == ()
+    assert read_claims(B1, "t", "confluent_kafka", b'{"cluster_id": "lkc-1", "_deleted": true}') == ()
+    assert read_claims(B1, "t", "confluent_kafka", b"no facet") == ()
+    assert read_claims(B1, "t", "dataSource", b'{"uri": 7}') == ()
 
 
 def test_what_is_claimed_to_be_two_is_neither() -> None:
-    one, two = (Claim(1, B1, "", f"kafka://lkc-{n}", "", "confluent_kafka", 1) for n in (1, 2))
-    listed = Claim(1, B1, "", B2, "", "dataSource", 0)
-    assert agreed([one, listed]) == [one, listed]
-    assert agreed([one, two, listed]) == [listed]
-    assert agreed([one, one._replace(evidence="dataSource")]) == [one, one._replace(evidence="dataSource")]
+    one, two = (NamespaceClaim(1, B1, "", f"kafka://lkc-{n}", "", "confluent_kafka", 1) for n in (1, 2))
+    listed = NamespaceClaim(1, B1, "", B2, "", "dataSource", 0)
+    assert uncontradicted([one, listed]) == [one, listed]
+    assert uncontradicted([one, two, listed]) == [listed]
+    assert uncontradicted([one, one._replace(evidence="dataSource")]) == [one, one._replace(evidence="dataSource")]

@@ -10,7 +10,7 @@ from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import fold_records
 from lineage_bridge.graph.flows.derive import Derived, derive
 from lineage_bridge.graph.relations import Evidence, Origin
-from lineage_bridge.graph.statements.lineage_sets import read_meaning
+from lineage_bridge.graph.statements.lineage_sets import read_lineage_set
 from lineage_bridge.openlineage.verdict import Clean, Repaired, judge
 
 NAMES = Names(KEY)
@@ -63,7 +63,7 @@ def flows(tables: Derived) -> set[Flow]:
 def columns(*bodies: bytes) -> set[ColumnFlow]:
     """The column statements that hold now."""
     tables = fold_records(records_of(list(bodies)), NAMES)
-    texts = {read.id: read for (_,), (_, text) in tables["facet"].items() if (read := read_meaning("lineage", text.encode(), NAMES))}
+    texts = {read.id: read for (_,), (_, text) in tables["facet"].items() if (read := read_lineage_set("lineage", text.encode(), NAMES))}
     found = set()
     for own, carrier, meaning, _ in derive(tables, NAMES).get("job_lineage_set", set()):
         for s in texts[meaning].statements:

@@ -8,19 +8,19 @@ from tests.events import KEY, columns, facet
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.flows.shapes import HUB_PAIRS, NO_SHAPE, Expansion, expand, make_shape
 from lineage_bridge.graph.relations import Evidence, Origin, Side
-from lineage_bridge.graph.statements.lineage_sets import OWN, Meaning, read_meaning
+from lineage_bridge.graph.statements.lineage_sets import OWN, LineageSet, read_lineage_set
 
 NAMES = Names(KEY)
 A, B, C, D = (NAMES.dataset("ns", name) for name in "abcd")
 
 
-def meaning(key: str, body: dict[str, Any]) -> Meaning:
-    found = read_meaning(key, json.dumps(body).encode(), NAMES)
+def meaning(key: str, body: dict[str, Any]) -> LineageSet:
+    found = read_lineage_set(key, json.dumps(body).encode(), NAMES)
     assert found is not None
     return found
 
 
-def expanded(inputs: list[int], outputs: list[int], *said: tuple[int, Meaning]) -> Expansion:
+def expanded(inputs: list[int], outputs: list[int], *said: tuple[int, LineageSet]) -> Expansion:
     members = [(int(Side.INPUT), dataset) for dataset in inputs] + [(int(Side.OUTPUT), dataset) for dataset in outputs]
     shape = make_shape(Origin.OBSERVED, members, [(carrier, m.id) for carrier, m in said])
     return expand(shape, {m.id: m for _, m in said})
@@ -52,7 +52,7 @@ def test_a_source_that_is_no_input_flows_all_the_same() -> None:
 
 
 def test_columns_that_name_nothing_say_nothing() -> None:
-    assert read_meaning("columnLineage", json.dumps(columns()).encode(), NAMES) is None
+    assert read_lineage_set("columnLineage", json.dumps(columns()).encode(), NAMES) is None
 
 
 def test_two_texts_that_say_the_same_have_one_meaning() -> None:

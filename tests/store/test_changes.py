@@ -18,7 +18,7 @@ from lineage_bridge.errors import CollisionError, GoneError, RequestError
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.log_record import OffsetRange, StoredRecord
 from lineage_bridge.graph.relations import NEVER_US
-from lineage_bridge.model.differences import ChangePage, ChangeRecord, Turn
+from lineage_bridge.model.differences import ChangeAction, ChangePage, ChangeRecord
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.history.feed import Feed
 from lineage_bridge.store.query.nodes import Nodes
@@ -62,8 +62,8 @@ def replayed(writer: GraphWriter) -> dict[str, set[tuple[object, ...]]]:
         fed, all_values = kinds[kind], dict(zip(COLUMNS, values, strict=True))
         row = tuple(all_values[column] for column in fed.columns)
         key = tuple(all_values[column] for column in fed.columns if column not in fed.valued)
-        assert (key in rows[kind]) == (turn != Turn.ADDED), (kind, turn)
-        if turn == Turn.REMOVED:
+        assert (key in rows[kind]) == (turn != ChangeAction.ADDED), (kind, turn)
+        if turn == ChangeAction.REMOVED:
             assert rows[kind].pop(key) == row
         else:
             assert rows[kind].get(key) != row
@@ -105,7 +105,7 @@ def test_each_kind_is_told_with_what_it_speaks_of() -> None:
     with opened() as writer:
         apply(writer, records_of([run_event(inputs=[dataset("a", schema=schema("id"))], outputs=[dataset("b")])]))
         found = page(writer).changes
-        assert {change.kind for change in found if change.turn == Turn.ADDED} == {"node", "port", "flow", "facet"}
+        assert {change.kind for change in found if change.turn == ChangeAction.ADDED} == {"node", "port", "flow", "facet"}
         (flow,) = (change for change in found if change.kind == "flow")
         assert flow.other is not None
         assert flow.job is not None

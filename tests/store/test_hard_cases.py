@@ -218,7 +218,7 @@ def test_a_later_run_without_explicit_lineage_says_what_it_says_and_takes_nothin
     evidence = {(line["source"].get("dataset", line["source"].get("job"))["name"], line["evidence"]) for line in graph.lines("flow")}
     assert evidence == {("a", "explicit"), ("other", "explicit"), ("other", "co-occurrence")}
     assert set(graph.walk("b", "upstream")) == {EDGE, ("other", "job", "b")}
-    assert Evidence.EXPLICIT.word == "explicit"
+    assert Evidence.EXPLICIT.text == "explicit"
 
 
 def test_statistics_that_only_a_running_event_has_are_kept(tell: Tell) -> None:

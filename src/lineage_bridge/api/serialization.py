@@ -164,7 +164,7 @@ def graph_edge(edge: Edge) -> GraphEdge:
         target=node_id_of(edge.target),
         job=node_id_of(edge.job),
         origin=edge.origin.name.lower(),
-        evidence=edge.evidence.word,
+        evidence=edge.evidence.text,
         label=edge.label.value,
         last_seen=time_text(edge.last),
         hub=edge.hub,

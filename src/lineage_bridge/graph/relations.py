@@ -53,7 +53,7 @@ class Evidence(IntEnum):
     RENAMED = 5
 
     @property
-    def word(self) -> str:
+    def text(self) -> str:
         """How answers write it."""
         return self.name.lower().replace("_", "-")
 

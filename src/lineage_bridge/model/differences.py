@@ -68,7 +68,7 @@ class GraphDiff:
     next: int | None
 
 
-class Turn(IntEnum):
+class ChangeAction(IntEnum):
     """What became of a derived row."""
 
     REMOVED = 0
@@ -86,7 +86,7 @@ class ChangeRecord:
 
     seq: int
     kind: str
-    turn: Turn
+    turn: ChangeAction
     node: Node
     other: Node | None
     job: Node | None

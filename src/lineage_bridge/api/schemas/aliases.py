@@ -2,13 +2,13 @@
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.graph.facts.operations import AliasWord
+from lineage_bridge.graph.facts.operations import AliasStatement
 
 
 class AliasRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """Aliases to state, veto, or free of a veto: each of two names, or of two namespaces."""
 
-    aliases: list[AliasWord]
+    aliases: list[AliasStatement]
 
 
 class AliasesAccepted(Struct, frozen=True, tag_field="status", tag="accepted"):

@@ -25,7 +25,7 @@ from lineage_bridge.openlineage.verdict import Clean, Rejected, Repaired, judge
 Fact = tuple[str, Row, Row]
 """Relation, key, values."""
 
-NO_CONTENT = bytes(16)
+NO_FACETS = bytes(16)
 NO_RUN = b""
 """The id of a run that is not stated."""
 LINEAGE_KEYS = frozenset({"columnLineage", "lineage"})
@@ -87,20 +87,20 @@ class RefusedNameError(Exception):
         super().__init__(f"the id of {NodeKind(kind).name.lower()} {namespace!r} {name!r} belongs to another name")
 
 
-class Told(NamedTuple):
+class AlreadyEmitted(NamedTuple):
     """Nodes, and contents (with one of its facets each), whose rows are merged already, so that no event need bring them again.
 
     A node that is told later than it is known to be named need not be told either.
     """
 
     nodes: Mapping[Row, Row]
-    contents: Container[Row]
+    facet_sets: Container[Row]
 
 
-NOTHING_TOLD = Told({}, ())
+NOTHING_EMITTED = AlreadyEmitted({}, ())
 
 
-def facts(stored: StoredRecord, names: Names, told: Told = NOTHING_TOLD) -> list[Fact]:
+def facts(stored: StoredRecord, names: Names, emitted: AlreadyEmitted = NOTHING_EMITTED) -> list[Fact]:
     """The rows one record stands for, but for rows of nodes, contents and facets that are `told`.
 
     An event that cannot be folded becomes a row of `quarantine`; nothing is raised for its content.
@@ -110,19 +110,19 @@ def facts(stored: StoredRecord, names: Names, told: Told = NOTHING_TOLD) -> list
         verdict = judge(record.body, record.arrival_us)
         if isinstance(verdict, Rejected):
             return [_quarantine(stored, verdict.code, verdict.path, verdict.message)]
-        return _folded(stored, verdict, names, told)
+        return _facts_of_accepted(stored, verdict, names, emitted)
     if record.kind == RecordKind.REJECTED:
         reason = msgspec.json.decode(record.note, type=_Reason) if record.note else _Reason()
         return [_quarantine(stored, reason.code, reason.path, reason.message)]
     if record.kind == RecordKind.OPERATOR:
-        return [*operation(record), *_ended(record, names)]
+        return [*operation(record), *_ending_facts(record, names)]
     return []
 
 
-def _folded(stored: StoredRecord, verdict: Clean | Repaired, names: Names, told: Told) -> list[Fact]:
+def _facts_of_accepted(stored: StoredRecord, verdict: Clean | Repaired, names: Names, emitted: AlreadyEmitted) -> list[Fact]:
     """The facts of an accepted event; whatever goes wrong in here concerns this event alone."""
     try:
-        return _event_facts(stored, verdict, names, told)
+        return _rows_of_event(stored, verdict, names, emitted)
     except RefusedNameError as error:
         return [_quarantine(stored, "id_collision", "$", str(error))]
     except Exception as error:  # noqa: BLE001 - the boundary of one event within a batch: it is kept, with the reason
@@ -136,22 +136,22 @@ def _quarantine(stored: StoredRecord, code: str, path: str, message: str) -> Fac
     return "quarantine", (record.event_id, stored.source, stored.partition, stored.offset), values
 
 
-def _ended(record: LogRecord, names: Names) -> list[Fact]:
+def _ending_facts(record: LogRecord, names: Names) -> list[Fact]:
     try:
         return list(endings(record, names.node))
     except RefusedNameError:
         return []
 
 
-def _event_facts(stored: StoredRecord, verdict: Clean | Repaired, names: Names, told: Told) -> list[Fact]:
+def _rows_of_event(stored: StoredRecord, verdict: Clean | Repaired, names: Names, emitted: AlreadyEmitted) -> list[Fact]:
     event, record = verdict.event, stored.record
     time = event.time_us if event.time_us <= record.arrival_us + DAY_US else record.arrival_us
     repairs = ",".join(sorted({r.code for r in verdict.repairs} - _OF_A_COPY)) if isinstance(verdict, Repaired) else ""
-    statement = _Statement(record, event, time, names, told)
+    statement = _EventFacts(record, event, time, names, emitted)
     statement.add(
         "event",
         (event.time_us, record.event_id),
-        (time, event.type or "", statement.subject, *statement.speaks_of, repairs),
+        (time, event.type or "", statement.asserted_by, *statement.job_and_dataset, repairs),
     )
     statement.add(
         "event_record",
@@ -160,27 +160,27 @@ def _event_facts(stored: StoredRecord, verdict: Clean | Repaired, names: Names, 
     )
     if record.channel == RETRY:
         statement.add("released", (record.event_id,), (record.arrival_us,))
-    statement.speak()
+    statement.add_rows()
     return statement.facts
 
 
-class _Statement:
+class _EventFacts:
     """One event on its way to facts: who speaks (`subject`), of what, when, and with which ids. `facts` are those it has made."""
 
-    def __init__(self, record: LogRecord, event: Event, time: int, names: Names, told: Told) -> None:
+    def __init__(self, record: LogRecord, event: Event, time: int, names: Names, told: AlreadyEmitted) -> None:
         self.facts: list[Fact] = []
-        self.told = told
+        self.emitted = told
         self.event, self.time, self.id, self.names = event, time, record.event_id, names
         self.day = day_of(time)
         self.span = time, time
-        self.said_at = time, record.event_id, time, record.event_id
+        self.asserted_at = time, record.event_id, time, record.event_id
         self.job = names.job(event.job.namespace, event.job.name) if event.job else 0
         self.dataset = names.dataset(event.dataset.namespace, event.dataset.name) if event.dataset else 0
-        self.speaks_of = (self.job, 0 if event.job else self.dataset)
+        self.job_and_dataset = (self.job, 0 if event.job else self.dataset)
         self.origin = int(Origin.OBSERVED if event.kind == "run" else Origin.DECLARED)
-        self.subject = event.run.id if event.kind == "run" and event.run else self._design_time_subject()
+        self.asserted_by = event.run.id if event.kind == "run" and event.run else self._design_time_asserter()
 
-    def _design_time_subject(self) -> bytes:
+    def _design_time_asserter(self) -> bytes:
         event = self.event
         producer = _VERSION.sub("", event.producer)
         if event.job:
@@ -188,100 +188,100 @@ class _Statement:
         dataset = event.dataset or Dataset("", "", {}, {})
         return statement_id(NodeKind.DATASET, dataset.namespace, dataset.name, producer)
 
-    def speak(self) -> None:
+    def add_rows(self) -> None:
         """All but the event's own row and its copy."""
         event = self.event
         if event.job:
-            self.node(self.job, _JOB, event.job)
+            self.add_node(self.job, _JOB, event.job)
         if event.run and event.kind == "run" and event.job:
-            self.of_run(event.run, event.job)
+            self.add_run(event.run, event.job)
         elif event.job:
-            self.of_declared_job(event.job)
+            self.add_declared_job(event.job)
         if event.dataset:
-            self.of_dataset(event.dataset)
+            self.add_dataset(event.dataset)
 
     def add(self, relation: str, key: Row, values: Row) -> None:
         self.facts.append((relation, key, values))
 
-    def node(self, id_: int, kind: int, named: Job | Dataset) -> None:
-        self.name(id_, kind, named.namespace, named.name)
+    def add_node(self, id_: int, kind: int, named: Job | Dataset) -> None:
+        self.add_named_node(id_, kind, named.namespace, named.name)
 
-    def name(self, *row: int | str) -> None:
-        known = self.told.nodes.get(row)
+    def add_named_node(self, *row: int | str) -> None:
+        known = self.emitted.nodes.get(row)
         if known is None or known[0] > self.time:
             self.facts.append(("node", row, (self.time,)))
 
-    def said(self, about: int, side: int, content: bytes) -> None:
-        self.add("assertion", (self.subject, self.job, about, side, self.origin, content, self.day), self.said_at)
+    def add_assertion(self, node: int, side: int, facet_set: bytes) -> None:
+        self.add("assertion", (self.asserted_by, self.job, node, side, self.origin, facet_set, self.day), self.asserted_at)
 
-    def content(self, facets: Facets) -> bytes:
+    def add_facet_set(self, facets: Facets) -> bytes:
         """The address of what these facets say, once for all that say the same."""
         if not facets:
-            return NO_CONTENT
-        address, rows = _content(tuple(facets.items()))
-        if rows[0][1] not in self.told.contents:
+            return NO_FACETS
+        address, rows = _facet_set(tuple(facets.items()))
+        if rows[0][1] not in self.emitted.facet_sets:
             self.facts += rows
         return address
 
     # a run
 
-    def of_run(self, run: Run, job: Job) -> None:
-        self.run_row(run)
+    def add_run(self, run: Run, job: Job) -> None:
+        self.add_run_row(run)
         self.add("run_event", (run.id, self.event.type or "", self.day), self.span)
-        self.said(self.job, _SELF, self.content(job.facets))
+        self.add_assertion(self.job, _SELF, self.add_facet_set(job.facets))
         if run.facets:
-            self.said(self.job, _RUN, self.content(run.facets))
-            self.control(run, self.job)
+            self.add_assertion(self.job, _RUN, self.add_facet_set(run.facets))
+            self.add_job_dependencies(run, self.job)
         samples: dict[tuple[int, int], list[int | None]] = {}
         for side, access, datasets in (
             (Side.INPUT, Side.INPUT_ACCESS, self.event.inputs),
             (Side.OUTPUT, Side.OUTPUT_ACCESS, self.event.outputs),
         ):
             for dataset in datasets:
-                self.of_io(dataset, side, access, samples)
+                self.add_io(dataset, side, access, samples)
         for (dataset_id, side_code), counters in sorted(samples.items()):
             self.add("io_sample", (run.id, self.job, dataset_id, side_code, self.time), (*counters, self.id))
 
-    def run_row(self, run: Run) -> None:
+    def add_run_row(self, run: Run) -> None:
         parent: Row = _NOTHING_SAID
         nominal: Row = _NO_NOMINAL
         raw: Row = _NO_RAW
         if above := _run_facet(standard.ParentRunFacet, "parent", run):
-            parent = self.parent(above)
+            parent = self.add_parent(above)
         if interval := _run_facet(standard.NominalTimeRunFacet, "nominalTime", run):
             nominal = (_time(interval.nominalStartTime), _time(interval.nominalEndTime), self.time, self.id)
         if run.raw_id and parse_uuid(run.raw_id) is None:
             raw = (run.raw_id, self.id)
         self.add("run", (run.id, self.job), (*parent, *nominal, *raw))
 
-    def parent(self, facet: standard.ParentRunFacet) -> Row:
+    def add_parent(self, facet: standard.ParentRunFacet) -> Row:
         """The nodes of the parent's and the root's jobs, which may never speak themselves; returns the run's reference to them."""
-        parent_run, parent_job = self.named_run(facet.job.namespace, facet.job.name, facet.run.runId)
+        parent_run, parent_job = self.add_named_run(facet.job.namespace, facet.job.name, facet.run.runId)
         root_run = root_job = None
         if facet.root is not None:
-            root_run, root_job = self.named_run(facet.root.job.namespace, facet.root.job.name, facet.root.run.runId)
+            root_run, root_job = self.add_named_run(facet.root.job.namespace, facet.root.job.name, facet.root.run.runId)
         return parent_run, parent_job, root_run, root_job, self.time, self.id
 
-    def named_run(self, namespace: str, name: str, raw_id: str) -> tuple[bytes, int]:
+    def add_named_run(self, namespace: str, name: str, raw_id: str) -> tuple[bytes, int]:
         job = self.names.job(namespace, name)
         run = run_uuid(namespace, name, raw_id)
-        self.name(job, _JOB, namespace, name)
+        self.add_named_node(job, _JOB, namespace, name)
         return run, job
 
-    def of_io(self, dataset: Dataset, side: Side, access: Side, samples: dict[tuple[int, int], list[int | None]]) -> None:
+    def add_io(self, dataset: Dataset, side: Side, access: Side, samples: dict[tuple[int, int], list[int | None]]) -> None:
         id_, side_code = self.names.dataset(dataset.namespace, dataset.name), int(side)
-        self.node(id_, _DATASET, dataset)
-        self.add("run_io", (self.subject, self.job, id_, side_code, self.day), self.span)
+        self.add_node(id_, _DATASET, dataset)
+        self.add("run_io", (self.asserted_by, self.job, id_, side_code, self.day), self.span)
         if dataset.facets:
-            self.said(id_, side_code, self.content(dataset.facets))
-            self.lifecycle(id_, dataset)
+            self.add_assertion(id_, side_code, self.add_facet_set(dataset.facets))
+            self.add_lifecycle(id_, dataset)
         if dataset.access:
             rest = {key: text for key, text in dataset.access.items() if key not in STATISTICS}
             _sample(dataset, side, samples.setdefault((id_, side_code), [None, None, None]))
             if rest:
-                self.said(id_, int(access), self.content(rest))
+                self.add_assertion(id_, int(access), self.add_facet_set(rest))
 
-    def control(self, run: Run, job: int) -> None:
+    def add_job_dependencies(self, run: Run, job: int) -> None:
         """The jobs this run waits for, and those that wait for it."""
         facet = _run_facet(standard.JobDependenciesRunFacet, "jobDependencies", run)
         for direction, others in enumerate((facet.upstream, facet.downstream) if facet else ()):
@@ -291,50 +291,50 @@ class _Statement:
                 words = other.dependency_type or "", other.sequence_trigger_rule or "", other.status_trigger_rule or ""
                 self.add("job_dependency", (run.id, job, direction, self.names.job(namespace, name), id_, *words), self.span)
 
-    def lifecycle(self, id_: int, dataset: Dataset) -> None:
+    def add_lifecycle(self, id_: int, dataset: Dataset) -> None:
         """What became of the dataset, if that is said."""
         text = dataset.facets.get("lifecycleStateChange")
         facet = standard.read_as(standard.LifecycleStateChangeDatasetFacet, "dataset", "lifecycleStateChange", text) if text else None
         if facet:
             was = facet.previousIdentifier
             previous = self.names.dataset(was.namespace, was.name) if was else 0
-            self.add("lifecycle", (self.subject, self.job, id_, facet.lifecycleStateChange, previous, self.day), self.said_at)
+            self.add("lifecycle", (self.asserted_by, self.job, id_, facet.lifecycleStateChange, previous, self.day), self.asserted_at)
 
     # design time
 
-    def of_dataset(self, dataset: Dataset) -> None:
+    def add_dataset(self, dataset: Dataset) -> None:
         """What is said of a dataset itself."""
-        self.node(self.dataset, _DATASET, dataset)
-        self.said(self.dataset, _SELF, self.content(dataset.facets))
-        self.lifecycle(self.dataset, dataset)
+        self.add_node(self.dataset, _DATASET, dataset)
+        self.add_assertion(self.dataset, _SELF, self.add_facet_set(dataset.facets))
+        self.add_lifecycle(self.dataset, dataset)
 
-    def of_declared_job(self, job: Job) -> None:
+    def add_declared_job(self, job: Job) -> None:
         """One content for all of it: job, inputs, outputs and lineage are replaced together."""
         declared: list[tuple[int, int, bytes]] = []
         for side, datasets in ((int(Side.INPUT), self.event.inputs), (int(Side.OUTPUT), self.event.outputs)):
             for dataset in datasets:
                 id_ = self.names.dataset(dataset.namespace, dataset.name)
-                self.node(id_, _DATASET, dataset)
-                facets = self.content(dataset.facets)
+                self.add_node(id_, _DATASET, dataset)
+                facets = self.add_facet_set(dataset.facets)
                 if dataset.facets:
-                    self.said(id_, side, facets)
-                    self.lifecycle(id_, dataset)
+                    self.add_assertion(id_, side, facets)
+                    self.add_lifecycle(id_, dataset)
                 declared.append((side, id_, facets))
-        content, rows = _content(tuple(job.facets.items()), tuple(sorted(set(declared))))
+        facet_set, rows = _facet_set(tuple(job.facets.items()), tuple(sorted(set(declared))))
         self.facts += rows
         for side, id_, facets in declared:
-            self.add("declared_io", (content, side, id_, facets), ())
-        self.said(self.job, _SELF, content)
+            self.add("declared_io", (facet_set, side, id_, facets), ())
+        self.add_assertion(self.job, _SELF, facet_set)
 
 
 @lru_cache(8_192)
-def _content(facets: tuple[tuple[str, bytes], ...], declared: tuple[tuple[int, int, bytes], ...] = ()) -> tuple[bytes, tuple[Fact, ...]]:
+def _facet_set(facets: tuple[tuple[str, bytes], ...], declared: tuple[tuple[int, int, bytes], ...] = ()) -> tuple[bytes, tuple[Fact, ...]]:
     """The address of one content, and its rows. A content without facets and declarations is NO_CONTENT and has no rows.
 
     What a producer repeats is hashed and spelt out once; the rows of all that repeat it are the same objects.
     """
     if not facets and not declared:
-        return NO_CONTENT, ()
+        return NO_FACETS, ()
     hashed = sorted((key, text_hash(text), text) for key, text in facets)
     address = text_hash(b"".join(b"%d:%b%b" % (len(k := key.encode()), k, facet) for key, facet, _ in hashed) + repr(declared).encode())
     rows: list[Fact] = []

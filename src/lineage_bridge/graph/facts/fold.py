@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from lineage_bridge.graph.facts.events import Names, Told, facts
+from lineage_bridge.graph.facts.events import AlreadyEmitted, Names, facts
 from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.graph.relations import BY_NAME, RELATIONS, Row
 
 Tables = dict[str, dict[Row, Row]]
 """Relation to its rows, each as key to values."""
 
-SPOKEN = ("run", "run_event", "run_io", "io_sample", "assertion", "lifecycle", "job_dependency")
+ASSERTER_RELATIONS = ("run", "run_event", "run_io", "io_sample", "assertion", "lifecycle", "job_dependency")
 """The relations whose key begins with who spoke."""
 
 
@@ -22,9 +22,9 @@ def fold_records(records: Iterable[StoredRecord], names: Names, into: Tables | N
     """Merge the facts of `records` into `into` (changed in place), or into empty tables."""
     tables = empty_tables() if into is None else into
     laws = {relation.name: (tables[relation.name], relation.merge) for relation in RELATIONS}
-    told = Told(tables["node"], tables["facet_set"])
+    emitted = AlreadyEmitted(tables["node"], tables["facet_set"])
     for record in records:
-        for relation, key, values in facts(record, names, told):
+        for relation, key, values in facts(record, names, emitted):
             table, merge = laws[relation]
             known = table.setdefault(key, values)
             if known is not values:
@@ -48,7 +48,7 @@ def without_erased(tables: Tables) -> Tables:
     if not erased:
         return tables
     kept = dict(tables)
-    for name in SPOKEN:
+    for name in ASSERTER_RELATIONS:
         kept[name] = {key: values for key, values in tables[name].items() if key[0] not in erased}
     kept["event"] = {key: values for key, values in tables["event"].items() if values[2] not in erased}
     kept["event_record"] = {key: values for key, values in tables["event_record"].items() if key[:2] in kept["event"]}

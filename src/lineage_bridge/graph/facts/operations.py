@@ -23,7 +23,7 @@ class End(msgspec.Struct, frozen=True):
     name: str | None = None
 
 
-class AliasWord(msgspec.Struct, frozen=True, omit_defaults=True):
+class AliasStatement(msgspec.Struct, frozen=True, omit_defaults=True):
     """An alias, a veto or a lifted veto. `a` and `b` are two names, or two namespaces of which `b` may have a `prefix` before its names.
 
     `evidence` says why. A veto is on the evidence it names, on all evidence of that kind, or on all there is.
@@ -41,7 +41,7 @@ class AliasWord(msgspec.Struct, frozen=True, omit_defaults=True):
 class _Operation(msgspec.Struct):
     operation: str
     runs: list[str] = []
-    aliases: list[AliasWord] = []
+    aliases: list[AliasStatement] = []
 
 
 def operation(record: LogRecord) -> Iterator[tuple[str, Row, Row]]:
@@ -66,7 +66,7 @@ def _facts(said: _Operation, record: LogRecord) -> Iterator[tuple[str, Row, Row]
             yield "alias_statement", (*key, *order), (said.operation, record.principal)
 
 
-def alias_key(operation: str, word: AliasWord) -> Row:
+def alias_key(operation: str, word: AliasStatement) -> Row:
     """The key of a word in the relation `alias`. Raises RequestError for a word that means nothing."""
     whole = word.a.name is None and word.b.name is None
     if word.entity not in ENTITIES:
@@ -89,7 +89,7 @@ def alias_key(operation: str, word: AliasWord) -> Row:
     return int(ENTITIES[word.entity]), int(whole and not everywhere), spaces[0], names[0], spaces[1], names[1], kind, word.evidence
 
 
-def _check_alias(word: AliasWord, *, whole: bool) -> None:
+def _check_alias(word: AliasStatement, *, whole: bool) -> None:
     if word.prefix and not whole:
         raise RequestError("only namespaces have a prefix")
     if not word.a.namespace or not word.b.namespace:

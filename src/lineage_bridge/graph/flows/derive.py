@@ -9,13 +9,13 @@ from typing import Any
 
 from lineage_bridge.graph.contents.search_terms import SEARCHED, search_text
 from lineage_bridge.graph.facts.events import LINEAGE_KEYS, NAMING_KEYS, Names
-from lineage_bridge.graph.facts.facet_texts import Texts
+from lineage_bridge.graph.facts.facet_texts import FacetTexts
 from lineage_bridge.graph.facts.fold import Tables
 from lineage_bridge.graph.flows.run_shape import SHAPING_KEYS
-from lineage_bridge.graph.flows.run_shapes import Presents
+from lineage_bridge.graph.flows.run_shapes import RunShapes
 from lineage_bridge.graph.flows.shapes import Expansion, Shape, expand
-from lineage_bridge.graph.identity.claims import CLAIMING, Claim, claims
-from lineage_bridge.graph.identity.grouping import PlainBook, identities, words
+from lineage_bridge.graph.identity.claims import CLAIMING, NamespaceClaim, read_claims
+from lineage_bridge.graph.identity.grouping import StepsInMemory, names_in_groups, stated_aliases
 from lineage_bridge.graph.identity.steps import Spelling, symlinks
 from lineage_bridge.graph.ids import NodeKind, node_id
 from lineage_bridge.graph.relations import Row, Side
@@ -70,10 +70,10 @@ def derive(tables: Tables, names: Names, *, stitch: bool = False) -> Derived:
     return _Derivation(tables, names, stitch=stitch).run()
 
 
-class Firsts(dict[Any, int]):
+class FirstSeen(dict[Any, int]):
     """When each of some things was first mentioned."""
 
-    def meet(self, what: object, first: int) -> None:
+    def note(self, what: object, first: int) -> None:
         """Learn of a mention."""
         known = self.get(what)
         if known is None or first < known:
@@ -84,30 +84,30 @@ class _Derivation:
     def __init__(self, tables: Tables, names: Names, *, stitch: bool) -> None:
         self.tables, self.names, self.stitch = tables, names, stitch
         self.out: Derived = defaultdict(set)
-        self.texts = Texts(tables, names)
+        self.texts = FacetTexts(tables, names)
 
     def run(self) -> Derived:
-        self.read_jobs(Presents(self.tables, self.texts, self.out, stitch=self.stitch))
+        self.read_jobs(RunShapes(self.tables, self.texts, self.out, stitch=self.stitch))
         self.read_facets()
         self.read_search_texts()
         self.read_symlinks()
         self.read_claims()
-        self.read_live()
+        self.read_mentioned()
         self.read_identity()
         return dict(self.out)
 
     # jobs
 
-    def read_jobs(self, presents: Presents) -> None:
+    def read_jobs(self, presents: RunShapes) -> None:
         for shape in presents.shapes.values():
-            self.read_shape(shape, expand(shape, self.texts.meanings))
+            self.read_shape(shape, expand(shape, self.texts.lineage_sets))
         for (job, shape_id), days in presents.job_shapes.items():
             self.out["job_shape"].update((job, shape_id, day, *span) for day, span in days.items())
             shape = presents.shapes[shape_id]
             self.out["job_io"].update((job, dataset, side, shape.origin) for side, dataset in shape.members)
-            self.out["job_lineage_set"].update((job, *statement, shape.origin) for statement in shape.statements)
-            self.out["flow"].update(bind(expand(shape, self.texts.meanings), job, shape.origin))
-            for hub, hub_id in hubs(shape_id, expand(shape, self.texts.meanings)):
+            self.out["job_lineage_set"].update((job, *statement, shape.origin) for statement in shape.lineage_sets)
+            self.out["flow"].update(bind_to_job(expand(shape, self.texts.lineage_sets), job, shape.origin))
+            for hub, hub_id in hubs_with_ids(shape_id, expand(shape, self.texts.lineage_sets)):
                 self.out["hub"].add((hub_id, job, shape.origin))
                 self.out["hub_io"].update((hub_id, int(Side.INPUT), dataset) for dataset in hub.inputs)
                 self.out["hub_io"].update((hub_id, int(Side.OUTPUT), dataset) for dataset in hub.outputs)
@@ -117,18 +117,18 @@ class _Derivation:
         counts = sides.count(Side.INPUT), sides.count(Side.OUTPUT), len(expansion.hubs)
         self.out["shape"].add((shape.id, shape.origin, *counts))
         self.out["shape_io"].update((shape.id, *member) for member in shape.members)
-        self.out["shape_lineage_set"].update((shape.id, *statement) for statement in shape.statements)
+        self.out["shape_lineage_set"].update((shape.id, *statement) for statement in shape.lineage_sets)
         self.out["shape_flow"].update((shape.id, *flow) for flow in expansion.flows)
 
     # facets and names
 
     def read_facets(self) -> None:
         best: dict[tuple[int, int, str], tuple[int, int, bytes, bytes]] = {}
-        for (_, job, about, side, _, content, _), (_, _, last, event) in self.tables["assertion"].items():
+        for (_, job, node, side, _, facet_set, _), (_, _, last, event) in self.tables["assertion"].items():
             if side not in ENTITY_SIDES:
                 continue
-            for key, facet in self.texts.facets(content).items():
-                place = about, facet_owner(key, job), key
+            for key, facet in self.texts.facets(facet_set).items():
+                place = node, facet_owner(key, job), key
                 candidate = facet_rank(key, side), last, event, facet
                 best[place] = max(best.get(place, candidate), candidate)
         for (node, job, key), (rank, time, event, facet) in best.items():
@@ -140,7 +140,7 @@ class _Derivation:
             if job == 0 and key in SEARCHED and not self.texts.is_deleted(facet):
                 facets[node][key] = self.texts.text(facet)
         for node, known in facets.items():
-            text = search_text(self.texts.there[node].namespace, self.texts.there[node].name, known)
+            text = search_text(self.texts.names_by_id[node].namespace, self.texts.names_by_id[node].name, known)
             if text:
                 self.out["search_text"].add((node, *text))
 
@@ -150,70 +150,72 @@ class _Derivation:
                 other = self.names.dataset(namespace, name)
                 if other != node:
                     self.out["symlink"].add((node, other, type_))
-        for _, _, about, side, _, content, _ in self.tables["assertion"]:
-            facet = self.texts.facets(content).get("symlinks")
+        for _, _, node, side, _, facet_set, _ in self.tables["assertion"]:
+            facet = self.texts.facets(facet_set).get("symlinks")
             if side in ENTITY_SIDES and facet:
-                self.out["symlink_evidence"].add((about, facet))
+                self.out["symlink_evidence"].add((node, facet))
 
     def read_claims(self) -> None:
         said: dict[tuple[int, str, bytes], int] = {}
-        for (_, _, about, side, _, content, _), (first, *_) in self.tables["assertion"].items():
-            for key, facet in self.texts.facets(content).items() if side in ENTITY_SIDES else ():
-                if key in CLAIMING and self.texts.there[about].kind == NodeKind.DATASET:
-                    said[about, key, facet] = min(said.get((about, key, facet), first), first)
-        firsts: dict[Claim, int] = {}
-        for (about, key, facet), first in said.items():
-            _, *name = self.texts.there[about]
-            made = claims(*name, key, self.texts.text(facet))
+        for (_, _, node, side, _, facet_set, _), (first, *_) in self.tables["assertion"].items():
+            for key, facet in self.texts.facets(facet_set).items() if side in ENTITY_SIDES else ():
+                if key in CLAIMING and self.texts.names_by_id[node].kind == NodeKind.DATASET:
+                    said[node, key, facet] = min(said.get((node, key, facet), first), first)
+        firsts: dict[NamespaceClaim, int] = {}
+        for (node, key, facet), first in said.items():
+            _, *name = self.texts.names_by_id[node]
+            made = read_claims(*name, key, self.texts.text(facet))
             if made:
-                self.out["namespace_claim_evidence"].add((about, key, facet, first))
+                self.out["namespace_claim_evidence"].add((node, key, facet, first))
             firsts.update({claim: min(firsts.get(claim, first), first) for claim in made})
         self.out["namespace_claim"] = {(*claim, first) for claim, first in firsts.items()}
 
     def read_identity(self) -> None:
-        there = {id_: self.texts.there[id_] for id_, _ in self.out["live"]}
+        there = {id_: self.texts.names_by_id[id_] for id_, _ in self.out["live"]}
         links = ((there[dataset], there[other], type_) for dataset, other, type_ in self.out["symlink"])
-        book = PlainBook(there.values(), links, words(self.tables["alias"]), [Claim(*row[:-1]) for row in self.out["namespace_claim"]])
-        self.out["name_alias"] = {(owner_id(self.names, s), *here, rule, *to) for s, here, to, rule in book.respelt}
-        self.out["namespace_alias"] = {(space, *link) for space, link in book.respaced}
-        self.out["identity"] = set(identities(there, book))
+        book = StepsInMemory(
+            there.values(), links, stated_aliases(self.tables["alias"]), [NamespaceClaim(*row[:-1]) for row in self.out["namespace_claim"]]
+        )
+        self.out["name_alias"] = {(owner_id(self.names, s), *here, rule, *to) for s, here, to, rule in book.name_aliases}
+        self.out["namespace_alias"] = {(space, *link) for space, link in book.namespace_aliases}
+        self.out["identity"] = set(names_in_groups(there, book))
 
-    def read_live(self) -> None:
-        live, contents, facets = Firsts(), Firsts(), Firsts()
+    def read_mentioned(self) -> None:
+        live, facet_sets, facets = FirstSeen(), FirstSeen(), FirstSeen()
         for (_, _, dataset, _, _), (first, _) in self.tables["run_io"].items():
-            live.meet(dataset, first)
-        for (_, job, about, _, _, content, _), (first, *_) in self.tables["assertion"].items():
-            live.meet(job, first)
-            live.meet(about, first)
-            contents.meet(content, first)
-        for content, _, dataset, said_of_it in self.tables["declared_io"]:
-            if content in contents:
-                live.meet(dataset, contents[content])
-                contents.meet(said_of_it, contents[content])
-        for content, first in contents.items():
-            for found in self.texts.facets(content).items():
-                facets.meet(found, first)
+            live.note(dataset, first)
+        for (_, job, node, _, _, facet_set, _), (first, *_) in self.tables["assertion"].items():
+            live.note(job, first)
+            live.note(node, first)
+            facet_sets.note(facet_set, first)
+        for facet_set, _, dataset, said_of_it in self.tables["declared_io"]:
+            if facet_set in facet_sets:
+                live.note(dataset, facet_sets[facet_set])
+                facet_sets.note(said_of_it, facet_sets[facet_set])
+        for facet_set, first in facet_sets.items():
+            for found in self.texts.facets(facet_set).items():
+                facets.note(found, first)
         for (key, facet), first in facets.items():
             if key in _NAMING:
                 nodes = named_nodes(key, self.texts.text(facet), self.names)
-                self.texts.name(nodes)
+                self.texts.remember_names(nodes)
                 self.out["facet_node"].update((node[0], facet) for node in nodes if key in NAMING_KEYS)
                 for node in nodes:
-                    live.meet(node[0], first)
-        self.read_meanings(facets)
-        self.out["annotation"] = {row for key, facet in facets if key in LINEAGE_KEYS for row in self.texts.remarks(key, facet)}
+                    live.note(node[0], first)
+        self.read_lineage_sets(facets)
+        self.out["annotation"] = {row for key, facet in facets if key in LINEAGE_KEYS for row in self.texts.annotations(key, facet)}
         self.out["live"] = {(node, first) for node, first in live.items() if node}
 
-    def read_meanings(self, facets: Firsts) -> None:
+    def read_lineage_sets(self, facets: FirstSeen) -> None:
         """What is read from these facets, as far as they name nodes or make shapes."""
         for (key, facet), first in facets.items():
             if key in NAMING_KEYS | SHAPING_KEYS:
-                meaning = self.texts.meaning(key, facet) if key in SHAPING_KEYS else None
-                self.out["facet_lineage_set"].add((facet, key, meaning, first))
-                if meaning in self.texts.meanings:
-                    said = self.texts.meanings[meaning]
-                    self.out["lineage_set"].add((meaning, int(said.explicit)))
-                    self.out["column_statement"].update((meaning, *statement) for statement in said.statements)
+                lineage_set = self.texts.lineage_set(key, facet) if key in SHAPING_KEYS else None
+                self.out["facet_lineage_set"].add((facet, key, lineage_set, first))
+                if lineage_set in self.texts.lineage_sets:
+                    said = self.texts.lineage_sets[lineage_set]
+                    self.out["lineage_set"].add((lineage_set, int(said.explicit)))
+                    self.out["column_statement"].update((lineage_set, *statement) for statement in said.statements)
 
 
 def owner_id(names: Names, spelling: Spelling) -> int:
@@ -221,13 +223,13 @@ def owner_id(names: Names, spelling: Spelling) -> int:
     return node_id(names.key, NodeKind(spelling.kind), spelling.namespace, spelling.name)
 
 
-def bind(expansion: Expansion, job: int, origin: int) -> Iterator[Row]:
+def bind_to_job(expansion: Expansion, job: int, origin: int) -> Iterator[Row]:
     """The rows of `flow` for one job."""
     for source, target, evidence in expansion.flows:
         yield source if source != OWN else job, target if target != OWN else job, job, origin, evidence
 
 
-def hubs(shape_id: int, expansion: Expansion) -> Iterable[tuple[Any, int]]:
+def hubs_with_ids(shape_id: int, expansion: Expansion) -> Iterable[tuple[Any, int]]:
     """The hubs of a shape, each with its id."""
     return [(hub, hub_id(shape_id, place)) for place, hub in enumerate(expansion.hubs)]
 

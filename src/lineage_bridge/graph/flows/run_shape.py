@@ -7,7 +7,7 @@ its job type facet) takes something back: of a side, and of the lineage of one c
 from collections.abc import Iterable
 from typing import NamedTuple, TypeVar
 
-from lineage_bridge.graph.flows.shape_history import Growth, of_run
+from lineage_bridge.graph.flows.shape_history import ShapeHistory, run_history
 from lineage_bridge.graph.flows.shapes import Shape, make_shape
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.openlineage import facets as standard
@@ -18,7 +18,7 @@ _MARK = bytes(15)
 _SNAPSHOT, _STREAMING = 1, 2
 
 
-class Naming(NamedTuple):
+class NamedDataset(NamedTuple):
     """A run named a dataset on a side, first and last at these times."""
 
     side: int
@@ -27,28 +27,28 @@ class Naming(NamedTuple):
     last: int
 
 
-class Stated(NamedTuple):
+class StatedLineage(NamedTuple):
     """A run said a meaning (or a mark) of a carrier, first and last at these times; `last` counts where it said several of one carrier."""
 
     carrier: int
-    meaning: bytes
+    lineage_set: bytes
     first: int
     last: int
 
 
-def carriers(about: int, job: int, side: int) -> list[tuple[str, int]]:
+def carriers(node: int, job: int, side: int) -> list[tuple[str, int]]:
     """Which facets said about a node shape who says them, and what carries them.
 
     columnLineage of an output, lineage and job type of the job itself; of a dataset that a design-time statement without a job is about,
     both kinds of lineage.
     """
     if side == Side.OUTPUT:
-        return [("columnLineage", about)]
+        return [("columnLineage", node)]
     if side != Side.SELF:
         return []
     if job == 0:
-        return [("columnLineage", about), ("lineage", about)]
-    return [("lineage", job), ("jobType", job)] if about == job else []
+        return [("columnLineage", node), ("lineage", node)]
+    return [("lineage", job), ("jobType", job)] if node == job else []
 
 
 def declaring_keys(job: int) -> tuple[str, ...]:
@@ -56,11 +56,11 @@ def declaring_keys(job: int) -> tuple[str, ...]:
     return ("lineage",) if job else ("columnLineage", "lineage")
 
 
-def speaker(job: int, about: int, side: int) -> int:
+def flow_owner(job: int, node: int, side: int) -> int:
     """Under which node what is said of `about` itself gives flows: the job, or the dataset of a statement without a job; 0 for none."""
     if side != Side.SELF:
         return 0
-    return about if job in (0, about) else 0
+    return node if job in (0, node) else 0
 
 
 def read_mark(text: bytes) -> bytes | None:
@@ -74,39 +74,39 @@ def read_mark(text: bytes) -> bytes | None:
     return _MARK + bytes((flags,)) if flags else None
 
 
-def is_mark(meaning: bytes) -> bool:
+def is_mark(lineage_set: bytes) -> bool:
     """Whether this is a mark instead of a meaning."""
-    return meaning.startswith(_MARK)
+    return lineage_set.startswith(_MARK)
 
 
-def is_snapshot(meaning: bytes) -> bool:
+def is_snapshot(lineage_set: bytes) -> bool:
     """Whether this is the mark of a run whose events are complete snapshots."""
-    return is_mark(meaning) and bool(meaning[-1] & _SNAPSHOT)
+    return is_mark(lineage_set) and bool(lineage_set[-1] & _SNAPSHOT)
 
 
-def is_streaming(meaning: bytes) -> bool:
+def is_streaming(lineage_set: bytes) -> bool:
     """Whether this is the mark of a run that says it is streaming."""
-    return is_mark(meaning) and bool(meaning[-1] & _STREAMING)
+    return is_mark(lineage_set) and bool(lineage_set[-1] & _STREAMING)
 
 
-def run_shape(job: int, namings: Iterable[Naming], stated: Iterable[Stated]) -> tuple[Shape, Growth]:
+def run_shape(job: int, named: Iterable[NamedDataset], stated: Iterable[StatedLineage]) -> tuple[Shape, ShapeHistory]:
     """The shape of a run of a job by all it said, and since when it has had it."""
-    named, every = list(namings), list(stated)
-    said = [row for row in every if not is_mark(row.meaning)]
-    marks = [row for row in every if is_mark(row.meaning)]
+    named, every = list(named), list(stated)
+    said = [row for row in every if not is_mark(row.lineage_set)]
+    marks = [row for row in every if is_mark(row.lineage_set)]
     changes = [row.first for rows in (named, said, marks) for row in rows]
-    if any(is_snapshot(row.meaning) for row in marks):
+    if any(is_snapshot(row.lineage_set) for row in marks):
         changes += [row.last for row in named]
         named = [row for side in Side for row in _newest([row for row in named if row.side == side])]
         outputs = {row.dataset for row in named if row.side == Side.OUTPUT}
         by_carrier = [[row for row in said if row.carrier == carrier] for carrier in sorted({row.carrier for row in said})]
         changes += [row.last for rows in by_carrier if len(rows) > 1 for row in rows]
         said = [row for rows in by_carrier if rows[0].carrier in {job, *outputs} for row in _newest(rows)]
-    shape = make_shape(Origin.OBSERVED, [(row.side, row.dataset) for row in named], [(row.carrier, row.meaning) for row in said])
-    return shape, of_run(changes)
+    shape = make_shape(Origin.OBSERVED, [(row.side, row.dataset) for row in named], [(row.carrier, row.lineage_set) for row in said])
+    return shape, run_history(changes)
 
 
-_Row = TypeVar("_Row", Naming, Stated)
+_Row = TypeVar("_Row", NamedDataset, StatedLineage)
 
 
 def _newest(rows: list[_Row]) -> list[_Row]:

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from lineage_bridge.graph.relations import Evidence, Origin, Side
-from lineage_bridge.graph.statements.lineage_sets import NO_SOURCE, OWN, Meaning
+from lineage_bridge.graph.statements.lineage_sets import NO_SOURCE, OWN, LineageSet
 
 NO_SHAPE = 0
 """The shape of a run that named no dataset."""
@@ -26,7 +26,7 @@ class Shape(NamedTuple):
     id: int
     origin: int
     members: tuple[tuple[int, int], ...]
-    statements: tuple[tuple[int, bytes], ...]
+    lineage_sets: tuple[tuple[int, bytes], ...]
 
 
 class Flow(NamedTuple):
@@ -62,18 +62,18 @@ def _shape_id(what: tuple[int, tuple[tuple[int, int], ...], tuple[tuple[int, byt
     return int.from_bytes(digest, "big", signed=True) or 1
 
 
-def expand(shape: Shape, meanings: dict[bytes, Meaning]) -> Expansion:
+def expand(shape: Shape, lineage_sets: dict[bytes, LineageSet]) -> Expansion:
     """The flows of a shape: the explicit statement if there is one, else columns, else whatever occurred together."""
     inputs = [dataset for side, dataset in shape.members if side == Side.INPUT]
     outputs = [dataset for side, dataset in shape.members if side == Side.OUTPUT]
-    said = [(carrier, meanings[meaning]) for carrier, meaning in shape.statements if meaning in meanings]
-    if any(meaning.explicit for _, meaning in said):
-        return _explicit(inputs, outputs, [meaning for _, meaning in said if meaning.explicit])
+    said = [(carrier, lineage_sets[lineage_set]) for carrier, lineage_set in shape.lineage_sets if lineage_set in lineage_sets]
+    if any(lineage_set.explicit for _, lineage_set in said):
+        return _explicit(inputs, outputs, [lineage_set for _, lineage_set in said if lineage_set.explicit])
     return _implied(inputs, outputs, said, Evidence.STITCHED if shape.origin == Origin.INFERRED else Evidence.CO_OCCURRENCE)
 
 
-def _explicit(inputs: list[int], outputs: list[int], meanings: list[Meaning]) -> Expansion:
-    statements = [statement for meaning in meanings for statement in meaning.statements]
+def _explicit(inputs: list[int], outputs: list[int], lineage_sets: list[LineageSet]) -> Expansion:
+    statements = [statement for lineage_set in lineage_sets for statement in lineage_set.statements]
     sources = {s.source for s in statements if s.type != NO_SOURCE}
     targets = {s.target for s in statements}
     flows = {Flow(s.source, s.target, int(Evidence.EXPLICIT)) for s in statements if s.type != NO_SOURCE}
@@ -82,12 +82,12 @@ def _explicit(inputs: list[int], outputs: list[int], meanings: list[Meaning]) ->
     return Expansion(tuple(sorted(flow for flow in flows if flow[:2] != (OWN, OWN))), ())
 
 
-def _implied(inputs: list[int], outputs: list[int], said: list[tuple[int, Meaning]], together: Evidence) -> Expansion:
+def _implied(inputs: list[int], outputs: list[int], said: list[tuple[int, LineageSet]], together: Evidence) -> Expansion:
     """Columns first; what else occurred `together` counts as that evidence."""
     evidence = int(together)
     named: dict[int, set[int]] = {}
-    for carrier, meaning in said:
-        named.setdefault(carrier, set()).update(statement.source for statement in meaning.statements)
+    for carrier, lineage_set in said:
+        named.setdefault(carrier, set()).update(statement.source for statement in lineage_set.statements)
     mentioned = set().union(*named.values()) if named else set()
     flows = {Flow(source, target, int(Evidence.COLUMN)) for target, sources in named.items() for source in sources}
     products = [

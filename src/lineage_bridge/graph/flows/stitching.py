@@ -27,7 +27,7 @@ class Sibling(NamedTuple):
     parent: bytes
     side: int
     first: int
-    subject: bytes
+    asserted_by: bytes
     job: int
     last: int
 
@@ -41,18 +41,18 @@ def one_side(inputs: int, outputs: int, statements: int, *, streaming: bool) -> 
     return Side.INPUT if streaming else None
 
 
-def holder(writer: Sibling, readers: Iterable[Sibling]) -> Sibling | None:
+def reader_of(writer: Sibling, readers: Iterable[Sibling]) -> Sibling | None:
     """The reader that a writer works for, of those that began last before it (at most LOOK_BACK, all of one parent run)."""
     holding = [reader for reader in readers if reader.first < writer.first and writer.last <= reader.last]
     return holding[0] if len(holding) == 1 else None
 
 
-def stitched(siblings: Iterable[Sibling]) -> list[tuple[Sibling, Sibling]]:
+def find_stitches(siblings: Iterable[Sibling]) -> list[tuple[Sibling, Sibling]]:
     """Every writer with the reader it works for."""
     families: dict[bytes, tuple[list[Sibling], list[Sibling]]] = {}
     for sibling in sorted(siblings):
         families.setdefault(sibling.parent, ([], []))[sibling.side].append(sibling)
-    pairs = ((writer, holder(writer, _before(writer, readers))) for readers, writers in families.values() for writer in writers)
+    pairs = ((writer, reader_of(writer, _before(writer, readers))) for readers, writers in families.values() for writer in writers)
     return [(writer, reader) for writer, reader in pairs if reader]
 
 
@@ -65,6 +65,6 @@ def stitched_shape(reader: Shape, writer: Shape) -> Shape:
     return make_shape(Origin.INFERRED, [*reader.members, *writer.members], ())
 
 
-def stitch_id(subject: bytes, job: int) -> bytes:
+def stitch_id(asserted_by: bytes, job: int) -> bytes:
     """Under which subject a writing run is stitched."""
-    return blake2b(b"%b%d" % (subject, job), digest_size=16, person=b"stitch").digest()
+    return blake2b(b"%b%d" % (asserted_by, job), digest_size=16, person=b"stitch").digest()

@@ -32,7 +32,7 @@ _NOWHERE = re.compile(r"[^.]+|.*\.(?:local|localhost|localdomain|svc|docker\.int
 _LOOPBACK = re.compile(r"localhost|127\..*|0\.0\.0\.0|\[::1?\]", re.IGNORECASE)
 
 
-class Claim(NamedTuple):
+class NamespaceClaim(NamedTuple):
     """Two names of datasets, or with `whole` two namespaces, are one. With `sole`, it stands if `a` is claimed to be nothing else."""
 
     whole: int
@@ -65,14 +65,14 @@ _CLUSTERS = msgspec.json.Decoder(_Cluster)
 
 
 @lru_cache(20_000)
-def claims(namespace: str, name: str, key: str, text: bytes) -> tuple[Claim, ...]:
+def read_claims(namespace: str, name: str, key: str, text: bytes) -> tuple[NamespaceClaim, ...]:
     """What a facet of a dataset of this name claims, sorted; nothing if it cannot be read or is withdrawn."""
     if standard.is_deleted(text):
         return ()
     return tuple(sorted(set(_of_cluster(namespace, name, text) if key == CLUSTER else _of_source(namespace, name, text))))
 
 
-def agreed(some: Iterable[Claim]) -> list[Claim]:
+def uncontradicted(some: Iterable[NamespaceClaim]) -> list[NamespaceClaim]:
     """Those that no other contradicts. All claims on each `a` must be given, without those that are vetoed."""
     others: dict[tuple[int, str, str], set[tuple[str, str]]] = defaultdict(set)
     every = list(some)
@@ -82,7 +82,7 @@ def agreed(some: Iterable[Claim]) -> list[Claim]:
     return [claim for claim in every if not claim.sole or len(others[claim[:3]]) == 1]
 
 
-def _of_cluster(namespace: str, name: str, text: bytes) -> Iterator[Claim]:
+def _of_cluster(namespace: str, name: str, text: bytes) -> Iterator[NamespaceClaim]:
     try:
         facet = _CLUSTERS.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -96,10 +96,10 @@ def _of_cluster(namespace: str, name: str, text: bytes) -> Iterator[Claim]:
     yield from _servers_of(cluster, here | told, CLUSTER)
     for server in here:
         if len(here) == 1 and _SHARED.fullmatch(server):
-            yield Claim(0, server, name, cluster, name, CLUSTER, 1)
+            yield NamespaceClaim(0, server, name, cluster, name, CLUSTER, 1)
 
 
-def _of_source(namespace: str, name: str, text: bytes) -> Iterator[Claim]:
+def _of_source(namespace: str, name: str, text: bytes) -> Iterator[NamespaceClaim]:
     facet = standard.read_as(standard.DatasourceDatasetFacet, "dataset", SOURCE, text)
     uri = (facet.uri if facet else None) or ""
     here, there = _kafka(namespace), _kafka(uri)
@@ -108,13 +108,13 @@ def _of_source(namespace: str, name: str, text: bytes) -> Iterator[Claim]:
         yield from _servers_of(min(ids), here | there if len(ids) == 1 else (), SOURCE)
     elif here & there:
         for a in filter(_names_one, here & there):
-            yield from (Claim(1, *_pair(a, b), SOURCE, 0) for b in filter(_names_one, there - here))
+            yield from (NamespaceClaim(1, *_pair(a, b), SOURCE, 0) for b in filter(_names_one, there - here))
     elif address := _JDBC.fullmatch(namespace):
         yield from _of_database(address, name, uri)
 
 
-def _servers_of(cluster: str, servers: Iterable[str], key: str) -> Iterator[Claim]:
-    return (Claim(1, server, "", cluster, "", key, 1) for server in servers if _names_one(server))
+def _servers_of(cluster: str, servers: Iterable[str], key: str) -> Iterator[NamespaceClaim]:
+    return (NamespaceClaim(1, server, "", cluster, "", key, 1) for server in servers if _names_one(server))
 
 
 def _pair(a: str, b: str) -> tuple[str, str, str, str]:
@@ -122,7 +122,7 @@ def _pair(a: str, b: str) -> tuple[str, str, str, str]:
     return least, "", other, ""
 
 
-def _of_database(address: re.Match[str], name: str, uri: str) -> Iterator[Claim]:
+def _of_database(address: re.Match[str], name: str, uri: str) -> Iterator[NamespaceClaim]:
     """A table of an address without a system, as the driver's address of the same server spells it."""
     host, port = address["host"].lower(), address["port"]
     for link in space_links(uri) if not _LOOPBACK.fullmatch(host) else ():
@@ -130,7 +130,7 @@ def _of_database(address: re.Match[str], name: str, uri: str) -> Iterator[Claim]
         for space in _ends(link.other) if spelling else ():
             scheme, _, server = space.partition("://")
             if spelling and server == f"{host}:{port or PORTS.get(scheme, '')}":
-                yield Claim(0, address[0], name, space, spelling[1], SOURCE, 1)
+                yield NamespaceClaim(0, address[0], name, space, spelling[1], SOURCE, 1)
 
 
 def _ends(namespace: str) -> set[str]:

@@ -3,56 +3,56 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from lineage_bridge.graph.identity.claims import Claim, agreed
+from lineage_bridge.graph.identity.claims import NamespaceClaim, uncontradicted
 from lineage_bridge.graph.identity.naming.spelling import SpaceLink, all_space_links, closure
-from lineage_bridge.graph.identity.steps import OPERATOR, RULE, SYMLINK, Link, Spelling, Step, Vetoes, Word, canonical_order, groups
+from lineage_bridge.graph.identity.steps import OPERATOR, RULE, SYMLINK, Link, Spelling, StatedAlias, Step, Vetoes, canonical_order, groups
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import NEVER_US, Row
 
 
-def words(rows: Mapping[Row, Row]) -> list[Word]:
+def stated_aliases(rows: Mapping[Row, Row]) -> list[StatedAlias]:
     """The rows of the relation `alias` as words."""
-    return [Word._make((*key, int(values[1] != NEVER_US), int(bool(values[3])))) for key, values in rows.items()]
+    return [StatedAlias._make((*key, int(values[1] != NEVER_US), int(bool(values[3])))) for key, values in rows.items()]
 
 
-def standing(said: Iterable[Word], vetoes: Vetoes) -> Iterator[Word]:
+def valid_aliases(said: Iterable[StatedAlias], vetoes: Vetoes) -> Iterator[StatedAlias]:
     """The aliases that operators stated and no veto takes back."""
     for word in said:
         if word.stated and (vetoes.link_stands(word.entity, word.link) if word.whole else vetoes.stands(step_of(word))):
             yield word
 
 
-def step_of(word: Word) -> Step:
+def step_of(word: StatedAlias) -> Step:
     """An operator's alias of two names, as a step."""
     return Step(*word.ends, OPERATOR, word.evidence)
 
 
-def claim_stands(claim: Claim, vetoes: Vetoes) -> bool:
+def claim_stands(claim: NamespaceClaim, vetoes: Vetoes) -> bool:
     """Whether no veto takes a claim back."""
     return vetoes.link_stands(int(NodeKind.DATASET), claim.link) if claim.whole else vetoes.stands(claim.step)
 
 
-class PlainBook:
+class StepsInMemory:
     """Every step and link of some spellings that are there, of the symlinks between them, of claims, and of operators' words."""
 
     def __init__(
         self,
         there: Iterable[Spelling],
         symlinks: Iterable[tuple[Spelling, Spelling, str]],
-        said: Collection[Word],
-        claims: Iterable[Claim] = (),
+        said: Collection[StatedAlias],
+        claims: Iterable[NamespaceClaim] = (),
     ) -> None:
         self.vetoes = Vetoes()
         self.vetoes.add(said)
-        stated = list(standing(said, self.vetoes))
+        stated = list(valid_aliases(said, self.vetoes))
         ends = {end for word in stated if not word.whole for end in word.ends}
         datasets = {s for s in (*there, *ends) if s.kind == NodeKind.DATASET}
         spaces = {s.namespace for s in datasets}
         spaces |= {
             space for word in stated if word.whole and word.entity == NodeKind.DATASET for space in (word.a_namespace, word.b_namespace)
         }
-        self.respelt = {(s, *step) for s in datasets for step in closure(s.namespace, s.name)}
-        self.respaced: set[tuple[str, SpaceLink]] = {(space, link) for space in spaces for link in all_space_links(space)}
+        self.name_aliases = {(s, *step) for s in datasets for step in closure(s.namespace, s.name)}
+        self.namespace_aliases: set[tuple[str, SpaceLink]] = {(space, link) for space in spaces for link in all_space_links(space)}
         self._steps: dict[Spelling, set[Step]] = defaultdict(set)
         self._links: dict[tuple[int, str], set[Link]] = defaultdict(set)
         for step in (*self._rule_steps(), *(Step(a, b, SYMLINK, type_) for a, b, type_ in symlinks)):
@@ -62,9 +62,9 @@ class PlainBook:
                 self._link(word.entity, word.link)
             else:
                 self._add(step_of(word))
-        for _, link in self.respaced:
+        for _, link in self.namespace_aliases:
             self._link(int(NodeKind.DATASET), Link(link, RULE, link.rule))
-        for claim in agreed(claim for claim in claims if claim_stands(claim, self.vetoes)):
+        for claim in uncontradicted(claim for claim in claims if claim_stands(claim, self.vetoes)):
             if claim.whole:
                 self._link(int(NodeKind.DATASET), claim.link)
             else:
@@ -72,7 +72,7 @@ class PlainBook:
 
     def _rule_steps(self) -> Iterator[Step]:
         kind = int(NodeKind.DATASET)
-        for _, here, to, rule in self.respelt:
+        for _, here, to, rule in self.name_aliases:
             yield Step(Spelling(kind, *here), Spelling(kind, *to), RULE, rule)
 
     def _add(self, step: Step) -> None:
@@ -95,7 +95,7 @@ class PlainBook:
         return sorted(self._links.get((kind, namespace), ()))
 
 
-def identities(there: Mapping[int, Spelling], book: PlainBook) -> Iterator[tuple[int, int, str, str]]:
+def names_in_groups(there: Mapping[int, Spelling], book: StepsInMemory) -> Iterator[tuple[int, int, str, str]]:
     """(node, head, namespace, name) of nodes not alone under their own name: the least node of the group, and its canonical name."""
     found = groups(there.values(), book)
     nodes = {spelling: id_ for id_, spelling in there.items()}

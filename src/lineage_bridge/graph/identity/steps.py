@@ -47,7 +47,7 @@ class Link(NamedTuple):
     evidence: str
 
 
-class Book(Protocol):
+class Steps(Protocol):
     """What is known of steps and links. Only those that stand are given."""
 
     def steps(self, spellings: Collection[Spelling]) -> Iterable[Step]:
@@ -87,7 +87,7 @@ def bridge_order(spelling: Spelling) -> tuple[int, int, bytes, bytes]:
     return bridge_rank(spelling.namespace), *canonical_order(spelling)
 
 
-def groups(starts: Iterable[Spelling], book: Book) -> dict[Spelling, Group]:
+def groups(starts: Iterable[Spelling], book: Steps) -> dict[Spelling, Group]:
     """The group of each of these spellings."""
     above: dict[Spelling, Spelling] = {}
     steps: set[Step] = set()
@@ -107,7 +107,7 @@ def groups(starts: Iterable[Spelling], book: Book) -> dict[Spelling, Group]:
     return _grouped(wanted, above, steps)
 
 
-def _linked(spellings: Iterable[Spelling], book: Book) -> Iterator[Step]:
+def _linked(spellings: Iterable[Spelling], book: Steps) -> Iterator[Step]:
     for spelling in spellings:
         for link, kind, evidence in book.links(spelling.kind, spelling.namespace):
             if link.space == spelling.namespace and (there := link.forth(spelling.name)):
@@ -146,7 +146,7 @@ def rule_steps(spelling: Spelling) -> Iterator[Step]:
             yield Step(spelling, Spelling(spelling.kind, *to), RULE, rule)
 
 
-class Word(NamedTuple):
+class StatedAlias(NamedTuple):
     """What operators said of one alias: a row of the relation. `stated` and `vetoed` are 0 or 1.
 
     With `whole`, it is about two namespaces: every name `n` of `a_namespace` is the name `b_name + n` of `b_namespace`.
@@ -180,7 +180,7 @@ class Vetoes:
     def __init__(self) -> None:
         self._on: set[tuple[int, int, str, str, str, str, str, str]] = set()
 
-    def add(self, words: Iterable[Word]) -> None:
+    def add(self, words: Iterable[StatedAlias]) -> None:
         """Learn of vetoes."""
         self._on.update(word[:8] for word in words if word.vetoed)
 

@@ -12,7 +12,7 @@ NO_SOURCE = "-"
 """The type of a statement that its target has no upstream."""
 
 
-class Statement(NamedTuple):
+class LineageStatement(NamedTuple):
     """One source of one target. Empty fields mean the whole dataset; `type` and `subtype` are empty when unknown."""
 
     target: int
@@ -24,19 +24,19 @@ class Statement(NamedTuple):
     masking: int
 
 
-class Remark(NamedTuple):
+class Annotation(NamedTuple):
     """What a text says besides a statement, which does not make it another statement: empty where it says nothing.
 
     The runs are those of a job at either end, as they were written.
     """
 
-    statement: Statement
+    statement: LineageStatement
     description: str
     target_run: str
     source_run: str
 
 
-class Ends:
+class Endpoints:
     """The ends that one facet names, as ids; `nodes` collects them as rows of the relation node."""
 
     def __init__(self, names: Names) -> None:

@@ -5,14 +5,14 @@ Source: the LineageFacet 1-0-0 of OpenLineage. A job carries entries, each with 
 
 from collections.abc import Iterator
 
-from lineage_bridge.graph.statements.endpoints import NO_SOURCE, OWN, Ends, Remark, Statement
+from lineage_bridge.graph.statements.endpoints import NO_SOURCE, OWN, Annotation, Endpoints, LineageStatement
 from lineage_bridge.openlineage import facets as standard
 
 NOTHING_KNOWN = "", "", 0
 """Type, subtype and masking of a source without transformations."""
 
 
-def read_explicit(text: bytes, ends: Ends) -> Iterator[Remark] | None:
+def read_explicit(text: bytes, ends: Endpoints) -> Iterator[Annotation] | None:
     """The statements of a `lineage` facet; None when it is a tombstone or cannot be read as what its carrier may say."""
     if standard.lineage_carrier(text) == "job":
         of_job = standard.read_as(standard.LineageJobFacet, "job", "lineage", text)
@@ -21,7 +21,7 @@ def read_explicit(text: bytes, ends: Ends) -> Iterator[Remark] | None:
     return _of_dataset(of_dataset, ends) if of_dataset else None
 
 
-def _entries(facet: standard.LineageJobFacet, ends: Ends) -> Iterator[Remark]:
+def _entries(facet: standard.LineageJobFacet, ends: Endpoints) -> Iterator[Annotation]:
     for entry in facet.entries:
         is_dataset = entry.type == "DATASET"
         target = ends.dataset(entry.namespace or "", entry.name or "") if is_dataset else ends.job(entry.namespace, entry.name)
@@ -29,11 +29,11 @@ def _entries(facet: standard.LineageJobFacet, ends: Ends) -> Iterator[Remark]:
         yield from _into(target, run, entry.inputs, entry.fields if is_dataset else None, ends)
 
 
-def _of_dataset(facet: standard.LineageDatasetFacet, ends: Ends) -> Iterator[Remark]:
+def _of_dataset(facet: standard.LineageDatasetFacet, ends: Endpoints) -> Iterator[Annotation]:
     """A dataset has no own job, so a source that names nobody is nobody."""
-    for remark in _into(OWN, "", facet.inputs, facet.fields, ends):
-        if remark.statement.source != OWN or remark.statement.type == NO_SOURCE:
-            yield remark
+    for annotation in _into(OWN, "", facet.inputs, facet.fields, ends):
+        if annotation.statement.source != OWN or annotation.statement.type == NO_SOURCE:
+            yield annotation
 
 
 def _into(
@@ -41,11 +41,11 @@ def _into(
     run: str,
     inputs: tuple[standard.LineageInput, ...] | None,
     fields: dict[str, standard.LineageField] | None,
-    ends: Ends,
-) -> Iterator[Remark]:
+    ends: Endpoints,
+) -> Iterator[Annotation]:
     """All that flows into one target. Empty inputs state that nothing does; absent ones state nothing."""
     if inputs is not None and not inputs:
-        yield Remark(Statement(target, "", OWN, "", NO_SOURCE, "", 0), "", run, "")
+        yield Annotation(LineageStatement(target, "", OWN, "", NO_SOURCE, "", 0), "", run, "")
     for source in inputs or ():
         yield from _source(target, "", run, source, ends)
     for field, column in (fields or {}).items():
@@ -53,13 +53,13 @@ def _into(
             yield from _source(target, field, run, source, ends)
 
 
-def _source(target: int, field: str, run: str, source: standard.LineageInput, ends: Ends) -> Iterator[Remark]:
+def _source(target: int, field: str, run: str, source: standard.LineageInput, ends: Endpoints) -> Iterator[Annotation]:
     """One source, as often as it is transformed; empty transformations are absent ones."""
     is_dataset = source.type == "DATASET"
     id_ = ends.dataset(source.namespace or "", source.name or "") if is_dataset else ends.job(source.namespace, source.name)
     source_field, source_run = (source.field or "", "") if is_dataset else ("", source.runId or "")
     for change in source.transformations or ():
         stated = change.type or "", change.subtype or "", int(bool(change.masking))
-        yield Remark(Statement(target, field, id_, source_field, *stated), change.description or "", run, source_run)
+        yield Annotation(LineageStatement(target, field, id_, source_field, *stated), change.description or "", run, source_run)
     if not source.transformations:
-        yield Remark(Statement(target, field, id_, source_field, *NOTHING_KNOWN), "", run, source_run)
+        yield Annotation(LineageStatement(target, field, id_, source_field, *NOTHING_KNOWN), "", run, source_run)

@@ -13,38 +13,38 @@ from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.identity.steps import symlinks
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Row
-from lineage_bridge.graph.statements.endpoints import NO_SOURCE, OWN, Ends, Remark, Statement
+from lineage_bridge.graph.statements.endpoints import NO_SOURCE, OWN, Annotation, Endpoints, LineageStatement
 from lineage_bridge.graph.statements.explicit import read_explicit
 from lineage_bridge.openlineage import facets as standard
 
-__all__ = ["NO_SOURCE", "OWN", "Meaning", "Remark", "Statement", "named_nodes", "read_meaning"]
+__all__ = ["NO_SOURCE", "OWN", "Annotation", "LineageSet", "LineageStatement", "named_nodes", "read_lineage_set"]
 
 
-class Meaning(NamedTuple):
+class LineageSet(NamedTuple):
     """What one facet says. `nodes` are rows of the relation node for the names it uses; `remarks` are those that say anything."""
 
     id: bytes
     explicit: bool
-    statements: tuple[Statement, ...]
+    statements: tuple[LineageStatement, ...]
     nodes: tuple[Row, ...]
-    remarks: tuple[Remark, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
 
 
-def read_meaning(key: str, text: bytes, names: Names) -> Meaning | None:
+def read_lineage_set(key: str, text: bytes, names: Names) -> LineageSet | None:
     """The meaning of a `columnLineage` facet of a dataset or a `lineage` facet; None when it says nothing that can be read.
 
     Explicit lineage that names no flow is a statement nevertheless: the complete one.
     """
-    ends = Ends(names)
+    ends = Endpoints(names)
     explicit = key == "lineage"
     said = read_explicit(text, ends) if explicit else _read_columns(text, ends)
-    remarks = sorted(set(said)) if said is not None else []
-    if said is None or not (remarks or explicit):
+    annotations = sorted(set(said)) if said is not None else []
+    if said is None or not (annotations or explicit):
         return None
-    statements = tuple(sorted({remark.statement for remark in remarks}))
+    statements = tuple(sorted({annotation.statement for annotation in annotations}))
     of = f"{key} of {standard.lineage_carrier(text)}" if explicit else key
     digest = blake2b(repr((of, [tuple(s) for s in statements])).encode("utf-8", "surrogatepass"), digest_size=16, person=b"meaning")
-    return Meaning(digest.digest(), explicit, statements, tuple(sorted(ends.nodes)), tuple(r for r in remarks if any(r[1:])))
+    return LineageSet(digest.digest(), explicit, statements, tuple(sorted(ends.nodes)), tuple(r for r in annotations if any(r[1:])))
 
 
 def named_nodes(key: str, text: bytes, names: Names) -> tuple[Row, ...]:
@@ -60,8 +60,8 @@ def named_nodes(key: str, text: bytes, names: Names) -> tuple[Row, ...]:
     if key == "symlinks":
         found = {(namespace, name) for namespace, name, _ in symlinks(text)}
         return tuple(sorted((names.dataset(*name), int(NodeKind.DATASET), *name) for name in found))
-    meaning = read_meaning(key, text, names)
-    return meaning.nodes if meaning else ()
+    lineage_set = read_lineage_set(key, text, names)
+    return lineage_set.nodes if lineage_set else ()
 
 
 def _parents(text: bytes, names: Names) -> tuple[Row, ...]:
@@ -78,7 +78,7 @@ def _dependencies(text: bytes, names: Names) -> tuple[Row, ...]:
     return tuple(sorted((names.job(*name), int(NodeKind.JOB), *name) for name in found))
 
 
-def _read_columns(text: bytes, ends: Ends) -> Iterator[Remark]:
+def _read_columns(text: bytes, ends: Endpoints) -> Iterator[Annotation]:
     facet = standard.read_as(standard.ColumnLineageDatasetFacet, "dataset", "columnLineage", text)
     for field, column in facet.fields.items() if facet else ():
         for source in column.inputFields or ():
@@ -88,14 +88,16 @@ def _read_columns(text: bytes, ends: Ends) -> Iterator[Remark]:
         yield from _column("", source, _deprecated(""), "", ends)
 
 
-def _column(field: str, source: standard.InputField, deprecated: tuple[str, str, int], description: str, ends: Ends) -> Iterator[Remark]:
+def _column(
+    field: str, source: standard.InputField, deprecated: tuple[str, str, int], description: str, ends: Endpoints
+) -> Iterator[Annotation]:
     """One source column, as often as it is transformed; what older producers say of the whole column counts where they say nothing else."""
     id_ = ends.dataset(source.namespace, source.name)
     for change in source.transformations or ():
         stated = change.type or "", change.subtype or "", int(bool(change.masking))
-        yield Remark(Statement(OWN, field, id_, source.field or "", *stated), change.description or "", "", "")
+        yield Annotation(LineageStatement(OWN, field, id_, source.field or "", *stated), change.description or "", "", "")
     if not source.transformations:
-        yield Remark(Statement(OWN, field, id_, source.field or "", *deprecated), description, "", "")
+        yield Annotation(LineageStatement(OWN, field, id_, source.field or "", *deprecated), description, "", "")
 
 
 def _deprecated(word: str) -> tuple[str, str, int]:

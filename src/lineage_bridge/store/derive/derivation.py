@@ -7,12 +7,12 @@ computes the same from scratch.
 from collections.abc import Iterable, Mapping
 
 from lineage_bridge.graph.facts.events import LINEAGE_KEYS, NAMING_KEYS, Names
-from lineage_bridge.graph.facts.facet_texts import remarks
+from lineage_bridge.graph.facts.facet_texts import annotation_rows
 from lineage_bridge.graph.flows.derive import ENTITY_SIDES, facet_owner, facet_rank
-from lineage_bridge.graph.flows.run_shape import SHAPING_KEYS, carriers, is_mark, read_mark, speaker
+from lineage_bridge.graph.flows.run_shape import SHAPING_KEYS, carriers, flow_owner, is_mark, read_mark
 from lineage_bridge.graph.identity.claims import CLAIMING
 from lineage_bridge.graph.relations import FACET_SET, Origin, Row
-from lineage_bridge.graph.statements.lineage_sets import named_nodes, read_meaning
+from lineage_bridge.graph.statements.lineage_sets import named_nodes, read_lineage_set
 from lineage_bridge.ports.graph_store import Budget
 from lineage_bridge.store.chunks import batches
 from lineage_bridge.store.connection import StoreConnection
@@ -25,7 +25,7 @@ from lineage_bridge.store.merging import merge_sql
 from lineage_bridge.store.write.changes import ChangeRecorder
 
 _READ = NAMING_KEYS | SHAPING_KEYS
-Subject = tuple[bytes, int]
+Asserter = tuple[bytes, int]
 Contents = dict[bytes, dict[str, bytes]]
 _REMEMBERED = 500_000
 _LAST_TIME = 2**63 - 1
@@ -114,7 +114,7 @@ class Derivation:
 
     # what touches a subject
 
-    def subjects_with_new_members(self) -> set[Subject]:
+    def subjects_with_new_members(self) -> set[Asserter]:
         """The runs in the staged batch that name a dataset they had not named before, or not so early. Ask before the batch is merged."""
         rows = self.connection.execute(
             "SELECT DISTINCT i.run, i.job FROM in_run_io i WHERE NOT EXISTS (SELECT 1 FROM run_io r WHERE r.run = i.run AND r.job = i.job "
@@ -122,14 +122,14 @@ class Derivation:
         )
         return {(run, job) for run, job in rows}
 
-    def keep_up(self, rows: Mapping[str, list[Row]], touched: set[Subject], budget: Budget) -> None:
+    def keep_up(self, rows: Mapping[str, list[Row]], touched: set[Asserter], budget: Budget) -> None:
         """Derive what a merged batch changed: `touched` are the runs with new members."""
         contents: Contents = {}
         for content, key, facet in rows.get("facet_set", []):
             contents.setdefault(content, {})[key] = facet
         said = rows.get("assertion", [])
         touched |= self._new_statements(said, contents)
-        touched |= {(row[0], own) for row in said if row[4] == Origin.DECLARED and (own := speaker(*row[1:4]))}
+        touched |= {(row[0], own) for row in said if row[4] == Origin.DECLARED and (own := flow_owner(*row[1:4]))}
         self.run_shapes.stage(said)
         touched |= self.run_shapes.snapshots()
         self.run_shapes.see_staged()
@@ -146,7 +146,7 @@ class Derivation:
         self.stitching.keep_up(self._shapes([], budget), budget)
         self.search.keep_up(budget.rows // _ROWS_A_TEXT + 1)
 
-    def _shapes(self, touched: list[Subject], budget: Budget) -> list[Subject]:
+    def _shapes(self, touched: list[Asserter], budget: Budget) -> list[Asserter]:
         """Reshape what earlier batches left and what was touched, within the budget; the rest is left. Those that were reshaped."""
         left = self.connection.execute("SELECT asserted_by, job FROM derive_queue LIMIT 1000").fetchall()
         waiting = list(dict.fromkeys([*left, *touched]))
@@ -159,7 +159,7 @@ class Derivation:
 
     # statements
 
-    def _new_statements(self, said: list[Row], contents: Contents) -> set[Subject]:
+    def _new_statements(self, said: list[Row], contents: Contents) -> set[Asserter]:
         """Store what runs newly said of lineage; the runs that did."""
         self._read_meanings(_firsts(said, contents))
         bearing = {content: facets for content, facets in contents.items() if not SHAPING_KEYS.isdisjoint(facets)}
@@ -174,7 +174,7 @@ class Derivation:
                     found[place] = min(found.get(place, first), first)
         return self._merge_statements([(*place, first) for place, first in found.items()])
 
-    def _merge_statements(self, found: list[Row]) -> set[Subject]:
+    def _merge_statements(self, found: list[Row]) -> set[Asserter]:
         self.connection.execute("DELETE FROM in_run_lineage_set")
         self.connection.executemany("INSERT INTO in_run_lineage_set VALUES (?, ?, ?, ?, ?)", found)
         new = self.connection.execute(
@@ -223,12 +223,12 @@ class Derivation:
         nodes = named_nodes(key, text, self.names)
         self.add_nodes((*node, first) for node in nodes)
         self.connection.executemany("INSERT INTO facet_node VALUES (?, ?) ON CONFLICT DO NOTHING", [(node[0], facet) for node in nodes])
-        meaning = read_meaning(key, text, self.names) if key in LINEAGE_KEYS else None
+        meaning = read_lineage_set(key, text, self.names) if key in LINEAGE_KEYS else None
         self.connection.execute("INSERT INTO facet_lineage_set VALUES (?, ?, ?, ?)", (facet, key, meaning.id if meaning else None, first))
         if meaning is None:
             return None
         marks = ", ".join("?" * 12)
-        self.connection.executemany(f"INSERT INTO annotation VALUES ({marks})", list(remarks(facet, meaning)))
+        self.connection.executemany(f"INSERT INTO annotation VALUES ({marks})", list(annotation_rows(facet, meaning)))
         if self.connection.execute(statements.ADD_LINEAGE_SET, (meaning.id, int(meaning.explicit))).rowcount:
             self.connection.executemany(
                 statements.ADD_COLUMNS,

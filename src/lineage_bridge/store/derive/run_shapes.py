@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from lineage_bridge.graph.flows.derive import hub_id
-from lineage_bridge.graph.flows.run_shape import Naming, Stated, is_snapshot, run_shape, speaker
-from lineage_bridge.graph.flows.shape_history import NO_GROWTH, Growth, newest_content, of_declaration
+from lineage_bridge.graph.flows.run_shape import NamedDataset, StatedLineage, flow_owner, is_snapshot, run_shape
+from lineage_bridge.graph.flows.shape_history import NO_HISTORY, ShapeHistory, declaration_history, newest_facet_set
 from lineage_bridge.graph.flows.shapes import NO_SHAPE, Shape, expand, make_shape
 from lineage_bridge.graph.relations import Origin, Row, Side
 from lineage_bridge.graph.statements.lineage_sets import OWN
 from lineage_bridge.ports.graph_store import Budget
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive import run_shape_statements as statements
-from lineage_bridge.store.query.assertions import MeaningOf, dated, declared_shape, read_meaning, sayings_of
+from lineage_bridge.store.query.assertions import MeaningOf, dated, declared_shape, read_lineage_set, sayings_of
 from lineage_bridge.store.write.changes import ChangeRecorder
 
 Subject = tuple[bytes, int]
@@ -32,7 +32,7 @@ class RunShapeWriter:
         """Stage when subjects spoke, by the rows of `said` in a batch: a job by its runs and statements, a dataset by its own."""
         days: dict[tuple[bytes, int, int], tuple[int, int, int]] = {}
         for subject, job, about, side, origin, _, day, first, _, last, _ in said:
-            if own := speaker(job, about, side):
+            if own := flow_owner(job, about, side):
                 known = days.get((subject, own, day), (origin, first, last))
                 days[subject, own, day] = min(known[0], origin), min(known[1], first), max(known[2], last)
         self.see_nothing()
@@ -69,20 +69,20 @@ class RunShapeWriter:
             "SELECT p.asserted_by, p.job, p.origin, p.shape, p.first_shape_at, p.current_since "
             "FROM in_asserter i STRAIGHT_JOIN run_shape p USING (asserted_by, job)"
         )
-        namings: dict[Subject, list[Naming]] = {}
-        stated: dict[Subject, list[Stated]] = {}
+        namings: dict[Subject, list[NamedDataset]] = {}
+        stated: dict[Subject, list[StatedLineage]] = {}
         cost = len(subjects)
         for run, job, *naming in self.connection.execute(
             "SELECT r.run, r.job, r.side, r.dataset, min(r.first), max(r.last) "
             "FROM in_asserter i STRAIGHT_JOIN run_io r ON r.run = i.asserted_by AND r.job = i.job GROUP BY r.run, r.job, r.dataset, r.side"
         ):
-            namings.setdefault((run, job), []).append(Naming(*naming))
+            namings.setdefault((run, job), []).append(NamedDataset(*naming))
             cost += 1
         for subject, job, carrier, meaning, first in self.connection.execute(
             "SELECT s.asserted_by, s.job, s.carrier, s.lineage_set, s.first "
             "FROM in_asserter i STRAIGHT_JOIN run_lineage_set s USING (asserted_by, job)"
         ):
-            stated.setdefault((subject, job), []).append(Stated(carrier, meaning, first, 0))
+            stated.setdefault((subject, job), []).append(StatedLineage(carrier, meaning, first, 0))
             cost += 1
         moves: list[tuple[Subject, int, Shape]] = []
         grown: list[tuple[int, int, int | None, bytes, int]] = []
@@ -93,11 +93,11 @@ class RunShapeWriter:
             else:
                 said = dated(self.connection, key, stated.get(key, []), meaning_of)
                 shape, growth = run_shape(job, namings.get(key, ()), said)
-                if any(is_snapshot(row.meaning) for row in said):
+                if any(is_snapshot(row.lineage_set) for row in said):
                     self.speak(job, [row.dataset for row in namings.get(key, ())], ())
             if shape.id != old:
                 moves.append((key, old, shape))
-            if [growth.sprouted, growth.reached] != known:
+            if [growth.first_shape_at, growth.current_since] != known:
                 grown.append((*growth, subject, job))
         self.connection.executemany(
             "UPDATE run_shape SET first_shape_at = ?, current_since = ?, pending_until = ? WHERE asserted_by = ? AND job = ?", grown
@@ -107,17 +107,17 @@ class RunShapeWriter:
     def _query(self, sql: str) -> list[tuple[bytes, int, int, int, int, int]]:
         return self.connection.execute(sql).fetchall()
 
-    def _declared(self, key: Subject, meaning_of: MeaningOf) -> tuple[Shape, Growth]:
+    def _declared(self, key: Subject, meaning_of: MeaningOf) -> tuple[Shape, ShapeHistory]:
         """The shape of a design-time statement: its newest content alone."""
         subject, job = key
         sayings = sayings_of(self.connection, subject, job)
-        content = newest_content(sayings)
+        content = newest_facet_set(sayings)
         if content is None:
-            return make_shape(Origin.DECLARED, (), ()), NO_GROWTH
-        for said in sorted({saying.content for saying in sayings}):
+            return make_shape(Origin.DECLARED, (), ()), NO_HISTORY
+        for said in sorted({saying.facet_set for saying in sayings}):
             shape = declared_shape(self.connection, job, said, meaning_of)
-            self.speak(job, [dataset for _, dataset in shape.members], [meaning for _, meaning in shape.statements])
-        return declared_shape(self.connection, job, content, meaning_of), of_declaration(sayings)
+            self.speak(job, [dataset for _, dataset in shape.members], [meaning for _, meaning in shape.lineage_sets])
+        return declared_shape(self.connection, job, content, meaning_of), declaration_history(sayings)
 
     def speak(self, job: int, nodes: Iterable[int], meanings: Iterable[bytes]) -> None:
         """Remember the nodes that a job's statements name, now or earlier: where to look for flows it once had."""
@@ -170,7 +170,7 @@ class RunShapeWriter:
         """Store the flows of a shape that is met for the first time."""
         if self.connection.execute("SELECT 1 FROM shape WHERE shape = ?", (shape.id,)).fetchone():
             return
-        expansion = expand(shape, {meaning: read_meaning(self.connection, meaning) for _, meaning in shape.statements})
+        expansion = expand(shape, {meaning: read_lineage_set(self.connection, meaning) for _, meaning in shape.lineage_sets})
         sides = [side for side, _ in shape.members]
         execute, many = self.connection.execute, self.connection.executemany
         execute(
@@ -178,7 +178,7 @@ class RunShapeWriter:
             (shape.id, shape.origin, sides.count(Side.INPUT), sides.count(Side.OUTPUT), len(expansion.hubs)),
         )
         many("INSERT INTO shape_io VALUES (?, ?, ?)", [(shape.id, side, dataset) for side, dataset in shape.members])
-        many("INSERT INTO shape_lineage_set VALUES (?, ?, ?)", [(shape.id, *statement) for statement in shape.statements])
+        many("INSERT INTO shape_lineage_set VALUES (?, ?, ?)", [(shape.id, *statement) for statement in shape.lineage_sets])
         many("INSERT INTO shape_flow VALUES (?, ?, ?, ?)", [(shape.id, *flow) for flow in expansion.flows])
         for place, hub in enumerate(expansion.hubs):
             id_ = hub_id(shape.id, place)

@@ -9,9 +9,9 @@ import msgspec
 
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.flows.derive import owner_id
-from lineage_bridge.graph.identity.grouping import standing
+from lineage_bridge.graph.identity.grouping import valid_aliases
 from lineage_bridge.graph.identity.naming.spelling import all_space_links, closure
-from lineage_bridge.graph.identity.steps import Spelling, Vetoes, Word, symlinks
+from lineage_bridge.graph.identity.steps import Spelling, StatedAlias, Vetoes, symlinks
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import ALIAS, NEVER_US, Row
 from lineage_bridge.store.connection import StoreConnection
@@ -128,16 +128,16 @@ class AliasWriter:
 
     def _used(self, queries: Iterable[str], *parameters: str) -> bool:
         """Whether an alias that stands uses a name or a namespace."""
-        return any(self._stands(Word(*row)) for sql in queries for row in self.connection.execute(sql, parameters))
+        return any(self._stands(StatedAlias(*row)) for sql in queries for row in self.connection.execute(sql, parameters))
 
-    def _stands(self, word: Word) -> bool:
+    def _stands(self, word: StatedAlias) -> bool:
         vetoes, entity, here, there = Vetoes(), word.entity, word[2:4], word[4:6]
         for a, b in ((here, there), (there, here)):
             if word.whole:
-                vetoes.add(Word(*row) for row in self.connection.execute(_BETWEEN_SPACES, (entity, a[0], b[0])))
+                vetoes.add(StatedAlias(*row) for row in self.connection.execute(_BETWEEN_SPACES, (entity, a[0], b[0])))
             else:
-                vetoes.add(Word(*row) for row in self.connection.execute(_BETWEEN, (entity, 0, *a, *b)))
-        return any(True for _ in standing([word], vetoes))
+                vetoes.add(StatedAlias(*row) for row in self.connection.execute(_BETWEEN, (entity, 0, *a, *b)))
+        return any(True for _ in valid_aliases([word], vetoes))
 
     def _one(self, sql: str, *parameters: object) -> bool:
         return self.connection.execute(sql, parameters).fetchone() is not None

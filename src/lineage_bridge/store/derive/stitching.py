@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from lineage_bridge.graph.flows.shapes import NO_SHAPE, Shape, make_shape
-from lineage_bridge.graph.flows.stitching import LOOK_BACK, RULE, Sibling, holder, one_side, stitch_id, stitched_shape
+from lineage_bridge.graph.flows.stitching import LOOK_BACK, RULE, Sibling, one_side, reader_of, stitch_id, stitched_shape
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.ports.graph_store import Budget
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive.run_shapes import RunShapeWriter
 
-Subject = tuple[bytes, int]
+Asserter = tuple[bytes, int]
 
 _CANDIDATES = """SELECT r.parent_run, p.first, p.asserted_by, p.job, p.last, p.shape, p.current_since, h.inputs, h.outputs,
 EXISTS (SELECT 1 FROM shape_lineage_set s WHERE s.shape = p.shape),
@@ -79,7 +79,7 @@ class StitchWriter:
         self.connection.execute("DELETE FROM sibling")
         self.connection.execute("DELETE FROM stitch_queue")
 
-    def keep_up(self, reshaped: Iterable[Subject], budget: Budget) -> None:
+    def keep_up(self, reshaped: Iterable[Asserter], budget: Budget) -> None:
         """Look again at the runs of the batch and those that were reshaped, and at what waits."""
         if not self.on:
             return
@@ -104,7 +104,7 @@ class StitchWriter:
                 self._stitch(subject, job)
             spent += _COST * len(waiting)
 
-    def gone(self, subjects: Iterable[Subject]) -> None:
+    def gone(self, subjects: Iterable[Asserter]) -> None:
         """Forget runs that were taken out, and look again at those they were stitched to."""
         if self.on:
             self.connection.execute("DELETE FROM in_stitch")
@@ -115,7 +115,7 @@ class StitchWriter:
     def _examine(self) -> None:
         """Compare the runs in `in_stitch` with what was known of them; the writers that this concerns wait to be looked at."""
         known = {row[3:5]: _SiblingState(Sibling(*row[:6]), *row[6:]) for row in self.connection.execute(_KNOWN).fetchall()}
-        now: dict[Subject, _SiblingState] = {}
+        now: dict[Asserter, _SiblingState] = {}
         for parent, first, subject, job, last, shape, reached, inputs, outputs, states, streaming in self.connection.execute(
             _CANDIDATES
         ).fetchall():
@@ -157,15 +157,15 @@ class StitchWriter:
         if writer is None or writer.side != Side.OUTPUT:
             return
         readers = [Sibling(*row) for row in self.connection.execute(_READERS, (writer.parent, writer.first)).fetchall()]
-        reader = holder(writer, readers)
+        reader = reader_of(writer, readers)
         if reader is None:
             return
         id_ = stitch_id(subject, job)
-        values = {"id": id_, "asserted_by": subject, "job": job, "reader": reader.subject, "reader_job": reader.job}
+        values = {"id": id_, "asserted_by": subject, "job": job, "reader": reader.asserted_by, "reader_job": reader.job}
         self.connection.execute("INSERT INTO stitch VALUES (:asserted_by, :job, :reader, :reader_job)", values)
         self.connection.execute(_SEEN, values)
         self.connection.execute(_DAYS, (id_, subject, job))
-        shape = stitched_shape(self._shape(reader.subject, reader.job), self._shape(subject, job))
+        shape = stitched_shape(self._shape(reader.asserted_by, reader.job), self._shape(subject, job))
         self.run_shapes.move([((id_, job), NO_SHAPE, shape)])
 
     def _part(self, subject: bytes, job: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from lineage_bridge.errors import GoneError, RequestError
 from lineage_bridge.graph.relations import Evidence, Origin, Side
-from lineage_bridge.model.differences import ChangePage, ChangeRecord, Turn
+from lineage_bridge.model.differences import ChangeAction, ChangePage, ChangeRecord
 from lineage_bridge.model.graph import Node
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
@@ -78,7 +78,7 @@ class Feed:
         return ChangeRecord(
             seq=seq,
             kind=kind,
-            turn=Turn(turn),
+            turn=ChangeAction(turn),
             node=self.nodes.by_id(told["node"]),
             other=self._node(told["other"]),
             job=self._node(told["job"]),

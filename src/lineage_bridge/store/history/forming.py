@@ -3,19 +3,19 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from lineage_bridge.graph.flows.derive import bind, hub_id
-from lineage_bridge.graph.flows.shape_history import STRETCHES, longest, newest_content
+from lineage_bridge.graph.flows.derive import bind_to_job, hub_id
+from lineage_bridge.graph.flows.shape_history import LENGTH_CLASSES, longest_of_class, newest_facet_set
 from lineage_bridge.graph.flows.shapes import NO_SHAPE, Shape, expand, make_shape
 from lineage_bridge.graph.ids import day_of
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.query.assertions import declared_shape, read_meaning, sayings_of, shape_at, stored_meaning
+from lineage_bridge.store.query.assertions import declared_shape, read_lineage_set, sayings_of, shape_at, stored_meaning
 from lineage_bridge.store.query.flows import RawEdge
 
 _LAST = """SELECT CASE WHEN last <= :at THEN last ELSE first END FROM run_shape_day
 WHERE asserted_by = :asserted_by AND job = :job AND day <= :day AND first <= :at ORDER BY day DESC LIMIT 1"""
-_LONGEST = " ".join(f"WHEN {stretch} THEN {min(longest(stretch), 2**62)}" for stretch in STRETCHES)
+_LONGEST = " ".join(f"WHEN {stretch} THEN {min(longest_of_class(stretch), 2**62)}" for stretch in LENGTH_CLASSES)
 _SUBJECTS = f"""WITH RECURSIVE class (job, stretch) AS (
     SELECT id, (SELECT min(pending_until) FROM run_shape WHERE job = id AND pending_until IS NOT NULL) FROM node WHERE id IN ({{}})
     UNION ALL SELECT c.job, (SELECT min(p.pending_until) FROM run_shape p WHERE p.job = c.job AND p.pending_until > c.stretch)
@@ -65,8 +65,8 @@ class PendingShapes:
 
     def _formed(self, subject: bytes, job: int, origin: int) -> PendingShape:
         shape = self.shape(subject, job, origin)
-        expansion = expand(shape, {meaning: read_meaning(self.connection, meaning) for _, meaning in shape.statements})
-        edges: list[RawEdge] = [(*row, 0) for row in bind(expansion, job, origin)]
+        expansion = expand(shape, {meaning: read_lineage_set(self.connection, meaning) for _, meaning in shape.lineage_sets})
+        edges: list[RawEdge] = [(*row, 0) for row in bind_to_job(expansion, job, origin)]
         for place, hub in enumerate(expansion.hubs):
             pairs = ((source, target) for source in hub.inputs for target in hub.outputs)
             edges += [(*pair, job, origin, int(Evidence.CO_OCCURRENCE), hub_id(shape.id, place)) for pair in pairs]
@@ -75,7 +75,7 @@ class PendingShapes:
     def shape(self, subject: bytes, job: int, origin: int) -> Shape:
         """What a subject amounted to by what it had said."""
         if origin == Origin.DECLARED:
-            content = newest_content(sayings_of(self.connection, subject, job), self.at_us)
+            content = newest_facet_set(sayings_of(self.connection, subject, job), self.at_us)
             if content is None:
                 return make_shape(Origin.DECLARED, (), ())
             return declared_shape(self.connection, job, content, lambda some, key: stored_meaning(self.connection, some, key))

@@ -122,7 +122,7 @@ class FlowsAt:
             )
         )
         for formed in self.forming.of_job(job):
-            meanings |= {(meaning, formed.shape.origin) for of, meaning in formed.shape.statements if of == carrier}
+            meanings |= {(meaning, formed.shape.origin) for of, meaning in formed.shape.lineage_sets if of == carrier}
         rows = """SELECT target, target_field, source, source_field, type, subtype, masking, ?, ?, lineage_set
         FROM column_statement WHERE lineage_set = ?"""
         return [row for meaning, origin in sorted(meanings) for row in self.connection.execute(rows, (carrier, origin, meaning))]

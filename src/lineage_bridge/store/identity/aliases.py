@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from lineage_bridge.graph.identity.claims import Claim
+from lineage_bridge.graph.identity.claims import NamespaceClaim
 from lineage_bridge.graph.identity.naming.spelling import SpaceLink
 from lineage_bridge.graph.identity.steps import FACET, OPERATOR, RULE, SYMLINK, Link, Spelling, Step
 from lineage_bridge.graph.ids import NodeKind
@@ -61,7 +61,7 @@ class AliasList:
         if vetoes:
             standing = False
         elif kind == FACET:
-            standing = self._claim_stands(Claim(whole, a_namespace, a_name, b_namespace, b_name, evidence, 0))
+            standing = self._claim_stands(NamespaceClaim(whole, a_namespace, a_name, b_namespace, b_name, evidence, 0))
         elif whole:
             standing = self.identities.link_stands(
                 entity, Link(SpaceLink(a_namespace, b_namespace, b_name, parts, evidence), kind, evidence)
@@ -70,7 +70,7 @@ class AliasList:
             standing = self.identities.step_stands(Step(a, b, kind, evidence))
         return AliasRecord(entity, bool(whole), a[1:], b[1:], kind, evidence, standing, parts, by, at_us)
 
-    def _claim_stands(self, claim: Claim) -> bool:
+    def _claim_stands(self, claim: NamespaceClaim) -> bool:
         """Whether it is neither vetoed nor contradicted."""
         if claim.whole:
             return claim.link in self.identities.links(_DATASET, claim.a_namespace)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from lineage_bridge.graph.identity.claims import Claim, claims
+from lineage_bridge.graph.identity.claims import NamespaceClaim, read_claims
 from lineage_bridge.store.chunks import batches, marks
 from lineage_bridge.store.connection import StoreConnection
 
@@ -32,17 +32,17 @@ class Claims:
     def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
         self.connection, self.at_us = connection, _ALWAYS if at_us is None else at_us
 
-    def around(self, ends: Collection[End]) -> list[Claim]:
+    def around(self, ends: Collection[End]) -> list[NamespaceClaim]:
         """The claims from or to these ends, with all others on the same `a`, sorted."""
         back = self._rows(_BACK, ends)
         return sorted({*back, *self._rows(_FORTH, {*ends, *(claim[:3] for claim in back)})})
 
-    def _rows(self, sql: str, ends: Collection[End]) -> list[Claim]:
+    def _rows(self, sql: str, ends: Collection[End]) -> list[NamespaceClaim]:
         found = []
         for some in batches(sorted(ends)):
             places = ", ".join([f"({marks(some[0])})"] * len(some))
             rows = self.connection.execute(sql.format(places), [value for key in some for value in key])
-            found += [Claim(*row[:-1]) for row in rows if row[-1] <= self.at_us]
+            found += [NamespaceClaim(*row[:-1]) for row in rows if row[-1] <= self.at_us]
         return found
 
 
@@ -69,9 +69,9 @@ class ClaimWriter:
                 self.connection.execute(_MERGE_SAID, (dataset, key, facet, first))
                 self.connection.executemany(_MERGE, [(*claim, first) for claim in made])
 
-    def _made(self, dataset: int, key: str, facet: bytes) -> tuple[Claim, ...]:
+    def _made(self, dataset: int, key: str, facet: bytes) -> tuple[NamespaceClaim, ...]:
         named = self.connection.execute(_NAME, (dataset,)).fetchone()
-        return claims(*named, key, self.connection.execute(_TEXT, (facet,)).fetchone()[0].encode()) if named else ()
+        return read_claims(*named, key, self.connection.execute(_TEXT, (facet,)).fetchone()[0].encode()) if named else ()
 
     def unsay(self, datasets: Iterable[int]) -> bool:
         """Forget what was said of these datasets; whether anything was. Then `see` what still is, and `recall`."""

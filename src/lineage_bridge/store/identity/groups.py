@@ -6,10 +6,10 @@ The cost follows the names that are asked for and those they are joined with, ne
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from lineage_bridge.graph.identity.claims import Claim, agreed
-from lineage_bridge.graph.identity.grouping import claim_stands, standing, step_of
+from lineage_bridge.graph.identity.claims import NamespaceClaim, uncontradicted
+from lineage_bridge.graph.identity.grouping import claim_stands, step_of, valid_aliases
 from lineage_bridge.graph.identity.naming.spelling import SpaceLink, all_space_links, closure
-from lineage_bridge.graph.identity.steps import RULE, SYMLINK, Group, Link, Spelling, Step, Vetoes, Word, canonical_order, groups
+from lineage_bridge.graph.identity.steps import RULE, SYMLINK, Group, Link, Spelling, StatedAlias, Step, Vetoes, canonical_order, groups
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Row
 from lineage_bridge.store.chunks import batches, chunks, marks
@@ -160,7 +160,7 @@ class Identities:
     # the book
 
     def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
-        """As Book. Also learns which of them are nodes."""
+        """As Steps. Also learns which of them are nodes."""
         has_steps, *_ = self._knows()
         self._find(spellings)
         found: list[Step] = []
@@ -180,7 +180,7 @@ class Identities:
             self.links(step.b.kind, step.b.namespace)
         return (step for step in found if self.vetoes.stands(step))
 
-    def _learn(self, spellings: Collection[Spelling]) -> set[Word]:
+    def _learn(self, spellings: Collection[Spelling]) -> set[StatedAlias]:
         """What operators said of these spellings; vetoes among it count from now on."""
         if not self._knows()[2]:
             return set()
@@ -190,20 +190,20 @@ class Identities:
         return said
 
     def links(self, kind: int, namespace: str) -> Sequence[Link]:
-        """As Book."""
+        """As Steps."""
         key = kind, namespace
         if key not in self._links:
             _, has_links, *_ = self._knows()
             said = self._learn_of_space(kind, namespace)
             rules = self.connection.execute(_LINKS, {"namespace": namespace}).fetchall() if has_links and kind == _DATASET else []
-            found = [word.link for word in standing((w for w in said if w.entity == kind), self.vetoes)]
+            found = [word.link for word in valid_aliases((w for w in said if w.entity == kind), self.vetoes)]
             rules = [row for row in rules if self.past is None or self.past.has_space(row[5])]
             found += [link for row in rules if self.vetoes.link_stands(kind, link := Link(SpaceLink(*row[:5]), RULE, row[4]))]
             found += self._claimed_space(namespace) if kind == _DATASET else []
             self._links[key] = sorted(set(found))
         return self._links[key]
 
-    def _learn_of_space(self, kind: int, namespace: str) -> set[Word]:
+    def _learn_of_space(self, kind: int, namespace: str) -> set[StatedAlias]:
         """What operators said of this namespace; vetoes among it count from now on."""
         said = self._words(self.connection.execute(_SPACE_WORDS, {"entity": kind, "namespace": namespace})) if self._knows()[3] else set()
         self.vetoes.add(said)
@@ -225,8 +225,8 @@ class Identities:
             self._learn_of_space(_DATASET, space)
         return [claim.step for claim in self._agreed(found) if claim.step.a in spellings or claim.step.b in spellings]
 
-    def _agreed(self, found: list[Claim]) -> list[Claim]:
-        return agreed(claim for claim in found if claim_stands(claim, self.vetoes))
+    def _agreed(self, found: list[NamespaceClaim]) -> list[NamespaceClaim]:
+        return uncontradicted(claim for claim in found if claim_stands(claim, self.vetoes))
 
     def _knows(self) -> tuple[int, int, int, int, int]:
         if self._has is None:
@@ -234,9 +234,9 @@ class Identities:
             self.vetoes.add(self._words(self.connection.execute(_EVERYWHERE)))
         return self._has
 
-    def _words(self, rows: Iterable[Row]) -> set[Word]:
+    def _words(self, rows: Iterable[Row]) -> set[StatedAlias]:
         """What operators have said, or had by then."""
-        return {Word(*row) if self.past is None else self.past.word(row) for row in rows}
+        return {StatedAlias(*row) if self.past is None else self.past.word(row) for row in rows}
 
     def _symlinked(self, spellings: Iterable[Spelling]) -> list[Step]:
         here = [self.ids[s] for s in spellings if s.kind == _DATASET and s in self.ids]
@@ -282,12 +282,12 @@ class _WithSpelling:
         self._space = [Link(link, RULE, link.rule) for link in (all_space_links(guest.namespace) if is_dataset else ())]
 
     def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
-        """As Book."""
+        """As Steps."""
         yield from self.book.steps(spellings)
         yield from (s for s in self._steps if (s.a in spellings or s.b in spellings) and self.book.vetoes.stands(s))
 
     def links(self, kind: int, namespace: str) -> Sequence[Link]:
-        """As Book."""
+        """As Steps."""
         own = (link for link in self._space if namespace in (link.names.space, link.names.other))
         known = self.book.links(kind, namespace)
         return sorted({*known, *(link for link in own if kind == self.guest.kind and self.book.vetoes.link_stands(kind, link))})

@@ -4,9 +4,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from lineage_bridge.graph.facts.operations import ALIAS, VETO
-from lineage_bridge.graph.identity.grouping import standing
+from lineage_bridge.graph.identity.grouping import valid_aliases
 from lineage_bridge.graph.identity.naming.spelling import closure
-from lineage_bridge.graph.identity.steps import Vetoes, Word
+from lineage_bridge.graph.identity.steps import StatedAlias, Vetoes
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import ALIAS as ALIASES
 from lineage_bridge.graph.relations import Row
@@ -35,12 +35,12 @@ class NamesAt:
         self._owners: dict[int, bool] = {}
         self._spaces: dict[str, bool] = {}
 
-    def word(self, row: Row) -> Word:
+    def word(self, row: Row) -> StatedAlias:
         """What operators had said by then of a row of `alias` (the columns of a Word)."""
         key = row[: ALIASES.key_size]
         said = [word for (word,) in self.connection.execute(_SAID, (*key, self.at_us))]
         turns = [word for word in said if word != ALIAS]
-        return Word._make((*key, int(ALIAS in said), int(turns[-1:] == [VETO])))
+        return StatedAlias._make((*key, int(ALIAS in said), int(turns[-1:] == [VETO])))
 
     def has_step(self, row: Row) -> bool:
         """Whether a row of `respelt` (namespace, name, to_namespace, to_name, rule, owner) was there."""
@@ -61,7 +61,7 @@ class NamesAt:
         words = [self.word(row) for row in self.connection.execute(_OF_DATASETS).fetchall()]
         vetoes = Vetoes()
         vetoes.add(words)
-        stood = list(standing(words, vetoes))
+        stood = list(valid_aliases(words, vetoes))
         ends = {end[1:] for word in stood if not word.whole for end in word.ends}
         steps = {(*here, *to, rule) for end in ends for here, to, rule in closure(*end)}
         return _Used(frozenset(steps), frozenset(space for word in stood for space in (word.a_namespace, word.b_namespace)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from lineage_bridge.graph.flows.labels import Label
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Evidence, Origin, Side
-from lineage_bridge.graph.statements.lineage_sets import NO_SOURCE, Statement
+from lineage_bridge.graph.statements.lineage_sets import NO_SOURCE, LineageStatement
 from lineage_bridge.model.graph import ColumnEdge, Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.store.history.moment import Moment, resolution
 from lineage_bridge.store.query.annotations import descriptions
@@ -150,7 +150,7 @@ class Walker:
         found: dict[tuple[int, str, int, str, int, int], list[ColumnStep]] = {}
         for target, job in sorted({edge[1:3] for edge in met}):
             for row in self._said_of(target, job):
-                statement, carrier, origin, meaning = Statement(*row[:7]), *row[7:]
+                statement, carrier, origin, meaning = LineageStatement(*row[:7]), *row[7:]
                 source, to = statement.source or job, statement.target or carrier
                 named = statement.source_field or statement.target_field
                 if statement.type != NO_SOURCE and named and (source, to, job) in met and to == target:

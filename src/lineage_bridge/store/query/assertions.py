@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from lineage_bridge.graph.flows.run_shape import Naming, Stated, declaring_keys, is_mark, is_snapshot, run_shape
-from lineage_bridge.graph.flows.shape_history import Growth, Saying
+from lineage_bridge.graph.flows.run_shape import NamedDataset, StatedLineage, declaring_keys, is_mark, is_snapshot, run_shape
+from lineage_bridge.graph.flows.shape_history import DeclaredOnDay, ShapeHistory
 from lineage_bridge.graph.flows.shapes import Shape, make_shape
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Origin, Side
-from lineage_bridge.graph.statements.lineage_sets import Meaning, Statement
+from lineage_bridge.graph.statements.lineage_sets import LineageSet, LineageStatement
 from lineage_bridge.store.connection import StoreConnection
 
 MeaningOf = Callable[[bytes, str], bytes | None]
@@ -28,9 +28,9 @@ WHERE run = :asserted_by AND job = :job AND first <= :at GROUP BY dataset, side"
 _STATED = "SELECT carrier, lineage_set, first, 0 FROM run_lineage_set WHERE asserted_by = :asserted_by AND job = :job AND first <= :at"
 
 
-def sayings_of(connection: StoreConnection, subject: bytes, job: int) -> list[Saying]:
+def sayings_of(connection: StoreConnection, subject: bytes, job: int) -> list[DeclaredOnDay]:
     """What a design-time statement said of flow, day by day; `job` is the dataset it is about when it names no job."""
-    return [Saying(*row) for row in connection.execute(_SAYINGS, {"asserted_by": subject, "job": job})]
+    return [DeclaredOnDay(*row) for row in connection.execute(_SAYINGS, {"asserted_by": subject, "job": job})]
 
 
 def declared_shape(connection: StoreConnection, job: int, content: bytes, meaning_of: MeaningOf) -> Shape:
@@ -44,11 +44,11 @@ def declared_shape(connection: StoreConnection, job: int, content: bytes, meanin
     return make_shape(Origin.DECLARED, [(side, dataset) for side, dataset, _ in declared], statements)
 
 
-def shape_at(connection: StoreConnection, subject: bytes, job: int, at_us: int) -> tuple[Shape, Growth]:
+def shape_at(connection: StoreConnection, subject: bytes, job: int, at_us: int) -> tuple[Shape, ShapeHistory]:
     """The shape of a run by what it had said by a time."""
     values = {"asserted_by": subject, "job": job, "at": at_us}
-    namings = [Naming(*row) for row in connection.execute(_NAMINGS, values)]
-    stated = [Stated(*row) for row in connection.execute(_STATED, values)]
+    namings = [NamedDataset(*row) for row in connection.execute(_NAMINGS, values)]
+    stated = [StatedLineage(*row) for row in connection.execute(_STATED, values)]
 
     def meaning_of(content: bytes, key: str) -> bytes | None:
         return stored_meaning(connection, content, key)
@@ -57,12 +57,12 @@ def shape_at(connection: StoreConnection, subject: bytes, job: int, at_us: int) 
 
 
 def dated(
-    connection: StoreConnection, who: tuple[bytes, int], stated: list[Stated], meaning_of: MeaningOf, at_us: int = _NOW
-) -> list[Stated]:
+    connection: StoreConnection, who: tuple[bytes, int], stated: list[StatedLineage], meaning_of: MeaningOf, at_us: int = _NOW
+) -> list[StatedLineage]:
     """What a run (with its job) stated, and when last where that decides: for several meanings of one carrier in snapshots."""
-    if not any(is_snapshot(row.meaning) for row in stated):
+    if not any(is_snapshot(row.lineage_set) for row in stated):
         return stated
-    (subject, job), carriers = who, [row.carrier for row in stated if not is_mark(row.meaning)]
+    (subject, job), carriers = who, [row.carrier for row in stated if not is_mark(row.lineage_set)]
     lasts: dict[tuple[int, bytes | None], int] = {}
     for carrier in {carrier for carrier in carriers if carriers.count(carrier) > 1}:
         side, key = (Side.SELF, "lineage") if carrier == job else (Side.OUTPUT, "columnLineage")
@@ -70,7 +70,7 @@ def dated(
         for content, last in connection.execute(_CONTENTS, values).fetchall():
             meaning = meaning_of(content, key)
             lasts[carrier, meaning] = max(last, lasts.get((carrier, meaning), last))
-    return [row._replace(last=lasts.get((row.carrier, row.meaning), 0)) for row in stated]
+    return [row._replace(last=lasts.get((row.carrier, row.lineage_set), 0)) for row in stated]
 
 
 def stored_meaning(connection: StoreConnection, content: bytes, key: str) -> bytes | None:
@@ -83,11 +83,11 @@ def stored_meaning(connection: StoreConnection, content: bytes, key: str) -> byt
     return row[0] if row else None
 
 
-def read_meaning(connection: StoreConnection, meaning: bytes) -> Meaning:
+def read_lineage_set(connection: StoreConnection, meaning: bytes) -> LineageSet:
     """A stored meaning, without the names of its nodes."""
     explicit = connection.execute("SELECT explicit FROM lineage_set WHERE lineage_set = ?", (meaning,)).fetchone()[0]
     rows = connection.execute(
         "SELECT target, target_field, source, source_field, type, subtype, masking FROM column_statement WHERE lineage_set = ?",
         (meaning,),
     )
-    return Meaning(meaning, bool(explicit), tuple(Statement(*row) for row in rows), ())
+    return LineageSet(meaning, bool(explicit), tuple(LineageStatement(*row) for row in rows), ())

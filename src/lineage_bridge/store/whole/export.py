@@ -161,7 +161,7 @@ class Export:
                 **self.worker(job),
                 "target": self.end(target),
                 "origin": _origin(origin),
-                "evidence": Evidence(evidence).word,
+                "evidence": Evidence(evidence).text,
                 "state": state,
             }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lineage_bridge.errors import CollisionError, PositionError
 from lineage_bridge.graph.facts.events import Names
-from lineage_bridge.graph.flows.derive import Firsts
+from lineage_bridge.graph.flows.derive import FirstSeen
 from lineage_bridge.graph.relations import BY_NAME, RELATIONS, Relation, Row
 from lineage_bridge.graph.statements.lineage_sets import named_nodes
 from lineage_bridge.ports.graph_store import Batch, Budget
@@ -170,33 +170,33 @@ class GraphWriter:
             return rows
         events = {(row[0], row[1]) for row in kept["event"]}
         kept["event_record"] = [row for row in rows.get("event_record", []) if (row[0], row[1]) in events]
-        spoken = Firsts()
+        spoken = FirstSeen()
         for row in kept["assertion"]:
-            spoken.meet(row[5], row[7])
+            spoken.note(row[5], row[7])
         kept["declared_io"] = [row for row in rows.get("declared_io", []) if row[0] in spoken]
         for row in kept["declared_io"]:
-            spoken.meet(row[3], spoken[row[0]])
+            spoken.note(row[3], spoken[row[0]])
         kept["facet_set"] = [row for row in rows.get("facet_set", []) if row[0] in spoken]
         named = self._named(kept, spoken)
         kept["node"] = [(*row[:4], named[row[0]]) for row in rows.get("node", []) if row[0] in named]
         return kept
 
-    def _named(self, rows: Mapping[str, list[Row]], spoken: Firsts) -> Firsts:
+    def _named(self, rows: Mapping[str, list[Row]], spoken: FirstSeen) -> FirstSeen:
         """The nodes that rows name, and when first; `spoken` tells it of contents. Those that facets of lineage name come with these."""
-        named, facets = Firsts(), Firsts()
+        named, facets = FirstSeen(), FirstSeen()
         for row in rows["run_io"]:
-            named.meet(row[2], row[5])
+            named.note(row[2], row[5])
         for row in rows["assertion"]:
-            named.meet(row[1], row[7])
-            named.meet(row[2], row[7])
+            named.note(row[1], row[7])
+            named.note(row[2], row[7])
         for row in rows["declared_io"]:
-            named.meet(row[2], spoken[row[0]])
+            named.note(row[2], spoken[row[0]])
         for content, key, facet in rows["facet_set"]:
             if key == "parent":
-                facets.meet(facet, spoken[content])
+                facets.note(facet, spoken[content])
         for facet, _, text in rows.get("facet", []):
             for node in named_nodes("parent", text.encode(), self.derivation.names) if facet in facets else ():
-                named.meet(node[0], facets[facet])
+                named.note(node[0], facets[facet])
         return named
 
     def _refuse_collisions(self) -> None:

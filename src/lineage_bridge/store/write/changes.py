@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from lineage_bridge.graph.relations import Row
-from lineage_bridge.model.differences import Turn
+from lineage_bridge.model.differences import ChangeAction
 from lineage_bridge.store.connection import StoreConnection
 
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
@@ -104,8 +104,8 @@ def _told(net: Counter[tuple[str, Row]]) -> list[tuple[Any, ...]]:
     gains = [told for told, count in net.items() if count > 0]
     losses = [told for told, count in net.items() if count < 0]
     replaced = {_key(*told) for told in losses} & {_key(*told) for told in gains}
-    rows = [_row(*told, Turn.CHANGED if _key(*told) in replaced else Turn.ADDED) for told in gains]
-    rows += [_row(*told, Turn.REMOVED) for told in losses if _key(*told) not in replaced]
+    rows = [_row(*told, ChangeAction.CHANGED if _key(*told) in replaced else ChangeAction.ADDED) for told in gains]
+    rows += [_row(*told, ChangeAction.REMOVED) for told in losses if _key(*told) not in replaced]
     return sorted(rows, key=_order)
 
 
@@ -114,7 +114,7 @@ def _key(table: str, row: Row) -> tuple[Any, ...]:
     return table, *(value for column, value in zip(fed.columns, row, strict=True) if column not in fed.valued)
 
 
-def _row(table: str, row: Row, turn: Turn) -> tuple[Any, ...]:
+def _row(table: str, row: Row, turn: ChangeAction) -> tuple[Any, ...]:
     fed = FED[table]
     told = dict(zip(fed.columns, row, strict=True))
     return fed.kind, int(turn), *(told.get(column, _EMPTY.get(column, 0)) for column in COLUMNS)
@@ -122,5 +122,5 @@ def _row(table: str, row: Row, turn: Turn) -> tuple[Any, ...]:
 
 def _order(row: tuple[Any, ...]) -> tuple[Any, ...]:
     is_node = row[0] == "node"
-    phase = (3 if row[1] == Turn.REMOVED else 0) if is_node else (1 if row[1] == Turn.REMOVED else 2)
+    phase = (3 if row[1] == ChangeAction.REMOVED else 0) if is_node else (1 if row[1] == ChangeAction.REMOVED else 2)
     return phase, row

@@ -1,6 +1,6 @@
 """Taking runs out of the store as if they had never spoken, in the transaction that brings the operator's statement."""
 
-from lineage_bridge.graph.flows.derive import Firsts
+from lineage_bridge.graph.flows.derive import FirstSeen
 from lineage_bridge.graph.flows.shapes import NO_SHAPE, make_shape
 from lineage_bridge.graph.relations import Origin, Row
 from lineage_bridge.graph.statements.lineage_sets import named_nodes
@@ -156,7 +156,7 @@ class Erasure:
         if claimed:
             self.derivation.spellings.claims.recall()
 
-    def _drop_unused(self, nodes: list[int], parents: Firsts) -> None:
+    def _drop_unused(self, nodes: list[int], parents: FirstSeen) -> None:
         """Nodes that nothing speaks of any more; `parents` are the jobs that parent facets still name."""
         for node in nodes:
             if node in parents or any(self.connection.execute(sql, {"node": node}).fetchone() for sql in _USES):
@@ -171,22 +171,22 @@ class Erasure:
                 self.derivation.changes.run("node", "DELETE FROM node WHERE id = ?", (node,))
                 self.derivation.spellings.drop((node, *row))
 
-    def _parent_jobs(self) -> Firsts:
+    def _parent_jobs(self) -> FirstSeen:
         """The jobs that a parent facet names, and since when."""
-        firsts = Firsts()
+        firsts = FirstSeen()
         for text, first in self.connection.execute(_PARENTS_SINCE).fetchall():
             for node in self._named(text):
-                firsts.meet(node[0], first)
+                firsts.note(node[0], first)
         return firsts
 
-    def _mention_again(self, nodes: list[int], parents: Firsts) -> None:
+    def _mention_again(self, nodes: list[int], parents: FirstSeen) -> None:
         """Nodes that lost a mention may have been named first by another, later one."""
-        firsts = Firsts(parents)
+        firsts = FirstSeen(parents)
         self.connection.execute("CREATE TEMP TABLE touched (node BIGINT PRIMARY KEY)")
         self.connection.executemany("INSERT INTO touched VALUES (?)", ((node,) for node in nodes))
         for sql in _FIRSTS:
             for node, first in self.connection.execute(sql):
-                firsts.meet(node, first)
+                firsts.note(node, first)
         later = [(firsts[node], node) for node in nodes if node in firsts]
         self.connection.executemany("UPDATE node SET first = ? WHERE id = ?", later)
 

@@ -78,7 +78,7 @@ def _item(record: ChangeRecord) -> ChangeItem:
         hub=serialization.node_id_of(record.node) if is_hub else UNSET,
         side=UNSET if record.side is None else record.side.name.lower(),
         origin=UNSET if record.origin is None else record.origin.name.lower(),
-        evidence=UNSET if record.evidence is None else record.evidence.word,
+        evidence=UNSET if record.evidence is None else record.evidence.text,
         facet=record.key or UNSET if record.kind == "facet" else UNSET,
         hash=UNSET if is_alias else record.value.hex() or UNSET,
     )

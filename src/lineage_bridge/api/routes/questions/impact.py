@@ -220,5 +220,5 @@ def _gap(gap: Gap) -> TraceGap:
         serialization.node_id_of(gap.target),
         serialization.node_id_of(gap.job),
         gap.origin.name.lower(),
-        gap.evidence.word,
+        gap.evidence.text,
     )

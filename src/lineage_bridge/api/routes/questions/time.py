@@ -121,7 +121,7 @@ def _change(change: Change) -> DiffItem:
         edge=serialization.graph_edge(change.edge) if change.edge else UNSET,
         port=serialization.graph_port(change.port) if change.port else UNSET,
         label_before=change.label_before.value if change.label_before else UNSET,
-        evidence_before=change.evidence_before.word if change.evidence_before else UNSET,
+        evidence_before=change.evidence_before.text if change.evidence_before else UNSET,
     )
 
 
