@@ -1,4 +1,4 @@
-"""Whole-graph measures in memory: what lies on cycles, and how many nodes lie downstream of each.
+"""Whole-graph measures in memory: which nodes lie on cycles, and how many nodes lie downstream of each.
 
 A graph is nodes 0..n-1 and two arrays of edge ends, distinct and without self-edges. Nodes that reach each other count as mutually
 downstream.
@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import rustworkx
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
@@ -18,7 +19,7 @@ Marks = NDArray[np.bool_]
 EXACT_WORDS = 20_000_000_000
 """Up to so many 64-bit operations counts are exact; beyond they are estimated."""
 BLOCK = 4096
-"""How many marked nodes are counted at once; a multiple of 64."""
+"""How many marked nodes are counted at once, by default; a multiple of 64."""
 REGISTERS = 512
 """Of a sketch: its error is some 4%."""
 _REGISTER_BLOCK = 64
@@ -44,7 +45,7 @@ class Condensed:
 
 
 def condense(count: int, sources: Ints, targets: Ints) -> Condensed:
-    """Make every strongly connected component one."""
+    """Contract every strongly connected component to one node."""
     component = components(count, sources, targets)
     number = int(component.max()) + 1 if count else 0
     ends = np.stack([component[sources], component[targets]], axis=1)
@@ -58,43 +59,19 @@ def condense(count: int, sources: Ints, targets: Ints) -> Condensed:
 
 
 def components(count: int, sources: Ints, targets: Ints) -> Ints:
-    """The strongly connected component of each node (Tarjan); an edge never leads to a component of a higher number."""
-    order = np.argsort(sources, kind="stable")
-    heads = targets[order].tolist()
-    starts = np.searchsorted(sources[order], np.arange(count + 1)).tolist()
-    index, low, component = [0] * count, [0] * count, [-1] * count
-    following = starts[:count]
-    stack: list[int] = []
-    seen = found = 0
-    for root in range(count):
-        path = [] if index[root] else [root]
-        while path:
-            node = path[-1]
-            if not index[node]:
-                seen += 1
-                index[node] = low[node] = seen
-                stack.append(node)
-            place = following[node]
-            if place < starts[node + 1]:
-                following[node] = place + 1
-                head = heads[place]
-                if not index[head]:
-                    path.append(head)
-                elif component[head] < 0:
-                    low[node] = min(low[node], index[head])
-                continue
-            path.pop()
-            if path:
-                low[path[-1]] = min(low[path[-1]], low[node])
-            if low[node] == index[node]:
-                while component[node] < 0:
-                    component[stack.pop()] = found
-                found += 1
-    return np.array(component, dtype=np.int64)
+    """The strongly connected component of each node; an edge never leads to a component of a higher number."""
+    graph: rustworkx.PyDiGraph[None, None] = rustworkx.PyDiGraph(multigraph=False)
+    graph.add_nodes_from([None] * count)
+    graph.add_edges_from_no_data(list(zip(sources.tolist(), targets.tolist(), strict=True)))
+    component = np.zeros(count, dtype=np.int64)
+    # rustworkx lists components in reverse topological order.
+    for number, members in enumerate(rustworkx.strongly_connected_components(graph)):
+        component[members] = number
+    return component
 
 
 def _levels(count: int, sources: Ints, targets: Ints) -> Ints:
-    """Edges lead to lower numbers, so components in their order find their targets done."""
+    """The level of each component. Edges lead to lower numbers, so in this order the targets of an edge come first."""
     order = np.argsort(sources, kind="stable")
     level = [0] * count
     for source, target in zip(sources[order].tolist(), targets[order].tolist(), strict=True):
@@ -103,9 +80,9 @@ def _levels(count: int, sources: Ints, targets: Ints) -> Ints:
 
 
 def downstream_counts(graph: Condensed, marked: Marks, exact_words: int = EXACT_WORDS, block: int = BLOCK) -> tuple[Ints, bool]:
-    """For each node how many marked nodes lie downstream, itself not counted; and whether that is exact.
+    """For each node how many marked nodes lie downstream, not counting itself, and whether the counts are exact.
 
-    `block`: how many marked nodes are counted at once, a multiple of 64.
+    `block` marked nodes are counted at once, a multiple of 64: memory grows with it.
     """
     chosen = np.flatnonzero(marked)
     exact = _exact(graph, chosen, exact_words, block)
@@ -114,9 +91,9 @@ def downstream_counts(graph: Condensed, marked: Marks, exact_words: int = EXACT_
 
 
 def _exact(graph: Condensed, chosen: Ints, exact_words: int, block: int) -> Ints | None:
-    """By component, itself included: a bit for each of some marked nodes in all that reach them; None if that takes too long.
+    """Exact counts by component, including itself: one bit per marked node of a block; None if that takes more than `exact_words`.
 
-    Neighbours have numbers near each other, so the nodes of one block are reached from few others, unless the graph is dense.
+    Neighbouring components have close numbers, so the nodes of one block are reached from few others unless the graph is dense.
     """
     counts, place_of = np.zeros(graph.count, dtype=np.int64), np.zeros(graph.count, dtype=np.int64)
     ordered = chosen[np.argsort(graph.component[chosen], kind="stable")]
@@ -157,7 +134,10 @@ def _ranges(starts: Ints, ends: Ints) -> Ints:
 
 
 def _estimated(graph: Condensed, chosen: Ints) -> Ints:
-    """By component, itself included: a sketch of which marked nodes it reaches (HyperLogLog), some registers at once."""
+    """Estimated counts by component, including itself (HyperLogLog).
+
+    All components are counted together as columns of an array, some registers at a time; a library sketch is one object per component.
+    """
     hashes = _hashed(chosen.astype(np.uint64))
     register = (hashes & np.uint64(REGISTERS - 1)).astype(np.int64)
     rest = (hashes >> np.uint64(9)).astype(np.float64)

@@ -1,12 +1,14 @@
-"""Reach: how one node matters to those that lie behind it, and the ways from one node to another. Pure functions over edges of ids.
+"""Reach: which nodes depend on one node and how much, and the paths from one node to another. Pure functions over edges of node ids.
 
-Edges point away from where the question starts: with the data for what lies downstream, against it for what lies upstream. A flow of a node
-to itself counts for nothing here.
+Edges point away from where the question starts: with the data for what lies downstream, against it for what lies upstream. A flow from a
+node to itself is ignored.
 """
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
+
+import rustworkx
 
 Edges = Mapping[int, Collection[int]]
 """Node to the nodes that its edges lead to."""
@@ -16,9 +18,10 @@ MOST_PATHS = 2**53 - 1
 
 
 class Reached(NamedTuple):
-    """One node behind the origin. `distance` is the fewest hops, `paths` the number of ways (at most MOST_PATHS); a cycle is one place.
+    """A node that the origin reaches.
 
-    `wholly`: whatever reaches the node has come through the origin, so without it the node gets nothing.
+    `distance` is the fewest hops, `paths` the number of paths (at most MOST_PATHS), where a cycle counts as one node.
+    `wholly`: everything that reaches the node comes through the origin, so without the origin it gets nothing.
     """
 
     node: int
@@ -80,36 +83,14 @@ def _count(origin: int, edges: Edges) -> dict[int, int]:
 
 
 def components(origin: int, edges: Edges) -> list[frozenset[int]]:
-    """The strongly connected components behind `origin`, each before those that lead to it (Tarjan 1972, without recursion)."""
-    order: dict[int, int] = {origin: 0}
-    low: dict[int, int] = {origin: 0}
-    open_, is_open, found = [origin], {origin}, []
-    work: list[tuple[int, Iterator[int]]] = [(origin, iter(edges.get(origin, ())))]
-    while work:
-        node, rest = work[-1]
-        far = next(rest, None)
-        if far is None:
-            work.pop()
-            if work:
-                low[work[-1][0]] = min(low[work[-1][0]], low[node])
-            if low[node] == order[node]:
-                found.append(_close(node, open_, is_open))
-        elif far not in order:
-            order[far] = low[far] = len(order)
-            open_.append(far)
-            is_open.add(far)
-            work.append((far, iter(edges.get(far, ()))))
-        elif far in is_open:
-            low[node] = min(low[node], order[far])
-    return found
-
-
-def _close(node: int, open_: list[int], is_open: set[int]) -> frozenset[int]:
-    at = open_.index(node)
-    members = frozenset(open_[at:])
-    del open_[at:]
-    is_open -= members
-    return members
+    """The strongly connected components reachable from `origin`, each before those that lead to it."""
+    nodes = sorted(distances(origin, edges))
+    place = {node: index for index, node in enumerate(nodes)}
+    graph: rustworkx.PyDiGraph[None, None] = rustworkx.PyDiGraph(multigraph=False)
+    graph.add_nodes_from([None] * len(nodes))
+    graph.add_edges_from_no_data([(place[near], place[far]) for near in nodes for far in edges.get(near, ())])
+    # rustworkx lists components in reverse topological order.
+    return [frozenset(nodes[index] for index in members) for members in rustworkx.strongly_connected_components(graph)]
 
 
 def simple_paths(source: int, target: int, edges: Edges, most_hops: int, go_on: Callable[[], bool]) -> Iterator[tuple[int, ...]]:
