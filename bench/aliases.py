@@ -6,8 +6,8 @@ from pathlib import Path
 
 from bench.generator import BASE_US
 from bench.meter import Result, alone, calibrate, quantiles
+from bench.progress import report
 from bench.synthetic import JOBS, NAMESPACE, Folder
-from bench.tell import tell
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import NodeKind, event_id
 from lineage_bridge.graph.log_record import LogRecord, OffsetRange, RecordKind, StoredRecord
@@ -27,7 +27,7 @@ def run(work: Path, *, quick: bool = False) -> Result:
 
 
 def _aliases(work: Path, datasets: int) -> Result:
-    tell(f"aliases: building two namespaces of {datasets} datasets")
+    report(f"aliases: building two namespaces of {datasets} datasets")
     folder = Folder(work / "graph.db")
     folder.fold(_event(number, datasets) for number in range(0, datasets, _A_RUN))
     pool = ReaderPool(work / "graph.db")

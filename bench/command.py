@@ -17,7 +17,7 @@ import pyspark
 
 from bench import aliases, confluent, estates, fold, freshness, http, hubs, processes, questions, search, sources, sql, walks
 from bench.meter import Result, calibrate
-from bench.tell import tell
+from bench.progress import report
 
 NAMES = (
     "fold",
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
     figures: Result = {"machine": _machine(), "figures": {}}
     try:
         for name in names:
-            tell(name)
+            report(name)
             (work / name).mkdir()
             figures["figures"][name] = _figure(_runs(sizes, asked.quick)[name], work / name)
             shutil.rmtree(work / name, ignore_errors=True)
@@ -83,7 +83,7 @@ def _figure(run: Callable[[Path], Result], work: Path) -> Result:
     try:
         figure = run(work)
     except Exception as error:  # noqa: BLE001 - one figure that fails is told beside the others
-        tell(f"failed: {error}")
+        report(f"failed: {error}")
         return {"failed": f"{type(error).__name__}: {error}"}
     return {"calibration": {"before": before, "after": calibrate()}, **figure}
 

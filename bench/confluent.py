@@ -14,7 +14,7 @@ from tests.confluent.cloud import Cloud, running
 from tests.confluent.minimum_calls import minimum_calls
 
 from bench.meter import Result, alone
-from bench.tell import tell
+from bench.progress import report
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.confluent.observer import ConfluentObserver
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
@@ -36,13 +36,13 @@ def run(work: Path, *, quick: bool = False) -> Result:
     with running() as cloud:
         settings, secrets = {**cloud.settings(), "groups_by": "rest"}, cloud.environment()
         cloud.limits.on = True
-        tell("confluent: extracting the estate within its limits")
+        report("confluent: extracting the estate within its limits")
         began = time.monotonic()
         extraction = alone(_extract, settings, secrets)
         out: Result = {"extraction": {**extraction, **_buckets(cloud, extraction["wall_s"])}}
         out["extraction"]["started_after_s"] = round(min(one.at for one in cloud.asked) - began, 2)
         cloud.limits.on, cloud.limits.scale = False, _WIDE
-        tell("confluent: polling it unchanged")
+        report("confluent: polling it unchanged")
         out["unchanged"] = alone(_polls, work / "polls.db", settings, secrets, (2, 5, 10) if quick else (20, 100, 200))
     return out
 
@@ -123,7 +123,7 @@ def _polls(path: Path, settings: dict[str, Any], secrets: dict[str, str], counts
         clock[0] += _INTERVAL_US
         if number in counts:
             held[str(number)] = round(process.memory_info().rss / 2**20)
-            tell(f"confluent: {number} polls, {held[str(number)]} MB")
+            report(f"confluent: {number} polls, {held[str(number)]} MB")
     state = desk.record("bench").state
     if state.failures:
         raise RuntimeError(state.error)

@@ -116,7 +116,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Estate:
+class Organization:
     """All datasets and jobs; names begin with `prefix`."""
 
     tables: tuple[Table, ...]
@@ -124,11 +124,11 @@ class Estate:
     streams: tuple[Work, ...]
 
 
-def make_estate(random: Random, *, datasets: int, jobs: int, streams: int, prefix: str) -> Estate:
+def make_estate(random: Random, *, datasets: int, jobs: int, streams: int, prefix: str) -> Organization:
     """An estate of this size; `streams` of the jobs are streaming ones."""
     tables = tuple(_table(random, f"{prefix}{number}") for number in range(max(datasets, 2)))
     works = tuple(_work(random, f"{prefix}{number}", tables, streaming=number < streams) for number in range(max(jobs, streams + 1)))
-    return Estate(tables, works[streams:], works[:streams])
+    return Organization(tables, works[streams:], works[:streams])
 
 
 def _table(random: Random, number: str) -> Table:

@@ -10,8 +10,8 @@ from statistics import median
 from uuid import UUID
 
 from bench.meter import Result, alone, calibrate, quantiles
+from bench.progress import report
 from bench.synthetic import JOBS, NAMESPACE, Folder
-from bench.tell import tell
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.openlineage.times import format_time
@@ -31,7 +31,7 @@ def run(work: Path, *, quick: bool = False) -> Result:
 
 
 def _estate(path: Path, jobs: int) -> Result:
-    tell(f"estates: {jobs} jobs")
+    report(f"estates: {jobs} jobs")
     folder = Folder(path)
     folder.fold(_events(jobs))
     folder.close()

@@ -9,7 +9,7 @@ from bench.duck import fold_in_duckdb
 from bench.engines import fold_on_spark, fold_plainly
 from bench.generator import Corpus, Scale
 from bench.meter import Result, alone
-from bench.tell import tell
+from bench.progress import report
 
 WARM_EVENTS = 5_000
 
@@ -23,17 +23,17 @@ def run(work: Path, sizes: list[int], *, scale: Scale = "linear", engines: tuple
 
 def _size(folder: Path, warm: Written, wanted: Corpus, engines: tuple[str, ...]) -> Result:
     folder.mkdir(parents=True)
-    tell(f"fold: generating {wanted.events} events")
+    report(f"fold: generating {wanted.events} events")
     corpus = write_corpus(wanted, folder / "corpus.tsv")
     out: Result = {"bytes_per_event": round(corpus.bytes / corpus.events), "jobs": wanted.jobs, "datasets": wanted.datasets}
     for engine in engines:
-        tell(f"fold: {engine}, {wanted.events} events")
+        report(f"fold: {engine}, {wanted.events} events")
         (folder / engine).mkdir()
         out[engine] = _engine(engine, folder / engine, warm, corpus)
         shutil.rmtree(folder / engine / "log", ignore_errors=True)
     if "duckdb" in engines:
         for engine in [engine for engine in engines if engine != "duckdb"]:
-            tell(f"fold: comparing {engine} and duckdb")
+            report(f"fold: comparing {engine} and duckdb")
             compared = alone(compare, folder / engine / "graph.db", folder / "duckdb" / "graph.duckdb")
             out[engine]["compared_with_duckdb"] = {key: compared[key] for key in ("equal", "not_equal")}
             out[engine]["cpu_ratio_to_duckdb"] = round(out["duckdb"]["rounds_per_event"] / out[engine]["rounds_per_event"], 3)

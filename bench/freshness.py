@@ -10,8 +10,8 @@ import httpx
 
 from bench.generator import Corpus, generate
 from bench.meter import Clock, Result, quantiles
+from bench.progress import report
 from bench.server import Running, started
-from bench.tell import tell
 
 LIGHT_EVENTS_PER_S = 20
 _NAMESPACE = "bench://fresh"
@@ -23,11 +23,11 @@ def run(work: Path, *, quick: bool = False) -> Result:
     with started("serve", work / "data") as server:
         server.wait("/api/v1/ready", 0.1)
         _measure(server, "warm", 5)
-        tell("freshness: idle")
+        report("freshness: idle")
         clock = Clock(server.process).start()
         idle = _measure(server, "idle", samples)
         cpu, wall = clock.read()
-        tell("freshness: light load")
+        report("freshness: light load")
         stop = threading.Event()
         sender = threading.Thread(target=_light_load, args=(server.url, stop))
         sender.start()

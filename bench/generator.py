@@ -12,7 +12,7 @@ from math import sqrt
 from random import Random
 from typing import Literal, NamedTuple
 
-from bench.estate import PRODUCER, Estate, Work, compact, facet, make_estate
+from bench.estate import PRODUCER, Organization, Work, compact, facet, make_estate
 
 SECOND_US = 1_000_000
 MINUTE_US = 60 * SECOND_US
@@ -91,7 +91,9 @@ class _Feed:
         self.corpus = corpus
         self.random = Random(corpus.seed)
         streams = max(1, corpus.jobs // 2000)
-        self.estate: Estate = make_estate(self.random, datasets=corpus.datasets, jobs=corpus.jobs, streams=streams, prefix=corpus.prefix)
+        self.estate: Organization = make_estate(
+            self.random, datasets=corpus.datasets, jobs=corpus.jobs, streams=streams, prefix=corpus.prefix
+        )
         self.pending: list[Pending] = []
         self.number = 0
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from bench.generator import Corpus, generate
 from bench.load import Answers, batches, fire, is_json, single
 from bench.meter import Clock, Result, calibrate, per_event, quantiles
+from bench.progress import report
 from bench.server import Running, started
-from bench.tell import tell
 
 CONNECTIONS = (1, 16, 64)
 BATCH = 100
@@ -22,7 +22,7 @@ def run(work: Path, *, quick: bool = False) -> Result:
         api.wait("/api/v1/health")
         fire(single(bodies[:500], api.port), api.port, 4)
         for connections in CONNECTIONS:
-            tell(f"http: {connections} connections")
+            report(f"http: {connections} connections")
             events = bodies[: (2_000 if connections == 1 else 8_000) // share]
             out[f"single_{connections}"] = _figure(api, single(events, api.port), len(events), connections)
             events = [body for body in bodies[: (20_000 if connections == 1 else 60_000) // share] if is_json(body)]

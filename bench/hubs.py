@@ -6,8 +6,8 @@ from pathlib import Path
 from statistics import median
 
 from bench.meter import Result, alone, calibrate
+from bench.progress import report
 from bench.synthetic import Folder, complete
-from bench.tell import tell
 
 READERS = 50_000
 INPUTS = 10_000
@@ -21,7 +21,7 @@ def run(work: Path, *, quick: bool = False) -> Result:
     share = 50 if quick else 1
     out = {}
     for name, work_on in (("dataset_with_readers", _readers), ("job_with_inputs", _inputs), ("job_with_runs", _runs)):
-        tell(f"hubs: {name}")
+        report(f"hubs: {name}")
         out[name] = alone(work_on, work / f"{name}.db", share)
     return out
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from random import Random
 
 from bench.meter import Result, alone, calibrate, quantiles
+from bench.progress import report
 from bench.synthetic import NAMESPACE, Folder, complete
-from bench.tell import tell
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import TraceOptions
@@ -26,7 +26,7 @@ def run(work: Path, *, quick: bool = False) -> Result:
 
 
 def _questions(path: Path, areas: int, samples: int) -> Result:
-    tell(f"questions: building {areas} areas")
+    report(f"questions: building {areas} areas")
     folder = Folder(path)
     folder.fold(_events(areas))
     execute = folder.store.connection.execute

@@ -7,8 +7,8 @@ from pathlib import Path
 from random import Random
 
 from bench.meter import Result, alone, calibrate, quantiles
+from bench.progress import report
 from bench.synthetic import Folder, complete
-from bench.tell import tell
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.search import SearchFilter
 from lineage_bridge.store.reader import ReaderPool
@@ -39,7 +39,7 @@ def run(work: Path, *, quick: bool = False) -> Result:
 
 
 def _search(work: Path, names: int, samples: int) -> Result:
-    tell(f"search: building {names} names")
+    report(f"search: building {names} names")
     folder, random = Folder(work / "graph.db"), Random(5)
     began = time.process_time()
     folder.fold(_events(names))
@@ -49,7 +49,7 @@ def _search(work: Path, names: int, samples: int) -> Result:
     out: Result = {"names": count, "build_cpu_s": round(built, 1), "calibration": calibrate()}
     pool = ReaderPool(work / "graph.db")
     for name, text in QUESTIONS.items():
-        tell(f"search: {name}")
+        report(f"search: {name}")
         out[name] = _figure(pool, [text(random.randrange(names)) for _ in range(samples)])
     pool.close()
     return out
@@ -59,7 +59,7 @@ def _events(names: int) -> Iterator[bytes]:
     """Jobs that each write datasets of their own; one dataset in ten has a schema, with a column of its own."""
     for job, start in enumerate(range(0, names, _PER_JOB)):
         if start % _TOLD_EVERY == 0 and start:
-            tell(f"search: {start} names sent")
+            report(f"search: {start} names sent")
         event = json.loads(complete(f"job{job}", job, [], [_name(n) for n in range(start, min(start + _PER_JOB, names))]))
         for number, dataset in enumerate(event["outputs"], start):
             if number % 10 == 0:

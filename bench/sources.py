@@ -15,7 +15,7 @@ from tests.servers import broker
 
 from bench import worker
 from bench.meter import Clock, Result, alone
-from bench.tell import tell
+from bench.progress import report
 from lineage_bridge.ports.sources import OutboxMessage
 from lineage_bridge.sources.common.kafka.protocol.wire import KafkaProtocol
 from lineage_bridge.sources.runtime.poller import Poller
@@ -33,17 +33,17 @@ def run(work: Path, *, quick: bool = False) -> Result:
     connectors, topics = (100, 500) if quick else (1_000, 5_000)
     out: Result = {"connectors": connectors, "topics": topics}
     with ExitStack() as stack:
-        tell(f"sources: {connectors} connectors")
+        report(f"sources: {connectors} connectors")
         url = stack.enter_context(worker.worker(connectors))
         out["connect"] = alone(_connect, work / "connect.db", url)
-        tell(f"sources: making {topics} topics")
+        report(f"sources: making {topics} topics")
         (work / "kafka").mkdir()
         kafka = stack.enter_context(broker.started(work / "kafka"))
         names = [name for number in range(topics // worker.PER_CONNECTOR) for name in worker.topics_of(2 * number)]
         for start in range(0, topics, _AT_ONCE):
             kafka.create_topics(*names[start : start + _AT_ONCE])
         _until_led(AdminClient({"bootstrap.servers": kafka.bootstrap}), names)
-        tell("sources: observing them")
+        report("sources: observing them")
         out["kafka"] = alone(_kafka, work / "kafka.db", kafka.bootstrap, names[:CHANGED])
     return out
 

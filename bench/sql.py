@@ -5,7 +5,7 @@ from collections import Counter
 from tests.sql.cases import Case, cases
 
 from bench.meter import Clock, Result, alone
-from bench.tell import tell
+from bench.progress import report
 from lineage_bridge.sql.reading import lineage_of
 from lineage_bridge.sql.script import FLINK
 from lineage_bridge.sql.text.tokens import TokenError, tokens
@@ -72,7 +72,7 @@ def _long(statements: int) -> Result:
     columns = len(lineage_of(text, FLINK).columns)
     cpu, wall = clock.read()
     clock.calibrate()
-    tell(f"{statements} statements: {cpu:.1f} s")
+    report(f"{statements} statements: {cpu:.1f} s")
     return {"column_flows": columns, **_cost(statements, cpu, wall, clock.calibration)}
 
 

@@ -7,8 +7,8 @@ from random import Random
 
 from bench.generator import BASE_US
 from bench.meter import Result, alone, calibrate, quantiles
+from bench.progress import report
 from bench.synthetic import NAMESPACE, Folder, complete
-from bench.tell import tell
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.store.reader import ReaderPool
@@ -26,7 +26,7 @@ def run(work: Path, *, quick: bool = False) -> Result:
 
 
 def _walks(work: Path, flows: int, samples: int) -> Result:
-    tell(f"walks: building {flows} flows")
+    report(f"walks: building {flows} flows")
     folder, random = Folder(work / "graph.db"), Random(5)
     areas = max(1, flows // FLOWS_PER_JOB // (_LAYERS * _WIDTH // 4))
     folder.fold(_events(random, flows // FLOWS_PER_JOB, areas))
@@ -35,7 +35,7 @@ def _walks(work: Path, flows: int, samples: int) -> Result:
     out: Result = {"flows": count, "calibration": calibrate()}
     pool = ReaderPool(work / "graph.db")
     for direction in ("upstream", "downstream"):
-        tell(f"walks: {direction}")
+        report(f"walks: {direction}")
         for depth in DEPTHS:
             names = [_dataset(random.randrange(areas), _LAYERS // 2, random.randrange(_WIDTH)) for _ in range(samples)]
             out[f"{direction}_{depth}"] = _figure(pool, names, direction, depth)

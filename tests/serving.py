@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 
 from lineage_bridge.cli.client import Client
-from lineage_bridge.config import PREFIX, Paths
+from lineage_bridge.config import PREFIX, DataFolder
 
 COMMAND = (sys.executable, "-m", "lineage_bridge.cli.main")
 START_S, STOP_S = 180.0, 60.0
@@ -26,7 +26,7 @@ class Served:
     """Where the server answers, where its data lies, and a client of it."""
 
     url: str
-    paths: Paths
+    paths: DataFolder
     client: Client
 
     def catch_up(self) -> None:
@@ -64,7 +64,7 @@ def bare_environment() -> dict[str, str]:
 @contextmanager
 def serving(folder: Path) -> Iterator[Served]:
     """A server that is ready; afterwards it has stopped in order, and nothing of it runs any more."""
-    paths, said = Paths(folder), folder / "said"
+    paths, said = DataFolder(folder), folder / "said"
     command = [*COMMAND, "serve", "--port", "0", "--data-dir", str(folder), "--spark-master", "local[2]"]
     with said.open("wb") as told:
         process = subprocess.Popen(command, stderr=told, env=bare_environment(), cwd=folder)
@@ -83,7 +83,7 @@ def serving(folder: Path) -> Iterator[Served]:
         process.wait()
 
 
-def _port(process: "subprocess.Popen[bytes]", paths: Paths) -> int:
+def _port(process: "subprocess.Popen[bytes]", paths: DataFolder) -> int:
     deadline = time.monotonic() + START_S
     while not paths.serve_status.exists():
         assert process.poll() is None

@@ -14,8 +14,9 @@ def _words(text: str) -> frozenset[str]:
 
 BANNED_NAMES = _words(
     """
-    alias_word claim_said Delivery dirty FrameError Gate greeting Knowledge Outgoing Parcel present_day Remade source_book
-    source_desk SourceBook SourceDesk Stir task_book TaskBook TaskDesk Teller Turns unsearched unstitched
+    _tell alias_word Bookkeeper Carried claim_said Control Delivery dirty Estate Frame FrameError FrameKind FrameReader Gate
+    greeting Heard Knowledge Known Outgoing Parcel parcels Presence present_day Pulse Remade source_book source_desk SourceBook
+    SourceDesk Standing Stir Stretch task_book TaskBook TaskDesk tell_logs Teller Telling Turns unsearched unstitched
     """
 )
 """Identifiers, wherever they are: of classes, functions, parameters, members and variables."""
@@ -25,23 +26,23 @@ BANNED_MODULES = _words("story desk book teller stir turns flinktold flinkread f
 
 BANNED_TABLES = _words(
     """
-
+    alias_word claim claim_said content control dirty meaning present present_day remark respaced respelt said spoken unsearched
+    unstitched
     """
 )
-BANNED_COLUMNS = _words("")
+BANNED_COLUMNS = _words("about forming reached sprouted subject part place")
 
 BANNED_PHRASES = (
     "are none that",
     "no more than is",
+    "telling of",
 )
 """Parts of sentences, in docstrings and messages."""
 
 SAME_IDEA = _words(
     """
-    Answers Around Change ChangeItem Changes Column Credential Dataset Described Disk Entry Erasure Estate Exported Found Group Job
-    Life Link Meaning Moment Names Neighbourhood Part Paths Place Relation Run Runs SchemaVersion Schemas SourceRepository
-    SourceService Stated Statement Statistics Step Stretch TaskRepository TaskService Topics Transformation View Window _Lag _Look
-    _Part _Telling
+    Change Column Credential Dataset Entry Group Job Link Moment Reached Run RunLink SchemaVersion SourceKinds SourceRepository
+    SourceService Statement TaskRepository TaskService Window _Lag
     """
 )
 """Class names that stand in several modules for one idea: as a layer has it, and as the API shows it."""

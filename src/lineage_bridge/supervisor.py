@@ -18,7 +18,7 @@ from datetime import datetime, timezone
 
 from filelock import FileLock, Timeout
 
-from lineage_bridge.config import Paths, Settings
+from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import UnavailableError
 from lineage_bridge.pipeline.status import replace_file
 from lineage_bridge.wiring.api import listen
@@ -154,7 +154,7 @@ def tell_where(settings: Settings) -> None:
 
 
 @contextmanager
-def _exclusive(paths: Paths) -> Iterator[None]:
+def _exclusive(paths: DataFolder) -> Iterator[None]:
     paths.data_dir.mkdir(parents=True, exist_ok=True)
     lock = FileLock(paths.serve_lock, timeout=0, thread_local=False)
     try:
@@ -167,7 +167,7 @@ def _exclusive(paths: Paths) -> Iterator[None]:
         lock.release()
 
 
-def _holder(paths: Paths) -> str:
+def _holder(paths: DataFolder) -> str:
     try:
         where = json.loads(paths.serve_status.read_bytes())
         host = f"[{where['host']}]" if ":" in where["host"] else where["host"]

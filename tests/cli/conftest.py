@@ -13,7 +13,7 @@ from tests.ports import free_port
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.main import run
-from lineage_bridge.config import Paths
+from lineage_bridge.config import DataFolder
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
@@ -31,7 +31,7 @@ class Server:
     """An API process and its data folder."""
 
     url: str
-    paths: Paths
+    paths: DataFolder
 
     def fold(self) -> None:
         """Fold all events of the log into the graph."""
@@ -51,7 +51,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder, port = tmp_path_factory.mktemp("data"), free_port()
     environment = {**os.environ, "LINEAGE_BRIDGE_DATA_DIR": str(folder), "LINEAGE_BRIDGE_PORT": str(port)}
     process = subprocess.Popen([*COMMAND, "api"], env=environment)
-    found = Server(f"http://127.0.0.1:{port}", Paths(folder))
+    found = Server(f"http://127.0.0.1:{port}", DataFolder(folder))
     with Client(found.url) as client:
         deadline = time.monotonic() + 30
         while not client.answers("/api/v1/health"):

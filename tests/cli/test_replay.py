@@ -12,7 +12,7 @@ from tests.cli.conftest import COMMAND
 from tests.events import T0, dataset, run_event
 from tests.serving import bare_environment
 
-from lineage_bridge.config import Paths
+from lineage_bridge.config import DataFolder
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.facts.events import Names
@@ -30,9 +30,9 @@ EVENTS = [run_event(job=f"j{n}", time_us=T0 + n, inputs=[dataset(f"d{n}")], outp
 
 
 @pytest.fixture
-def paths(tmp_path: Path) -> Paths:
+def paths(tmp_path: Path) -> DataFolder:
     """A data folder whose graph was folded from its log."""
-    paths = Paths(tmp_path / "data")
+    paths = DataFolder(tmp_path / "data")
     names = Names(StateDatabase(paths.state).key())
     with LogWriter(paths.log) as log:
         log.append([LogRecord(RecordKind.EVENT, event_id(body), T0, "http", "", b"", body) for body in EVENTS])
@@ -45,13 +45,13 @@ def paths(tmp_path: Path) -> Paths:
     return paths
 
 
-def left_over(paths: Paths) -> set[str]:
+def left_over(paths: DataFolder) -> set[str]:
     """Files that only a replay creates."""
     return {file.name for file in paths.data_dir.glob("replay.db*")}
 
 
 @pytest.mark.spark
-def test_a_replay_gives_the_same_graph_or_leaves_it_unchanged(call, paths: Paths, tmp_path):
+def test_a_replay_gives_the_same_graph_or_leaves_it_unchanged(call, paths: DataFolder, tmp_path):
     folder = ("--data-dir", paths.data_dir)
     before = call("export", *folder).out
     assert before
@@ -89,7 +89,7 @@ def test_a_replay_gives_the_same_graph_or_leaves_it_unchanged(call, paths: Paths
     assert left_over(paths) == set()
 
 
-def test_replay_refuses_a_running_pipeline_and_an_existing_file(call, paths: Paths, tmp_path):
+def test_replay_refuses_a_running_pipeline_and_an_existing_file(call, paths: DataFolder, tmp_path):
     with FileLock(paths.pipeline_lock):
         result = call("replay", "--data-dir", paths.data_dir)
     assert result.code == 1
@@ -101,7 +101,7 @@ def test_replay_refuses_a_running_pipeline_and_an_existing_file(call, paths: Pat
 
 
 @pytest.mark.spark
-def test_the_analysis_is_printed_and_kept(call, paths: Paths):
+def test_the_analysis_is_printed_and_kept(call, paths: DataFolder):
     result = call("analyse", "--last", "--data-dir", paths.data_dir)
     assert result.code == 1
     assert "lineage-bridge analyse" in result.err

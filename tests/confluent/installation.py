@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from lineage_bridge.config import Paths
+from lineage_bridge.config import DataFolder
 from tests.cli.conftest import COMMAND, Server
 from tests.confluent.cloud import Cloud, running
 from tests.confluent.estate.resources import STAGING
@@ -80,7 +80,7 @@ class Installation:
 @contextlib.contextmanager
 def installed(folder: Path, **settings: Any) -> Iterator[Installation]:
     with running() as cloud:
-        found = Installation(cloud, folder, Server(f"http://127.0.0.1:{free_port()}", Paths(folder / "data")))
+        found = Installation(cloud, folder, Server(f"http://127.0.0.1:{free_port()}", DataFolder(folder / "data")))
         ending = threading.Event()
 
         def fold() -> None:

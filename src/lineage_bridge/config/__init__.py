@@ -1,7 +1,7 @@
 """Settings of a process, and the files in its data folder."""
 
 from lineage_bridge.config.loading import SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE, load_settings
-from lineage_bridge.config.paths import Paths
+from lineage_bridge.config.paths import DataFolder
 from lineage_bridge.config.settings import CONFIG_VARIABLE, PREFIX, Settings, flag_of, variable_of
 
 __all__ = [
@@ -10,7 +10,7 @@ __all__ = [
     "SECRETS_FILE",
     "SECRETS_KEY",
     "SECRETS_KEY_FILE",
-    "Paths",
+    "DataFolder",
     "Settings",
     "flag_of",
     "load_settings",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Paths:
+class DataFolder:
     """The files of one data folder."""
 
     data_dir: Path

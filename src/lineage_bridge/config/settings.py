@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import platformdirs
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from lineage_bridge.config.paths import Paths
+from lineage_bridge.config.paths import DataFolder
 
 PREFIX = "LINEAGE_BRIDGE_"
 CONFIG_VARIABLE = f"{PREFIX}CONFIG"
@@ -76,9 +76,9 @@ class Settings(BaseModel):
         return (self.url or f"http://{host}:{self.port}").rstrip("/")
 
     @property
-    def paths(self) -> Paths:
+    def paths(self) -> DataFolder:
         """Where files are in the data folder."""
-        return Paths(self.data_dir)
+        return DataFolder(self.data_dir)
 
     def environment(self) -> dict[str, str]:
         """The variables that give another process exactly these settings, whatever its folder and settings file."""

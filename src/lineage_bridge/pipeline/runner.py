@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from filelock import FileLock, Timeout
 from pyspark.sql.streaming.query import StreamingQuery
 
-from lineage_bridge.config import Paths, Settings
+from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import LineageBridgeError, StoreLockedError, UnavailableError
 from lineage_bridge.pipeline.process import SPARK_ERRORS, STOP_S, SparkProcess
 from lineage_bridge.pipeline.serve import Limits, Serve, warm_up
@@ -158,7 +158,7 @@ def _beating(status: StatusFile) -> Iterator[None]:
 
 
 @contextmanager
-def exclusive(paths: Paths) -> Iterator[None]:
+def exclusive(paths: DataFolder) -> Iterator[None]:
     """Be the one pipeline of a data folder. Raises StoreLockedError."""
     paths.data_dir.mkdir(parents=True, exist_ok=True)
     lock = FileLock(paths.pipeline_lock, timeout=0, thread_local=False)
@@ -186,7 +186,7 @@ def _leave() -> None:
     raise SystemExit(0)
 
 
-def _failed(error: Exception, status: StatusFile, paths: Paths) -> LineageBridgeError:
+def _failed(error: Exception, status: StatusFile, paths: DataFolder) -> LineageBridgeError:
     """Tell a failure in the status file, all of it in Spark's log, and as an error of ours."""
     said = paths.logs / SPARK_LOG
     status.write(state="failed", error=gist(str(error)) or type(error).__name__)

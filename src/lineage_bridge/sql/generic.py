@@ -9,13 +9,13 @@ from sqlglot.tokenizer_core import Token as PlainToken
 from sqlglot.tokenizer_core import TokenType
 
 from lineage_bridge.sql.columns.expressions import QueryAnalysis
-from lineage_bridge.sql.columns.relations import Relation, Scope
+from lineage_bridge.sql.columns.relations import QueryRelation, Scope
 from lineage_bridge.sql.columns.resolver import Resolver, columns_of, part_of
 from lineage_bridge.sql.columns.values import Condition, Value
 from lineage_bridge.sql.columns.writing import write
 from lineage_bridge.sql.lineage import Fault, Lineage
 from lineage_bridge.sql.names import Name
-from lineage_bridge.sql.statements.catalog import Catalog, Column, Table, View
+from lineage_bridge.sql.statements.catalog import Catalog, Table, TableColumn, View
 from lineage_bridge.sql.text.cursor import TOO_DEEP, StatementError
 from lineage_bridge.sql.text.plain import Query
 from lineage_bridge.sql.text.tokens import TokenError, tokens, words
@@ -33,7 +33,7 @@ class SqlglotScript:
         self._dialect = Dialect.get_or_raise(dialect)
         self.catalog = Catalog(folds_case=True)
         for name, columns in (tables or {}).items():
-            self.catalog.add_table(Table(name, [Column(column) for column in columns]))
+            self.catalog.add_table(Table(name, [TableColumn(column) for column in columns]))
 
     def read(self, text: str) -> Iterator[tuple[str, Lineage]]:
         """Each statement with its lineage. A statement that cannot be read still has its tables, and an error."""
@@ -124,12 +124,12 @@ class SqlglotScript:
             self._faults(self._resolved(query)[1], lineage)
             self.catalog.add_view(View(_name(target), query, tuple(columns)))
         elif query is None:
-            table = self.catalog.add_table(Table(_name(target), [Column(name) for name in columns] or None))
+            table = self.catalog.add_table(Table(_name(target), [TableColumn(name) for name in columns] or None))
             lineage.declares[table.name] = None
         else:
             relation, reading = self._resolved(query)
             relation = relation.renamed(columns)
-            known = [Column(name) for name, _ in relation.columns] if relation.unknown is None else None
+            known = [TableColumn(name) for name, _ in relation.columns] if relation.unknown is None else None
             table = self.catalog.add_table(Table(_name(target), known))
             write(table.name, [name for name, _ in relation.columns], relation, lineage)
             self._finish(reading, lineage)
@@ -198,12 +198,12 @@ class SqlglotScript:
         """Write values to columns of an existing table; it is also read if a value uses one of its columns."""
         if any(source[0] == target.name for _, value in columns for source in value.direct):
             inputs = inputs | {target.name}
-        write(target.name, None, Relation(tuple(columns), conditions=frozenset(conditions)), lineage)
+        write(target.name, None, QueryRelation(tuple(columns), conditions=frozenset(conditions)), lineage)
         read = {name: None for name in reading.tables if name in inputs or name != target.name}
         lineage.inputs.update(read)
         self._faults(reading, lineage)
 
-    def _resolved(self, query: exp.Expr) -> tuple[Relation, QueryAnalysis]:
+    def _resolved(self, query: exp.Expr) -> tuple[QueryRelation, QueryAnalysis]:
         reading = QueryAnalysis(self.catalog, unnamed="_col_{0}".format)
         return columns_of(query, reading), reading
 

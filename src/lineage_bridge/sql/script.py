@@ -9,13 +9,13 @@ from sqlglot import exp
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sql.columns.expressions import QueryAnalysis
 from lineage_bridge.sql.columns.functions import PSEUDO_COLUMNS
-from lineage_bridge.sql.columns.relations import Relation, Scope
+from lineage_bridge.sql.columns.relations import QueryRelation, Scope
 from lineage_bridge.sql.columns.resolver import Resolver, columns_of
 from lineage_bridge.sql.columns.writing import write
 from lineage_bridge.sql.lineage import Fault, Lineage
 from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.statements import statement_types as st
-from lineage_bridge.sql.statements.catalog import Catalog, Column, ColumnKind, Model, Table, View
+from lineage_bridge.sql.statements.catalog import Catalog, ColumnKind, Model, Table, TableColumn, View
 from lineage_bridge.sql.statements.datasets import KAFKA_TOPIC, dataset_of, topic_of
 from lineage_bridge.sql.statements.parsing import parse
 from lineage_bridge.sql.text.cursor import TOO_DEEP, Cursor, StatementError
@@ -47,7 +47,7 @@ class StreamingScript:
         self._ksql = dialect == KSQLDB
         self.catalog = catalog or Catalog(_DEFAULT.get(dialect, ("", "")))
         for name, columns in (tables or {}).items():
-            self.catalog.add_outside(Table(name, [Column(column) for column in columns]))
+            self.catalog.add_outside(Table(name, [TableColumn(column) for column in columns]))
 
     def read(self, text: str) -> Iterator[tuple[str, Lineage]]:
         """Each statement with its lineage. A statement that cannot be read still has its tables, and an error."""
@@ -107,7 +107,7 @@ class StreamingScript:
         if whole and physical and len(physical) == len(named) and set(physical) != set(named):
             relation = relation.renamed(physical)
             named = physical
-        told = [*map(Column, named), *computed] if whole else None
+        told = [*map(TableColumn, named), *computed] if whole else None
         table = self.catalog.add_table(Table(statement.name, told, options, statement.keys, statement.comment))
         write(table.name, [name for name, _ in relation.columns], relation, lineage)
 
@@ -157,7 +157,7 @@ class StreamingScript:
         scope.add(table.name[-1:], resolver.named(statement.target, {}))
         assigned = tuple((column, resolver.value_of(value, scope)) for column, value in statement.assignments)
         conditions = resolver.value_of(statement.where, scope).deciding("FILTER") if statement.where else set()
-        write(table.name, None, Relation(assigned, conditions=frozenset(conditions)), lineage)
+        write(table.name, None, QueryRelation(assigned, conditions=frozenset(conditions)), lineage)
         # An UPDATE reads its own table if a value uses one of its columns.
         is_read = any(source[0] == table.name for _, value in assigned for source in value.direct)
         self._take_over(reading, lineage, statement.where or [], unread=None if is_read else table.name)
@@ -198,7 +198,7 @@ class StreamingScript:
         system = ("$rowtime",) if self._dialect == CONFLUENT_FLINK else ()
         return QueryAnalysis(self.catalog, system_columns=system)
 
-    def _resolve(self, query: Sequence[Token], lineage: Lineage) -> Relation:
+    def _resolve(self, query: Sequence[Token], lineage: Lineage) -> QueryRelation:
         reading = self._reading()
         relation = columns_of(query, reading)
         self._take_over(reading, lineage, query)

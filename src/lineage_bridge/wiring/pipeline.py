@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from functools import partial
 from pathlib import Path
 
-from lineage_bridge.config import Paths, Settings
+from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import RequestError, StoreError, StoreMissingError
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.ids import NodeKind, node_id
@@ -73,7 +73,7 @@ def replay(settings: Settings, to: Path | None, *, anyway: bool, told: Callable[
     return counted
 
 
-def _check_key(paths: Paths, key: bytes) -> None:
+def _check_key(paths: DataFolder, key: bytes) -> None:
     """Raise StoreError when the graph's ids were made with another key: the control store was lost or belongs to another graph."""
     with readers(paths) as pool, suppress(StoreMissingError), pool.reader() as graph:
         for kind in (NodeKind.DATASET, NodeKind.JOB):

@@ -10,7 +10,7 @@ import time
 from importlib.metadata import version as version_of
 from typing import Any
 
-from lineage_bridge.config import Paths, Settings
+from lineage_bridge.config import DataFolder, Settings
 
 _FORMAT = "%(asctime)s %(levelname)-7s {part}: %(message)s"
 _QUIET = {"alembic": logging.WARNING, "httpx": logging.WARNING, "pyspark": logging.ERROR, "uvicorn": logging.WARNING}
@@ -40,7 +40,7 @@ def _is_not_from_py4j(record: logging.LogRecord) -> bool:
     return "py4j" not in record.pathname
 
 
-def pipeline_status(paths: Paths) -> dict[str, Any] | None:
+def pipeline_status(paths: DataFolder) -> dict[str, Any] | None:
     """The status that the pipeline last wrote; None if it never ran or was stopped in order."""
     try:
         status: dict[str, Any] = json.loads(paths.pipeline_status.read_bytes())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import platformdirs
 
-from lineage_bridge.config import SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE, Paths, Settings
+from lineage_bridge.config import SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE, DataFolder, Settings
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.sources.common.settings import Secrets
 from lineage_bridge.sources.runtime.sealed_secrets import SealedFile
@@ -41,7 +41,7 @@ def log_reader(settings: Settings) -> LogReader:
 
 
 @contextmanager
-def readers(paths: Paths) -> Iterator[ReaderPool]:
+def readers(paths: DataFolder) -> Iterator[ReaderPool]:
     """A pool of graph readers; the graph need not exist yet."""
     pool = ReaderPool(paths.graph)
     try:

@@ -11,19 +11,19 @@ class RunName(FacetPart, frozen=True):
     runId: str
 
 
-class JobName(FacetPart, frozen=True):
+class JobIdentifier(FacetPart, frozen=True):
     namespace: str
     name: str
 
 
 class RootRun(FacetPart, frozen=True):
     run: RunName
-    job: JobName
+    job: JobIdentifier
 
 
 class ParentRunFacet(Facet, frozen=True):
     run: RunName
-    job: JobName
+    job: JobIdentifier
     root: RootRun | None = None
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from lineage_bridge.sql.columns.expressions import Ctes, Expressions
 from lineage_bridge.sql.columns.functions import GROUP_WINDOWS, MODEL_CALLS, SEARCHES, WINDOW_COLUMNS
-from lineage_bridge.sql.columns.relations import Relation, Scope, Unknown
+from lineage_bridge.sql.columns.relations import QueryRelation, Scope, Unknown
 from lineage_bridge.sql.columns.values import LIKELY, NOTHING, Condition, Subtype, Value, merged
 from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.text.cursor import Cursor, StatementError, parts
@@ -21,7 +21,7 @@ _CLAUSES = ("PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "PATTERN", 
 class _Arguments:
     """The arguments of a table function: a table, columns of it (DESCRIPTOR), models, and other values."""
 
-    table: Relation | None = None
+    table: QueryRelation | None = None
     described: list[str] = field(default_factory=list)
     models: list[Name] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
@@ -42,19 +42,19 @@ class Calls(Expressions):
             raise StatementError("an expression is expected here", first)
         return type(self)(self.reading, query).value(query.expression.expressions[0], scope, {})
 
-    def read(self, query: Sequence[Token], ctes: Ctes) -> Relation:
+    def read(self, query: Sequence[Token], ctes: Ctes) -> QueryRelation:
         """The columns of a query in the arguments of a stand-in."""
         inner = lowered(query, ksql=self.reading.ksql)
         return type(self)(self.reading, inner).relation(inner.expression, Scope(), ctes)
 
     @abstractmethod
-    def named(self, name: Name, ctes: Ctes) -> Relation:
+    def named(self, name: Name, ctes: Ctes) -> QueryRelation:
         """The columns of a common table expression, a view or a table."""
 
-    def called(self, call: TableCall, here: Scope, ctes: Ctes) -> Relation:
+    def called(self, call: TableCall, here: Scope, ctes: Ctes) -> QueryRelation:
         """The columns of a table function."""
         given = self._arguments(call, here, ctes)
-        base = given.table or Relation()
+        base = given.table or QueryRelation()
         described = merged(self._in(base, name, call.token) for name in given.described).through(Subtype.TRANSFORMATION)
         conditions = base.conditions | given.conditions
         if call.function in GROUP_WINDOWS and given.table is not None:
@@ -65,7 +65,7 @@ class Calls(Expressions):
             return self._predicted(given.models, base, inputs).under(given.conditions)
         whole = merged([*(value for _, value in base.columns), *given.values, described]).through(Subtype.TRANSFORMATION)
         whole = whole if given.table is None else whole.doubted(LIKELY)
-        kind = Ordinal if call.ordinality else Relation
+        kind = Ordinal if call.ordinality else QueryRelation
         return kind(unknown=lambda _: whole, conditions=conditions, weak=True)
 
     def _arguments(self, call: TableCall, here: Scope, ctes: Ctes) -> _Arguments:
@@ -91,7 +91,7 @@ class Calls(Expressions):
                 found.values.append(self.value_of(tokens, here))
         return found
 
-    def _table_argument(self, tokens: Sequence[Token], ctes: Ctes) -> tuple[Relation, set[Condition]]:
+    def _table_argument(self, tokens: Sequence[Token], ctes: Ctes) -> tuple[QueryRelation, set[Condition]]:
         """`TABLE t`, `TABLE (query)` or `(query)`, which PARTITION BY and ORDER BY may follow."""
         cursor = Cursor(tokens, folds=self.reading.ksql)
         cursor.takes("TABLE")
@@ -107,17 +107,17 @@ class Calls(Expressions):
                 conditions |= self.value_of(_without_direction(key), scope).deciding("WINDOW")
         return relation, conditions
 
-    def _inside(self, cursor: Cursor, ctes: Ctes) -> Relation:
+    def _inside(self, cursor: Cursor, ctes: Ctes) -> QueryRelation:
         """A query in parentheses, or a name."""
         return self.read(cursor.group(), ctes) if cursor.sees("(") else self.named(cursor.name(), ctes)
 
-    def _in(self, relation: Relation, name: str, token: Token) -> Value:
+    def _in(self, relation: QueryRelation, name: str, token: Token) -> Value:
         found = relation.value(name)
         if found is None:
             self.reading.faults.append((f"the table has no column {name}", token))
         return found or NOTHING
 
-    def _predicted(self, models: list[Name], base: Relation, given: Value) -> Relation:
+    def _predicted(self, models: list[Name], base: QueryRelation, given: Value) -> QueryRelation:
         """A table with the outputs of models for its rows."""
         outputs: list[tuple[str, Value]] = []
         unknown: Unknown | None = base.unknown
@@ -130,7 +130,7 @@ class Calls(Expressions):
                 outputs += [(output, given) for output in model.outputs]
         return replace(base, columns=(*base.columns, *outputs), unknown=unknown)
 
-    def matched(self, pattern: Pattern, ctes: Ctes) -> Relation:
+    def matched(self, pattern: Pattern, ctes: Ctes) -> QueryRelation:
         """MATCH_RECOGNIZE returns the partition keys and the measures; DEFINE selects the rows."""
         table = self._inside(Cursor(pattern.table), ctes)
         clauses = _clauses(pattern.body)
@@ -148,13 +148,13 @@ class Calls(Expressions):
             conditions |= self.value_of(definition[2:], scope).deciding("FILTER")
         if "ALL" in clauses:
             columns += [(name, value) for name, value in table.columns if all(name != known for known, _ in columns)]
-        return Relation(tuple(columns), conditions=table.conditions | conditions)
+        return QueryRelation(tuple(columns), conditions=table.conditions | conditions)
 
 
-class Ordinal(Relation):
+class Ordinal(QueryRelation):
     """UNNEST WITH ORDINALITY: the last named column is the row number."""
 
-    def renamed(self, names: Sequence[str]) -> Relation:
+    def renamed(self, names: Sequence[str]) -> QueryRelation:
         """As for any relation, but the row number has no source column."""
         made = super().renamed(names)
         return replace(made, columns=(*made.columns[:-1], (made.columns[-1][0], NOTHING))) if names else made

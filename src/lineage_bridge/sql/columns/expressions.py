@@ -8,14 +8,14 @@ from functools import singledispatchmethod
 from sqlglot import exp
 
 from lineage_bridge.sql.columns.functions import AGGREGATES, CONDITIONALS, IDENTITIES, MEASURED, MOMENTS, RANKS, UNITS
-from lineage_bridge.sql.columns.relations import Relation, Scope
+from lineage_bridge.sql.columns.relations import QueryRelation, Scope
 from lineage_bridge.sql.columns.values import NOTHING, Condition, Subtype, Value, merged
 from lineage_bridge.sql.names import Name, written
 from lineage_bridge.sql.statements.catalog import Catalog, Table
 from lineage_bridge.sql.text.plain import Query
 from lineage_bridge.sql.text.tokens import Token
 
-Ctes = Mapping[str, Relation]
+Ctes = Mapping[str, QueryRelation]
 """The common table expressions in scope, by name."""
 
 _NO_VALUES = (exp.DataType, exp.Var, exp.Star, exp.Literal, exp.Order)
@@ -48,7 +48,7 @@ class Expressions(ABC):
         self.query = query
 
     @abstractmethod
-    def relation(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Relation:
+    def relation(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> QueryRelation:
         """The columns of a query, in a scope and with the common table expressions around it."""
 
     def deciding(self, nodes: Iterable[exp.Expr | None], kind: str, scope: Scope, ctes: Ctes) -> set[Condition]:

@@ -13,7 +13,7 @@ Unknown = Callable[[str], Value]
 
 
 @dataclass(frozen=True)
-class Relation:
+class QueryRelation:
     """Columns in order with their values; `hidden` ones are not in a star; `unknown` answers for others, None where there are none.
 
     `conditions` decide about its rows. A `weak` one is asked for a column that nobody has defined only if no other can be.
@@ -33,7 +33,7 @@ class Relation:
         """The value of a column, also of an undefined one if the relation may have such; else None."""
         return self.find(name) or (self.unknown(name) if self.unknown is not None else None)
 
-    def renamed(self, names: Sequence[str]) -> "Relation":
+    def renamed(self, names: Sequence[str]) -> "QueryRelation":
         """The same columns under other names; further names are columns of a row whose definition is unknown."""
         if not names:
             return self
@@ -48,7 +48,7 @@ class Relation:
         )
         return replace(self, columns=tuple(columns), unknown=None)
 
-    def under(self, conditions: Iterable[Condition]) -> "Relation":
+    def under(self, conditions: Iterable[Condition]) -> "QueryRelation":
         """The same relation with more conditions."""
         return replace(self, conditions=self.conditions | frozenset(conditions))
 
@@ -74,10 +74,10 @@ class Scope:
     """The relations of one FROM clause by name, and the scope around it."""
 
     outer: "Scope | None" = None
-    relations: list[tuple[tuple[str, ...], Relation]] = field(default_factory=list)
+    relations: list[tuple[tuple[str, ...], QueryRelation]] = field(default_factory=list)
     bound: frozenset[str] = frozenset()
 
-    def add(self, name: tuple[str, ...], relation: Relation) -> None:
+    def add(self, name: tuple[str, ...], relation: QueryRelation) -> None:
         """Add a relation."""
         self.relations.append((name, relation))
 
@@ -85,7 +85,7 @@ class Scope:
         """A scope inside this one; `bound`: the parameters of a lambda."""
         return Scope(self, [], frozenset(bound))
 
-    def named(self, name: Sequence[str]) -> Relation | None:
+    def named(self, name: Sequence[str]) -> QueryRelation | None:
         """The relation with this alias, or whose table name ends with it."""
         wanted = tuple(part.casefold() for part in name)
         exact = [relation for known, relation in self.relations if known[-len(name) :] == tuple(name)]
@@ -123,6 +123,6 @@ class Scope:
                 return value
         return None if self.outer is None else self.outer.known(name)
 
-    def all(self) -> Iterator[Relation]:
+    def all(self) -> Iterator[QueryRelation]:
         """The relations, in order."""
         return (relation for _, relation in self.relations)

@@ -8,7 +8,7 @@ from sqlglot import exp
 from lineage_bridge.sql.columns.calls import Calls
 from lineage_bridge.sql.columns.expressions import Ctes, QueryAnalysis
 from lineage_bridge.sql.columns.functions import WINDOW_BOUNDS
-from lineage_bridge.sql.columns.relations import Columns, Relation, Scope, Unknown, either
+from lineage_bridge.sql.columns.relations import Columns, QueryRelation, Scope, Unknown, either
 from lineage_bridge.sql.columns.values import LIKELY, NOTHING, Condition, Subtype, Value, merged, source
 from lineage_bridge.sql.names import Name, written
 from lineage_bridge.sql.statements.catalog import ColumnKind, Table, View
@@ -18,7 +18,7 @@ from lineage_bridge.sql.text.streaming import lowered
 from lineage_bridge.sql.text.tokens import Token
 
 
-def columns_of(query: Sequence[Token] | exp.Expr, reading: QueryAnalysis) -> Relation:
+def columns_of(query: Sequence[Token] | exp.Expr, reading: QueryAnalysis) -> QueryRelation:
     """The columns of a query. Raises StatementError."""
     parsed = Query(query, {}, []) if isinstance(query, exp.Expr) else lowered(query, ksql=reading.ksql)
     return Resolver(reading, parsed).relation(parsed.expression, Scope(), {})
@@ -27,7 +27,7 @@ def columns_of(query: Sequence[Token] | exp.Expr, reading: QueryAnalysis) -> Rel
 class Resolver(Calls):
     """Resolves the queries in one parsed text."""
 
-    def relation(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Relation:
+    def relation(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> QueryRelation:
         """The columns of a query, in a scope and with the common table expressions before it."""
         ctes = self._with(node, scope, ctes)
         if isinstance(node, exp.Select):
@@ -37,7 +37,7 @@ class Resolver(Calls):
         elif isinstance(node, exp.SetOperation):
             made = self._set(node, scope, ctes)
         elif isinstance(node, exp.Values):
-            made = Relation(tuple((name, NOTHING) for name in _alias_columns(node)))
+            made = QueryRelation(tuple((name, NOTHING) for name in _alias_columns(node)))
         else:
             raise StatementError("a query is expected here", self.query.place(node))
         over = Scope(scope, [(("",), made)])
@@ -55,38 +55,38 @@ class Resolver(Calls):
             found[cte.alias] = self.relation(cte.this, scope, found).renamed(names)
         return found
 
-    def _bracketed(self, node: exp.Subquery, scope: Scope, ctes: Ctes) -> Relation:
+    def _bracketed(self, node: exp.Subquery, scope: Scope, ctes: Ctes) -> QueryRelation:
         """A query in parentheses, or a join."""
         if not isinstance(node.this, exp.Table):
             return self.relation(node.this, scope, ctes)
         inner = scope.inside()
         conditions = self.source(node.this, inner, ctes)
         columns = tuple(column for relation in inner.all() for column in relation.columns)
-        return Relation(columns, (), either(relation.unknown for relation in inner.all())).under(conditions)
+        return QueryRelation(columns, (), either(relation.unknown for relation in inner.all())).under(conditions)
 
-    def _set(self, node: exp.SetOperation, scope: Scope, ctes: Ctes) -> Relation:
+    def _set(self, node: exp.SetOperation, scope: Scope, ctes: Ctes) -> QueryRelation:
         left, right = (self.relation(side, scope, ctes) for side in (node.this, node.expression))
         conditions = left.conditions | right.conditions
         if isinstance(node, exp.Except):
             taken = {condition for _, value in right.columns for condition in value.deciding("FILTER")}
-            return Relation(left.columns, (), left.unknown, conditions | taken)
+            return QueryRelation(left.columns, (), left.unknown, conditions | taken)
         columns = [(name, merged([value, other])) for (name, value), (_, other) in zip(left.columns, right.columns, strict=False)]
-        return Relation((*columns, *left.columns[len(columns) :]), (), either([left.unknown, right.unknown]), conditions)
+        return QueryRelation((*columns, *left.columns[len(columns) :]), (), either([left.unknown, right.unknown]), conditions)
 
-    def _select(self, node: exp.Select, scope: Scope, ctes: Ctes) -> Relation:
+    def _select(self, node: exp.Select, scope: Scope, ctes: Ctes) -> QueryRelation:
         here = scope.inside()
         clause = part_of(node, "from")
         conditions = set() if clause is None else self.source(clause.this, here, ctes)
         conditions |= self._joins(node, here, ctes) | self._times(here)
         if self.query.windowed:
-            here.add(("",), Relation(hidden=tuple((name, NOTHING) for name in WINDOW_BOUNDS)))
+            here.add(("",), QueryRelation(hidden=tuple((name, NOTHING) for name in WINDOW_BOUNDS)))
         columns, unknown = self._projections(node, here, ctes)
         # Aliases of the query do not hide columns of its sources.
-        both = Scope(Scope(here.outer, [(("",), Relation(columns))]), here.relations, here.bound)
+        both = Scope(Scope(here.outer, [(("",), QueryRelation(columns))]), here.relations, here.bound)
         conditions |= self.deciding([_inner(node, "where")], "FILTER", here, ctes)
         conditions |= self.deciding([_inner(node, "having"), _inner(node, "qualify")], "FILTER", both, ctes)
         conditions |= self._groups(node, columns, both, ctes) | self._order(node, both, ctes)
-        return Relation(columns, (), unknown, frozenset(conditions))
+        return QueryRelation(columns, (), unknown, frozenset(conditions))
 
     def _joins(self, node: exp.Expr, here: Scope, ctes: Ctes) -> set[Condition]:
         """The joins of a query or a table."""
@@ -141,7 +141,7 @@ class Resolver(Calls):
             columns.append((name, self.value(bare, here, ctes)))
         return tuple(columns), unknown
 
-    def _starred(self, star: exp.Expr, here: Scope) -> list[tuple[str, Relation]]:
+    def _starred(self, star: exp.Expr, here: Scope) -> list[tuple[str, QueryRelation]]:
         """The relations that a star stands for, with the prefix of their columns: in a join of ksqlDB, the relation's name."""
         if not isinstance(star, exp.Column):
             named = [(name[-1], relation) for name, relation in here.relations if relation.columns or relation.unknown]
@@ -174,7 +174,7 @@ class Resolver(Calls):
         values = (relation.value(name) for relation in relations for name in shared)
         return conditions | {condition for value in values if value is not None for condition in value.deciding("JOIN")}
 
-    def _from_item(self, node: exp.Expr, here: Scope, ctes: Ctes) -> Relation:
+    def _from_item(self, node: exp.Expr, here: Scope, ctes: Ctes) -> QueryRelation:
         if isinstance(node, exp.Table):
             return self._table(node, here, ctes)
         if isinstance(node, exp.Unnest):
@@ -187,11 +187,11 @@ class Resolver(Calls):
         # A subquery may refer to the other tables only after LATERAL.
         return self.relation(node, here.outer or Scope(), ctes)
 
-    def _function(self, arguments: Iterable[exp.Expr], here: Scope, ctes: Ctes) -> Relation:
+    def _function(self, arguments: Iterable[exp.Expr], here: Scope, ctes: Ctes) -> QueryRelation:
         made = merged(self.value(argument, here, ctes) for argument in arguments).through(Subtype.TRANSFORMATION)
-        return Relation(unknown=lambda _: made, weak=True)
+        return QueryRelation(unknown=lambda _: made, weak=True)
 
-    def _table(self, node: exp.Table, here: Scope, ctes: Ctes) -> Relation:
+    def _table(self, node: exp.Table, here: Scope, ctes: Ctes) -> QueryRelation:
         if not isinstance(node.this, exp.Identifier):
             return self._function(node.this.expressions if isinstance(node.this, exp.Func) else (), here, ctes)
         name = _table_name(node)
@@ -202,7 +202,7 @@ class Resolver(Calls):
             return self.matched(stand_in, ctes)
         return self.named(name, ctes)
 
-    def named(self, name: Name, ctes: Ctes) -> Relation:
+    def named(self, name: Name, ctes: Ctes) -> QueryRelation:
         """The columns of a common table expression, a view or a table."""
         cte = next((made for known, made in ctes.items() if known.casefold() == name[0].casefold()), None)
         if len(name) == 1 and cte is not None:
@@ -214,7 +214,7 @@ class Resolver(Calls):
         self.reading.tables[table.name] = table
         return self._stored(table)
 
-    def _viewed(self, view: View) -> Relation:
+    def _viewed(self, view: View) -> QueryRelation:
         """The columns of the query of a view."""
         if view.name in self.reading.views:
             raise StatementError(f"the view {written(view.name)} is made of itself", None)
@@ -227,19 +227,19 @@ class Resolver(Calls):
         self.reading.views.pop()
         return found
 
-    def _stored(self, table: Table) -> Relation:
+    def _stored(self, table: Table) -> QueryRelation:
         """The columns of a table; computed ones derive from the others."""
         pseudo = tuple((name, NOTHING) for name in self.reading.pseudo_columns)
         hidden = (*pseudo, *((name, source(table.name, name)) for name in (*self.reading.system_columns, *table.hidden)))
         if table.columns is None:
-            return Relation((), hidden, lambda name: source(table.name, name, LIKELY) if name else NOTHING)
+            return QueryRelation((), hidden, lambda name: source(table.name, name, LIKELY) if name else NOTHING)
         stored = tuple((column.name, source(table.name, column.name)) for column in table.columns if column.kind is not ColumnKind.COMPUTED)
-        scope = Scope(None, [(table.name[-1:], Relation(stored, hidden))])
+        scope = Scope(None, [(table.name[-1:], QueryRelation(stored, hidden))])
         values = dict(stored)
         for column in table.columns:
             if column.kind is ColumnKind.COMPUTED:
                 values[column.name] = self.value_of(column.expression, scope)
-        return Relation(tuple((column.name, values[column.name]) for column in table.columns), hidden)
+        return QueryRelation(tuple((column.name, values[column.name]) for column in table.columns), hidden)
 
 
 def part_of(node: exp.Expr, name: str) -> exp.Expr | None:

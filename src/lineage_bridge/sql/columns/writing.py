@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from lineage_bridge.sql.columns.relations import Relation
+from lineage_bridge.sql.columns.relations import QueryRelation
 from lineage_bridge.sql.columns.values import LIKELY, Subtype
 from lineage_bridge.sql.lineage import ColumnFlow, IndirectFlow, Lineage
 from lineage_bridge.sql.names import Name
 
 
-def write(target: Name, columns: Sequence[str] | None, relation: Relation, lineage: Lineage) -> None:
+def write(target: Name, columns: Sequence[str] | None, relation: QueryRelation, lineage: Lineage) -> None:
     """Record that a relation is written to a table: to these columns by position, or, if they are unknown, by name."""
     lineage.outputs[target] = None
     names = [name for name, _ in relation.columns] if columns is None else columns

@@ -21,7 +21,7 @@ class ColumnKind(Enum):
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column of a table. A computed one has an expression; `type` and `comment` are as written, or empty."""
 
     name: str
@@ -39,7 +39,7 @@ class Table:
     """
 
     name: Name
-    columns: list[Column] | None = None
+    columns: list[TableColumn] | None = None
     options: dict[str, str] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
     comment: str = ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from lineage_bridge.sql.statements.catalog import Column
+from lineage_bridge.sql.statements.catalog import TableColumn
 from lineage_bridge.sql.statements.statement_types import (
     ChangeColumns,
     DefineAgent,
@@ -184,7 +184,7 @@ def _alter_table(cursor: Cursor) -> Statement:
         cursor.demand("TO")
         return ChangeColumns(name, [], renamed=(old, cursor.identifier()))
     if cursor.sees("ADD"):
-        added: list[Column] = []
+        added: list[TableColumn] = []
         for part in parts(cursor.rest()):
             inner = Cursor(part, folds=cursor.folds)
             inner.takes("ADD")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lineage_bridge.sql.names import Name
-from lineage_bridge.sql.statements.catalog import Column
+from lineage_bridge.sql.statements.catalog import TableColumn
 from lineage_bridge.sql.text.tokens import Token
 
 
@@ -15,7 +15,7 @@ class DefineTable:
     """
 
     name: Name
-    columns: list[Column] | None
+    columns: list[TableColumn] | None
     options: dict[str, str] = field(default_factory=dict)
     like: Name | None = None
     query: Sequence[Token] | None = None
@@ -95,7 +95,7 @@ class ChangeColumns:
     """Columns of a table are added, dropped and renamed."""
 
     table: Name
-    added: list[Column]
+    added: list[TableColumn]
     dropped: tuple[str, ...] = ()
     renamed: tuple[str, str] | None = None
 

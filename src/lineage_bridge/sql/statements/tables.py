@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from lineage_bridge.sql.names import Name
-from lineage_bridge.sql.statements.catalog import Column, ColumnKind
+from lineage_bridge.sql.statements.catalog import ColumnKind, TableColumn
 from lineage_bridge.sql.statements.statement_types import DefineTable
 from lineage_bridge.sql.text.cursor import Cursor, parts
 from lineage_bridge.sql.text.tokens import Kind, Token, words
@@ -67,7 +67,7 @@ def options_of(cursor: Cursor) -> dict[str, str]:
     return found
 
 
-def columns_of_table(inside: Sequence[Token], *, folds: bool) -> Iterator[Column]:
+def columns_of_table(inside: Sequence[Token], *, folds: bool) -> Iterator[TableColumn]:
     """The columns in a list of columns and constraints. Raises StatementError."""
     for part in parts(inside):
         if not part or (
@@ -78,10 +78,10 @@ def columns_of_table(inside: Sequence[Token], *, folds: bool) -> Iterator[Column
         yield _column(cursor)
 
 
-def _column(cursor: Cursor) -> Column:
+def _column(cursor: Cursor) -> TableColumn:
     name = cursor.identifier()
     if cursor.takes("AS"):
-        return Column(name, ColumnKind.COMPUTED, _expression(cursor))
+        return TableColumn(name, ColumnKind.COMPUTED, _expression(cursor))
     type_ = _type(cursor)
     kind = ColumnKind.PHYSICAL
     comment = ""
@@ -95,13 +95,13 @@ def _column(cursor: Cursor) -> Column:
                 cursor.string()
             kind = ColumnKind.VIRTUAL if cursor.takes("VIRTUAL") else ColumnKind.METADATA
         elif cursor.takes("AS") and cursor.token is not None:
-            return Column(name, ColumnKind.COMPUTED, _expression(cursor))
+            return TableColumn(name, ColumnKind.COMPUTED, _expression(cursor))
         elif cursor.sees("HEADERS") or cursor.sees("HEADER"):
             cursor.at += 1
             kind = ColumnKind.VIRTUAL
         else:
             cursor.at += 1
-    return Column(name, kind, type=type_, comment=comment)
+    return TableColumn(name, kind, type=type_, comment=comment)
 
 
 def _type(cursor: Cursor) -> str:

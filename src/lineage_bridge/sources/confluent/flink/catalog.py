@@ -10,7 +10,7 @@ from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, SharedMetadata, topic_column
 from lineage_bridge.sources.confluent.organization import Organization
 from lineage_bridge.sql.names import Name
-from lineage_bridge.sql.statements.catalog import Catalog, Column, ColumnKind, Model, Table, View
+from lineage_bridge.sql.statements.catalog import Catalog, ColumnKind, Model, Table, TableColumn, View
 
 REGISTERED = 0
 """The rank of schemas from a registry."""
@@ -22,7 +22,7 @@ _SYSTEM = "INFORMATION_SCHEMA"
 class TopicColumns(NamedTuple):
     """A topic as Flink sees it: its columns in order, the name of each in the topic's schema, and columns that are not in `SELECT *`."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     schema_names: Mapping[str, str]
     hidden: tuple[str, ...]
 
@@ -138,13 +138,13 @@ def _topic_columns(shared: SharedMetadata, dataset: DatasetName) -> TopicColumns
     if not keys and not values:
         return None
     names = {field.name for field in values}
-    columns: list[Column] = []
+    columns: list[TableColumn] = []
     schema_names: dict[str, str] = {}
     for part, whole, fields in ((KEY, "key", keys), (VALUE, "val", values)):
         for field in fields:
             name = field.name or whole
             name = f"key_{name}" if part == KEY and name in names else name
-            columns.append(Column(name, type=field.type or ""))
+            columns.append(TableColumn(name, type=field.type or ""))
             schema_names[name] = topic_column(part, field.name)
     hidden = ("key",) if not keys and "key" not in schema_names else ()
     schema_names.update(dict.fromkeys(hidden, topic_column(KEY, "")))
