@@ -146,9 +146,9 @@ def test_an_interrupt_cancels_the_task_which_can_be_resumed(call, healthy: Insta
     cancels = proxy.wait_for(f"POST {TASKS}/{task}/cancel", after=follows)
     proxy.wait_for(f"GET {TASKS}/{task}", after=cancels)
     healthy.cloud.heal()
-    said = command.communicate(timeout=40)[1]
+    output = command.communicate(timeout=40)[1]
     assert command.returncode == 130
-    assert f"--resume {task}" in said
+    assert f"--resume {task}" in output
     shown = call("task", "show", task, "--url", healthy.server.url).out
     assert "failed: cancelled" in shown
     assert task in call("task", "list", "--status", "failed", "--url", healthy.server.url).out
@@ -167,9 +167,9 @@ def test_a_task_is_cancelled_and_resumed_by_its_id(call, healthy: Installation) 
     task = healthy.running_task()
     assert "is cancelled" in call("task", "cancel", task, "--url", healthy.server.url).out
     healthy.cloud.heal()
-    said = command.communicate(timeout=40)[0]
+    output = command.communicate(timeout=40)[0]
     assert command.returncode == 1
-    assert f"lineage-bridge extract --resume {task}" in said
+    assert f"lineage-bridge extract --resume {task}" in output
     assert call("task", "resume", task, "--url", healthy.server.url).code in (0, 3)
     assert json.loads(call("task", "show", task, "--json", "--url", healthy.server.url).out)["status"] == "completed"
 

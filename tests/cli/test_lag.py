@@ -13,6 +13,7 @@ class LaggingServer:
 
     def __init__(self) -> None:
         self.pipeline, self.catches_up_after, self.asked = "ok", 4, 0
+        self.has_store = True
 
     def answer(self, request: Request) -> Reply:
         behind = self.asked < self.catches_up_after
@@ -20,6 +21,8 @@ class LaggingServer:
             self.asked += 1
             lag = {"bytes": 1000 if behind else 0, "caught_up": not behind}
             return Reply(200, {"parts": {"pipeline": {"state": self.pipeline}}, "lag": lag})
+        if behind and not self.has_store:
+            return Reply(503, {"error": {"message": "there is no graph store"}})
         if request.parts[-1] == "search":
             return Reply(200, {"results": [] if behind or request.query["q"] != "orders" else [ORDERS]})
         return Reply(
@@ -41,7 +44,14 @@ def url(lagging: LaggingServer) -> Iterator[str]:
 def test_a_search_without_results_waits_for_pending_events(call, url):
     result = call("search", "orders", "--url", url)
     assert "orders" in result.out
-    assert result.err == "not found, but 1.0 kB of events are not in the answers yet: waiting for them, at most 60 s\n"
+    assert result.err == "nothing found so far; 1.0 kB of events are not in the answers yet: waiting for them, at most 60 s\n"
+
+
+def test_a_server_without_a_graph_is_waited_for(call, url, lagging):
+    lagging.has_store, lagging.pipeline = False, "absent"
+    result = call("search", "orders", "--url", url)
+    assert "orders" in result.out
+    assert "waiting for them" in result.err
 
 
 def test_a_search_without_results_does_not_wait_when_answers_are_complete(call, url, lagging):

@@ -53,7 +53,8 @@ class Client:
         `results` names the member of the answer that is empty if nothing is found. Raises as `get` does.
         """
         response = self._get(path, parameters)
-        if _finds_nothing(response, results) and self._wait_for_events():
+        states = ("ok", "starting", "absent") if response.status_code == 503 else ("ok", "starting")
+        if _finds_nothing(response, results) and self._wait_for_events(states):
             response = self._get(path, parameters)
         if response.status_code == 404 and self.lag():
             raise NotFoundError(str(error_of(response)), "see: lineage-bridge status")
@@ -120,12 +121,12 @@ class Client:
         self._reached = self._reached or self.answers("/api/v1/health")
         return self._reached
 
-    def _wait_for_events(self) -> bool:
-        """Wait until all events are in the answers, if some are not and the pipeline is up or starting. Returns whether it waited."""
+    def _wait_for_events(self, states: tuple[str, ...]) -> bool:
+        """Wait until all events are in the answers, if some are not and the pipeline is in one of `states`. Returns whether it waited."""
         lag = self.lag()
-        if not lag or self.readiness()["parts"]["pipeline"]["state"] not in ("ok", "starting"):
+        if not lag or self.readiness()["parts"]["pipeline"]["state"] not in states:
             return False
-        print_message(f"not found, but {lag} not in the answers yet: waiting for them, at most {LAG_WAIT_S:g} s")
+        print_message(f"nothing found so far; {lag} not in the answers yet: waiting for them, at most {LAG_WAIT_S:g} s")
         until = time.monotonic() + LAG_WAIT_S
         while self.lag() and time.monotonic() < until:
             time.sleep(POLL_S)
@@ -155,7 +156,8 @@ class Client:
 
 
 def _finds_nothing(response: httpx.Response, results: str) -> bool:
-    return response.status_code == 404 or (response.is_success and bool(results) and not response.json()[results])
+    """Whether the node is not found, the list of results is empty, or there is no graph yet (503)."""
+    return response.status_code in (404, 503) or (response.is_success and bool(results) and not response.json()[results])
 
 
 def error_of(response: httpx.Response) -> LineageBridgeError:
