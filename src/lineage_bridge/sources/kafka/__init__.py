@@ -1,1 +1,1 @@
-"""A Kafka cluster observed over its own protocol: topics, groups of all kinds, producers, offsets, rights."""
+"""A Kafka cluster observed by its own protocol: topics, groups of all kinds, producers, offsets, access rules."""

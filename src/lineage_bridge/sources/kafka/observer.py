@@ -24,10 +24,10 @@ _HINTS = {
 
 
 class KafkaObserver(Observer[KafkaSettings]):
-    """A Kafka cluster, seen through its own protocol. Connections are opened at each look: none is kept idle between."""
+    """Observes a Kafka cluster by its own protocol. Each poll opens its connections, and closes them."""
 
     def test(self) -> Iterator[Check]:
-        """Reach a broker and log in; then each listing."""
+        """Connect and log in; then try each listing."""
         try:
             with KafkaProtocol(self.settings) as wire:
                 yield Check("reach", True, f"{self.settings.server} answers, {len(wire.brokers)} brokers")
@@ -37,7 +37,7 @@ class KafkaObserver(Observer[KafkaSettings]):
             yield Check("reach", False, str(error), error.hint)
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Look once. Raises SourceError."""
+        """Poll once. Raises SourceError."""
         with KafkaProtocol(self.settings) as wire:
             seen = look(wire, self.settings, translate.recorded_names(before, now_us))
         if before and seen.cluster != before["cluster"]:
@@ -55,7 +55,7 @@ class KafkaObserver(Observer[KafkaSettings]):
         return translate.shared_metadata(self.settings, snapshot)
 
     def close(self) -> None:
-        """Nothing is held between two looks."""
+        """Nothing to close between polls."""
 
 
 KIND = SourceKind(KafkaSettings, KafkaObserver, "a Kafka cluster: topics, groups, producers, offsets, rights")

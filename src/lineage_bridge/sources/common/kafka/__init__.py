@@ -1,1 +1,1 @@
-"""Kafka: its protocol, a look at a cluster, and the events that come of it."""
+"""Kafka: its protocol, the poll of a cluster, and its events."""

@@ -1,4 +1,4 @@
-"""What can be set of a Kafka cluster that is observed."""
+"""The settings of a Kafka cluster."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -31,7 +31,7 @@ def _referred(name: str, said: str, info: ValidationInfo) -> str:
 
 
 class KafkaSettings(SourceSettings):
-    """A cluster: where it is, how to get in, and what of it is told."""
+    """A cluster: its address, how to log in, and what to report of it."""
 
     bootstrap_servers: Annotated[str, AfterValidator(_servers)] = Field(description="host:port of some brokers, separated by commas")
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
@@ -68,7 +68,7 @@ class KafkaSettings(SourceSettings):
 
     @property
     def server(self) -> str:
-        """The first server: it names the cluster's topics."""
+        """The first server, after which the cluster's topics are named."""
         return self.bootstrap_servers.split(",", maxsplit=1)[0]
 
     @property

@@ -1,1 +1,1 @@
-"""What was seen of a cluster, as OpenLineage events."""
+"""The state of a cluster as OpenLineage events."""

@@ -1,4 +1,4 @@
-"""What the events about one cluster have in common."""
+"""What all events about one cluster have in common."""
 
 import hashlib
 import json
@@ -12,8 +12,9 @@ OUT = EventBuilder("https://lineagebridge.dev/sources/kafka")
 
 @dataclass(frozen=True)
 class KafkaEventBuilder:
-    """Tells of one cluster at one time. Topics, groups and producers are named in `namespace`; `groups`, `producers`: what stands before
-    the names of their jobs.
+    """Builds the events about one cluster at one time.
+
+    Topics, groups and producers are named in `namespace`; `groups` and `producers` are the prefixes of the names of their jobs.
     """
 
     cluster: str
@@ -41,5 +42,5 @@ class KafkaEventBuilder:
 
 
 def digest(value: object) -> str:
-    """A short text that is the same for the same JSON value."""
+    """A short digest of a JSON value."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:8]

@@ -1,8 +1,8 @@
-"""Groups told as streaming jobs: a run for each time that a group reads, what it reads, and how far behind it is. Pure.
+"""Groups as streaming jobs: a run for each period in which a group reads, with its topics and its lag. Pure.
 
-A run begins when a group is first seen with members, or its offsets are seen to move. It ends (COMPLETE) once the group has had no
-members at two polls in a row, or, of a group that only ever commits offsets, when they have not moved for an hour; if the group is gone,
-the run ends at once (ABORT). A group that is idle when it is first seen is told once, by a COMPLETE: it has run.
+A run begins when a group is first seen with members, or when its offsets move. It ends (COMPLETE) when the group has had no members at two
+polls in a row or, if the group only commits offsets, when they have not moved for an hour. If the group is deleted, its run ends at once
+(ABORT). A group that is idle when it is first seen gets a single COMPLETE, because it has run before.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -28,7 +28,7 @@ is open: `start` (us), `rows` (topic to rows since), `alive` (us), `had` (whethe
 
 @dataclass(frozen=True)
 class GroupContext:
-    """What else is known: what each group's transactions write, the groups that are others' jobs, and which topics are told."""
+    """What other sources know: the topics that each group's transactions write, the groups that other jobs own, and which topics to report."""
 
     written: Mapping[str, frozenset[str]] = field(default_factory=dict)
     owned: frozenset[str] = frozenset()
@@ -45,7 +45,7 @@ def is_streams(name: str, group: KafkaGroup) -> bool:
 def group_events(
     teller: KafkaEventBuilder, seen: ClusterState, before: Mapping[str, GroupRecord], context: GroupContext
 ) -> tuple[list[Json], dict[str, GroupRecord]]:
-    """The events about groups, and what is remembered of them."""
+    """The events about groups, and their part of the next snapshot."""
     after: dict[str, GroupRecord] = {name: state for name, state in before.items() if name not in seen.groups_gone}
     ended = [name for name in sorted(seen.groups_gone & set(before)) if before[name].get("run")]
     events = [_GroupEvents(teller, name, before[name], seen, context).end("ABORT") for name in ended]
@@ -109,13 +109,13 @@ class _GroupEvents:
 
     @property
     def active(self) -> bool:
-        """Whether somebody reads now."""
+        """Whether the group is reading now."""
         if self.group.members is None:
             return self.group.state not in _ASLEEP
         return bool(self.group.members)
 
     def step(self) -> tuple[list[Json], GroupRecord]:
-        """What this poll tells, and what is remembered."""
+        """The events of this poll, and the group's part of the next snapshot."""
         events: list[Json] = []
         told = self.before.get("told", "")
         if self.name in self.context.owned:
@@ -257,7 +257,7 @@ def _dataset(name: DatasetName) -> Json:
 
 
 def _moved(before: Mapping[str, list[int]], now: Mapping[str, list[int]]) -> dict[str, int]:
-    """Rows read between two polls: where both know a partition's offset, and it went forward."""
+    """Rows read between two polls, over the partitions whose offset is known at both and went forward."""
     return {
         topic: sum(max(0, place - was) for place, was in zip(places, before.get(topic, ()), strict=False) if place >= 0 and was >= 0)
         for topic, places in now.items()

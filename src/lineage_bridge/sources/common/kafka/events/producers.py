@@ -1,10 +1,9 @@
-"""Transactional producers told as streaming jobs, and what the transactions of groups' applications write. Pure.
+"""Transactional producers as streaming jobs, and the topics that groups' applications write in transactions. Pure.
 
-Many programs make their transactional ids up (`orders-0`, `orders-<uuid>-1`): ids that differ by the numbers and UUIDs at their end only
-are one producer. If a group has its name, the application that reads as the group writes as the producer, and it is the group's job.
-
-A run begins when a producer is first seen to have written. It ends (COMPLETE) when it has written nothing for an hour, or (ABORT) when
-the brokers have forgotten all of its ids.
+Many programs generate transactional ids (`orders-0`, `orders-<uuid>-1`): ids that differ only by the numbers and UUIDs at their end are one
+producer. If a group has the same name, the application that reads as the group writes as the producer, and both are the group's job. A run
+begins when a producer is first seen to have written. It ends (COMPLETE) when it has written nothing for an hour, or (ABORT) when the
+brokers have forgotten all of its ids.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -31,7 +30,7 @@ def producer_events(
     groups: Collection[str],
     is_told: Callable[[str], bool],
 ) -> tuple[list[Json], dict[str, ProducerRecord], dict[str, frozenset[str]]]:
-    """The events about producers, what is remembered of them, and of groups' applications: what they write."""
+    """The events about producers, their part of the next snapshot, and the topics that groups' applications write."""
     if seen.transactions is None:
         return [], dict(before), {name: frozenset(before[name]["topics"]) for name in before if name in groups}
     held = _gathered(seen, groups)
@@ -62,7 +61,7 @@ def producer_events(
 
 
 def _gathered(seen: ClusterState, groups: Collection[str]) -> dict[str, tuple[list[str], set[str], int]]:
-    """Producers by name: their transactional ids, the topics they write, and their newest record's time."""
+    """Producers by name: their transactional ids, the topics they write, and the time of their newest record."""
     by_id: dict[int, tuple[set[str], int]] = {}
     for topic, producers in seen.producers.items():
         for one in producers:
@@ -79,7 +78,7 @@ def _gathered(seen: ClusterState, groups: Collection[str]) -> dict[str, tuple[li
 
 
 def _step(teller: KafkaEventBuilder, name: str, state: dict[str, Any], known: ProducerRecord, *, alive: bool) -> list[Json]:
-    """The events of a producer that is a job of its own; `state` is completed."""
+    """The events of a producer that is a job by itself. Completes `state`."""
     if "start" in known:
         state |= {"start": known["start"], "alive": teller.now_us if alive else known["alive"]}
         if teller.now_us - state["alive"] >= QUIET_US:

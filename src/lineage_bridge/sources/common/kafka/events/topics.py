@@ -1,4 +1,4 @@
-"""Topics told as datasets: what they are, who may use them, how much is in them. Pure."""
+"""Topics as datasets: their configuration, who may use them, how much they hold. Pure."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
@@ -25,7 +25,7 @@ def _no_more(_: str, __: KafkaTopic) -> Mapping[str, Json]:
 
 
 def settled(topics: Mapping[str, TopicRecord]) -> frozenset[str]:
-    """The topics whose configurations need not be read at each poll."""
+    """The topics whose configurations need not be fetched at each poll."""
     return frozenset(name for name, state in topics.items() if state["said"][_CONFIG] and not state.get("blind"))
 
 
@@ -37,8 +37,10 @@ def topic_events(
     more: ExtraFacets = _no_more,
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[list[Json], dict[str, TopicRecord]]:
-    """The events about topics, and what is remembered of them. `columns`: what records of sampled topics were seen to have; `more`:
-    further facets; `names`: ids of principals (`sa-1` of `User:sa-1`) to their names.
+    """The events about topics, and their part of the next snapshot.
+
+    `columns`: the fields seen in the records of sampled topics. `more`: additional facets. `names`: ids of principals (`sa-1` of
+    `User:sa-1`) to their names.
     """
     if seen.topics is None:
         return [], dict(before)
@@ -131,7 +133,7 @@ def _facets(
 
 
 def _statistics(teller: KafkaEventBuilder, seen: ClusterState, name: str, counted: list[int] | None) -> Json | None:
-    """Rows that are there, and rows written since the statistics before; at most once an hour, and only if something changed."""
+    """Rows in the topic, and rows written since the previous statistics; at most once an hour, and only if something changed."""
     if name not in seen.ends or name not in seen.starts:
         return None
     start, end = sum(seen.starts[name]), sum(seen.ends[name])
@@ -150,7 +152,7 @@ def _statistics(teller: KafkaEventBuilder, seen: ClusterState, name: str, counte
 
 
 class TopicAccess:
-    """Who may read and write topics, as the rules say: what is denied takes away what is allowed to the same principal."""
+    """Who may read and write topics by the access rules: a denial overrides what is allowed to the same principal."""
 
     def __init__(self, rules: Iterable[AclRule], names: Mapping[str, str]) -> None:
         self._names = names
@@ -163,7 +165,7 @@ class TopicAccess:
                 self._wide.append(rule)
 
     def facet_members(self, name: str) -> Json:
-        """`mayRead` and `mayWrite`: principals, sorted; `names` of those that have one."""
+        """`mayRead` and `mayWrite`: principals, sorted; `names`: the names of those that have one."""
         rules = [rule for rule in self._wide if rule.name == "*" or name.startswith(rule.name)] + self._literal.get(name, [])
         may = {"mayRead": _may(rules, "READ"), "mayWrite": _may(rules, "WRITE")}
         named = {one: self._names.get(one.rpartition(":")[2]) for one in sorted({*may["mayRead"], *may["mayWrite"]})}

@@ -1,4 +1,4 @@
-"""From a look at a cluster to what is told of it, and to what other sources may know. Pure."""
+"""Translates the state of a cluster to events, and to what other sources may know. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,10 @@ _CONFIGURED_EVERY_US = 600_000_000
 
 
 def recorded_names(before: Snapshot | None, now_us: int) -> RecordedNames:
-    """What a snapshot says was told. All configurations are read once in ten minutes: they change seldom, and are most of the answers."""
+    """The names in a snapshot.
+
+    All configurations are fetched once in ten minutes only: they rarely change, and are most of the answers' size.
+    """
     held = before or {}
     topics: Mapping[str, Any] = held.get("topics", {})
     return RecordedNames(
@@ -34,7 +37,7 @@ def recorded_names(before: Snapshot | None, now_us: int) -> RecordedNames:
 
 
 def topics_to_sample(settings: KafkaSettings, seen: ClusterState, before: Snapshot | None, now_us: int) -> dict[str, tuple[int, ...]]:
-    """The topics whose records are to be read now, with their ends: those with new records, each at most once an hour."""
+    """The topics whose records to read now, with their end offsets: those with new records, each at most once an hour."""
     samples: Mapping[str, Any] = (before or {}).get("samples", {})
     ends = {name: places for name, places in seen.ends.items() if matches(name, settings.sample) and any(places)}
     wanted = [name for name, places in ends.items() if name not in samples or _is_old(samples[name], sum(places), now_us)]
@@ -46,7 +49,7 @@ def _is_old(sample: Mapping[str, Any], end: int, now_us: int) -> bool:
 
 
 def translate(settings: KafkaSettings, seen: ClusterState, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-    """What was seen as events, and what is remembered of it."""
+    """The events and the next snapshot of a cluster."""
     held = before or {}
     teller = KafkaEventBuilder(seen.cluster, f"kafka://{settings.server}", now_us, settings.heartbeat_s)
 
@@ -95,13 +98,13 @@ def _is_registered(shared: SharedMetadata, topic: DatasetName) -> bool:
 
 
 def _spaces(teller: KafkaEventBuilder, others: list[str], told: list[str]) -> list[SameNamespace]:
-    """The namespaces of the cluster that were not yet said to be one."""
+    """The namespaces of the cluster that were not yet reported as equal."""
     new = [other for other in others if other and other not in told and f"kafka://{other}" != teller.namespace]
     return [SameNamespace(teller.namespace, f"kafka://{other}", f"cluster id {teller.cluster} answered by {other}") for other in new]
 
 
 def group_aliases(teller: KafkaEventBuilder, groups: dict[str, Any], owners: Mapping[str, DatasetName]) -> list[SameJob]:
-    """Groups that were told as jobs before it was known whose they are; that is said once, and marked in `groups`."""
+    """Groups that were reported as jobs before the job that owns them was known. Each is returned once, and marked in `groups`."""
     same = []
     for name in sorted(group for group in groups.keys() & owners.keys() if groups[group].get("told")):
         ours = teller.group(name)
@@ -112,7 +115,7 @@ def group_aliases(teller: KafkaEventBuilder, groups: dict[str, Any], owners: Map
 
 
 def shared_metadata(settings: KafkaSettings, snapshot: Snapshot) -> SharedMetadata:
-    """The cluster, its topics, groups and offsets, and what records were seen to have."""
+    """The cluster, its topics, groups and offsets, and the fields seen in sampled records."""
     topics, groups, samples = snapshot["topics"], snapshot["groups"], snapshot["samples"]
     namespace = f"kafka://{settings.server}"
     looks = {(name, part): from_json(state[part]) for name, state in samples.items() for part in (KEY, VALUE)}

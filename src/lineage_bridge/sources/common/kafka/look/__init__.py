@@ -1,1 +1,1 @@
-"""One look at a cluster: topics, groups, producers, samples of records, as plain values."""
+"""Polls a cluster: topics, groups, producers and samples of records, as plain values."""

@@ -1,4 +1,4 @@
-"""What was seen of a cluster, as plain values."""
+"""The state of a cluster at one poll, as plain values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,11 @@ UNDER_WAY = frozenset(("Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpoch
 
 
 class KafkaTopic(NamedTuple):
-    """A topic. `id` is new when a topic is made again under its name; empty if the brokers are too old to tell. `leaders`: by partition."""
+    """A topic.
+
+    `id` changes when a topic is created again under the same name; it is empty if the brokers are too old to report it. `leaders`: by
+    partition.
+    """
 
     id: str = ""
     internal: bool = False
@@ -22,9 +26,10 @@ class KafkaTopic(NamedTuple):
 
 
 class GroupMember(NamedTuple):
-    """A member of a group. `topics`: what it subscribed to, by name or as `pattern` (a regular expression), and what it is assigned.
+    """A member of a group.
 
-    `partitions` is -1 if it is not known how many it has.
+    `topics`: those it subscribed to, by name or as `pattern` (a regular expression), and those it is assigned. `partitions` is -1 if their
+    number is unknown.
     """
 
     client_id: str = ""
@@ -35,15 +40,17 @@ class GroupMember(NamedTuple):
 
 
 class Subtopology(NamedTuple):
-    """A part of a Kafka Streams application: what it reads and what it writes between its parts and to its stores."""
+    """A part of a Kafka Streams application: the topics it reads, and the internal topics it writes."""
 
     sources: tuple[str, ...] = ()
     sinks: tuple[str, ...] = ()
 
 
 class KafkaGroup(NamedTuple):
-    """A group. `members` is None if they could not be had; `protocol` is empty for groups that only keep offsets; `topics` is what is
-    known of the group as a whole that it reads.
+    """A group.
+
+    `members` is None if they could not be fetched. `protocol` is empty for groups that only commit offsets. `topics`: those that the group
+    as a whole is known to read.
     """
 
     kind: str = CLASSIC
@@ -56,7 +63,7 @@ class KafkaGroup(NamedTuple):
 
 
 class Transaction(NamedTuple):
-    """A transactional id. `topics` are those of a transaction that is under way."""
+    """A transactional id. `topics` are those of its open transaction."""
 
     producer_id: int
     state: str = ""
@@ -64,14 +71,14 @@ class Transaction(NamedTuple):
 
 
 class Producer(NamedTuple):
-    """A producer that a topic's leaders remember. `last_ms` is the time of its newest record."""
+    """A producer that the leaders of a topic remember. `last_ms` is the time of its newest record."""
 
     id: int
     last_ms: int = -1
 
 
 class AclRule(NamedTuple):
-    """A right to read or write topics: `pattern` is LITERAL (`*` is all) or PREFIXED."""
+    """An access rule for reading or writing topics. `pattern` is LITERAL (`*` matches all) or PREFIXED."""
 
     name: str
     pattern: str
@@ -81,7 +88,7 @@ class AclRule(NamedTuple):
 
 
 class RecordSample(NamedTuple):
-    """What the newest records of a topic looked like: fields, and ids of schemas of a registry."""
+    """What the newest records of a topic contain: their fields, and the ids of their schemas in a registry."""
 
     fields: tuple[SchemaField, ...] = ()
     ids: tuple[int, ...] = ()
@@ -89,11 +96,11 @@ class RecordSample(NamedTuple):
 
 @dataclass(frozen=True)
 class ClusterState:
-    """One look at a cluster.
+    """The state of a cluster at one poll.
 
-    What is None could not be had at all, and what is missing in a mapping could not be had of that name; `unseen` tells why. Of names
-    that were known before and are not listed now, `topics_gone`, `groups_gone` and `transactions_gone` are no more; the rest is hidden.
-    Offsets are by partition, -1 where there is none. The configurations of `settled` topics were not asked for.
+    None means that a listing failed; a name that is missing in a mapping could not be fetched; `unseen` has the reasons. Of the names that
+    were known before and are not listed now, `topics_gone`, `groups_gone` and `transactions_gone` were deleted; the others are hidden.
+    Offsets are by partition, -1 where there is none. The configurations of `settled` topics were not fetched.
     """
 
     cluster: str

@@ -1,4 +1,4 @@
-"""One look at a cluster, within what is to be told of it."""
+"""One poll of a cluster, limited to what the settings select."""
 
 from collections.abc import Callable, Iterable
 
@@ -14,7 +14,7 @@ from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 
 
 def look(wire: KafkaProtocol, settings: KafkaSettings, known: RecordedNames) -> ClusterState:
-    """What can be seen. Raises SourceError if not even the topics can be listed."""
+    """Polls everything. Raises SourceError if not even the topics can be listed."""
     failures = Failures()
     answer, listed = kafka_topics.cluster(wire)
     topics = {name: topic for name, topic in listed.items() if is_reported(settings, name, topic.internal)}
@@ -48,7 +48,7 @@ def look(wire: KafkaProtocol, settings: KafkaSettings, known: RecordedNames) -> 
 
 
 def look_at_groups(wire: KafkaProtocol, settings: KafkaSettings, known: RecordedNames) -> ClusterState:
-    """What can be seen of who reads and who writes in transactions; of topics, where they end. Raises SourceError."""
+    """Polls groups and transactions only, and the end offsets of topics. Raises SourceError."""
     failures = Failures()
     answer, listed = kafka_topics.cluster(wire)
     topics = {name: topic for name, topic in listed.items() if is_reported(settings, name, topic.internal)}
@@ -91,7 +91,7 @@ def _transactions(
 
 
 def checked(wire: KafkaProtocol, settings: KafkaSettings) -> Iterable[tuple[str, str, str]]:
-    """Each listing by itself: what, what was seen, and why it failed (empty if it did not)."""
+    """Each listing by itself: its name, what it found, and why it failed (empty if it did not)."""
     topics: dict[str, KafkaTopic] = {}
     try:
         answer, listed = kafka_topics.cluster(wire)

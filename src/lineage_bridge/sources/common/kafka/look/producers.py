@@ -1,4 +1,4 @@
-"""Producers of a cluster: transactional ids and what they write, as coordinators and leaders tell them."""
+"""The producers of a cluster: transactional ids and the topics they write, as coordinators and leaders report them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ _AT_ONCE, _PARTITIONS_AT_ONCE = 250, 5000
 
 
 def transactions(wire: KafkaProtocol, failures: Failures) -> tuple[dict[str, Transaction] | None, bool]:
-    """Transactional ids, and whether all brokers answered. None if the brokers are too old to tell."""
+    """The transactional ids, and whether all brokers answered. None if the brokers are too old."""
     found: dict[str, Transaction] = {}
     running: dict[int, list[str]] = defaultdict(list)
     whole = True
@@ -61,7 +61,7 @@ def _written(wire: KafkaProtocol, running: Mapping[int, list[str]], failures: Fa
 
 
 def vanished(wire: KafkaProtocol, known: Iterable[str], failures: Failures) -> frozenset[str]:
-    """Those of the transactional ids that are no more; one that may not be seen is not said to be."""
+    """Those of the transactional ids that no longer exist. Brokers do not say so of an id that the user may not see."""
     what = "transactions: those that are listed no more"
     gone = set()
     held = coordinators(wire, known, TRANSACTION, what, failures)
@@ -80,7 +80,7 @@ def vanished(wire: KafkaProtocol, known: Iterable[str], failures: Failures) -> f
 
 
 def producers(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], failures: Failures) -> dict[str, tuple[Producer, ...]]:
-    """Who wrote to each topic of late: producers that number their records, as all of newer clients do unless told otherwise."""
+    """The recent producers of each topic: those that number their records, as newer clients do by default."""
     wanted = DescribeProducersRequest.TopicRequest
     requests = [
         (node, DescribeProducersRequest(topics=[wanted(name=name, partition_indexes=places) for name, places in sorted(parts.items())]))

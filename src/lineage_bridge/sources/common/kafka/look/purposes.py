@@ -1,4 +1,4 @@
-"""What a topic is for, by its name: what Kafka, Connect, registries, Kafka Streams and MirrorMaker keep, and dead letters."""
+"""What a topic is for, judged by its name: internal topics of Kafka, Connect, registries, Kafka Streams and MirrorMaker, and dead letters."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -25,13 +25,13 @@ def purpose(name: str) -> str:
 
 
 def mirrors(names: Iterable[str]) -> frozenset[str]:
-    """The aliases of clusters that MirrorMaker copies topics from: it keeps heartbeats and checkpoints under them."""
+    """The aliases of the clusters that MirrorMaker copies topics from; its heartbeat and checkpoint topics contain them."""
     found = (re.fullmatch(r"(?P<alias>[^.].*?)\.(heartbeats|checkpoints\.internal)", name) for name in names)
     return frozenset(one["alias"] for one in found if one)
 
 
 def mirror_of(name: str, aliases: Collection[str]) -> tuple[str, str] | None:
-    """The cluster's alias and the topic that this one is a copy of, as MirrorMaker names copies."""
+    """The cluster alias and topic that this topic is a copy of, by MirrorMaker's naming."""
     alias = max((alias for alias in aliases if name.startswith(f"{alias}.")), key=len, default=None)
     return None if alias is None else (alias, name[len(alias) + 1 :])
 
@@ -40,7 +40,7 @@ _COUNTED = re.compile(r"[-_.]?([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12
 
 
 def stems(name: str) -> tuple[str, ...]:
-    """A transactional id, and what is left of it without the numbers and UUIDs at its end, which a program makes up; longest first."""
+    """A transactional id, and its prefixes without the generated numbers and UUIDs at its end; longest first."""
     found = [name]
     while (shorter := _COUNTED.sub("", found[-1])) and shorter != found[-1]:
         found.append(shorter)
@@ -51,5 +51,5 @@ _THREAD = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-StreamThread-\
 
 
 def is_streams_client(client_id: str) -> bool:
-    """Whether a client id is one that Kafka Streams makes up."""
+    """Whether Kafka Streams generated this client id."""
     return _THREAD.search(client_id) is not None

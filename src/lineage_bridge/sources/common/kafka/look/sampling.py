@@ -1,4 +1,4 @@
-"""What records look like: names and types of their fields, or the id of a registry's schema. Values leave nothing behind. Pure."""
+"""What records contain: names and types of their fields, or the id of a schema in a registry. No values are kept. Pure."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _LOGICAL = {f"org.apache.kafka.connect.data.{name}": name.lower() for name in ("
 
 
 def sample(records: Iterable[bytes | None]) -> RecordSample:
-    """What the keys or the values of some records look like."""
+    """The fields and schema ids of the keys, or of the values, of some records."""
     ids: set[int] = set()
     fields: dict[str, SchemaField] = {}
     declared: Sequence[SchemaField] = ()
@@ -83,7 +83,7 @@ def _either(one: str | None, other: str | None) -> str | None:
 
 
 def _declared(schema: Mapping[str, Any]) -> tuple[SchemaField, ...]:
-    """The fields that Connect's converter writes beside each value."""
+    """The fields that Kafka Connect's converter writes beside each value."""
     inner = schema.get("fields")
     if schema.get("type") != "struct" or not isinstance(inner, list):
         return ()
@@ -99,7 +99,7 @@ def _declared_field(said: Mapping[str, Any]) -> SchemaField:
 
 
 def to_json(found: RecordSample) -> dict[str, Any]:
-    """A sample as a snapshot keeps it."""
+    """A sample as the snapshot has it."""
     return {"fields": [_to_json(field) for field in found.fields], "ids": list(found.ids)}
 
 
@@ -109,7 +109,7 @@ def _to_json(field: SchemaField) -> dict[str, Any]:
 
 
 def from_json(said: Mapping[str, Any]) -> RecordSample:
-    """A sample that a snapshot kept."""
+    """A sample from a snapshot."""
     return RecordSample(tuple(_from_json(field) for field in said["fields"]), tuple(said["ids"]))
 
 

@@ -1,4 +1,4 @@
-"""What of a cluster is to be told, and what was told before. Pure."""
+"""Which topics of a cluster to report, and which names were reported before. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,17 +9,17 @@ from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 
 
 def matches(name: str, globs: Iterable[str]) -> bool:
-    """Whether a name is one of these globs'."""
+    """Whether a name matches one of these globs."""
     return any(fnmatchcase(name, glob) for glob in globs)
 
 
 def is_data(name: str, internal: bool = False) -> bool:
-    """Whether a topic holds data of users'."""
+    """Whether a topic has data of users."""
     return not internal and purpose(name) not in SYSTEM
 
 
 def is_reported(settings: KafkaSettings, name: str, internal: bool = False) -> bool:
-    """Whether a topic is to be told."""
+    """Whether to report a topic."""
     if not matches(name, settings.topics) or matches(name, settings.exclude_topics):
         return False
     return settings.internal or is_data(name, internal)
@@ -27,9 +27,9 @@ def is_reported(settings: KafkaSettings, name: str, internal: bool = False) -> b
 
 @dataclass(frozen=True)
 class RecordedNames:
-    """What was told before: names that are looked for when they are listed no more, and where topics ended.
+    """What the previous snapshot has: names to look for if they are no longer listed, and the end offsets of topics.
 
-    The configurations of `settled` topics are not read this time.
+    The configurations of `settled` topics are not fetched this time.
     """
 
     topics: frozenset[str] = frozenset()

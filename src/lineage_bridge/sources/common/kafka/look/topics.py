@@ -1,4 +1,4 @@
-"""Topics of a cluster, their configurations and offsets, and who may use them, as the brokers tell them."""
+"""The topics of a cluster, their configurations, offsets and access rules, as the brokers report them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,7 +20,7 @@ _PATTERNS, _OPERATIONS, _ALLOW = {3: "LITERAL", 4: "PREFIXED"}, {2: "ALL", 3: "R
 
 
 def cluster(wire: KafkaProtocol) -> tuple[Any, dict[str, KafkaTopic]]:
-    """The answer about the cluster, and the topics that may be seen. Raises SourceError."""
+    """The answer about the cluster, and the topics that the user may see. Raises SourceError."""
     answer = wire.request(MetadataRequest(topics=None, allow_auto_topic_creation=False))
     return answer, {said.name: _topic(said) for said in answer.topics if not said.error_code or said.partitions}
 
@@ -36,9 +36,10 @@ def _topic(said: Any) -> KafkaTopic:  # noqa: ANN401  # kafka-python has no type
 
 
 def sought(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> tuple[dict[str, KafkaTopic], frozenset[str]]:
-    """Topics that are asked for by name: those there are, and those there are not.
+    """Looks for topics by name: those that exist, and those that do not.
 
-    A listing leaves out what one may not see. Of a name, the brokers say that it does not exist only to those who may see it.
+    A listing leaves out topics that the user may not see; asked by name, brokers say that a topic does not exist only to users who may see
+    it.
     """
     found: dict[str, KafkaTopic] = {}
     gone = set()
@@ -60,7 +61,7 @@ def sought(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> tup
 
 
 def configs(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> dict[str, dict[str, str]]:
-    """What is set of each topic itself; what it has of the cluster is left out, and what is secret."""
+    """The configuration set on each topic itself, without secrets and without what it inherits from the cluster."""
     resource = DescribeConfigsRequest.DescribeConfigsResource
     found: dict[str, dict[str, str]] = {}
     for part in batches(sorted(names), _AT_ONCE):
@@ -83,7 +84,7 @@ def _own(entry: Any) -> bool:  # noqa: ANN401  # as above
 
 
 def offsets(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], when: int, failures: Failures) -> dict[str, tuple[int, ...]]:
-    """The LATEST or EARLIEST offset of each partition; a topic is left out if one of its partitions could not be asked."""
+    """The LATEST or EARLIEST offset of each partition. A topic with a partition that did not answer is left out."""
     of_topic, of_partition = ListOffsetsRequest.ListOffsetsTopic, ListOffsetsRequest.ListOffsetsTopic.ListOffsetsPartition
     leaders = {name: topic.leaders for name, topic in topics.items()}
     requests = []
@@ -111,7 +112,7 @@ def offsets(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], when: int, fa
 
 
 def rules(wire: KafkaProtocol, failures: Failures) -> tuple[AclRule, ...] | None:
-    """Who may read and write topics; empty if the cluster does not restrict it; None if one may not know."""
+    """The access rules for topics; empty if the cluster has no access control, None if the user may not list them."""
     asking = DescribeAclsRequest(
         resource_type_filter=_TOPIC_RESOURCE,
         resource_name_filter=None,

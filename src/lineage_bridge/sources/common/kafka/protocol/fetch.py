@@ -1,4 +1,4 @@
-"""Looking at a cluster: as few requests as Kafka's protocol takes, each for many topics, groups or partitions."""
+"""Batched requests: as few as Kafka's protocol allows, each for many topics, groups or partitions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,22 +11,22 @@ _ItemT = TypeVar("_ItemT")
 
 
 class Failures:
-    """What could not be had. Many failures of one sort are told as one, with some of the names."""
+    """What could not be fetched. Many failures of one kind are reported as one, with some of the names."""
 
     def __init__(self) -> None:
         self._whole: dict[str, str] = {}
         self._parts: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
 
     def add_listing(self, what: str, why: object) -> None:
-        """A listing that failed."""
+        """Add a listing that failed."""
         self._whole.setdefault(what, str(why))
 
     def add_name(self, what: str, why: str | int, name: str) -> None:
-        """One name of many; `why` may be an error code of the protocol."""
+        """Add one name for which a request failed; `why` may be an error code of the protocol."""
         self._parts[what][error_name(why) if isinstance(why, int) else why].append(name)
 
     def unseen(self) -> tuple[Unseen, ...]:
-        """All of them, sorted, one of each name."""
+        """All failures, sorted, one for each kind."""
         reasons = {what: [why] for what, why in self._whole.items()}
         for what, by in self._parts.items():
             reasons.setdefault(what, []).extend(_several(why, names) for why, names in sorted(by.items()))
@@ -39,14 +39,14 @@ def _several(why: str, names: Sequence[str]) -> str:
 
 
 def batches(items: Iterable[_ItemT], size: int) -> Iterator[list[_ItemT]]:
-    """The items in lists of at most this many."""
+    """The items in lists of at most `size`."""
     held = list(items)
     for start in range(0, len(held), size):
         yield held[start : start + size]
 
 
 def by_leader(leaders: dict[str, tuple[int, ...]], size: int) -> Iterator[tuple[int, dict[str, list[int]]]]:
-    """Partitions of topics by the broker that leads them, at most about so many partitions at a time; those without one left out."""
+    """Partitions of topics by the broker that leads them, about `size` partitions at a time; partitions without a leader are left out."""
     held: dict[int, dict[str, list[int]]] = defaultdict(dict)
     counts: Counter[int] = Counter()
     for topic, nodes in leaders.items():
@@ -61,6 +61,6 @@ def by_leader(leaders: dict[str, tuple[int, ...]], size: int) -> Iterator[tuple[
 
 
 def request_each(wire: KafkaProtocol, requests: Sequence[tuple[int, Any]]) -> Iterator[tuple[int, Any, Any]]:
-    """(broker, request, response or SourceError) of each."""
+    """(broker, request, response or SourceError) for each request."""
     for (node, request), answer in zip(requests, wire.request_all(requests), strict=True):
         yield node, request, answer

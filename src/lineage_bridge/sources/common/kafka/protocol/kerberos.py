@@ -1,4 +1,4 @@
-"""Logging in by Kerberos with a principal and a keytab of one's own; kafka-python only takes what the ticket cache has."""
+"""Kerberos logins with a principal and keytab from the settings; kafka-python alone only uses the ticket cache."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 
 
 class KerberosService(str):
-    """The brokers' service name, which is all that reaches the mechanism; it carries who logs in."""
+    """The service name of the brokers, which also carries the credentials: it is all that kafka-python passes to the mechanism."""
 
     __slots__ = ("keytab", "principal")
 
@@ -26,7 +26,7 @@ class KerberosService(str):
 
 
 class Mechanism(SaslMechanismGSSAPI):  # type: ignore[misc]  # a class without types
-    """GSSAPI as `Service` says it. The exchange is kafka-python's; only the credentials are ours."""
+    """GSSAPI with the credentials of KerberosService; the exchange itself is kafka-python's."""
 
     def __init__(self, **config: Any) -> None:  # noqa: ANN401  # kafka-python has no types
         import gssapi  # noqa: PLC0415  # an extra
@@ -45,7 +45,7 @@ class Mechanism(SaslMechanismGSSAPI):  # type: ignore[misc]  # a class without t
 
 
 def prepare() -> None:
-    """See that Kerberos can be spoken. Raises ConfigError."""
+    """Check that Kerberos is available. Raises ConfigError."""
     try:
         import gssapi  # noqa: F401, PLC0415  # an extra
     except (ImportError, OSError) as error:

@@ -1,4 +1,4 @@
-"""How the settings of a connection are said to the two clients: kafka-python for the protocol, librdkafka for reading records."""
+"""Connection settings for both clients: kafka-python for the protocol, librdkafka for reading records."""
 
 import ssl
 import time
@@ -16,7 +16,7 @@ _EARLY_S = 30.0
 
 
 class Hidden(str):
-    """A secret that does not show itself: clients write their configuration to their logs."""
+    """A secret that does not appear in its repr, because clients log their configuration."""
 
     __slots__ = ()
 
@@ -70,7 +70,7 @@ def _login(settings: KafkaSettings) -> dict[str, Any]:
 
 
 def tls_context(settings: KafkaSettings) -> ssl.SSLContext:
-    """Whom to trust, and who we are. Raises ConfigError."""
+    """The trusted authorities and the client's certificate. Raises ConfigError."""
     try:
         context = ssl.create_default_context(cafile=settings.ssl_ca_file or None)
         if settings.ssl_cert_file:
@@ -123,14 +123,14 @@ def _revealed(reference: str | None) -> str:
 
 
 class Tokens:
-    """Bearer tokens of a token endpoint, by the client credentials; one is used until shortly before its end."""
+    """Bearer tokens from a token endpoint by client credentials; each is used until shortly before it expires."""
 
     def __init__(self, settings: KafkaSettings, clock: Callable[[], float] = time.monotonic) -> None:
         self._settings, self._clock = settings, clock
         self._token, self._until = "", 0.0
 
     def token(self) -> str:
-        """A token that still counts. Raises ForbiddenError, UnreachableError."""
+        """A valid token. Raises ForbiddenError, UnreachableError."""
         if self._clock() >= self._until:
             answer = self._ask()
             self._token = Hidden(answer["access_token"])
@@ -156,7 +156,7 @@ class Tokens:
 
 
 def token_provider(settings: KafkaSettings) -> Any:  # noqa: ANN401  # kafka-python has no types
-    """What gives kafka-python its tokens."""
+    """The object that kafka-python asks for tokens."""
     from kafka.net.sasl.oauth import AbstractTokenProvider  # noqa: PLC0415  # an extra
 
     tokens = Tokens(settings)

@@ -1,4 +1,4 @@
-"""Reading the newest records of some topics: no group is joined, nothing is committed. librdkafka reads what is compressed in any way."""
+"""Reads the newest records of some topics without joining a group or committing offsets. librdkafka handles every compression."""
 
 import time
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _WHAT = "topics: records"
 def newest(
     settings: KafkaSettings, ends: Mapping[str, tuple[int, ...]], starts: Mapping[str, tuple[int, ...]], failures: Failures
 ) -> dict[str, dict[str, RecordSample]]:
-    """What the newest records of these topics look like; the offsets say where they lie. Takes no longer than the time-out."""
+    """Samples of the newest records of these topics, which lie right before `ends`. Takes no longer than the timeout."""
     wanted = [place for topic, places in ends.items() for place in _places(topic, places, starts.get(topic, ()))]
     if not wanted:
         return {}
@@ -64,7 +64,7 @@ def _places(topic: str, ends: tuple[int, ...], starts: tuple[int, ...]) -> list[
 def _read(
     consumer: Consumer, wanted: list[TopicPartition], held: dict[str, list[Any]], deadline: float, failures: Failures
 ) -> set[tuple[str, int]]:
-    """Reads until all partitions are at their ends or the time is over; which ones are not."""
+    """Read until all partitions are at their ends or the deadline has passed; returns the partitions that are not."""
     left = {(place.topic, place.partition) for place in wanted}
     while left and time.monotonic() < deadline:
         for record in consumer.consume(500, timeout=0.5):

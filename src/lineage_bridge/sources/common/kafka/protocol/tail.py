@@ -1,4 +1,4 @@
-"""Following a topic from offsets that its reader keeps: no group is joined, nothing is committed. librdkafka reads what is compressed."""
+"""Follows a topic from offsets that the caller keeps, without joining a group or committing offsets. librdkafka handles every compression."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -24,9 +24,10 @@ _LOST = frozenset((KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._AUTO_OFFSET_RESET
 
 
 class TailProgress(NamedTuple):
-    """How far was read. `offsets`: of every partition the next one. `gone`: partitions whose next records were no longer there.
+    """How far a topic was read.
 
-    `is_whole`: the ends that the partitions had were reached.
+    `offsets`: the next offset of every partition. `gone`: partitions whose next records were already deleted. `is_whole`: whether the end
+    offsets that the partitions had were reached.
     """
 
     offsets: Mapping[int, int]
@@ -35,7 +36,7 @@ class TailProgress(NamedTuple):
 
 
 class TopicTail:
-    """One reader of one topic, used by one thread. Raises SourceError, ConfigError."""
+    """A reader of one topic, for one thread. Raises SourceError, ConfigError."""
 
     def __init__(self, settings: KafkaSettings, topic: str) -> None:
         self._settings, self._topic = settings, topic
@@ -58,11 +59,11 @@ class TopicTail:
             raise SourceError(f"librdkafka refuses the settings: {_error_of(error)}") from error
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         self._consumer.close()
 
     def begin(self, offsets: Mapping[int, int], since_ms: int | None) -> None:
-        """From these offsets on; of other partitions from a time on, or from the end. Raises SourceError."""
+        """Start at these offsets; other partitions start at a time, or at their end. Raises SourceError."""
         timeout = self._settings.timeout_s
         try:
             told = self._consumer.list_topics(self._topic, timeout).topics[self._topic]
@@ -79,11 +80,11 @@ class TopicTail:
 
     @property
     def offsets(self) -> dict[int, int]:
-        """Of every partition the next offset."""
+        """The next offset of every partition."""
         return dict(self._offsets)
 
     def read(self, timeout_s: float) -> tuple[bytes, ...]:
-        """What comes within this time. Raises SourceError."""
+        """Records that arrive within this time. Raises SourceError."""
         values = []
         lost: set[int] = set()
         for record in self._consumer.consume(_AT_ONCE, timeout_s):
@@ -101,9 +102,9 @@ class TopicTail:
         return tuple(values)
 
     def read_to_end(self, take: Callable[[bytes], object], most: int) -> TailProgress:
-        """All up to the ends; if there are more than about `most` records, the rest comes the next time. Raises SourceError.
+        """Records up to the ends. If there are more than about `most`, the rest is returned by the next call.
 
-        Takes no longer than the time-out after the last record.
+        Takes no longer than the timeout after the last record. Raises SourceError.
         """
         count = 0
         deadline = time.monotonic() + self._settings.timeout_s
@@ -121,7 +122,7 @@ class TopicTail:
         return TailProgress(self.offsets, tuple(sorted(self._gone)), not self._left)
 
     def _begin_again(self, lost: set[int]) -> None:
-        """Of partitions whose next record is no longer there, go on with what is."""
+        """Restart partitions whose next record was deleted, at their first record."""
         if not lost:
             return
         try:
@@ -135,7 +136,7 @@ class TopicTail:
         self._consumer.assign([TopicPartition(self._topic, number, offset) for number, offset in self._offsets.items()])
 
     def _bounds(self, partition: int) -> tuple[int, int]:
-        """The first offset, and the one after the last."""
+        """The first offset, and the one after the last record."""
         first, end = self._consumer.get_watermark_offsets(TopicPartition(self._topic, partition), self._settings.timeout_s)
         return int(first), int(end)
 

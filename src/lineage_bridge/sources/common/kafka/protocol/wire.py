@@ -1,4 +1,4 @@
-"""Requests of Kafka's protocol, sent to the brokers that answer them."""
+"""Requests of Kafka's protocol, sent to the brokers that can answer them."""
 
 import logging
 import time
@@ -35,7 +35,7 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], type[SourceError], str], ...] =
 
 
 def source_error(error: Exception) -> SourceError:
-    """An error of the client in our tree."""
+    """An error of kafka-python as an error of a source."""
     if isinstance(error, SourceError):
         return error
     for kinds, kind, what in _KINDS:
@@ -49,14 +49,15 @@ def _said(error: Exception) -> str:
 
 
 def error_name(code: int) -> str:
-    """An error code of the protocol by its name: `TopicAuthorizationFailedError`."""
+    """The name of an error code of the protocol: `TopicAuthorizationFailedError`."""
     return str(kafka_errors.for_code(code).__name__)
 
 
 class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without types
-    """A connection that knows why a login failed.
+    """A connection that reports why a login failed.
 
-    The broker hangs up behind its refusal, and then the client tells the hanging up and not the refusal, which it often has not read.
+    The broker closes the connection right after its refusal, and kafka-python then reports the closing, often without having read the
+    refusal.
     """
 
     refusal: Exception | None = None
@@ -107,15 +108,15 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc]  # as above
         return connection
 
     def is_throttled(self, node: int) -> bool:
-        """Whether a broker has asked to be left alone for a while."""
+        """Whether a broker has asked the client to wait."""
         connection = self._conns.get(node)
         return connection is not None and "throttle" in connection.paused
 
 
 class KafkaProtocol:
-    """An open connection to a cluster. `requests` counts what was sent, logins apart. Open it with `with`; not safe in several threads.
+    """A connection to a cluster, to be opened with `with`; not thread-safe.
 
-    `version` is the brokers' (`(2, 8)`), if they are not to be asked for it.
+    `requests` counts the requests sent, without logins. `version` is the brokers' version (`(2, 8)`), if they should not be asked for it.
     """
 
     def __init__(self, settings: KafkaSettings, version: tuple[int, ...] | None = None) -> None:
@@ -125,7 +126,7 @@ class KafkaProtocol:
         self._manager = _Manager(self._net, **config)
 
     def __enter__(self) -> Self:
-        """Find a broker. Raises UnreachableError, ForbiddenError."""
+        """Connect to a broker. Raises UnreachableError, ForbiddenError."""
         try:
             self._manager.run(self._find)
         except BaseException:
@@ -137,7 +138,7 @@ class KafkaProtocol:
         self.close()
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close connections."""
         self._manager.close()
         self._net.close()
 
@@ -162,11 +163,11 @@ class KafkaProtocol:
 
     @property
     def brokers(self) -> list[int]:
-        """The ids of the brokers, in order."""
+        """The ids of the brokers, sorted."""
         return sorted(broker.node_id for broker in self._manager.cluster.brokers())
 
     def supports(self, request: Any, version: int = 0) -> bool:  # noqa: ANN401  # kafka-python has no types
-        """Whether the brokers know this kind of request, at least of this version."""
+        """Whether the brokers support this kind of request in at least this version."""
         try:
             return bool(self._manager.broker_version_data.api_version(request) >= version)
         except kafka_errors.IncompatibleBrokerVersion:
@@ -181,7 +182,7 @@ class KafkaProtocol:
         return answer
 
     def request_all(self, requests: Iterable[tuple[int, Any]]) -> list[Any]:
-        """The responses to requests, in order, each from its broker, or the SourceError it failed with; the brokers work at once."""
+        """The responses in the order of the requests, each from its broker, or the SourceError it failed with. Brokers work in parallel."""
         asked = list(requests)
         self.requests += len(asked)
         answers: list[Any] = self._manager.run(self._gather, asked)
