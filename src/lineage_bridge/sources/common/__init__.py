@@ -1,1 +1,1 @@
-"""What several kinds of sources share: the protocol of an observer, HTTP, and what is known of each system."""
+"""What several kinds of sources share: the interface of an observer, an HTTP client, and the knowledge about each system."""

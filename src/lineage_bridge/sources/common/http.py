@@ -1,4 +1,4 @@
-"""A client of other systems' REST APIs: retries, limits, paging and clear errors, the same for all sources."""
+"""A client for the REST APIs of observed systems: retries, rate limits, paging and clear errors."""
 
 import email.utils
 import random
@@ -28,7 +28,7 @@ _ResultT = TypeVar("_ResultT")
 
 
 class TlsContext:
-    """Whom TLS trusts, and who we are: read once for all clients that share it, for that takes a while. Safe in threads."""
+    """The TLS settings of all clients that share it, loaded once because that takes time. Thread-safe."""
 
     def __init__(self, settings: HttpSettings) -> None:
         self._settings = settings
@@ -52,7 +52,10 @@ class TlsContext:
 
 
 class HttpClient:
-    """Calls one system. Safe in several threads. `requests` counts what was sent. Who shares a limit with others shares their `gate`."""
+    """Calls one system. Thread-safe.
+
+    `requests` counts the requests sent. Clients that share a rate limit share a `limiter`.
+    """
 
     def __init__(
         self,
@@ -76,9 +79,9 @@ class HttpClient:
         return self._json("GET", path, parameters, None)
 
     def pages(self, path: str, **parameters: Any) -> Iterator[Any]:  # noqa: ANN401  # JSON
-        """The answers of a listing, page by page, as `metadata.next` leads on: the address of the next page, empty on the last.
+        """The pages of a listing, following `metadata.next`, which is the address of the next page and empty on the last.
 
-        Raises as `get` does, at whichever page it is; and SourceError for pages that go in a circle or lead to another system.
+        Raises as `get` does, at any page, and SourceError if pages form a cycle or lead to another system.
         """
         asked: set[str] = set()
         while len(asked) < MOST_PAGES:
@@ -94,7 +97,10 @@ class HttpClient:
         raise SourceError(f"{self._named('GET', path)} leads from page to page without an end")
 
     def _led(self, path: str, following: str) -> str:
-        """The path to the next page, below the system's address. Raises SourceError: credentials go to no other system."""
+        """The path of the next page, relative to the system's address.
+
+        Raises SourceError if it leads elsewhere, because credentials must not be sent to another system.
+        """
         there, here = urlsplit(following), urlsplit(self.settings.url)
         if there.netloc and (there.scheme, there.netloc) != (here.scheme, here.netloc):
             raise SourceError(f"{self._named('GET', path)} leads to another system, {there.netloc}, for its next page")
@@ -104,11 +110,11 @@ class HttpClient:
         return f"{below or path}?{there.query}" if there.query else below or path
 
     def send(self, method: str, path: str, body: Any) -> Any:  # noqa: ANN401  # JSON
-        """The JSON that a call with a JSON body answers; it must be one that may be repeated. Raises as `get` does."""
+        """The JSON answer to a call with a JSON body, which must be safe to repeat. Raises as `get` does."""
         return self._json(method, path, {}, body)
 
     def map(self, do: Callable[[_ItemT], _ResultT], items: Iterable[_ItemT]) -> list[_ResultT | SourceError]:
-        """What `do` gives for each item, in order, `at_once` at a time; or the error it raised."""
+        """The results of `do` for all items, in order, or the errors it raised; `at_once` calls run at a time."""
 
         def attempt(item: _ItemT) -> _ResultT | SourceError:
             try:
@@ -120,7 +126,7 @@ class HttpClient:
             return list(pool.map(attempt, items))
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         if self._client is not None:
             self._client.close()
             self._client = None
@@ -210,7 +216,7 @@ def _refused(named: str, response: httpx.Response) -> SourceError:
 
 
 def _message(response: httpx.Response) -> str:
-    """What the system says of itself, in one line of at most 300 characters."""
+    """The error message of an answer, in one line of at most 300 characters."""
     try:
         said = response.json()
     except ValueError:
@@ -220,7 +226,7 @@ def _message(response: httpx.Response) -> str:
 
 
 def _details(errors: object) -> object:
-    """The words of a list of errors, as JSON:API has them; otherwise what is there."""
+    """The messages in a list of errors, as JSON:API has them; anything else is returned unchanged."""
     if not isinstance(errors, list):
         return errors
     told = [error.get("detail") or error.get("title") if isinstance(error, dict) else error for error in errors]

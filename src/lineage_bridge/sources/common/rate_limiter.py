@@ -1,4 +1,4 @@
-"""Where a system says how many calls it takes: all who ask it with one key wait here until it takes more."""
+"""Honours the rate limits that a system reports; all clients that use the same key share one limiter."""
 
 import math
 import threading
@@ -12,9 +12,9 @@ _LIMIT, _LEFT, _RESET, _AFTER = "x-ratelimit-limit", "x-ratelimit-remaining", "x
 
 
 class RateLimiter:
-    """Lets as many calls through as the system said it takes, then opens again when it said it would. Safe in threads.
+    """Lets calls pass while the system's limit allows it, and makes others wait until it is renewed. Thread-safe.
 
-    `X-RateLimit-Reset` and `Retry-After` are seconds from now. `stop` ends all waiting.
+    `X-RateLimit-Reset` and `Retry-After` are seconds from now. Setting `stop` ends all waiting.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -24,7 +24,7 @@ class RateLimiter:
         self._changing = threading.Lock()
 
     def acquire(self) -> None:
-        """Wait until the system takes calls. Raises StoppedError."""
+        """Wait until a call may be sent. Raises StoppedError."""
         while not self.stop.is_set():
             with self._changing:
                 wait_s = self._passing()
@@ -34,7 +34,7 @@ class RateLimiter:
         raise StoppedError("stopped before the request was sent")
 
     def _passing(self) -> float:
-        """The seconds to wait; none: one call passes."""
+        """The seconds to wait; 0 if the call may be sent now, which it then counts."""
         now = self._clock()
         if now < self._opens_at:
             return self._opens_at - now
@@ -46,7 +46,7 @@ class RateLimiter:
         return 0.0
 
     def update(self, status: int, headers: Mapping[str, str]) -> None:
-        """Take in what an answer says of the limit. Calls that are under way are counted already, so more than was counted never pass."""
+        """Take over the limit that an answer reports. Running calls are already counted, so the limit is never exceeded."""
         reset, after, left = (_number(headers.get(name, "")) for name in (_RESET, _AFTER, _LEFT))
         with self._changing:
             now = self._clock()

@@ -1,4 +1,4 @@
-"""What can be set of any source, and how secrets are referred to."""
+"""Settings that all sources have, and references to secrets."""
 
 import json
 import os
@@ -27,9 +27,10 @@ def _nothing_sealed(name: str) -> str:
 
 @dataclass(frozen=True)
 class Secrets:
-    """Where this process looks up secrets: `sealed` opens one by its name and raises ConfigError; `given` came with one request.
+    """Where this process looks up secrets.
 
-    Settings are validated with it as their context.
+    `sealed` returns a sealed secret by its name, or raises ConfigError; `given` are secrets that came with one request. It is the context
+    in which settings are validated.
     """
 
     sealed: Callable[[str], str] = field(default=_nothing_sealed, repr=False)
@@ -40,13 +41,13 @@ NO_SECRETS = Secrets()
 
 
 class SecretReference(str):
-    """A reference to a secret, and where it is looked up. As text it is the reference alone."""
+    """A reference to a secret, with the place to look it up. As text it is the reference alone."""
 
     __slots__ = ("secrets",)
     secrets: Secrets
 
     def __new__(cls, text: str, secrets: Secrets) -> Self:
-        """A reference. Raises ValueError for text that is none, or names what was not given."""
+        """A reference. Raises ValueError if the text is not one, or refers to a secret that was not given."""
         found = _REFERENCE.fullmatch(text)
         if found is None:
             raise ValueError(f"a secret is not written here; refer to it: {REFERENCES}")
@@ -58,7 +59,7 @@ class SecretReference(str):
 
 
 def as_reference(value: object, info: ValidationInfo) -> SecretReference:
-    """The reference that a setting is. Raises ValueError."""
+    """The reference in a setting. Raises ValueError."""
     if isinstance(value, SecretReference):
         return value
     if not isinstance(value, str):
@@ -81,7 +82,7 @@ Url = Annotated[str, AfterValidator(_address)]
 
 
 def reveal(reference: str) -> str:
-    """The secret that is referred to. Raises ConfigError when it cannot be had; the error never holds it."""
+    """The secret that a reference points to. Raises ConfigError if it is unavailable; the error never contains a secret."""
     found = _REFERENCE.fullmatch(reference)
     if found is None:
         raise ConfigError("a secret is not a reference", f"write {REFERENCES}")
@@ -99,7 +100,7 @@ def _of_request(name: str, secrets: Secrets) -> str:
 
 
 def _of_environment(place: str) -> str:
-    """A variable, or of one that holds JSON a member: NAME/member/member."""
+    """A variable, or a member of a variable that contains JSON: NAME/member/member."""
     name, *members = place.split("/")
     value = os.environ.get(name)
     if value is None:
@@ -137,7 +138,7 @@ def _of_keyring(entry: str) -> str:
 
 
 class SourceSettings(BaseModel):
-    """What every source can be told."""
+    """Settings that every source has."""
 
     # What was set may hold a secret in the wrong place: errors name the setting only.
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -147,17 +148,17 @@ class SourceSettings(BaseModel):
 
     @property
     def address(self) -> str:
-        """Which system is observed: what was seen of one is no word about another."""
+        """Identifies the observed system: a snapshot of one system says nothing about another."""
         return ""
 
     @property
     def heartbeat_s(self) -> int:
-        """The promised time between two events of what runs, in whole seconds: at least one."""
+        """The promised time between two events of something that runs, in whole seconds, at least one."""
         return max(1, round(self.interval_s))
 
 
 class HttpSettings(SourceSettings):
-    """What can be told of a source that is asked over HTTP."""
+    """Settings of a source with a REST API."""
 
     url: Url = Field(description="address of its REST API")
     username: str = Field(default="", description="user of HTTP basic authentication")

@@ -1,4 +1,6 @@
-"""What the sources know together: a connector's topics have schemas in the registry, a group of the broker is a connector's. Pure."""
+"""What the sources know together: a registry knows the schemas of a connector's topics, Kafka Connect knows which groups are connectors'.
+Pure.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,16 +18,18 @@ KEY_COLUMN, VALUE_COLUMN = "_key", "_value"
 
 
 def topic_column(part: str, path: str) -> str:
-    """The column of a topic that a field is, by its dotted path; empty for the whole key or value. Those of the key lie in `_key`."""
+    """The column of a topic for a field, given by its dotted path; the path is empty for a whole key or value. Fields of the key are in
+    `_key`.
+    """
     if part == VALUE:
         return path or VALUE_COLUMN
     return f"{KEY_COLUMN}.{path}" if path else KEY_COLUMN
 
 
 def topic_columns(keys: Iterable[SchemaField], values: Iterable[SchemaField]) -> tuple[SchemaField, ...]:
-    """The columns of a topic: the fields of its values, then `_key` with the fields of its keys. No two of them have one name.
+    """The columns of a topic: the fields of its values, then `_key` with the fields of its keys, all with different names.
 
-    A field without a name is a key or value that has no fields.
+    A field without a name stands for a key or value that has no fields.
     """
     named = tuple(replace(field, name=field.name or VALUE_COLUMN) for field in values)
     inner = tuple(keys)
@@ -38,12 +42,12 @@ def topic_columns(keys: Iterable[SchemaField], values: Iterable[SchemaField]) ->
 
 @dataclass(frozen=True)
 class ClusterMetadata:
-    """A Kafka cluster, as one source sees it.
+    """A Kafka cluster as one source knows it.
 
-    `id` is what the brokers say. `namespace` is that of its topics (`kafka://host:port`). `servers` are all `host:port` it is known by.
-    `topics` are all topics, None if they were not listed. `groups`: group id to the topics it reads. `ends`: topic to the sum of its
-    partitions' ends; `read`: (group, topic) to the sum of the committed offsets. `sampled`: (topic, key or value) to the ids of the
-    schemas that some of its records were written with.
+    `id`: as the brokers report it. `namespace`: that of its topics (`kafka://host:port`). `servers`: all known `host:port` of it. `topics`:
+    all topics, None if they were not listed. `groups`: group id to the topics it reads. `ends`: topic to the sum of its partitions' end
+    offsets; `read`: (group, topic) to the sum of its committed offsets. `sampled`: (topic, key or value) to the ids of the schemas of some
+    of its records.
     """
 
     id: str
@@ -57,9 +61,10 @@ class ClusterMetadata:
 
 
 class TopicSchema(NamedTuple):
-    """What is known of a topic's keys or values. `version` names it (`subject orders-value version 3, id 17`), `rank`: the least wins.
+    """The schema of a topic's keys or values.
 
-    Ranks: 0 a registry's, 1 a declaration's (a table of Flink or ksqlDB), 2 what records were seen to have.
+    `version` names it (`subject orders-value version 3, id 17`). Of several schemas, the one with the lowest `rank` counts: 0 comes from a
+    registry, 1 from a declaration (a table of Flink or ksqlDB), 2 from sampled records.
     """
 
     fields: tuple[SchemaField, ...]
@@ -71,11 +76,11 @@ class TopicSchema(NamedTuple):
 class SharedMetadata:
     """What sources know.
 
-    `schemas`: (topic's dataset name, key or value) to the schema. `owners`: (cluster id, group) to the job whose group it is. `names`:
-    ids of people, service accounts and keys to their names. `jobs`: ids of what runs, as its system has them, to the job that it is:
-    `lcc-..` of a connector, `env-../cloud.region/statement`, `lksqlc-../query`. `tags`: a dataset's name to what it is tagged with; in a
-    registry's namespace the names are those of schemas (`context:id`) and of what lies in them (`context:id:record.field`). `described`:
-    datasets that a catalog describes in words.
+    `schemas`: (topic's dataset name, key or value) to the schema. `owners`: (cluster id, group) to the job that owns the group. `names`:
+    ids of people, service accounts and keys to their names. `jobs`: ids that a system gives to what it runs, to the job: `lcc-..` of a
+    connector, `env-../cloud.region/statement`, `lksqlc-../query`. `tags`: a dataset's name to its tags; in the namespace of a registry,
+    names are those of schemas (`context:id`) and their fields (`context:id:record.field`). `described`: datasets that a catalog has
+    descriptions for.
     """
 
     clusters: tuple[ClusterMetadata, ...] = ()
@@ -87,21 +92,23 @@ class SharedMetadata:
     described: frozenset[DatasetName] = frozenset()
 
     def cluster(self, id_or_server: str) -> ClusterMetadata | None:
-        """The cluster of this id, or that one of these servers (`host:port`, separated by commas) is of."""
+        """The cluster with this id, or with one of these servers (`host:port`, separated by commas)."""
         if not id_or_server:
             return None
         servers = set(id_or_server.split(","))
         return next((known for known in self.clusters if known.id == id_or_server or known.servers & servers), None)
 
     def namespace(self, cluster_id: str, servers: str = "") -> str:
-        """The namespace of a cluster's topics: by a server that was configured, else as another source knows it, else by its id."""
+        """The namespace of a cluster's topics: that of another source that knows the cluster, else one made of the configured server, else
+        of the id.
+        """
         known = self.cluster(servers) or self.cluster(cluster_id)
         if known is not None:
             return known.namespace
         return f"kafka://{servers.split(',', maxsplit=1)[0].strip() or cluster_id}"
 
     def fields(self, topic: DatasetName, part: str = VALUE) -> tuple[SchemaField, ...]:
-        """The fields of a topic's values or keys; none if nothing is known."""
+        """The fields of a topic's values or keys; empty if they are unknown."""
         schema = self.schemas.get((topic, part))
         return schema.fields if schema else ()
 
@@ -110,7 +117,7 @@ NO_METADATA = SharedMetadata()
 
 
 def merge_metadata(known: Iterable[SharedMetadata]) -> SharedMetadata:
-    """All of it. Of two schemas the one of the lesser rank counts; the order does not matter."""
+    """The metadata of all sources, in any order. Of two schemas the one with the lower rank counts."""
     every = list(known)
     schemas: dict[tuple[DatasetName, str], TopicSchema] = {}
     owners: dict[tuple[str, str], DatasetName] = {}
@@ -142,7 +149,7 @@ def _rank(schema: TopicSchema) -> tuple[int, str, str]:
 
 
 def _joined(one: ClusterMetadata, other: ClusterMetadata) -> ClusterMetadata:
-    """What two sources, or two parts of one, know of a cluster: all of it. Of offsets the greater counts."""
+    """All that two sources, or two parts of one, know of a cluster. Of two offsets the greater counts."""
     topics = one.topics if other.topics is None else other.topics if one.topics is None else one.topics | other.topics
     return ClusterMetadata(
         one.id,

@@ -1,1 +1,1 @@
-"""Flink: its JobManager's REST API, the SQL gateway, and what the user says of jobs, to lineage."""
+"""Flink, observed by its JobManager's REST API, the SQL gateway, and what users declare about jobs."""

@@ -1,4 +1,4 @@
-"""What the JobManager's REST API, and a history server's, tell of jobs."""
+"""What the REST APIs of the JobManager and the history server report of jobs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ _ERRORS = ("FAILED", "FAILING", "RESTARTING")
 
 @dataclass(frozen=True)
 class JobAnswers:
-    """What one poll tells of a job; what was not asked or not told is None. `overview` is its line of `/jobs/overview`."""
+    """The answers about a job at one poll; None for what was not asked or not answered. `overview` is its entry in `/jobs/overview`."""
 
     overview: Answer
     detail: Answer | None = None
@@ -39,7 +39,7 @@ class JobAnswers:
 
 @contextmanager
 def shaped(what: str) -> Iterator[None]:
-    """Where answers are taken apart: what has not the shape that Flink gives it raises SourceError."""
+    """Raises SourceError for answers that do not have the shape that Flink documents."""
     try:
         yield
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
@@ -47,7 +47,7 @@ def shaped(what: str) -> Iterator[None]:
 
 
 class JobManager:
-    """A JobManager, or a history server."""
+    """A client of a JobManager or a history server."""
 
     def __init__(self, http: HttpClient) -> None:
         self._http = http
@@ -57,7 +57,7 @@ class JobManager:
         return str(_object(self._http.get("/overview"), "flink-version")["flink-version"])
 
     def jobs(self) -> list[Answer]:
-        """All jobs that it has, with state, name and times. Raises SourceError."""
+        """All jobs, with state, name and times. Raises SourceError."""
         listed = _object(self._http.get("/jobs/overview"), "jobs")["jobs"]
         with shaped("jobs"):
             if not isinstance(listed, list) or any(type(job[member]) is not kind for job in listed for member, kind in _LISTED.items()):
@@ -65,13 +65,13 @@ class JobManager:
         return list(listed)
 
     def applications(self) -> dict[str, str]:
-        """The names of applications by their ids; none before Flink 2.3. Raises SourceError."""
+        """The names of applications by id; empty before Flink 2.3. Raises SourceError."""
         listed = _object(self._http.get("/applications/overview"), "applications")["applications"]
         with shaped("applications"):
             return {str(one["id"]): str(one["name"]) for one in listed}
 
     def listener(self) -> dict[str, str]:
-        """The settings of OpenLineage's own listener, empty if jobs are not told to it. Raises SourceError."""
+        """The settings of OpenLineage's own listener; empty if it is not configured. Raises SourceError."""
         told = self._http.get("/jobmanager/config")
         with shaped("settings"):
             settings = {str(one["key"]): str(one["value"]) for one in told}
@@ -80,20 +80,20 @@ class JobManager:
         return {NAMESPACE: _LISTENERS_NAMESPACE, **{key: value for key, value in settings.items() if key in (NAMESPACE, NAME)}}
 
     def job(self, jid: str) -> Answer:
-        """A job with its vertices and plan. Raises SourceError, MissingError for one that it has no more."""
+        """A job with its vertices and plan. Raises SourceError, MissingError if the job is gone."""
         detail = _object(self._http.get(f"/jobs/{jid}"), "vertices")
         if not isinstance(detail["vertices"], list):
             raise SourceError("a job's vertices are no list", "is the address that of a JobManager's REST API?")
         return detail if "plan" in detail else {**detail, **_object(self._http.get(f"/jobs/{jid}/plan"), "plan")}
 
     def exceptions(self, jid: str) -> Answer:
-        """Why its tasks failed. Raises SourceError."""
+        """The failures of a job's tasks. Raises SourceError."""
         return _object(self._http.get(f"/jobs/{jid}/exceptions"))
 
     def look(self, overview: Answer, before: Mapping[str, Any] | None, known: Plan | None) -> JobAnswers:
-        """What there is to know of a job. `before` is what was known of it, `known` its plan as it was.
+        """Everything about a job. `before` is its part of the snapshot, `known` its plan at the previous poll.
 
-        Raises SourceError if the job as a whole cannot be seen, UnreachableError if the JobManager is gone.
+        Raises SourceError if the job as a whole cannot be read, UnreachableError if the JobManager is gone.
         """
         jid, name, state = str(overview["jid"]), str(overview["name"]), str(overview["state"])
         changed = before is None or known is None or before["state"] != state or before["modified"] != overview.get("last-modification")
@@ -130,9 +130,9 @@ class JobManager:
         return int(told["numRestarts"]) if "numRestarts" in told else None
 
     def _metrics(self, jid: str, plan: Plan, was: JobMetrics) -> JobMetrics:
-        """One call for each vertex that has a source or sink, and one more while not all of them are known to count something.
+        """One call for each vertex with a source or sink, and one more until the ids of all its counters are known.
 
-        Flink tells nothing at all when one of the ids asked for is not there.
+        Flink returns nothing at all if one of the requested ids does not exist.
         """
         counts: dict[Operator, Counts] = {}
         ids: dict[str, tuple[str, ...]] = {}
@@ -170,7 +170,7 @@ _LISTED = {"jid": str, "name": str, "state": str, "start-time": int, "end-time":
 
 
 def _object(answer: Any, *members: str) -> Answer:  # noqa: ANN401  # JSON
-    """An answer that is an object with these members. Raises SourceError."""
+    """An answer, if it is an object with these members. Raises SourceError."""
     if not isinstance(answer, dict) or any(member not in answer for member in members):
         raise SourceError(f"an answer lacks {', '.join(members) or 'all members'}", "is the address that of a JobManager's REST API?")
     return answer

@@ -1,4 +1,4 @@
-"""The SQL gateway: a session of our own, which reads and writes no data, and in it SHOW CREATE TABLE."""
+"""The SQL gateway: runs SHOW CREATE TABLE in a session of its own, which reads and writes no data."""
 
 import time
 from collections.abc import Iterable
@@ -17,14 +17,14 @@ _FIRST = "/v1"
 
 
 class Session:
-    """An open session. Statements that it was given are known in it only, but for what catalogs outside of Flink keep."""
+    """An open session. Its statements have no effect outside of it, except in external catalogs."""
 
     def __init__(self, http: HttpClient) -> None:
         self._http = http
         self._place = f"{_FIRST}/sessions/{_text(http.send('POST', f'{_FIRST}/sessions', {}), 'sessionHandle')}"
 
     def rows(self, statement: str) -> list[list[Any]] | None:
-        """The rows of a statement; None where Flink refuses it. Raises SourceError."""
+        """The rows of a statement; None if Flink refuses it. Raises SourceError."""
         answer = self._http.send("POST", f"{self._place}/statements", {"statement": statement})
         operation = f"{self._place}/operations/{_text(answer, 'operationHandle')}"
         if not self._finished(operation):
@@ -42,11 +42,11 @@ class Session:
         return found
 
     def close(self) -> None:
-        """End it. Raises SourceError."""
+        """End the session. Raises SourceError."""
         self._http.send("DELETE", self._place, None)
 
     def _finished(self, operation: str) -> bool:
-        """Wait for the end of an operation, as long as one call may take; whether it ended well."""
+        """Wait for the end of an operation, as long as one call may take; whether it succeeded."""
         until = time.monotonic() + self._http.settings.timeout_s
         while (status := _text(self._http.get(f"{operation}/status"), "status")) in _WAITING:
             if time.monotonic() > until:
@@ -56,7 +56,7 @@ class Session:
 
 
 def tables(http: HttpClient, ddl: str, wanted: Iterable[Name]) -> dict[Name, str]:
-    """The DDL of tables, empty for what the gateway does not know; the catalogs of `ddl` are declared first. Raises SourceError."""
+    """The DDL of tables, empty for unknown ones; the catalogs of `ddl` are declared first. Raises SourceError."""
     session = Session(http)
     try:
         for statement in _catalogs(ddl):

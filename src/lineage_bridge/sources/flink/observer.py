@@ -1,4 +1,4 @@
-"""A Flink cluster, observed."""
+"""The observer of a Flink cluster."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeVar
@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 
 
 class FlinkObserver(Observer[FlinkSettings]):
-    """Sees the jobs of one JobManager."""
+    """Observes the jobs of one JobManager."""
 
     def __init__(self, name: str, settings: FlinkSettings) -> None:
         super().__init__(name, settings)
@@ -29,11 +29,11 @@ class FlinkObserver(Observer[FlinkSettings]):
 
     @property
     def requests(self) -> int:
-        """How many calls were sent, to all servers."""
+        """The number of requests sent to all servers."""
         return sum(http.requests for http in self._clients if http is not None)
 
     def test(self) -> Iterator[Check]:
-        """Each step that an observation takes."""
+        """Each step of an observation."""
         settings, (http, sql, history) = self.settings, self._clients
         manager = JobManager(http)
         yield _check("reach the JobManager", manager.version, lambda version: f"Flink {version}")
@@ -52,15 +52,15 @@ class FlinkObserver(Observer[FlinkSettings]):
         yield _check("read annotations", settings.said, lambda found: f"{len(found)} jobs or patterns")
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Look at the jobs. Raises SourceError when the JobManager does not list them."""
+        """Poll the jobs. Raises SourceError if the JobManager does not list them."""
         return Poll(self.settings, self._clients, self.namespace, before or {}, shared, now_us).observation()
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """The consumer groups of jobs, and the schemas that DDL declares of topics."""
+        """The consumer groups of jobs, and the schemas of topics that DDL declares."""
         return shared_metadata(snapshot)
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         for http in self._clients:
             if http is not None:
                 http.close()

@@ -1,4 +1,4 @@
-"""One look at a Flink cluster: what is asked of whom, and what of it could not be had."""
+"""One poll of a Flink cluster: which server is asked for what, and what could not be fetched."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 
 
 class FlinkClients(NamedTuple):
-    """The servers of a cluster; gateway and history server may not be there."""
+    """The servers of a cluster; gateway and history server are optional."""
 
     manager: HttpClient
     gateway: HttpClient | None
@@ -35,7 +35,7 @@ class FlinkClients(NamedTuple):
 
 
 class Poll:
-    """One poll. `before` is the last one's snapshot, empty at first."""
+    """One poll. `before` is the previous snapshot, empty at first."""
 
     def __init__(
         self, settings: FlinkSettings, clients: FlinkClients, namespace: str, before: Snapshot, shared: SharedMetadata, now_us: int
@@ -48,7 +48,7 @@ class Poll:
         self._events: list[Json] = []
 
     def observation(self) -> Observation:
-        """Look. Raises SourceError when the JobManager does not list its jobs."""
+        """Run the poll. Raises SourceError if the JobManager does not list its jobs."""
         listed = {str(job["jid"]): job for job in self._manager.jobs()}
         wanted = {jid: job for jid, job in listed.items() if self._settings.wants(job)}
         is_new = any(self._memory(job) is None for job in wanted.values()) or "version" not in self._before
@@ -76,12 +76,12 @@ class Poll:
         return Observation(snapshot, tuple(self._events), same, tuple(dict.fromkeys(self._unseen)))
 
     def _memory(self, job: Answer) -> Remembered | None:
-        """What is remembered of a job; nothing if it has begun again since it ended."""
+        """A job's part of the snapshot; none if the job has restarted under its id since it ended."""
         known = self._known.get(str(job["jid"]))
         return None if began_again(job, known) else known
 
     def _asked(self, what: str, ask: Callable[[], _T], member: str, nothing: _T, is_new: bool) -> _T:  # as told
-        """What changes with a restart only is asked when a job is new; else as it was."""
+        """Fetch what only a restart can change for new jobs; reuse the previous answer otherwise."""
         was: _T = self._before.get(member, nothing)
         if not is_new:
             return was
@@ -94,7 +94,7 @@ class Poll:
             return was
 
     def _looks(self, wanted: Mapping[str, Answer]) -> dict[str, JobAnswers]:
-        """What is seen of the jobs whose end has not been told."""
+        """The answers about the jobs whose end was not reported yet."""
         going_on = [job for job in wanted.values() if not (self._memory(job) or {}).get("ended")]
         found = self._clients.manager.map(self._look, going_on)
         looks: dict[str, JobAnswers] = {}
@@ -111,9 +111,9 @@ class Poll:
         return _whole(self._manager.look(job, known, plan_of(known)), known)
 
     def _evidence(self, looks: Mapping[str, JobAnswers]) -> tuple[dict[Name, str], JobEvidence | None, frozenset[Name]]:
-        """The DDL of the gateway, all that is known beside the jobs, and the tables that the gateway could not be asked for.
+        """The evidence besides the jobs, including DDL of the gateway, and the tables that the gateway could not be asked for.
 
-        No evidence at all if a file of it cannot be read: what it would tell is not to be told as gone.
+        None if a file cannot be read, so that nothing it declares is reported as deleted.
         """
         ddl = {parsed(path): str(text) for path, text in self._before.get("ddl", {}).items()}
         try:
@@ -141,7 +141,7 @@ class Poll:
         cluster: ClusterContext,
         open_paths: frozenset[Name],
     ) -> dict[str, Any]:
-        """Tell of a job; what is remembered of it."""
+        """Builds the events of a job; returns its part of the next snapshot."""
         facts = remember(look, before)
         if before is None and jid in self._known:
             facts["again"] = True
@@ -175,7 +175,7 @@ class Poll:
         return {jid: known for jid, known in kept.items() if not known.get("ended")}
 
     def _archived(self, jid: str, known: Remembered) -> JobAnswers | None:
-        """A job that has ended, as the history server has it."""
+        """A job that ended, as the history server has it."""
         if self._clients.history is None:
             return None
         archive = JobManager(self._clients.history)
@@ -199,7 +199,7 @@ class Poll:
         return look if detail.get("state") in ENDED else None
 
     def _same(self, listener: Mapping[str, str], looks: Mapping[str, JobAnswers]) -> tuple[tuple[SameJob, ...], list[list[str]]]:
-        """The names by which OpenLineage's own listener tells of the jobs."""
+        """The names that OpenLineage's own listener gives to the jobs."""
         told = {(name, other) for name, other in self._before.get("same", ())}
         found: dict[tuple[str, str], SameJob] = {}
         for look in looks.values():
@@ -217,7 +217,7 @@ class Poll:
 
 
 def _whole(look: JobAnswers, known: Remembered | None) -> JobAnswers:
-    """A look all of whose answers can be read. Raises SourceError."""
+    """The answers about a job, if all of them can be read. Raises SourceError."""
     with shaped(f"job {look.overview['name']}"):
         remember(look, known)
         _configured(look.settings)
@@ -230,7 +230,9 @@ def _configured(settings: Answer | None) -> Mapping[str, str]:
 
 
 def _unknown_tables(looks: Mapping[str, JobAnswers], known: Mapping[str, Remembered], told: DeclaredTables) -> list[Name]:
-    """The tables of new jobs that nothing defines, with catalog and database. Those of a session are no other session's."""
+    """The tables of new jobs that nothing defines, if they have a catalog and database. Tables of a session are not visible in other
+    sessions.
+    """
     found: dict[Name, None] = {}
     for jid, look in looks.items():
         operators = (*look.plan.sources, *look.plan.sinks) if not known.get(jid, {}).get("said") else ()

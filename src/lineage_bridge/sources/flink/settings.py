@@ -1,4 +1,4 @@
-"""What can be set of a Flink cluster that is observed."""
+"""The settings of a Flink cluster."""
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
@@ -13,7 +13,7 @@ from lineage_bridge.sources.common.settings import HttpSettings, Url
 
 
 class FlinkSettings(HttpSettings):
-    """A JobManager by the address of its REST API, and what else tells of its jobs."""
+    """A JobManager by the address of its REST API, and other information about its jobs."""
 
     gateway_url: Url | None = Field(default=None, description="address of the SQL gateway, which is asked for tables of catalogs")
     history_url: Url | None = Field(
@@ -43,11 +43,11 @@ class FlinkSettings(HttpSettings):
         return tuple(found)
 
     def said(self) -> tuple[Annotation, ...]:
-        """What `annotations` say. Raises ConfigError."""
+        """The annotations in `annotations`. Raises ConfigError."""
         return tuple(found for place in self.annotations for found in read_folder(place))
 
     def wants(self, job: Mapping[str, Any]) -> bool:
-        """Whether a job of the list is observed."""
+        """Whether to observe a job."""
         return any(fnmatchcase(str(job["name"]), pattern) for pattern in self.jobs)
 
 

@@ -1,4 +1,4 @@
-"""What other sources may use of what was seen of Flink: its consumer groups, and the schemas that DDL declares of topics. Pure."""
+"""What other sources may use from Flink: consumer groups of jobs, and the schemas of topics that DDL declares. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ _DECLARED = 1
 
 
 def told_of(flows: JobFlows) -> dict[str, Any]:
-    """What a job's flows tell others, as JSON; and what of it was told as inferred."""
+    """What a job's flows reveal to other sources, as JSON, and which of its datasets were inferred."""
     schemas = {access.dataset: access for access in (*flows.outputs, *flows.inputs) if access.fields and access.connector.endswith("kafka")}
     return {
         "groups": [list(group) for group in flows.groups],
@@ -22,7 +22,7 @@ def told_of(flows: JobFlows) -> dict[str, Any]:
 
 
 def shared_metadata(snapshot: Mapping[str, Any]) -> SharedMetadata:
-    """What the jobs of a snapshot tell together. Of two declarations of one topic the least by its table's name counts."""
+    """What the jobs of a snapshot reveal together. Of two declarations of a topic, the one whose table's name sorts first counts."""
     owners: dict[tuple[str, str], DatasetName] = {}
     schemas: dict[tuple[DatasetName, str], TopicSchema] = {}
     for facts in snapshot.get("jobs", {}).values():

@@ -1,4 +1,4 @@
-"""What a JobManager's answers tell of how a job fares: parallelism, checkpoints, failures. Pure."""
+"""A job's parallelism, checkpoints and failures, from the JobManager's answers. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ def parallelism_of(detail: Answer | None, known: Mapping[str, Any]) -> int:
 
 
 def checkpoints_of(told: Answer | None) -> Json | None:
-    """How many there were, and the newest: its id, bytes, milliseconds taken and when it was begun (milliseconds since 1970)."""
+    """The number of checkpoints, and the newest: its id, bytes, duration (ms) and start (ms since 1970)."""
     counts = (told or {}).get("counts")
     if not isinstance(counts, dict) or not any(counts.values()):
         return None
@@ -36,7 +36,7 @@ def checkpoints_of(told: Answer | None) -> Json | None:
 
 
 def error_of(told: Answer | None) -> Json | None:
-    """The newest failure: its root cause, its trace, and when it was (milliseconds since 1970)."""
+    """The newest failure: its root cause, stack trace, and time (ms since 1970)."""
     history = (told or {}).get("exceptionHistory") or {}
     entries = [one for one in history.get("entries") or () if isinstance(one, dict) and one.get("stacktrace")]
     if entries:

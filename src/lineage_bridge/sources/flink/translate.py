@@ -1,4 +1,4 @@
-"""What a poll saw of a job to events, and to what is remembered of it. Pure."""
+"""Translates the answers about a job to events, and to its part of the snapshot. Pure."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +36,7 @@ class ClusterContext:
 
 
 def plan_of(remembered: Remembered | None) -> Plan | None:
-    """The plan as it is remembered."""
+    """The plan in a job's part of the snapshot."""
     if remembered is None or "plan" not in remembered:
         return None
     sources, sinks, pairs = remembered["plan"]
@@ -48,12 +48,12 @@ def plan_of(remembered: Remembered | None) -> Plan | None:
 
 
 def began_again(overview: Answer, before: Remembered | None) -> bool:
-    """Whether a job that had ended runs anew under its id."""
+    """Whether a job that had ended runs again under its id."""
     return before is not None and bool(before.get("ended")) and int(overview["start-time"]) > int(before["start"])
 
 
 def remember(look: JobAnswers, before: Remembered | None) -> dict[str, Any]:
-    """What is remembered of a job after a look at it, but for what was said of it."""
+    """A job's part of the next snapshot, except for what its events report."""
     overview, known = look.overview, before or {}
     held: Held = dict(known.get("held", {}))
     for operators, counted in ((look.plan.sources, read_of), (look.plan.sinks, written_of)):
@@ -83,9 +83,9 @@ def remember(look: JobAnswers, before: Remembered | None) -> dict[str, Any]:
 
 
 def events_of(jid: str, facts: dict[str, Any], known: JobFlows | None, cluster: ClusterContext) -> tuple[dict[str, Any], list[Json]]:
-    """What is told of a job after a look at it, and what is remembered of it then.
+    """The events of a job, and its part of the next snapshot.
 
-    `known` is None if what it moves cannot be told at present: then that is told when it can.
+    `known` is None if its flows cannot be determined at the moment; they are reported once they can.
     """
     state, is_new, flows = facts["state"], not facts["run"], known or JobFlows()
     job = (cluster.namespace, facts["name"])
@@ -117,7 +117,7 @@ def events_of(jid: str, facts: dict[str, Any], known: JobFlows | None, cluster: 
 
 
 def replaced(before: Iterable[Sequence[str]], now: Iterable[Sequence[str]], now_us: int) -> list[Json]:
-    """What ends the datasets that were told only because nothing told what a table stands for, once something does."""
+    """Events that end inferred datasets, once the datasets that they stood for are known."""
     gone = sorted({tuple(one) for one in before} - {tuple(one) for one in now})
     facets = {"lifecycleStateChange": OUTGOING.lifecycle("DROP")}
     return [OUTGOING.dataset_event(now_us, (namespace, name), facets) for namespace, name in gone]
@@ -149,7 +149,7 @@ def _event(
 
 
 def _run_id(jid: str, facts: Mapping[str, Any], cluster: ClusterContext) -> str:
-    """By the job's id, which is its own but where all deployments have the same, or where it was taken up again after its end."""
+    """Made of the job's id, and of its start if the id is not unique: the same for all deployments, or used again after the job's end."""
     parts: list[str | int] = [facts["start"]] if jid == _SAME_FOR_ALL or facts.get("again") else []
     return str(event_builder.run_id("flink", cluster.namespace, jid, *parts))
 

@@ -1,1 +1,1 @@
-"""Kafka Connect: what connectors' configurations and states mean, whoever observes them."""
+"""Kafka Connect: the meaning of connectors' configurations and states, whichever service runs them."""

@@ -1,7 +1,7 @@
-"""Asks a worker's REST API: one listing, and of each connector only what that does not tell.
+"""Asks a worker's REST API: one listing, and for each connector only what the listing lacks.
 
-Of a thousand connectors a poll takes 3 requests and one for each one's topics and offsets while it runs; of one that is new or
-changed, one more for its tasks; of each class of plugin, one for each version.
+A poll takes 3 requests, and for each running connector one for its topics and one for its offsets; a new or changed connector takes one
+more for its tasks, a new class or version of a plugin takes one.
 """
 
 from collections.abc import Collection, Mapping
@@ -23,7 +23,7 @@ _AnswerT = TypeVar("_AnswerT", bound="list[Any] | dict[str, Any]")
 
 
 class ConnectClient:
-    """A worker's REST API. `settings` tell which connectors matter."""
+    """A client of a worker's REST API. `settings` select the connectors."""
 
     def __init__(self, settings: ConnectSettings) -> None:
         self.settings, self.http = settings, HttpClient(settings)
@@ -64,7 +64,7 @@ class ConnectClient:
         return plugin._replace(passwords=tuple(sorted(keys)))
 
     def ask(self, name: str, what: str) -> Any:  # noqa: ANN401  # JSON
-        """What the worker answers of a connector's tasks, topics or offsets. Raises SourceError, at once if it was silent too often."""
+        """A connector's tasks, topics or offsets. Raises SourceError, without a request once too many calls have timed out."""
         if self._silent >= PATIENCE:
             raise UnreachableError("not asked any more: the worker did not answer other calls in time")
         try:
@@ -75,12 +75,12 @@ class ConnectClient:
             raise
 
     def begin(self) -> None:
-        """Forget that the worker was silent."""
+        """Start a poll: forget the timeouts of the previous one."""
         self._silent = 0
 
 
 def read_connector(name: str, entry: object) -> ConnectorState | None:
-    """A connector of the expanded listing; None if its configuration or its status is not in it."""
+    """A connector in the expanded listing; None if its configuration or status is missing."""
     info, status = (_dict(_dict(entry).get(key)) for key in ("info", "status"))
     config, part = info.get("config"), status.get("connector")
     if not isinstance(config, dict) or not isinstance(part, dict) or "state" not in part:
@@ -110,7 +110,7 @@ def read_offsets(answer: object) -> tuple[Mapping[str, Any], ...]:
 
 
 def fetch_state(worker: ConnectClient, before: Mapping[str, Any]) -> WorkerState:
-    """One poll. `before` is the last snapshot: what it has need not be asked again. Raises SourceError when nothing can be said."""
+    """Poll once. What the previous snapshot, `before`, has is not fetched again. Raises SourceError if nothing could be fetched."""
     worker.begin()
     version, cluster = worker.root()
     connectors, withheld = worker.connectors()
@@ -130,7 +130,7 @@ def fetch_state(worker: ConnectClient, before: Mapping[str, Any]) -> WorkerState
 def _plugins(
     worker: ConnectClient, connectors: Collection[ConnectorState], before: Mapping[str, Any], version: str
 ) -> tuple[dict[str, Plugin], list[Unseen]]:
-    """The plugins that are used, by the name they are asked for with; those already known are not asked again."""
+    """The plugins in use, by the names in configurations; known ones are not fetched again."""
     known = plugins_known(before) if before.get("version") == version else {}
     used = sorted({name for one in connectors for name in plugins_of(one.config).values()})
     versions = {one.config.get("connector.class", "").strip(): one.status.version for one in connectors if one.status.version}
@@ -157,7 +157,7 @@ def _plugins(
 
 
 def _installed(name: str, installed: Collection[Plugin]) -> Plugin | None:
-    """The plugin of a name, which may be a class or, as workers allow, its last word, with or without Connector at its end."""
+    """The plugin that a name refers to: a class or, as workers allow, the last part of its name, with or without `Connector` at the end."""
     short = name.rpartition(".")[2].rpartition("$")[2]
     bare = {plugin: plugin.name.rpartition(".")[2] for plugin in installed}
     exact = [plugin for plugin in installed if plugin.name == name]
@@ -168,7 +168,7 @@ def _installed(name: str, installed: Collection[Plugin]) -> Plugin | None:
 def _details(
     worker: ConnectClient, connectors: Mapping[str, ConnectorState], before: Mapping[str, Any], plugins: Mapping[str, Plugin]
 ) -> tuple[dict[str, ConnectorDetail], frozenset[str], list[Unseen]]:
-    """What the connectors' own calls give, the calls that the worker refuses for all of them, and what failed."""
+    """The answers to the calls for each connector, the calls that the worker refuses for all of them, and what failed."""
     known, earlier = before.get("connectors", {}), plugins_known(before)
     asked = {name: _asked(one, known.get(name), plugins, earlier) for name, one in connectors.items()}
     details, unseen, lacks = dict.fromkeys(connectors, ConnectorDetail()), [], set()
@@ -190,7 +190,7 @@ def _details(
 
 
 def _answers(worker: ConnectClient, what: str, names: list[str], *, is_lacking: bool) -> dict[str, Any]:
-    """The answers or errors by connector; of what the worker did not have at all, only one is tried unless it has it now."""
+    """The answers or errors by connector. A call that the worker lacked at the last poll is tried once only, unless that succeeds."""
     first = names[:1] if is_lacking else names
     answers = dict(zip(first, worker.http.map(lambda name: worker.ask(name, what), first), strict=True))
     if len(first) == len(names) or isinstance(answers[first[0]], MissingError | ForbiddenError):
@@ -199,7 +199,7 @@ def _answers(worker: ConnectClient, what: str, names: list[str], *, is_lacking: 
 
 
 def _asked(one: ConnectorState, known: Mapping[str, Any] | None, plugins: Mapping[str, Plugin], earlier: Mapping[str, Plugin]) -> list[str]:
-    """What to ask of a connector: its tasks if they are new or changed, topics and offsets while they can move or are not known."""
+    """What to fetch for a connector: its tasks if they are new or changed; topics and offsets while they can change or are unknown."""
     changed = known is None or known.get("ids", []) != sorted(one.tasks) or not is_same(known["config"], one.config, plugins, earlier)
     moves = any(task.state == RUNNING for task in one.tasks.values())
     lively = [TOPICS, OFFSETS] if moves or changed else []
@@ -208,7 +208,7 @@ def _asked(one: ConnectorState, known: Mapping[str, Any] | None, plugins: Mappin
 
 
 def _with(detail: ConnectorDetail, name: str, what: str, answer: object, config: Mapping[str, str]) -> ConnectorDetail | SourceError:
-    """The detail with an answer in it; or the error that the answer is, or that it cannot be read."""
+    """The detail with an answer added; or the error, if the answer is one or cannot be read."""
     if isinstance(answer, SourceError):
         return answer
     try:

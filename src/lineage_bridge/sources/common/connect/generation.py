@@ -1,4 +1,4 @@
-"""Which secrets a configuration has by its plugins' word, and whether a configuration is still the same one."""
+"""Which settings of a configuration its plugins declare as passwords, and whether a configuration has changed."""
 
 import hashlib
 from collections.abc import Mapping
@@ -24,26 +24,26 @@ def plugins_of(config: Mapping[str, str]) -> dict[str, str]:
 
 
 def passwords_of(config: Mapping[str, str], plugins: Mapping[str, Plugin]) -> frozenset[str]:
-    """The settings that are passwords by the word of the plugins they are of."""
+    """The settings that the plugins of a configuration declare as passwords."""
     found = ((prefix, plugins.get(name)) for prefix, name in plugins_of(config).items())
     return frozenset(prefix + key for prefix, plugin in found if plugin is not None for key in plugin.passwords or ())
 
 
 def fingerprint(config: Mapping[str, str], passwords: frozenset[str]) -> str:
-    """The configuration as 16 characters, without its secrets: a new password makes no new configuration."""
+    """A digest of a configuration without its secrets: a new password is not a new configuration."""
     return digest(mask_config(config, passwords))
 
 
 def is_same(before: str, config: Mapping[str, str], plugins: Mapping[str, Plugin], earlier: Mapping[str, Plugin]) -> bool:
-    """Whether a configuration has this fingerprint, by what is known of its passwords now, or was when it was taken (`earlier`)."""
+    """Whether a configuration has this fingerprint, with the passwords that are known now or that were known then (`earlier`)."""
     return before in {fingerprint(config, passwords) for passwords in {passwords_of(config, known) for known in (plugins, earlier)}}
 
 
 def plugins_known(snapshot: Mapping[str, Any]) -> dict[str, Plugin]:
-    """The plugins of a snapshot, by the names they are asked for with."""
+    """The plugins in a snapshot, by the names in configurations."""
     return {name: Plugin(full, version, tuple(keys)) for name, (full, version, keys) in snapshot.get("plugins", {}).items()}
 
 
 def digest(value: object) -> str:
-    """A JSON value as 16 characters; the order of members does not matter."""
+    """A digest of a JSON value, 16 characters; the order of members does not matter."""
     return hashlib.blake2b(_ENCODER.encode(value), digest_size=8).hexdigest()

@@ -1,4 +1,4 @@
-"""A connector's configuration without its secrets: what may be stored, shown and logged."""
+"""Connector configurations without secrets, which may be stored, shown and logged."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -11,22 +11,22 @@ _USER_INFO = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.\-]*://)[^\s/?#\"']*@
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value is one that a config provider fills in: `${file:...}`, `${env:...}`, not `${topic}`."""
+    """Whether a config provider fills in a value: `${file:...}`, `${env:...}`, but not `${topic}`."""
     return bool(_PLACEHOLDERS.fullmatch(value.strip()))
 
 
 def has_placeholder(value: str) -> bool:
-    """Whether a part of a value is one that a config provider fills in."""
+    """Whether a config provider fills in a part of a value."""
     return bool(_PLACEHOLDERS.search(value))
 
 
 def is_secret(key: str, passwords: Collection[str] = ()) -> bool:
-    """Whether a setting is a secret: by the plugin's own word (`passwords`, its keys of type PASSWORD), or by its name."""
+    """Whether a setting is a secret: its plugin declares it (`passwords`, its keys of type PASSWORD), or its name says so."""
     return key in passwords or names_secret(key)
 
 
 def mask_config(config: Mapping[str, str], passwords: Collection[str] = ()) -> dict[str, str]:
-    """The configuration with its secrets masked. Placeholders of config providers are no secrets, and stay."""
+    """A configuration with its secrets masked. Placeholders of config providers are not secrets, and stay."""
     return {key: _masked(key, value, passwords) for key, value in config.items()}
 
 
@@ -40,5 +40,5 @@ def _masked(key: str, value: str, passwords: Collection[str]) -> str:
 
 @lru_cache(50_000)
 def _without_secrets(value: str) -> str:
-    """Polls see the same values again and again."""
+    """Cached, because every poll sees the same values."""
     return mask_text(_USER_INFO.sub(r"\g<scheme>", value))

@@ -1,4 +1,4 @@
-"""What all managed services of Kafka Connect leave out of their answers."""
+"""Plugins of managed Kafka Connect services, which do not report their plugins' settings."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ _OPEN = ("org.apache.kafka.", "io.confluent.", "io.debezium.")
 
 
 def plugins_used(connectors: Iterable[ConnectorState], classes: Catalogue) -> dict[str, Plugin]:
-    """The plugins whose secrets are known, though the service does not tell them: by the catalogue, or by their names alone."""
+    """The plugins whose secret settings are known without the service: from the catalogue, or by the settings' names."""
     used = sorted({name for one in connectors for name in plugins_of(one.config).values()})
     known = {name: classes.lookup(name) for name in used}
     return {

@@ -1,4 +1,4 @@
-"""What can be set of a source that is Kafka Connect's workers."""
+"""Settings of sources that observe connectors."""
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
@@ -24,7 +24,7 @@ Mappings = Annotated[tuple[dict[str, Any], ...], AfterValidator(_can_be_read)]
 
 
 class ConnectorSettings(SourceSettings):
-    """What can be told of connectors, whoever runs them."""
+    """Settings for connectors, whichever service runs them."""
 
     namespace: str = Field(default="", description="namespace of its jobs; empty: that of who runs them")
     kafka: str = Field(default="", description="bootstrap servers of the connectors' Kafka cluster; empty: as other sources know it")
@@ -35,12 +35,12 @@ class ConnectorSettings(SourceSettings):
     smt_bootstrap: str = Field(default="kafka-1:19092", description="BOOTSTRAP of the workers, for OpenLineageLifecycleSmt")
 
     def matters(self, connector: str) -> bool:
-        """Whether a connector is to be observed."""
+        """Whether to observe a connector."""
         return _matches(connector, self.include) and not _matches(connector, self.exclude)
 
 
 class ConnectSettings(ConnectorSettings, HttpSettings):
-    """A cluster of Kafka Connect's workers, asked over the REST API of one of them."""
+    """A cluster of Kafka Connect workers, observed by the REST API of one of them."""
 
     namespace: str = Field(default="", description="namespace of its jobs; empty: kafka-connect://host:port of the address")
     kafka: str = Field(default="", description="bootstrap servers of the workers' Kafka cluster; empty: as other sources know the cluster")

@@ -1,4 +1,4 @@
-"""What a worker tells of its connectors, as plain values."""
+"""The state of a worker's connectors, as plain values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ _WAITING = frozenset(("NONE", "UNASSIGNED", "RESTARTING", "PROVISIONING", "CREAT
 
 
 class RunStatus(NamedTuple):
-    """The state of a connector or of a task, where it is, and why it failed (a Java stack trace)."""
+    """The state of a connector or task, the worker that runs it, and why it failed (a Java stack trace)."""
 
     state: str
     worker: str = ""
@@ -23,11 +23,11 @@ class RunStatus(NamedTuple):
 
 
 class ManagedService(NamedTuple):
-    """What a service that runs connectors, each by itself, tells of one.
+    """What a managed service reports about a connector that it runs.
 
-    `servers`: bootstrap servers of its Kafka cluster. `version`: of Kafka Connect. `settings`: what the service knows of settings that
-    the configuration does not have. `facts`: members of the connector's facet. `job`: facets of its job. `group`: the consumer group of a
-    sink, empty if it is that of Kafka Connect. `sources`: whether what lies outside is told with its system.
+    `servers`: bootstrap servers of the Kafka cluster. `version`: of Kafka Connect. `settings`: values of settings that the configuration
+    lacks. `facts`: members of the connector's facet. `job`: facets of its job. `group`: the consumer group of a sink, empty if Kafka
+    Connect's naming applies. `sources`: whether external datasets get a data source facet.
     """
 
     servers: str
@@ -40,9 +40,10 @@ class ManagedService(NamedTuple):
 
 
 class ConnectorState(NamedTuple):
-    """A connector: its configuration in clear text, `direction` source or sink, its own part and its tasks' by number.
+    """A connector.
 
-    `service`: what the service that runs it tells of it, None if workers of one cluster do.
+    `config`: its configuration, unmasked. `direction`: source or sink. `status`: its own; `tasks`: that of its tasks, by number. `service`:
+    what a managed service reports about it; None if workers of one cluster run it.
     """
 
     name: str
@@ -54,31 +55,31 @@ class ConnectorState(NamedTuple):
 
     @property
     def stopped(self) -> bool:
-        """Whether somebody stopped it."""
+        """Whether it was stopped by a user."""
         return self.status.state in _GONE
 
     @property
     def failed(self) -> bool:
-        """Whether nothing of it runs any more since it failed: itself, or all of its tasks."""
+        """Whether it failed as a whole: itself, or all of its tasks."""
         return self.status.state == FAILED or (bool(self.tasks) and all(task.state == FAILED for task in self.tasks.values()))
 
     @property
     def waiting(self) -> bool:
-        """Whether none of its tasks runs yet or again."""
+        """Whether none of its tasks runs yet, or again."""
         parts = self.tasks.values() or (self.status,)
         return all(part.state in (*_WAITING, FAILED) for part in parts)
 
     @property
     def failures(self) -> list[tuple[int | None, str]]:
-        """The traces of what failed: the connector's (None) first, then those of tasks."""
+        """The stack traces: the connector's own (None) first, then those of failed tasks by number."""
         own: list[tuple[int | None, str]] = [(None, self.status.trace)] if self.status.state == FAILED else []
         return [*own, *((number, task.trace) for number, task in sorted(self.tasks.items()) if task.state == FAILED)]
 
 
 class ConnectorDetail(NamedTuple):
-    """What a connector's own calls gave; None: it was not asked for, or could not be had.
+    """The answers to the calls for one connector; None if a call was not made or failed.
 
-    `given`: what each task was given beside the connector's configuration. `offsets`: as the worker answers them.
+    `given`: the settings of each task that the connector's configuration does not have. `offsets`: as the worker returns them.
     """
 
     given: tuple[Mapping[str, str], ...] | None = None
@@ -87,7 +88,7 @@ class ConnectorDetail(NamedTuple):
 
 
 class Plugin(NamedTuple):
-    """A plugin by the name a configuration asks for it with. `passwords`: its settings of type PASSWORD, None if it cannot tell."""
+    """A plugin, by its name in configurations. `passwords`: its settings of type PASSWORD, None if they are unknown."""
 
     name: str
     version: str = ""
@@ -98,8 +99,8 @@ class Plugin(NamedTuple):
 class WorkerState:
     """The answers of one poll.
 
-    `listed`: the names in the plain list of connectors, None if it could not be had. `withheld`: connectors of which the worker told
-    nothing. `plugins`: by the name that configurations have. `lacks`: calls that this worker does not have.
+    `listed`: the names in the plain list of connectors, None if that failed. `details`: by connector. `plugins`: by the names in
+    configurations. `lacks`: calls that this worker does not support.
     """
 
     version: str

@@ -1,4 +1,4 @@
-"""What is annotated of a job, in the place of what was found. Pure."""
+"""Applies a user's annotations of a job to what was found. Pure."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from lineage_bridge.sources.common.observer import Unseen
 
 
 def annotated(job: str, flows: JobFlows, said: Annotation, evidence: JobEvidence, plan: Plan) -> tuple[JobFlows, list[Unseen]]:
-    """What is annotated stands in the place of what was found; columns stay where both ends are annotated."""
+    """Annotated datasets replace those that were found; columns stay where both ends are annotated."""
     shared, missing = evidence.shared, list[Unseen]()
 
     def named(texts: tuple[str, ...]) -> list[DatasetName]:
@@ -32,7 +32,7 @@ def annotated(job: str, flows: JobFlows, said: Annotation, evidence: JobEvidence
 
 
 def _replaced(found: tuple[DatasetAccess, ...], names: list[DatasetName], operators: tuple[Operator, ...]) -> tuple[DatasetAccess, ...]:
-    """The datasets that are annotated. The one operator that counts for no other counts for the one dataset without."""
+    """The annotated datasets. If exactly one operator and one dataset are left over, the operator counts for the dataset."""
     known = {access.dataset: access for access in found}
     kept = [known.get(name, DatasetAccess(name)) for name in dict.fromkeys(names)]
     counted = {operator for access in kept for operator in access.operators}
@@ -44,7 +44,7 @@ def _replaced(found: tuple[DatasetAccess, ...], names: list[DatasetName], operat
 
 
 def _kept(entries: tuple[OutputFlow, ...], inputs: tuple[DatasetAccess, ...], outputs: tuple[DatasetAccess, ...]) -> tuple[OutputFlow, ...]:
-    """The entries between datasets that are annotated; an input that no entry has flows to all outputs."""
+    """The flows between annotated datasets; an input without a flow leads to all outputs."""
     read = dict.fromkeys(access.dataset for access in inputs)
     known = {entry.target: entry for entry in entries}
     used = {name for entry in entries for name in entry.inputs}

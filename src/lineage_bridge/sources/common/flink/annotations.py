@@ -30,9 +30,9 @@ _KNOWN = frozenset(("name", "job", "jobs", "lineage", "inputs", "outputs", "owne
 
 
 class Annotation(NamedTuple):
-    """What is said of the jobs of a name, which may be a pattern with `*` and `?`.
+    """The annotation of all jobs with a name, which may be a pattern with `*` and `?`.
 
-    `inputs` and `outputs` are None where nothing is said of them; `groups` are consumer groups whose topics are inputs too.
+    `inputs` and `outputs` are None if they are not annotated; `groups` are consumer groups whose topics are inputs too.
     """
 
     job: str
@@ -56,7 +56,7 @@ def read_folder(place: str) -> tuple[Annotation, ...]:
 
 
 def read_text(text: str, where: str) -> tuple[Annotation, ...]:
-    """The annotations of a text of YAML. Raises ConfigError, naming `where`."""
+    """The annotations in a YAML text. Raises ConfigError that names `where`."""
     try:
         documents = [document for document in yaml.safe_load_all(text) if document is not None]
     except yaml.YAMLError as error:
@@ -119,16 +119,16 @@ def _tags(value: Any, where: str) -> tuple[tuple[str, str], ...]:  # noqa: ANN40
 
 
 def annotation_of(job: str, annotations: tuple[Annotation, ...]) -> Annotation | None:
-    """What is said of a job: by its name, else by the first pattern that fits it."""
+    """The annotation of a job: by its name, else by the first pattern that matches."""
     exact = next((one for one in annotations if one.job == job), None)
     return exact or next((one for one in annotations if fnmatchcase(job, one.job)), None)
 
 
 def dataset_of(text: str, shared: SharedMetadata, kafka: str) -> DatasetName | None:
-    """The dataset that a text names; `kafka` are the servers of topics named without any. None for what is
-    no address, and for a topic if no cluster is known.
+    """The dataset that a text names. `kafka`: the servers of topics that are named without any.
 
-    `kafka://topic` is a topic of the one cluster that is known, `kafka://host:port/topic` one of that cluster.
+    `kafka://topic` is a topic of the only known cluster, `kafka://host:port/topic` one of that cluster. None if the text is not an address,
+    or names a topic and no cluster is known.
     """
     if "\n" in text:
         namespace, _, name = text.partition("\n")
@@ -151,7 +151,7 @@ def _topic(place: str, rest: str, bare: str, shared: SharedMetadata, kafka: str)
 
 
 def sole_namespace(topic: str, shared: SharedMetadata, kafka: str) -> str | None:
-    """The namespace of a topic that is named without its cluster: that of the setting, else of the one cluster that has it."""
+    """The namespace of a topic that is named without its cluster: that of the setting, else of the only cluster that has it."""
     if kafka:
         return shared.namespace("", kafka)
     having = [cluster for cluster in shared.clusters if cluster.topics is None or topic in cluster.topics]

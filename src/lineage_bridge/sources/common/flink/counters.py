@@ -1,4 +1,4 @@
-"""Records and bytes of a run, held over restarts of its tasks, whose own counters begin again at nothing. Pure."""
+"""Records and bytes of a run, summed over restarts of its tasks, which reset Flink's own counters. Pure."""
 
 from collections.abc import Mapping
 
@@ -10,17 +10,17 @@ Held = dict[str, list[int]]
 
 
 def read_of(counts: Counts) -> dict[str, int]:
-    """Rows and bytes of a source. An old kind of source counts only what it gives on."""
+    """Rows and bytes of a source. Old kinds of sources only count what they emit."""
     return _counted(counts.get("numRecordsIn") or counts.get("numRecordsOut"), counts.get("numBytesIn") or None)
 
 
 def written_of(counts: Counts) -> dict[str, int]:
-    """Rows and bytes of a sink. An old kind of sink counts only what comes to it."""
+    """Rows and bytes of a sink. Old kinds of sinks only count what they receive."""
     return _counted(counts.get("numRecordsSend", counts.get("numRecordsIn")), counts.get("numBytesSend"))
 
 
 def hold(before: Held, key: str, counted: Mapping[str, int]) -> Held:
-    """What is held after the operator of `key` has told its counters."""
+    """The sums after the operator of `key` reported its counters."""
     after: Held = {}
     for name, now in counted.items():
         base, last = before.get(f"{key} {name}", [0, 0])
@@ -29,12 +29,12 @@ def hold(before: Held, key: str, counted: Mapping[str, int]) -> Held:
 
 
 def key_of(operator: Operator) -> str:
-    """What an operator's counters are held under."""
+    """The key under which an operator's sums are stored."""
     return f"{operator.vertex} {operator.metrics}"
 
 
 def total(held: Held, operators: tuple[Operator, ...], name: str) -> int | None:
-    """The rows or bytes of some operators together; None if one of them tells none."""
+    """The rows or bytes of several operators together; None if one of them is unknown."""
     found = [held.get(f"{key_of(operator)} {name}") for operator in operators]
     if not found or None in found:
         return None

@@ -1,4 +1,4 @@
-"""Which datasets the tables of a job stand for, and the operators without a table. Pure."""
+"""The datasets that the tables of a job, and operators without a table, stand for. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -18,7 +18,7 @@ _DEFAULT = ("default_catalog", "default_database")
 
 
 def keys_of(operators: tuple[Operator, ...], told: Iterable[Name], plan: Plan, find: Find) -> list[Name]:
-    """For each operator the path of its table; one without is the one table of the statement that is left, else it goes by its place."""
+    """The path of each operator's table. An operator without one gets the statement's only remaining table, else its position."""
     database = next((operator.table[:2] for operator in (*plan.sources, *plan.sinks) if len(operator.table) == 3), _DEFAULT)
     named = {operator.table[-1] for operator in operators if operator.table}
     left = [path for path in told if path[-1] not in named]
@@ -46,7 +46,7 @@ def accesses_of(
     evidence: JobEvidence,
     topics: Mapping[int, tuple[str, ...]],
 ) -> TableAccesses:
-    """What the tables of one side stand for; `keys` are those of its operators, `told` those of the statement."""
+    """The datasets of the tables on one side; `keys` are those of its operators, `told` those of the statement."""
     found: TableAccesses = {}
     for key in dict.fromkeys((*keys, *sorted(told))):
         places = [place for place, one in enumerate(keys) if one == key]
@@ -58,7 +58,7 @@ def accesses_of(
 def _stands_for(
     job: str, key: Name, table: KnownTable | None, topics: tuple[str, ...], operators: tuple[Operator, ...], evidence: JobEvidence
 ) -> tuple[DatasetAccess, ...]:
-    """The datasets of a table: by its DDL, else by the topics that are seen to be read, else itself."""
+    """The datasets of a table: by its DDL, else the topics it is seen to read, else the table itself."""
     path = "" if key[0] == "" else written(key)
     base = DatasetAccess(("", ""), (path,) if path else (), table.connector if table else "", table.fields if table else ())
     datasets = table.datasets(evidence.shared) if table else ()
@@ -73,7 +73,7 @@ def _stands_for(
 
 
 def _topic(topic: str, evidence: JobEvidence) -> tuple[DatasetName, ...]:
-    """A topic as metrics write it, where one cluster has just one that may be meant."""
+    """A topic by its name in metrics, if exactly one topic of the known clusters matches."""
     names = {
         (cluster.namespace, name)
         for cluster in evidence.shared.clusters

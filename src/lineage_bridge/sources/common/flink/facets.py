@@ -1,4 +1,4 @@
-"""What is said of a job's datasets and flows, as facets of OpenLineage. Pure."""
+"""A job's datasets and flows as OpenLineage facets. Pure."""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,7 +13,7 @@ _DIRECT = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
 
 
 def inputs_of(flows: JobFlows, held: Held, *, whole: bool) -> list[Json]:
-    """The inputs with what was read of them; `whole`: with all that is known of each, else only those whose records are counted."""
+    """The inputs with their statistics; `whole`: all inputs with all facets, else only those with statistics."""
     said = []
     for access in flows.inputs:
         rows, size = total(held, access.operators, "rows"), total(held, access.operators, "bytes")
@@ -24,7 +24,7 @@ def inputs_of(flows: JobFlows, held: Held, *, whole: bool) -> list[Json]:
 
 
 def outputs_of(flows: JobFlows, held: Held, *, whole: bool) -> list[Json]:
-    """The outputs, likewise."""
+    """The outputs, in the same way."""
     entries = {entry.target: entry for entry in flows.entries}
     said = []
     for access in flows.outputs:
@@ -39,7 +39,7 @@ def outputs_of(flows: JobFlows, held: Held, *, whole: bool) -> list[Json]:
 
 
 def job_facets(flows: JobFlows, kind: str, heartbeat_s: int) -> dict[str, Json]:
-    """What is said of the job; `kind` is STREAMING or BATCH."""
+    """The facets of the job; `kind` is STREAMING or BATCH."""
     said = {"jobType": OUTGOING.job_type(kind, "FLINK", "JOB", period_s=heartbeat_s)}
     if flows.sql:
         said["sql"] = OUTGOING.sql(mask_text(flows.sql), "flink")
@@ -70,7 +70,7 @@ def _facets(access: DatasetAccess) -> dict[str, Json]:
 
 
 def entry_json(entry: OutputFlow) -> Json:
-    """An entry as the lineage facet has it."""
+    """A flow as an entry of the lineage facet."""
     fields: Json = {name: {"inputs": [_source(column) for column in columns]} for name, columns in entry.fields.items()}
     told = {column[0] for column in _columns(entry)}
     inputs: list[Json] = [{"type": "DATASET", **_place(name)} for name in entry.inputs if name not in told]
@@ -97,7 +97,7 @@ def _transformation(kind: str) -> Json:
 
 
 def column_lineage(entry: OutputFlow | None, outgoing: EventBuilder) -> Mapping[str, Json]:
-    """The same columns in the form that others read."""
+    """The same columns as the columnLineage facet, which more consumers read."""
     if entry is None or not (entry.fields or entry.deciding):
         return {}
 

@@ -1,4 +1,4 @@
-"""Where the columns of a table lie in the records of its topic, by the options of its format. Pure."""
+"""Where a table's columns are in the records of its topic, by the options of its format. Pure."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ _ENVELOPES = {
 
 
 def of_topic(columns: tuple[SchemaField, ...], options: Mapping[str, str]) -> tuple[tuple[SchemaField, ...], tuple[tuple[str, str], ...]]:
-    """The columns of the topic, and what those of the table are called there, as far as they have another name."""
+    """The columns of the topic, and their names for those columns of the table that are called differently."""
     key_format = options.get("key.format", "")
     named = set(filter(None, options.get("key.fields", "").split(";"))) if options.get("value.fields-include") == "EXCEPT_KEY" else set()
     prefix = options.get("key.fields-prefix", "")

@@ -1,4 +1,4 @@
-"""The metrics of a job's sources and sinks: which there may be, and what their ids tell. Pure."""
+"""The metrics of a job's sources and sinks: which may exist, and what their ids reveal. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,9 +16,9 @@ _TOPIC, _PARTITION = ".KafkaSourceReader.topic.", ".partition."
 
 @dataclass(frozen=True)
 class JobMetrics:
-    """What sources and sinks count. `ids`: a vertex to the ids that it was asked for, to be asked again.
+    """The counters of sources and sinks.
 
-    `topics` are those that the metrics of a source name, by its place in the plan.
+    `ids`: a vertex to the metric ids that it was asked for. `topics`: a source's position in the plan to the topics in its metrics.
     """
 
     counts: Mapping[Operator, Counts] = field(default_factory=dict)
@@ -27,14 +27,14 @@ class JobMetrics:
 
 
 def metrics_of(remembered: Mapping[str, Any] | None) -> JobMetrics:
-    """The ids and topics that are remembered of a job."""
+    """The ids and topics in a job's part of the snapshot."""
     known = remembered or {}
     ids = {str(vertex): tuple(ids) for vertex, ids in known.get("ids", {}).items()}
     return JobMetrics({}, ids, {int(place): tuple(topics) for place, topics in known.get("topics", ())})
 
 
 def wanted_of(plan: Plan) -> dict[str, dict[str, tuple[Operator, str]]]:
-    """The ids of metrics that may be there, by vertex, with what they count."""
+    """The metric ids that may exist, by vertex, with what they count."""
     found: dict[str, dict[str, tuple[Operator, str]]] = {}
     for side, names in ((plan.sources, _READ), (plan.sinks, _WRITTEN)):
         for operator in side:
@@ -45,7 +45,7 @@ def wanted_of(plan: Plan) -> dict[str, dict[str, tuple[Operator, str]]]:
 
 
 def topics_of(plan: Plan, vertex: str, ids: frozenset[str]) -> dict[int, tuple[str, ...]]:
-    """The topics that the metrics of a vertex name, by the places of its sources."""
+    """The topics in the metrics of a vertex, by the positions of its sources."""
     found: dict[int, tuple[str, ...]] = {}
     for place, operator in enumerate(plan.sources):
         head = operator.metrics + _TOPIC

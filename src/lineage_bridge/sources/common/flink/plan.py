@@ -1,7 +1,7 @@
-"""A job's plan, as the JobManager tells it, to its sources and sinks, and which source reaches which sink. Pure.
+"""Reads a job's plan: its sources and sinks, and which source reaches which sink. Pure.
 
-A plan has vertices; a vertex has a tree of chained operators, drawn with `:-` and `+-` in HTML text. Sources are told with the whole name
-of their table, most sinks with the last part of it, and no operator with its topic, path or address.
+A plan has vertices; a vertex has a tree of chained operators, drawn with `:-` and `+-` in HTML text. Sources have the full name of their
+table, most sinks only its last part, and no operator has its topic, path or address.
 """
 
 import html
@@ -27,7 +27,7 @@ _ASKED = ("*anonymous_collect", "Unregistered_Collect_Sink", "Collect table sink
 
 
 class Operator(NamedTuple):
-    """A source or sink. `name` is empty where no metrics go by it. `table`: catalog, database and name, or the name alone, or nothing."""
+    """A source or sink. `name` is empty if no metrics are named after it. `table`: catalog, database and name, or the name alone, or empty."""
 
     vertex: str
     name: str
@@ -42,7 +42,7 @@ class Operator(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The sources and sinks of a job; `pairs` are places of a source and of a sink that it reaches."""
+    """The sources and sinks of a job; `pairs` are the positions of a source and of a sink that it reaches."""
 
     sources: tuple[Operator, ...] = ()
     sinks: tuple[Operator, ...] = ()
@@ -50,14 +50,14 @@ class Plan(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """An operator as the plan draws it, with the places of the ones before it in its vertex."""
+    """An operator in the plan's drawing, with the positions of its predecessors in the vertex."""
 
     text: str
     before: tuple[int, ...]
 
 
 def read_plan(plan: Mapping[str, Any], vertices: Iterable[Mapping[str, Any]]) -> Plan:
-    """The plan of `/jobs/{id}/plan`; `vertices` are those of `/jobs/{id}`, whose names the metrics go by."""
+    """The plan of `/jobs/{id}/plan`; `vertices` are those of `/jobs/{id}`, whose names the metrics use."""
     nodes = {str(node["id"]): node for node in plan.get("nodes") or ()}
     names = {str(vertex["id"]): str(vertex.get("name") or "") for vertex in vertices}
     sources: list[Operator] = []
@@ -85,7 +85,7 @@ def _inputs(nodes: Mapping[str, Mapping[str, Any]], vertex: str) -> list[str]:
 
 
 def _downstream(nodes: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The vertices, each behind those it reads from."""
+    """The vertices, each after those it reads from."""
     found: dict[str, None] = {}
     waiting = sorted(nodes, reverse=True)
     open_: set[str] = set()
@@ -101,7 +101,7 @@ def _downstream(nodes: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _lines(description: str) -> Iterator[_Line]:
-    """The operators of a vertex: a tree over several lines, or a chain of arrows, as Flink wrote it before 1.15."""
+    """The operators of a vertex: a tree over several lines, or a chain of arrows, as Flink before 1.15 wrote it."""
     open_: list[int] = []
     at = 0
     for written in re.split(r"<br\s*/?>", description):
@@ -116,7 +116,7 @@ def _lines(description: str) -> Iterator[_Line]:
 
 
 def _sources(vertex: str, lines: Sequence[_Line], name: str) -> dict[int, Operator]:
-    """The sources by their places in a vertex. A scan behind the reader of its table is that reader."""
+    """The sources by their positions in a vertex. A scan after the reader of its table is that reader."""
     found: dict[int, Operator] = {}
     for at, line in enumerate(lines):
         source = _source(vertex, line.text, name)
@@ -154,13 +154,13 @@ def _sink(vertex: str, text: str, name: str) -> Operator | None:
 
 
 def _is_fed(lines: Sequence[_Line], at: int) -> bool:
-    """Whether the tree that an operator is in begins with a source, so that nothing from another vertex comes to it."""
+    """Whether the tree of an operator begins with a source, so that nothing comes from another vertex."""
     root = lines[at].before[0] if lines[at].before else at
     return lines[root].text.startswith("Source:") or bool(_SCAN.search(lines[root].text))
 
 
 def _named(text: str, vertex_name: str) -> str:
-    """The name of an operator that its vertex's name tells by the same number; else the text is the name."""
+    """The name of an operator, from the vertex's name by its number; else the text."""
     number = _NUMBER.match(text)
     if number is None:
         return text

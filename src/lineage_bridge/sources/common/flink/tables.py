@@ -1,4 +1,4 @@
-"""The tables that Flink jobs speak of, as DDL defines them: the datasets they stand for, their columns and consumer groups. Pure."""
+"""The tables that DDL defines for Flink jobs: their datasets, columns and consumer groups. Pure."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -25,9 +25,10 @@ _WHOLE = 3
 
 @dataclass(frozen=True)
 class KnownTable:
-    """A table that DDL defines. `dataset` is None where its options name none; of Kafka, `topics` and `pattern` name them at `servers`.
+    """A table that DDL defines.
 
-    `fields` are the columns of the dataset, `columns` what they are called there where the table has other names.
+    `dataset` is None if its options do not name one; for Kafka, `topics` or `pattern` name topics at `servers`. `fields` are the columns of
+    the dataset; `columns` are pairs of column names in table and dataset, where they differ.
     """
 
     path: Name
@@ -41,11 +42,11 @@ class KnownTable:
     columns: tuple[tuple[str, str], ...] = ()
 
     def column(self, name: str) -> str:
-        """What a column of the table is called in the dataset."""
+        """The name of a column in the dataset."""
         return dict(self.columns).get(name, name)
 
     def datasets(self, shared: SharedMetadata) -> tuple[DatasetName, ...]:
-        """The datasets it stands for: topics are in the namespace of their cluster as other sources know it."""
+        """The datasets of the table; topics are in their cluster's namespace as other sources know it."""
         if self.connector not in _KAFKA:
             return (self.dataset,) if self.dataset else ()
         if not self.servers:
@@ -57,7 +58,7 @@ class KnownTable:
 
 @dataclass(frozen=True)
 class JobStatement:
-    """A statement that starts a job, with the tables of its own session. `read` and `written` are the last parts of its tables' names."""
+    """A statement that starts a job, with the tables of its session. `read` and `written`: the last parts of its tables' names."""
 
     job: StartedJob
     tables: Mapping[Name, KnownTable]
@@ -67,10 +68,9 @@ class JobStatement:
 
 @dataclass(frozen=True)
 class DeclaredTables:
-    """All that the user's SQL tells: tables by their paths, and statements by the names of their jobs and by their tables.
+    """What the user's SQL declares: tables by their paths, and statements by their jobs' names and by their tables.
 
-    `last`: the last parts of names to the tables that have them. `catalogs`: options of catalogs, which tell where tables lie that no
-    DDL defines.
+    `last`: the last part of a name to the tables that have it. `catalogs`: options of catalogs, which locate tables that no DDL defines.
     """
 
     tables: Mapping[Name, KnownTable]
@@ -80,8 +80,10 @@ class DeclaredTables:
     catalogs: Mapping[str, Mapping[str, str]]
 
     def origins(self, name: str, read: Iterable[Name], written: Iterable[Name]) -> list[JobStatement]:
-        """The statements that a job may have been started from: those of its name that have its tables; if none has its name, those
-        of just its tables. The plan's tables may be told in part, and by the last parts of their names.
+        """The statements that may have started a job: those with its name that contain its tables; without any of its name, those with
+        exactly its tables.
+
+        The plan may lack some tables, and has only the last parts of some names.
         """
         sides = frozenset(map(_last, read)), frozenset(map(_last, written))
         if name not in self.named:
@@ -90,11 +92,11 @@ class DeclaredTables:
         return [one for one in fitting if (one.read, one.written) == sides] or fitting
 
     def table(self, path: Name) -> KnownTable | None:
-        """A table by its path, or by its last part if only one has it; of a lake's catalog, any table."""
+        """A table by its path, or by the last part if it is unique; in the catalog of a lake, any table."""
         return self.defined(path) or self._placed(path)
 
     def defined(self, path: Name) -> KnownTable | None:
-        """A table that DDL defines, likewise."""
+        """A table that DDL defines, by its path, or by the last part if it is unique."""
         found = self.last.get(path[0], ()) if len(path) == 1 else ()
         return self.tables.get(path) or (found[0] if len(found) == 1 else None)
 
@@ -106,7 +108,7 @@ class DeclaredTables:
 
 @lru_cache(8)
 def read_declarations(ddl: str, statements: tuple[str, ...]) -> DeclaredTables:
-    """What DDL and scripts tell. A table of a script is known to other jobs too, unless two scripts differ about it."""
+    """What DDL and scripts declare. A table of a script is visible to other jobs too, unless two scripts contradict each other."""
     base = StreamingScript(FLINK)
     for _ in base.read(ddl):
         pass
@@ -157,7 +159,7 @@ def _known(catalog: Catalog, table: Table) -> KnownTable:
 
 
 def _fitting(pattern: str, shared: SharedMetadata, servers: str) -> tuple[str, ...]:
-    """The topics that a pattern of Java's fits, as far as it means the same here."""
+    """The topics that match a Java pattern, as far as it means the same in Python."""
     cluster = shared.cluster(servers)
     if not pattern or cluster is None or cluster.topics is None:
         return ()

@@ -1,4 +1,4 @@
-"""What a job moves, as values."""
+"""The datasets and flows of a job, as values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ Column = tuple[DatasetName, str, str]
 
 @dataclass(frozen=True)
 class DatasetAccess:
-    """A dataset that a job reads or writes, and as what. `operators` count its records; `inferred`: only its name in the plan is known."""
+    """A dataset that a job reads or writes. `operators` count its records; `inferred`: only its name in the plan is known."""
 
     dataset: DatasetName
     tables: tuple[str, ...] = ()
@@ -28,14 +28,14 @@ class DatasetAccess:
     operators: tuple[Operator, ...] = ()
 
     def joined(self, other: "DatasetAccess") -> "DatasetAccess":
-        """The same dataset by another table."""
+        """The same dataset accessed by another table, too."""
         tables = (*self.tables, *(table for table in other.tables if table not in self.tables))
         return replace(self, tables=tables, fields=self.fields or other.fields, operators=(*self.operators, *other.operators))
 
 
 @dataclass(frozen=True)
 class OutputFlow:
-    """What flows into an output: `fields` by column, `deciding` about all of its rows or values."""
+    """What flows into an output: `fields` by column, `deciding` for all of its rows or values."""
 
     target: DatasetName
     inputs: tuple[DatasetName, ...]
@@ -45,7 +45,7 @@ class OutputFlow:
 
 @dataclass(frozen=True)
 class JobFlows:
-    """All that is known of what a job moves. `groups` are (cluster id, group) of its own consumer groups."""
+    """All that is known of a job's datasets. `groups` are (cluster id, group) of its own consumer groups."""
 
     inputs: tuple[DatasetAccess, ...] = ()
     outputs: tuple[DatasetAccess, ...] = ()
@@ -58,7 +58,7 @@ class JobFlows:
 
 @dataclass(frozen=True)
 class JobEvidence:
-    """What there is beside the job itself. `kafka` are the servers of topics named without any, `namespace` is that of the jobs."""
+    """What is known besides the job itself. `kafka`: the servers of topics that are named without any; `namespace`: that of the jobs."""
 
     declared: DeclaredTables
     annotations: tuple[Annotation, ...]

@@ -1,1 +1,1 @@
-"""ksqlDB: what servers answer, and the events that come of it."""
+"""ksqlDB: the answers of servers, and the events made of them."""

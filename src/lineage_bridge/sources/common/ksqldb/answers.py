@@ -1,4 +1,4 @@
-"""What a ksqlDB server answered at one poll, as plain values. Shapes: https://docs.ksqldb.io, the REST API's reference."""
+"""The answers of a ksqlDB server at one poll, as plain values. Shapes: https://docs.ksqldb.io, REST API reference."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,8 +17,8 @@ _HINT = "is it a ksqlDB server?"
 class KsqldbRelation(NamedTuple):
     """A stream or table (`kind`) with its topic.
 
-    `counters`: (host, statistic) to what that host read from the topic or wrote to it since it started. `committed`: (group, topic) to the
-    sum of the offsets that are committed for the queries that write the stream.
+    `counters`: (host, statistic) to what that host read from or wrote to the topic since it started. `committed`: (group, topic) to the sum
+    of the committed offsets of the queries that write the stream.
     """
 
     name: str
@@ -57,7 +57,7 @@ class KsqldbQuery(NamedTuple):
 
 @dataclass(frozen=True)
 class KsqldbState:
-    """All that was answered. `warnings`: statement to what the server said of it."""
+    """All answers. `warnings`: statement to the server's warnings about it."""
 
     version: str
     cluster: str
@@ -86,7 +86,7 @@ class KsqldbState:
 
 
 def parse(info: Any, entities: Any) -> KsqldbState:  # noqa: ANN401  # JSON
-    """What `/info` and the statements answered. Raises SourceError where a part is missing or cannot be read."""
+    """The answers to `/info` and the statements. Raises SourceError if a part is missing or cannot be read."""
     if not isinstance(entities, list) or len(entities) != len(STATEMENTS):
         raise SourceError(f"ksqlDB answered {len(STATEMENTS)} statements in part", _HINT)
     try:
@@ -164,7 +164,7 @@ def _typed(name: str, schema: Mapping[str, Any]) -> SchemaField:
 
 
 def _statistics(said: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], int]]:
-    """A list with hosts in it, a map of hosts, or, of one server, the statistics by name: it changed from version to version."""
+    """A list with hosts in it, a map of hosts or, of a single server, the statistics by name; this varies between versions."""
     everywhere = said.get("clusterStatistics")
     if isinstance(everywhere, list) and everywhere:
         yield from (((str(one["host"]), str(one["name"])), int(one["value"])) for one in everywhere)

@@ -1,4 +1,4 @@
-"""The REST API of a ksqlDB server, as far as it is asked."""
+"""The part of a ksqlDB server's REST API that is used."""
 
 from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.ksqldb.answers import STATEMENTS, KsqldbState, parse
@@ -9,5 +9,5 @@ _LISTINGS = {"ksql": " ".join(STATEMENTS), "streamsProperties": {}}
 
 
 def fetch_state(http: HttpClient) -> KsqldbState:
-    """What a server is and all that it lists, in two requests. Raises SourceError."""
+    """The server's info and all its listings, in two requests. Raises SourceError."""
     return parse(http.get("/info"), http.send("POST", "/ksql", _LISTINGS))

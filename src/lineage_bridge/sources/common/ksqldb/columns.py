@@ -1,4 +1,4 @@
-"""Columns of streams to columns of topics, and which come from which. Pure."""
+"""Maps columns of streams to columns of topics, with their lineage. Pure."""
 
 from collections.abc import Iterable, Mapping
 
@@ -16,7 +16,7 @@ REGISTERED = 0
 
 
 def keys_of(relation: KsqldbRelation) -> tuple[SchemaField, ...]:
-    """The fields of the topic's keys. One column is the whole key, without a name."""
+    """The fields of the topic's keys. A single column is the whole key, without a name."""
     if len(relation.keys) != 1:
         return relation.keys
     (only,) = relation.keys
@@ -24,7 +24,7 @@ def keys_of(relation: KsqldbRelation) -> tuple[SchemaField, ...]:
 
 
 def column(relation: KsqldbRelation, topic: DatasetName, name: str, shared: SharedMetadata) -> str:
-    """The column of the topic that a column of a stream is. ksqlDB does not mind the case of names; a registry's spelling counts."""
+    """The topic's column for a column of a stream. ksqlDB ignores the case of names; the registry's spelling counts."""
     is_key = any(field.name == name for field in relation.keys)
     schema = shared.schemas.get((topic, KEY if is_key else VALUE))
     known = [field.name for field in schema.fields if field.name] if schema and schema.rank == REGISTERED else []
@@ -35,7 +35,7 @@ def column(relation: KsqldbRelation, topic: DatasetName, name: str, shared: Shar
 
 
 def lineage(text: str, relations: Mapping[str, KsqldbRelation]) -> Lineage:
-    """What a query's statement does, with all streams and tables known."""
+    """The lineage of a query's statement, given all streams and tables."""
     tables: dict[Name, list[str]] = {(name,): [field.name for field in (*one.keys, *one.values)] for name, one in relations.items()}
     return lineage_of(text, "ksqldb", tables)
 
@@ -43,7 +43,7 @@ def lineage(text: str, relations: Mapping[str, KsqldbRelation]) -> Lineage:
 def columns_into(
     sink: str, found: Lineage, relations: Mapping[str, KsqldbRelation], topics: Mapping[str, DatasetName], shared: SharedMetadata
 ) -> tuple[dict[str, list[Json]], list[Json]]:
-    """The columns of a sink's topic with those that they come from, and the columns that decide about its rows."""
+    """The columns of a sink's topic with their origins, and the columns that decide about its rows."""
     into: dict[str, list[Json]] = {}
     for flow in sorted(found.columns, key=lambda one: (one.out_column, one.in_table, one.in_column)):
         source = flow.in_table[-1]

@@ -1,4 +1,4 @@
-"""Amounts of a query since its run was first seen, from numbers that begin anew when a server starts. Pure."""
+"""What a query read and wrote since its run was first seen, from counters that restart with the server. Pure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -17,10 +17,10 @@ Counts = dict[str, list[int]]
 def counted(
     query: KsqldbQuery, said: KsqldbState, offsets: Mapping[str, int], was: Mapping[str, Any] | None
 ) -> tuple[Counts, dict[str, Json], dict[str, Json]]:
-    """The counters to be remembered, and by topic the statistics of what was read and written.
+    """The counters for the next snapshot, and the statistics of what was read and written, by topic.
 
-    What is read is told by `offsets`, those that the query's group has committed, by topic. What servers count of a topic
-    is told where no other query reads it, or writes to it.
+    Reads come from `offsets`, the committed offsets of the query's group, by topic. A server's counts of a topic are used only if no other
+    query reads it, or writes to it.
     """
     counts: Counts = {}
     read: dict[str, Json] = {}
@@ -47,7 +47,7 @@ def _topics(said: KsqldbState, relations: Iterable[str]) -> list[str]:
 def _of_servers(
     query: str, said: KsqldbState, topic: str, start: str, counts: Counts, was: Mapping[str, Any] | None
 ) -> tuple[int | None, int | None]:
-    """Messages and bytes that the servers counted of a topic; None where another query may have part in them."""
+    """Messages and bytes that the servers counted for a topic; None if another query may have contributed."""
     here = said.by_topic.get(topic, [])
     if {name for one in here for name in (one.readers if start else one.writers)} != {query}:
         return None, None
@@ -62,7 +62,7 @@ def _of_servers(
 
 
 def _count(counts: Counts, was: Mapping[str, Any] | None, key: str, value: int, *, restarts: bool) -> int:
-    """Count on. A number that fell began anew; an offset that fell was set back, and what is read again is not counted twice."""
+    """Continue a count. A number that decreased was reset; after an offset was reset, rows read again are not counted twice."""
     last, total = was.get(key, (0 if restarts else value, 0)) if was is not None else (value, 0)
     if value >= last:
         total += value - last

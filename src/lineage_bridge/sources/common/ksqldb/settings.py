@@ -1,4 +1,4 @@
-"""What can be set of a ksqlDB server."""
+"""The settings of a ksqlDB server."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""What the text of a query and its topology tell beside what the API names. Pure."""
+"""What the text and topology of a query reveal besides what the API reports. Pure."""
 
 import re
 from collections.abc import Mapping

@@ -1,1 +1,1 @@
-"""Schema registries of Confluent's API: what they answer, and the events that come of it."""
+"""Schema registries with Confluent's API: their answers, and the events made of them."""

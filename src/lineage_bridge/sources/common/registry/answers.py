@@ -1,4 +1,4 @@
-"""What a registry answered at one poll, as plain values."""
+"""The answers of a registry at one poll, as plain values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from lineage_bridge.sources.common.observer import Unseen
 
 
 class SchemaReference(NamedTuple):
-    """The name by which a schema refers to a version of another subject."""
+    """A schema's reference to a version of another subject, and the name it uses for it."""
 
     name: str
     subject: str
@@ -16,7 +16,7 @@ class SchemaReference(NamedTuple):
 
 
 class SchemaVersion(NamedTuple):
-    """A version of a subject, as it was registered; it never changes. `at_us`: when, None if the registry does not say."""
+    """A registered version of a subject, which never changes. `at_us`: the time of registration, None if the registry does not report it."""
 
     subject: str
     version: int
@@ -41,12 +41,12 @@ class Tagging(NamedTuple):
 
 @dataclass(frozen=True)
 class RegistryState:
-    """What was seen.
+    """The state of a registry.
 
-    `listed`: all subjects there are, without those nobody asked for. `new`: their versions that were not known, oldest first; the last
-    is the newest now. `texts`: the versions that new ones refer to, directly or not. `levels`, `modes`: compatibility and mode of those
-    subjects that were asked for, empty for one without its own; `level`, `mode`: of those, None if it did not answer. `deleted`: the
-    subjects that are softly deleted. `catalog`: all tags of the stream catalog, None if it was not asked or did not answer.
+    `listed`: all subjects that the settings select. `new`: their versions that were not known, oldest first. `texts`: the versions that new
+    ones refer to, directly or not. `levels`, `modes`: compatibility and mode of the subjects that were asked, empty for one without its
+    own; `level`, `mode`: the registry's, None if it did not answer. `deleted`: softly deleted subjects. `catalog`: all tags of the stream
+    catalog, None if it was not asked or did not answer.
     """
 
     listed: frozenset[str]

@@ -1,4 +1,4 @@
-"""Asks a registry for what is new: one listing, then only versions that are not known. Versions never change."""
+"""Asks a registry for what is new: one listing, then only unknown versions. Versions never change."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -35,12 +35,12 @@ class RegistryClient:
         self._lists_schemas = True
 
     def subjects(self, *, deleted: bool = False) -> list[str]:
-        """All subjects that are asked for, sorted."""
+        """All selected subjects, sorted."""
         listed = self._pages("/subjects", {**_EVERYWHERE, **({"deleted": "true"} if deleted else {})}, _name)
         return sorted(name for name in listed if self._wanted(name))
 
     def look(self, known: Mapping[str, Subject], turn: int) -> RegistryState:
-        """What there is, and what of it is new. `turn`: which poll this is. Raises SourceError where there is no whole listing."""
+        """The subjects, and what is new of them. `turn`: the number of this poll. Raises SourceError if the listing is incomplete."""
         if self._lists_schemas:
             try:
                 newest, older = self._registered(everything=not known)
@@ -55,7 +55,7 @@ class RegistryClient:
         return frozenset(listed) - frozenset(self.subjects()) if self.settings.deleted else frozenset()
 
     def _one_by_one(self, known: Mapping[str, Subject], turn: int) -> RegistryState:
-        """Where schemas cannot be listed: the newest of each subject."""
+        """The newest version of each subject, if the registry cannot list schemas."""
         listed = self.subjects(deleted=self.settings.deleted)
         unseen: list[Unseen] = []
         newest: dict[str, SchemaVersion | None] = {}
@@ -91,7 +91,7 @@ class RegistryClient:
         return RegistryState(frozenset(newest), new, texts, levels, modes, level, mode, deleted, tagged, tuple(unseen))
 
     def _tagged(self, unseen: list[Unseen]) -> tuple[Tagging, ...] | None:
-        """All that has a tag in the stream catalog."""
+        """Everything with a tag in the stream catalog."""
         found: set[Tagging] = set()
         try:
             for kind in _TAGGED:
@@ -258,7 +258,7 @@ def _list(answer: object) -> list[Any]:
 
 
 def _registered(answer: Any, subject: str) -> SchemaVersion:  # noqa: ANN401  # JSON
-    """A version as the registry tells it. Without a type it is Avro."""
+    """A version in an answer. Its type is Avro if none is given."""
     try:
         found = SchemaVersion(
             str(answer.get("subject") or subject),
@@ -278,7 +278,7 @@ def _registered(answer: Any, subject: str) -> SchemaVersion:  # noqa: ANN401  # 
 
 
 def _reference(answer: Mapping[str, Any], subject: str) -> SchemaReference:
-    """A reference. A name without a context is of that of the subject."""
+    """A reference. A name without a context is in the context of the subject."""
     context, name = context_of(subject)[0], str(answer["subject"])
     qualified = f":{context}:{name}" if context and not name.startswith(":") else name
     return SchemaReference(str(answer["name"]), qualified, int(answer["version"]))

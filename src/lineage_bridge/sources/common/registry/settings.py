@@ -1,4 +1,4 @@
-"""What can be set of a schema registry."""
+"""The settings of a schema registry."""
 
 from pydantic import Field
 

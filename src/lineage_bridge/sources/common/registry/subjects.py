@@ -1,4 +1,4 @@
-"""A subject as it is remembered from poll to poll, and the part of a topic that it describes. Pure."""
+"""A subject as the snapshot has it, and the part of a topic that it describes. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -25,9 +25,9 @@ Packed = tuple[Any, ...]
 
 
 class Subject(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The newest version of a subject, with the ids of all its versions that were seen.
+    """The newest version of a subject, with the ids of all versions seen.
 
-    `fields` is None, and `why` tells the reason, where the schema cannot be read.
+    `fields` is None if the schema cannot be read; `why` is the reason.
     """
 
     version: int
@@ -47,12 +47,12 @@ class Subject(msgspec.Struct, frozen=True, omit_defaults=True):
     deleted: bool = False
 
     def columns(self) -> tuple[SchemaField, ...]:
-        """The fields; none if they are not known."""
+        """The fields; empty if they are unknown."""
         return tuple(map(_unpacked, self.fields or ()))
 
 
 class SubjectTopic(NamedTuple):
-    """The part of a topic that a subject describes, and by which strategy its name says so."""
+    """The topic whose keys or values (`part`) a subject describes, and the naming strategy that says so."""
 
     topic: str
     part: str
@@ -60,13 +60,13 @@ class SubjectTopic(NamedTuple):
 
 
 def context_of(subject: str) -> tuple[str, str]:
-    """The context of a subject (empty: the default one), and its name there."""
+    """The context of a subject (empty: the default one), and its name within."""
     found = _CONTEXT.fullmatch(subject)
     return (found["context"] if found["context"] != "." else "", found["subject"]) if found else ("", subject)
 
 
 def subject_of(registered: SchemaVersion, texts: Mapping[tuple[str, int], SchemaVersion]) -> Subject:
-    """A registered version as it is remembered. `texts`: the versions it refers to, directly or not."""
+    """A registered version as the snapshot has it. `texts`: the versions it refers to, directly or not."""
     why, said, fields = "", SchemaDocumentation(), None
     try:
         fields = tuple(map(_packed, fields_of(registered.kind, registered.text, _referred(registered, texts))))
@@ -102,7 +102,7 @@ def _referred(registered: SchemaVersion, texts: Mapping[tuple[str, int], SchemaV
 
 
 def _tagged(registered: SchemaVersion, record: str, paths: Iterable[str]) -> list[Tagged]:
-    """Tags that stand beside the text: by a pattern of fields in the metadata, or by an entity."""
+    """Tags outside of the schema's text: by a pattern of fields in the metadata, or by an entity."""
     by_pattern = [(pattern, tags) for pattern, tags in _object(registered.metadata.get("tags")).items() if isinstance(tags, list)]
     for entry in registered.tags:
         entity, tags = _object(entry.get("schemaEntity")), entry.get("tags")
@@ -121,7 +121,7 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def _properties(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """What users note of a schema, without what they or its name call sensitive."""
+    """The properties that users attached to a schema, without those that are sensitive by declaration or name."""
     listed = metadata.get("sensitive")
     sensitive = set(map(str, listed)) if isinstance(listed, list) else set()
     noted = {str(key): str(value) for key, value in _object(metadata.get("properties")).items()}
@@ -168,11 +168,11 @@ def _paths(packed: Packed, above: str) -> Iterable[str]:
 def topics_of_subjects(
     subjects: Mapping[str, Subject], cluster: ClusterMetadata | None, strategies: Mapping[str, str]
 ) -> dict[str, tuple[SubjectTopic, ...]]:
-    """The parts of topics that each subject describes; none for one that describes no topic there is.
+    """The parts of topics that each subject describes; empty for a subject without a topic.
 
-    Where the cluster's topics are not known, a subject's name is taken at its word. Of subjects in several contexts that describe one
-    part in the same way, that of the default context does, else the first. A part that no name tells of is described by the subjects
-    named as a record whose ids are in some of the topic's records.
+    If the cluster's topics are unknown, subjects' names are trusted. If subjects in several contexts describe the same part, the one in the
+    default context counts, else the first. A part that no name points to is described by the subjects named after a record whose ids are in
+    some of the topic's records.
     """
     found: dict[str, tuple[SubjectTopic, ...]] = {}
     taken: dict[tuple[SubjectTopic, str], str] = {}

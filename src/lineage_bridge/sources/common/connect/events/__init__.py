@@ -1,1 +1,1 @@
-"""What a worker answered of its connectors, as OpenLineage events."""
+"""The state of connectors as OpenLineage events."""

@@ -1,4 +1,4 @@
-"""One connector's events: how its state, its configuration and its tasks become the starts and ends of runs."""
+"""The events of one connector: how changes of its state, configuration and tasks start and end runs."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -24,8 +24,8 @@ MOST_FAILURES = 20
 class EventContext(NamedTuple):
     """What all events of a poll share.
 
-    `cluster`: the Kafka cluster's id. `space`: the namespace of its topics. `version`: the worker's. `period_s`: of heartbeats, in
-    seconds. `now_us`: the time.
+    `cluster`: the Kafka cluster's id. `space`: the namespace of its topics. `version`: of Kafka Connect. `period_s`: seconds between
+    heartbeats. `now_us`: the time.
     """
 
     cluster: str
@@ -36,7 +36,7 @@ class EventContext(NamedTuple):
 
 
 class ConnectorLifecycle:
-    """The events of one connector at one poll. `job` is its name; `memory` is what was told of it, and is brought up to date."""
+    """Builds the events of one connector at one poll. `job` is its name; `memory` is its part of the snapshot, which is updated."""
 
     def __init__(self, out: EventBuilder, place: EventContext, job: DatasetName, memory: ConnectorMemory) -> None:
         self.out, self.place, self.job, self.memory = out, place, job, memory
@@ -45,9 +45,9 @@ class ConnectorLifecycle:
     def existing(
         self, one: ConnectorState, same: bool, described: Json, content: ConnectorContent, counts: Mapping[str, int]
     ) -> list[Json]:
-        """What is to be told of a connector that is there. `same`: its configuration is that of the run before.
+        """The events of a connector that exists.
 
-        `described` is its facet, `counts` the rows of the run before, by topic.
+        `same`: its configuration is that of the previous poll. `described`: its facet. `counts`: the rows of the current run, by topic.
         """
         self.memory.ids = sorted(one.tasks)
         self.job_facets = one.service.job if one.service else {}
@@ -70,13 +70,15 @@ class ConnectorLifecycle:
         return [*self._learnt(content), *self._tasks(one)]
 
     def deleted(self) -> list[Json]:
-        """What is to be told of a connector that was deleted."""
+        """The events of a connector that was deleted."""
         return self._ends("ABORT", {}, None, {})
 
     # the connector's runs
 
     def _begins(self, one: ConnectorState, same: bool) -> bool:
-        """Whether another run begins: the first, another configuration's, or the one after an end; after a failure, once a part runs."""
+        """Whether a new run begins: the first one, one with another configuration, or one after an end; after a failure, once a task runs
+        again.
+        """
         if not same or self.memory.told in ("", ENDED):
             return True
         return self.memory.told == TOLD_FAILED and not one.failed and not one.waiting
@@ -97,7 +99,7 @@ class ConnectorLifecycle:
         return self._event("FAIL", {**self._new_facets(facets), **error}, self._counted(content, counts))
 
     def _learnt(self, content: ConnectorContent) -> list[Json]:
-        """What has become known of the datasets of a run that has failed: that changes nothing of its state."""
+        """New knowledge about the datasets of a failed run, which does not change its state."""
         said = self._new_content(content, {})
         return [self._event("OTHER", datasets=said)] if any(said) else []
 
@@ -108,7 +110,7 @@ class ConnectorLifecycle:
         return self._ends("ABORT", facets, content, counts)
 
     def _ends(self, how: str, facets: Mapping[str, Json], content: ConnectorContent | None, counts: Mapping[str, int]) -> list[Json]:
-        """The end of the run, and of its tasks' runs, as far as they have not ended."""
+        """The end of the run and of its tasks' runs, if they have not ended yet."""
         alive = self.memory.told == ALIVE
         datasets = self._counted(content, counts) if content else _Datasets({}, {})
         own = [self._event(how, self._new_facets(facets), datasets)] if alive else []
@@ -118,7 +120,7 @@ class ConnectorLifecycle:
     # the tasks' runs
 
     def _tasks(self, one: ConnectorState) -> list[Json]:
-        """The events of the runs of several tasks; of a single one, the connector's run is enough."""
+        """The events of the tasks' runs, if there are several; a single task is covered by the connector's run."""
         if not self.memory.run:
             return []
         wanted = one.tasks if len(one.tasks) > 1 else {}
@@ -200,19 +202,19 @@ class ConnectorLifecycle:
         return {"jobType": kind, **self._new_job_facets()}
 
     def _new_job_facets(self) -> dict[str, Json]:
-        """Those of the service's facets of the job that this run has not said before."""
+        """The service's job facets that this run has not reported yet."""
         new = self._new_facets({f"job {key}": facet for key, facet in self.job_facets.items()})
         return {key.removeprefix("job "): facet for key, facet in new.items()}
 
     def _new_facets(self, facets: Mapping[str, Json]) -> dict[str, Json]:
-        """Those of the facets that this run has not said before."""
+        """The facets that this run has not reported yet."""
         digests = {key: digest(facet) for key, facet in facets.items()}
         new = {key: facets[key] for key, said in digests.items() if self.memory.facets.get(key) != said}
         self.memory.facets |= digests
         return new
 
     def _new_content(self, content: ConnectorContent, counts: Mapping[str, int]) -> "_Datasets":
-        """What this run has not said before of its datasets and their lineage, with the counts."""
+        """The datasets and lineage that this run has not reported yet, with the counts."""
         new = self._counted(content, counts)
         for side, said in ((content.inputs, new.inputs), (content.outputs, new.outputs)):
             for name, facets in side.items():
@@ -241,7 +243,7 @@ _Access = tuple[Mapping[str, Json], Mapping[str, Json]]
 
 
 class _Datasets(NamedTuple):
-    """The datasets of an event, each with its facets and those of this access; and the facets of the job that go with them."""
+    """The datasets of an event, each with its facets and its input or output facets; and the job facets that go with them."""
 
     inputs: dict[DatasetName, _Access]
     outputs: dict[DatasetName, _Access]

@@ -1,4 +1,4 @@
-"""What was made at the last poll, and of what: it is made anew only where that differs, so that a poll without news costs little."""
+"""Values kept from the previous poll and computed again only if their basis changed, so that a poll without changes is cheap."""
 
 from collections.abc import Callable, Collection
 from typing import Generic, TypeVar
@@ -7,7 +7,7 @@ _MadeT = TypeVar("_MadeT")
 
 
 class Memo(Generic[_MadeT]):
-    """Values by name. `make` must depend on nothing but the basis."""
+    """Values by name. `make` must depend on the basis only."""
 
     def __init__(self) -> None:
         self._made: dict[str, tuple[object, _MadeT]] = {}
@@ -20,5 +20,5 @@ class Memo(Generic[_MadeT]):
         return known[1]
 
     def keep(self, names: Collection[str]) -> None:
-        """Forget all but these."""
+        """Forget all other names."""
         self._made = {name: made for name, made in self._made.items() if name in names}

@@ -1,4 +1,4 @@
-"""What is remembered of a connector from poll to poll: the form of its part of a snapshot."""
+"""A connector's part of the snapshot."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ ALIVE, FAILED, ENDED = "RUNNING", "FAIL", "ENDED"
 
 
 class TaskRun(msgspec.Struct):
-    """The run of a task: which of the task's runs within the connector's it is, from 1, and what was told of it."""
+    """The run of a task: its number within the connector's run, from 1, and the state that was reported last."""
 
     number: int
     told: str = ALIVE
@@ -19,13 +19,13 @@ class TaskRun(msgspec.Struct):
 class ConnectorMemory(msgspec.Struct, omit_defaults=True):
     """One connector.
 
-    `config`: its configuration's fingerprint. `ids`: its tasks. `number`: how many runs it had; `run` is the last one's id, `told` what
-    was told of it (empty: none yet), `failure` the fingerprint of why it failed. `children`: the runs of its tasks.
+    `config`: the fingerprint of its configuration. `ids`: its tasks. `number`: how many runs it had; `run`: the id of the last one, `told`:
+    its state that was reported last (empty: none yet), `failure`: the fingerprint of its failure. `children`: the runs of its tasks.
 
-    `given`, `topics`, `parts`: what tasks were given, topics used, and what offsets are of, as last seen; None: never. `last`: the sums
-    of offsets by topic, `base`: those when the run was first seen, `counted`: the rows told of it.
+    `given`, `topics`, `parts`: the settings of tasks, the topics used, and the partitions of offsets, as last fetched; None: never. `last`:
+    the sums of offsets by topic; `base`: those when the run was first seen; `counted`: the rows that were reported.
 
-    `said`: fingerprints of what was said of datasets in this run, by that of their names; `facets`: likewise of facets, by key.
+    `said`: fingerprints of the datasets reported in this run, by the fingerprints of their names; `facets`: the same for facets, by key.
     """
 
     config: str
@@ -45,15 +45,15 @@ class ConnectorMemory(msgspec.Struct, omit_defaults=True):
     facets: dict[str, str] = msgspec.field(default_factory=dict)
 
     def begin(self, run: str, number: int) -> None:
-        """Another run: nothing of it is said or counted yet."""
+        """Start another run, of which nothing is reported or counted yet."""
         self.run, self.number, self.told, self.failure = run, number, ALIVE, ""
         self.base, self.counted, self.said, self.facets = dict(self.last), {}, {}, {}
         self.children = {}
 
     def count(self, sums: Mapping[str, int]) -> dict[str, int]:
-        """The rows since the run was first seen, by topic, of those of which there are more than were told.
+        """The rows since the run was first seen, by topic, where there are more than were reported.
 
-        Counts never fall: where offsets were put back, it goes on from what was told.
+        Counts never decrease: after offsets were reset, counting continues from what was reported.
         """
         for topic, total in sums.items():
             base = self.base.setdefault(topic, total)

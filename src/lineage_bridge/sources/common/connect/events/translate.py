@@ -1,6 +1,6 @@
-"""What a poll saw of Kafka Connect, as OpenLineage events. Pure.
+"""Translates the state of connectors to OpenLineage events. Pure.
 
-Which change gives which events is told in docs/sources-connect.md.
+docs/sources-connect.md lists which change leads to which events.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,7 +28,7 @@ PRODUCER = "https://lineagebridge.dev/sources/connect"
 
 
 class Memos:
-    """What was made of the configurations of one catalogue's classes at the last poll."""
+    """What the previous poll computed from configurations, for one catalogue of classes."""
 
     def __init__(self) -> None:
         self.connections: Memo[Connection] = Memo()
@@ -36,7 +36,7 @@ class Memos:
 
 
 class _Kafka(NamedTuple):
-    """The Kafka cluster of a connector, as far as it is known: its id (may be empty), and the namespace of its topics."""
+    """The Kafka cluster of a connector, if it is known: its id (may be empty), and the namespace of its topics."""
 
     cluster: ClusterMetadata | None
     id: str
@@ -44,10 +44,10 @@ class _Kafka(NamedTuple):
 
 
 class _PolledConnector(NamedTuple):
-    """What is known of a connector after a poll, before anything is told.
+    """A connector after a poll, before its events are built.
 
-    `same`: its configuration is that of the poll before. `config`: it, with what else is known of its settings. `masked`: without
-    secrets, None if it is not known which settings are.
+    `same`: its configuration is that of the previous poll. `config`: its configuration, with values known from elsewhere. `masked`: without
+    secrets; None if it is unknown which settings are secret.
     """
 
     seen: ConnectorState
@@ -142,7 +142,7 @@ class Translation:
         return _PolledConnector(one, kafka, memory, same, {**one.config, **evidence.settings}, masked, connection, sums)
 
     def _by_its_class(self, one: ConnectorState) -> ConnectorState:
-        """A connector that is configured by a short name of its class, by the class."""
+        """A connector, with the full class name if its configuration has a short one."""
         plugin = self.fetched.plugins.get(one.config.get("connector.class", "").strip())
         return one._replace(config={**one.config, "connector.class": plugin.name}) if plugin is not None and plugin.name else one
 
@@ -170,7 +170,7 @@ class Translation:
         return one.service.version if one.service else self.fetched.version
 
     def _written(self, one: _PolledConnector, writers: Mapping[DatasetName, int]) -> dict[str, int]:
-        """The ends of the topics that this connector alone writes; nothing of one that is not there yet."""
+        """The end offsets of the topics that only this connector writes; none for a topic that does not exist yet."""
         cluster, space = one.kafka.cluster, one.kafka.space
         if cluster is None or cluster.topics is None:
             return {}
@@ -204,7 +204,7 @@ class Translation:
         )
 
     def _same_cluster(self, before: Snapshot) -> list[SameJob | SameNamespace]:
-        """The cluster's id, by which its topics were named before a server of it was known."""
+        """The namespace by the cluster's id, under which its topics were reported before a server of it was known."""
         by_id, space = f"kafka://{self.fetched.cluster}", self.kafka.space
         evidence = f"the id of the Kafka cluster, as the worker {self.settings.address} tells it"
         return [SameNamespace(space, by_id, evidence)] if self.fetched.cluster and before.get("space") == by_id != space else []
@@ -220,7 +220,7 @@ class Translation:
         return earlier | {name: group_of(one.seen) for name, one in sorted(known.items()) if not one.connection.is_source}
 
     def _clusters(self, before: Snapshot, known: Mapping[str, _PolledConnector], kept: Mapping[str, ConnectorMemory]) -> dict[str, str]:
-        """The id of the Kafka cluster of each connector that has another one than the worker."""
+        """The Kafka cluster id of each connector whose cluster is not the worker's."""
         earlier = {name: cluster for name, cluster in before.get("clusters", {}).items() if name in kept and name not in known}
         return earlier | {name: one.kafka.id for name, one in sorted(known.items()) if one.kafka.id != self.fetched.cluster}
 
@@ -244,10 +244,7 @@ def translate(
     classes: Catalogue,
     made: Memos | None = None,
 ) -> Observation:
-    """What a poll gives after the one that left the snapshot `before`.
-
-    `made`, of earlier polls with these classes, saves time and changes nothing.
-    """
+    """The events and the next snapshot. `made` keeps results of earlier polls with these classes; it saves time and changes nothing."""
     made = made or Memos()
     made.connections.keep(fetched.connectors)
     made.contents.keep(fetched.connectors)
@@ -255,7 +252,7 @@ def translate(
 
 
 def shared_metadata(snapshot: Mapping[str, Any]) -> SharedMetadata:
-    """Whose the consumer groups are."""
+    """The jobs that own consumer groups."""
     clusters, jobs = snapshot.get("clusters", {}), snapshot["namespace"]
     return SharedMetadata(
         owners={(clusters.get(name, snapshot["cluster"]), group): (jobs, name) for name, group in snapshot["groups"].items()}

@@ -1,4 +1,4 @@
-"""What a connector's configuration and the rest of the evidence say: its datasets outside, its topics, and which belongs to which."""
+"""What a configuration and other evidence say about a connector: its external datasets, its topics, and the flows between them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from lineage_bridge.sources.common.connect.transforms.chain import Chain
 
 
 class EvidenceKind(IntEnum):
-    """SourceKinds of evidence, in the order in which they are looked for."""
+    """Kinds of evidence, in the order in which they are looked for."""
 
     LISTED = 0
     """The configuration lists it."""
@@ -36,7 +36,7 @@ DATA = "data"
 
 
 class TopicUse(NamedTuple):
-    """A topic and how it is known. `is_pattern`: the name is a regular expression, and the data decides which topics there are."""
+    """A topic, and the evidence for it. `is_pattern`: the name is a regular expression, and only the data decides which topics match."""
 
     name: str
     role: str = DATA
@@ -45,12 +45,12 @@ class TopicUse(NamedTuple):
 
     @property
     def is_internal(self) -> bool:
-        """Whether it is none of the pipeline's data: the connector's own book-keeping, or a report of it."""
+        """Whether it holds no data of the pipeline, but the connector's own records or reports."""
         return self.role != DATA
 
 
 class ExternalDataset(NamedTuple):
-    """A dataset outside of the connector's Kafka cluster. `symlinks` are its other names. `synthetic`: it is made up, not read."""
+    """A dataset outside of the connector's Kafka cluster. `symlinks`: its other names. `synthetic`: its data is generated."""
 
     dataset: DatasetName
     evidence: tuple[EvidenceKind, ...] = ()
@@ -59,10 +59,10 @@ class ExternalDataset(NamedTuple):
 
 
 class ConnectorFlow(NamedTuple):
-    """A dataset outside and the topic that belongs to it; either may be unknown.
+    """An external dataset and the topic that belongs to it; either may be unknown.
 
-    `before` is the topic's name before the transforms (a source's) or as the worker consumes it (a sink's): what the chain is replayed
-    on. `maybe`: only some records go that way, or none.
+    `before`: the topic's name before the transforms (source) or as the worker consumes it (sink), on which the chain is replayed. `maybe`:
+    perhaps only some records flow this way, or none.
     """
 
     outside: DatasetName | None
@@ -75,12 +75,12 @@ class ConnectorFlow(NamedTuple):
 
 @dataclass(frozen=True)
 class ConnectorEvidence:
-    """What is known beside the configuration.
+    """What is known besides the configuration.
 
-    `direction`: source or sink, as the worker says. `known_topics`: the cluster's topics, None if nobody asked. `observed_topics`: the
-    worker's list of topics used. `tasks`: each task's configuration. `offsets`: the worker's offsets as it answers them, each with
-    `partition` and `offset`. `settings`: values that stand for settings which only the worker can read, by key; `connector.id` is a
-    managed connector's id, `aws.account` the account.
+    `direction`: source or sink, as the worker reports. `known_topics`: the topics of the cluster, None if they were not listed.
+    `observed_topics`: the worker's list of topics used. `tasks`: the configuration of each task. `offsets`: the worker's offsets, each with
+    `partition` and `offset`. `settings`: values of settings that only the worker can resolve, by key; `connector.id` is a managed
+    connector's id, `aws.account` the account.
     """
 
     direction: str = ""
@@ -93,7 +93,7 @@ class ConnectorEvidence:
 
 @dataclass(frozen=True)
 class Connection:
-    """A connector's datasets outside, topics and flows, each sorted. `unknown` says in words what could not be told, and why."""
+    """A connector's external datasets, topics and flows, each sorted. `unknown` describes what could not be determined, and why."""
 
     connector: ConnectorClass
     chain: Chain
@@ -110,9 +110,9 @@ class Connection:
 
 
 class FoundObject(NamedTuple):
-    """What a reader found: an object outside and the topic for it (a source's before the transforms). None: it is not known.
+    """An external object and its topic (of a source: before the transforms), as a reader found them; None if unknown.
 
-    `dataset`: its name, where the templates do not make it. `maybe`: only some records go there.
+    `dataset`: its name, if it is not made by the templates. `maybe`: only some records go there.
     """
 
     object: str | None
@@ -123,5 +123,5 @@ class FoundObject(NamedTuple):
 
 
 def merge_evidence(found: Sequence[EvidenceKind]) -> tuple[EvidenceKind, ...]:
-    """SourceKinds of evidence, each once, in order."""
+    """The kinds of evidence without duplicates, in order."""
     return tuple(sorted(set(found)))

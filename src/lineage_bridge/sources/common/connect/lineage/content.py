@@ -1,4 +1,4 @@
-"""What a connector reads and writes, as datasets of events, with schemas, other names and the flows between them."""
+"""The datasets that a connector reads and writes, with schemas, other names and the flows between them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -49,9 +49,10 @@ def content_of(
     *,
     sources: bool = False,
 ) -> ConnectorContent:
-    """What a connection says. `space` is the namespace of its topics, `links` are further names of datasets outside.
+    """The datasets and flows of a connection.
 
-    `sources`: datasets outside are told with the systems that hold them.
+    `space`: the namespace of its topics. `links`: additional names of external datasets. `sources`: whether external datasets get a data
+    source facet.
     """
     topics = {
         (space, use.name): _topic_facets(out, (space, use.name), shared)
@@ -79,7 +80,7 @@ def content_of(
 
 
 def basis_of(connection: Connection, config: Mapping[str, str], space: str, shared: SharedMetadata) -> object:
-    """All that the content of a connection depends on."""
+    """Everything that the content of a connection depends on."""
     topics = {(space, use.name) for use in (*connection.topics_in, *connection.topics_out)}
     outside = {named(one.dataset, shared) for one in connection.datasets}
     schemas = [shared.schemas.get((name, part)) for name in sorted(topics | outside) for part in (KEY, VALUE)]
@@ -87,7 +88,7 @@ def basis_of(connection: Connection, config: Mapping[str, str], space: str, shar
 
 
 def named(dataset: DatasetName, shared: SharedMetadata) -> DatasetName:
-    """A dataset outside; a topic of another cluster by that cluster's namespace, if it is known."""
+    """The name of an external dataset; if it is a topic of another known cluster, with that cluster's namespace."""
     namespace, name = dataset
     cluster = shared.cluster(namespace.removeprefix("kafka://")) if namespace.startswith("kafka://") else None
     return (cluster.namespace, name) if cluster else dataset
@@ -115,7 +116,7 @@ def _outside_facets(
 def _entries(
     connection: Connection, config: Mapping[str, str], space: str, shared: SharedMetadata, outside: frozenset[DatasetName]
 ) -> list[Json]:
-    """One entry a target, with the targets in order."""
+    """One entry per target, sorted by target."""
     whole: dict[DatasetName, set[DatasetName]] = {}
     columns: dict[DatasetName, dict[str, list[Json]]] = {}
     for flow in connection.flows:
@@ -137,7 +138,7 @@ def _entries(
 def _columns(
     connection: Connection, flow: ConnectorFlow, config: Mapping[str, str], topic: DatasetName, other: DatasetName, shared: SharedMetadata
 ) -> dict[RecordField, Origins]:
-    """The columns of a flow, by what is known of its topic; of what copies topics also by the topic that it copies."""
+    """The columns of a flow, from the schema of its topic or, if the connector copies topics, of the other topic."""
     at = next((one for one in (topic, other) if shared.fields(one)), None)
     if at is None:
         return {}

@@ -1,4 +1,4 @@
-"""What is known of a connector beside its configuration: by its own calls, by the last poll, and by its Kafka cluster."""
+"""What is known about a connector besides its configuration: from its own calls, the last poll, and its Kafka cluster."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -33,7 +33,7 @@ def group_of(one: ConnectorState) -> str:
 
 
 def remember(memory: ConnectorMemory, detail: ConnectorDetail, passwords: frozenset[str]) -> None:
-    """Put what could be had this time in the place of what was known."""
+    """Replace what was known by what could be fetched this time."""
     if detail.given is not None:
         memory.given = [mask_config(entry, passwords) for entry in detail.given]
     if detail.topics is not None:
@@ -43,7 +43,7 @@ def remember(memory: ConnectorMemory, detail: ConnectorDetail, passwords: frozen
 
 
 def evidence_of(one: ConnectorState, memory: ConnectorMemory, cluster: ClusterMetadata | None) -> ConnectorEvidence:
-    """All the evidence of a connector, with the settings that only its worker can read as far as something else tells them."""
+    """All evidence about a connector, including values of placeholders that other evidence reveals."""
     topics, parts = memory.topics or [], memory.parts or []
     if one.direction == SINK and cluster is not None:
         parts = [*parts, *({"kafka_topic": topic} for topic in sorted(cluster.groups.get(group_of(one), ())))]
@@ -58,7 +58,7 @@ def evidence_of(one: ConnectorState, memory: ConnectorMemory, cluster: ClusterMe
 
 
 def sums_of(one: ConnectorState, detail: ConnectorDetail, cluster: ClusterMetadata | None) -> dict[str, int]:
-    """The offsets up to which a sink has read, summed by topic: as its worker says, else its group's as the cluster says."""
+    """The offsets up to which a sink has read, summed by topic: as its worker reports, else those of its group in the cluster."""
     if detail.offsets is None:
         group = group_of(one)
         return {topic: total for (reader, topic), total in cluster.read.items() if reader == group} if cluster else {}
@@ -72,13 +72,13 @@ def sums_of(one: ConnectorState, detail: ConnectorDetail, cluster: ClusterMetada
 
 
 def _distinct(partitions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Partitions without their numbers, each once, in order."""
+    """The partitions without their numbers, without duplicates, sorted."""
     named = ({str(k): v for k, v in partition.items() if isinstance(v, str)} for partition in partitions)
     return [dict(items) for items in sorted({tuple(sorted(partition.items())) for partition in named})]
 
 
 def _readable(config: Mapping[str, str], topics: list[str], parts: list[dict[str, Any]]) -> dict[str, str]:
-    """Values of settings that are placeholders, where what was seen tells exactly one."""
+    """Values of settings that are placeholders, where the evidence allows exactly one."""
     hidden = {key for key, value in config.items() if has_placeholder(value)}
     told = {key: {part[member] for part in parts if part.get(member)} for key, member in _OF_PARTITIONS.items() if key in hidden}
     for key in hidden.intersection(_PREFIXES):
@@ -87,6 +87,6 @@ def _readable(config: Mapping[str, str], topics: list[str], parts: list[dict[str
 
 
 def _prefixes(config: Mapping[str, str], topics: list[str]) -> set[str]:
-    """What stands before the names of the listed tables in the topics that were used."""
+    """The prefixes of the listed tables in the names of the topics used."""
     tables = [table.replace("\\.", ".") for key in _TABLES for table in listed(config.get(key, ""))]
     return {topic[: -len(table) - 1] for topic in topics for table in tables if topic.endswith(f".{table}")}

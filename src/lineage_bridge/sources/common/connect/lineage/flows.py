@@ -1,4 +1,6 @@
-"""Which dataset outside belongs to which topic, through the transforms: a source's objects to topics, a sink's topics to objects."""
+"""Traces which external dataset belongs to which topic through the transforms: objects to topics for a source, topics to objects for a
+sink.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +25,7 @@ class TracedFlows:
     datasets: list[ExternalDataset] = field(default_factory=list)
 
     def see(self, view: ConnectorView, found: FoundObject, topic: str, how: tuple[EvidenceKind, ...]) -> DatasetName | None:
-        """The dataset of what was found, which is remembered; None if it cannot be named."""
+        """Records the dataset of what was found, and returns its name; None if it has none."""
         name = found.dataset or (None if found.object is None else view.dataset(found.object, topic))
         if name is not None:
             symlinks = () if found.dataset else view.symlinks(found.object or "", topic)
@@ -32,7 +34,7 @@ class TracedFlows:
 
 
 def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
-    """Objects outside to topics. Names of topics in `side` are not the data's."""
+    """From external objects to topics. Topics in `side` carry no data."""
     traced = TracedFlows()
     observed = sorted(set(view.evidence.observed_topics) - side)
     reader = SOURCE_READERS.get(view.connector.reader, find_objects)
@@ -51,7 +53,7 @@ def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> Tra
 
 
 def trace_sink(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
-    """Topics to objects outside."""
+    """From topics to external objects."""
     traced = TracedFlows()
     asked = bool(view.setting("topics", "topics.regex"))
     for use in _consumed(view, side):
@@ -72,7 +74,7 @@ def trace_sink(view: ConnectorView, chain: Chain, side: frozenset[str]) -> Trace
 
 
 def _before_routing(view: ConnectorView, chain: Chain, observed: list[str], side: frozenset[str]) -> dict[str, EvidenceKind]:
-    """Topics by their names before the transforms: all, or those seen that the transforms can be read backwards for."""
+    """The names of topics before the transforms: of all topics, or of those used whose transforms can be reversed."""
     if any(transform.kind in TOPIC_STEPS for transform in chain.transforms):
         return {before: EvidenceKind.OBSERVED for topic in observed for before in topics_before(chain, topic)}
     is_limited = bool(view.list_of([*view.connector.objects, *view.connector.parents, "topics"]))
@@ -84,7 +86,7 @@ def _before_routing(view: ConnectorView, chain: Chain, observed: list[str], side
 def _routed(
     traced: TracedFlows, view: ConnectorView, chain: Chain, found: FoundObject, name: DatasetName | None, observed: list[str]
 ) -> None:
-    """The flow from an object to each topic that its records may be in after the transforms."""
+    """Adds the flow from an object to each topic that may hold its records after the transforms."""
     before = found.topic or ""
     how = EvidenceKind.PREDICTED if found.how is EvidenceKind.LISTED and not view.names(before) else found.how
     for outcome in replay(chain, before).outcomes:
@@ -97,7 +99,7 @@ def _routed(
 
 
 def _topics_of(topic: TopicName, observed: list[str], known: Iterable[str]) -> list[tuple[TopicName, tuple[EvidenceKind, ...]]]:
-    """The topics that a name or pattern stands for, with the evidence of each: those seen, else those known, else itself."""
+    """The topics that a name or pattern stands for, with the evidence for each: those used, else those known, else the pattern itself."""
     pattern = compile_java(topic.text) if topic.is_pattern else None
     if pattern is None:
         return [(topic, (EvidenceKind.OBSERVED,) if topic.text in observed else ())]
@@ -107,7 +109,7 @@ def _topics_of(topic: TopicName, observed: list[str], known: Iterable[str]) -> l
 
 
 def _consumed(view: ConnectorView, side: frozenset[str]) -> list[TopicUse]:
-    """The topics that a sink reads; with a regex that matches none that is known, the regex."""
+    """The topics that a sink reads; the regex itself, if it matches none that is known."""
     found: list[tuple[str, EvidenceKind]] = [(topic, EvidenceKind.LISTED) for topic in view.list_of(["topics"])]
     if view.connector.numbered:
         found += [(one.topic, EvidenceKind.LISTED) for one in numbered(view) if one.topic]
@@ -129,7 +131,7 @@ def _consumed(view: ConnectorView, side: frozenset[str]) -> list[TopicUse]:
 
 
 def _targets(view: ConnectorView, topic: str, seen: TopicName) -> list[FoundObject]:
-    """The objects that a topic's records go to, by the name that the connector sees."""
+    """The objects that a topic's records go to, by the topic's name as the connector sees it."""
     connector = view.connector
     if connector.reader in SINK_READERS:
         return SINK_READERS[connector.reader](view, topic, "" if seen.is_pattern else seen.text)
@@ -140,14 +142,14 @@ def _targets(view: ConnectorView, topic: str, seen: TopicName) -> list[FoundObje
 
 
 def _mapped(mapping: list[tuple[str, str]], *names: str) -> list[str]:
-    """What a map has for the names of a topic; else what it has for a pattern of them."""
+    """The entries of a map for these names of a topic, else those whose patterns match."""
     exact = [thing for topic, thing in mapping if topic in names]
     patterns = [(compile_java(topic), thing) for topic, thing in mapping if literal(topic) is None]
     return exact or [thing for pattern, thing in patterns if pattern and any(map(pattern.fullmatch, names))]
 
 
 def _by_topic(view: ConnectorView, seen: TopicName) -> list[FoundObject]:
-    """The object that the template makes of a topic; of one that the data decides, only if it does not depend on it."""
+    """The object that the template gives for a topic; for a pattern, only if the object does not depend on the topic."""
     template = view.connector.object
     if not template:
         return []

@@ -28,7 +28,7 @@ is open: `start` (us), `rows` (topic to rows since), `alive` (us), `had` (whethe
 
 @dataclass(frozen=True)
 class GroupContext:
-    """What other sources know: the topics that each group's transactions write, the groups that other jobs own, and which topics to report."""
+    """What other sources know: topics that each group's transactions write, groups that other jobs own, and which topics to report."""
 
     written: Mapping[str, frozenset[str]] = field(default_factory=dict)
     owned: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""What a topic is for, judged by its name: internal topics of Kafka, Connect, registries, Kafka Streams and MirrorMaker, and dead letters."""
+"""What a topic is for, by its name: internal topics of Kafka, Connect, registries, Kafka Streams and MirrorMaker, and dead letters."""
 
 import re
 from collections.abc import Collection, Iterable

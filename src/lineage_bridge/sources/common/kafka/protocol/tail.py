@@ -1,4 +1,4 @@
-"""Follows a topic from offsets that the caller keeps, without joining a group or committing offsets. librdkafka handles every compression."""
+"""Follows a topic from offsets that the caller keeps: joins no group, commits nothing. librdkafka handles every compression."""
 
 import time
 from collections.abc import Callable, Mapping

@@ -31,7 +31,7 @@ def _parsed(text: str) -> object:
 
 
 class _Reader:
-    """Knows the named types of a schema and of those it refers to, by full name."""
+    """Resolves the named types of a schema, and of those it refers to, by full name."""
 
     def __init__(self) -> None:
         self.named: dict[str, dict[str, Any]] = {}

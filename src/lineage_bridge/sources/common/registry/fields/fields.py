@@ -1,7 +1,7 @@
-"""A schema's text to the fields of OpenLineage's schema facet. Pure.
+"""The fields of a schema's text, as OpenLineage's schema facet has them. Pure.
 
-Nested as the facet has it: a record's fields below it, an array's element as `_element`, a map's `key` and `value`. A type that contains
-itself is told once.
+Nested fields are below their record, an array's element is `_element`, a map has `key` and `value`. A type that contains itself is expanded
+once.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +22,7 @@ _READERS: dict[str, Callable[[str, References], tuple[SchemaField, ...]]] = {
 
 
 def fields_of(kind: str, text: str, references: References) -> tuple[SchemaField, ...]:
-    """The fields of a schema. A schema that is no record has one field without a name. Raises RequestError for what cannot be read."""
+    """The fields of a schema. A schema that is not a record has one field without a name. Raises RequestError if it cannot be read."""
     read = _READERS.get(kind)
     if read is None:
         raise RequestError(f"a schema of kind {kind}", f"There are {', '.join(_READERS)}.")
@@ -32,7 +32,7 @@ def fields_of(kind: str, text: str, references: References) -> tuple[SchemaField
 
 @contextmanager
 def reading(kind: str) -> Iterator[None]:
-    """Turns what a text that breaks its own specification makes readers and libraries raise into RequestError."""
+    """Converts what parsers and libraries raise for an invalid schema to RequestError."""
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:

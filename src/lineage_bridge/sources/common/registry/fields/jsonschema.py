@@ -77,7 +77,7 @@ def _parts(schema: dict[str, Any], resolver: _Resolver, inside: tuple[int, ...])
 
 
 def _branch(name: str, schema: dict[str, Any], resolver: _Resolver, inside: tuple[int, ...]) -> SchemaField:
-    """What a schema without a type of its own is: what it refers to, or the one branch that is not null."""
+    """A schema without a type of its own: what it refers to, or its only branch that is not null."""
     reference = schema.get("$ref")
     if isinstance(reference, str):
         try:

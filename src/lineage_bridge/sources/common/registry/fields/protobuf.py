@@ -1,4 +1,4 @@
-"""Protobuf schemas to fields. A topic's records are of the first message of the text, as serializers write by default."""
+"""Protobuf schemas to fields. A topic's records have the type of the first message, as serializers write by default."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -35,7 +35,7 @@ def types_of(text: str) -> Types:
 
 
 class _Strict(ErrorListener):  # type: ignore[misc]  # the library has no types
-    """Raises what the parser would only print."""
+    """Raises errors that the parser would only print."""
 
     def syntaxError(self, *told: Any) -> None:  # noqa: ANN401, N802 - the library's own signature
         """What is wrong, and where."""

@@ -1,4 +1,4 @@
-"""What a schema's text says beside its fields: the name of its record, its description, its tags. Pure."""
+"""What a schema's text has besides fields: the record's name, description and tags. Pure."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ _TAGS = "confluent:tags"
 
 
 class SchemaDocumentation(NamedTuple):
-    """The full name of the record, as RecordNameStrategy names its subject, its description, and the tags."""
+    """The full name of the record, as RecordNameStrategy names its subject; its description and tags."""
 
     record: str = ""
     doc: str = ""
@@ -23,7 +23,7 @@ class SchemaDocumentation(NamedTuple):
 
 
 def read_documentation(kind: str, text: str) -> SchemaDocumentation:
-    """What a text says. Raises RequestError for one that cannot be read."""
+    """The documentation in a schema. Raises RequestError if it cannot be read."""
     with reading(kind):
         return _said_in(kind, text)
 
