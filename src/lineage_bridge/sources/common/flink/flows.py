@@ -1,4 +1,4 @@
-"""What a job reads and writes, by the user's annotations, the SQL it was started from, DDL, its plan and its metrics, in this order. Pure."""
+"""What a job reads and writes, by annotations, the SQL it was started from, DDL, its plan and its metrics, in this order. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -17,7 +17,10 @@ from lineage_bridge.sql.names import written
 
 
 def flows_of(job: str, plan: Plan, topics: Mapping[int, tuple[str, ...]], evidence: JobEvidence) -> JobFlows:
-    """The datasets and flows of a job. `topics`: a source's position in the plan to the topics in its metrics, which have `_` for each `.`."""
+    """The datasets and flows of a job.
+
+    `topics`: a source's position in the plan to the topics in its metrics, which have `_` for each `.`.
+    """
     origins = _origins(job, plan, evidence.declared)
     origin = origins[0] if len(origins) == 1 else None
     statement, find = (origin.job if origin else None), _finder(origin, evidence.declared)

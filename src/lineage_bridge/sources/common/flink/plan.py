@@ -27,7 +27,10 @@ _ASKED = ("*anonymous_collect", "Unregistered_Collect_Sink", "Collect table sink
 
 
 class Operator(NamedTuple):
-    """A source or sink. `name` is empty if no metrics are named after it. `table`: catalog, database and name, or the name alone, or empty."""
+    """A source or sink.
+
+    `name` is empty if no metrics are named after it. `table`: catalog, database and name, or the name alone, or empty.
+    """
 
     vertex: str
     name: str

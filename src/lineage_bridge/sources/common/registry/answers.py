@@ -16,7 +16,7 @@ class SchemaReference(NamedTuple):
 
 
 class SchemaVersion(NamedTuple):
-    """A registered version of a subject, which never changes. `at_us`: the time of registration, None if the registry does not report it."""
+    """A registered version of a subject, which never changes. `at_us`: the time of registration, None if it is not reported."""
 
     subject: str
     version: int

@@ -1,4 +1,4 @@
-"""The catalogue of connectors: for each class, how its configuration names datasets outside and topics. It is data, in `classes/*.toml`."""
+"""The catalogue of connectors: how the configuration of each class names external datasets and topics. It is data, in `classes/*.toml`."""
 
 import sys
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ else:
 
 
 class Catalogue:
-    """Connector classes by the names a configuration asks for them with. `bases`: what entries may share, by the name of it."""
+    """Connector classes by their names in configurations. `bases`: what entries may share, by its name."""
 
     def __init__(self, connectors: Iterable[ConnectorClass], bases: Mapping[str, Mapping[str, Any]]) -> None:
         self.connectors = tuple(connectors)
@@ -29,18 +29,17 @@ class Catalogue:
         self._by_name = {name: connector for connector in reversed(self.connectors) for name in connector.names}
 
     def lookup(self, name: str) -> ConnectorClass | None:
-        """The family of a class or managed short name; None if it is not known."""
+        """The family of a class or managed short name; None if it is unknown."""
         known = self._by_name.get(name.strip())
         return known or next((one for pattern, one in self._patterns if fnmatchcase(name.strip(), pattern)), None)
 
     def with_mappings(self, tables: Iterable[Mapping[str, Any]]) -> "Catalogue":
-        """The catalogue with a user's own entries, in the same form, before its own. Raises ConfigError for one that is ill-formed."""
+        """The catalogue with a user's entries, in the same form, before its own. Raises ConfigError if one is invalid."""
         return Catalogue([*(read_class(table, self.bases) for table in tables), *self.connectors], self.bases)
 
     def find(self, config: Mapping[str, str], direction: str = "") -> ConnectorClass:
-        """The family of a configuration's class; for one that is not known a guess from its settings, marked `inferred`.
-
-        `direction`: source or sink, as the worker says, empty if it does not.
+        """The family of a configuration's class; for an unknown class, a guess from its settings, marked `inferred`. `direction`: source or
+        sink, as the worker reports; empty if unknown.
         """
         return self.lookup(config.get("connector.class", "")) or guess(config, direction)
 
@@ -61,7 +60,7 @@ def lookup(name: str) -> ConnectorClass | None:
 
 
 def read_class(table: Mapping[str, Any], bases: Mapping[str, Mapping[str, Any]]) -> ConnectorClass:
-    """An entry of the catalogue. Raises ConfigError if it is none."""
+    """An entry of the catalogue. Raises ConfigError if it is invalid."""
     shared = table.get("base")
     own = {key: value for key, value in table.items() if key != "base" or shared not in bases}
     values: dict[str, Any] = {**bases.get(str(shared), {}), **own}

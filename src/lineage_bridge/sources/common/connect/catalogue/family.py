@@ -30,14 +30,14 @@ Reader = Literal[
 
 
 class Symlink(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Another name of a dataset, as templates."""
+    """Templates of another name of a dataset."""
 
     namespace: str
     name: str
 
 
 class SideTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A topic beside the data: `topic` is a template, `way` in, out or both, `when` the conditions for it (see side.py)."""
+    """A topic besides the data. `topic` is a template, `way` in, out or both, `when` its conditions (see side_topics.py)."""
 
     topic: str
     role: str

@@ -1,6 +1,5 @@
-"""What templates can make of a setting: each filter takes the text, its own argument, the settings and the names given beside them.
-
-A filter gives None for a text that it cannot make anything of.
+"""The filters of templates. Each takes a text, its argument, the settings, and the names given besides them; it returns None if the text
+does not fit.
 """
 
 import re
@@ -39,7 +38,7 @@ def _address(text: str, key: str, config: Scope, _: Scope) -> str | None:
 
 
 def _web(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | None:
-    """Host and port of a URL, the port told by its scheme if it has none."""
+    """Host and port of a URL; without a port, that of its scheme."""
     host, port = server(text), _WEB_PORTS.get(text.partition("://")[0].lower())
     return host if not port or _PORT.search(host) else f"{host}:{port}"
 
@@ -87,24 +86,24 @@ def _path(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | Non
 
 
 def _qualified(text: str, lead: str, _config: Scope, _scope: Scope) -> str | None:
-    """A name with another before it, unless it has one."""
+    """A name, prefixed by another unless it is already qualified."""
     return text if "." in text else f"{lead}.{text}"
 
 
 def _either(text: str, argument: str, _config: Scope, _scope: Scope) -> str | None:
-    """One word for a text that is there, another for an empty one."""
+    """One word if the text is not empty, another if it is."""
     there, _, empty = argument.partition(",")
     return there if text else empty
 
 
 def _bigquery(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
-    """A table's name as the BigQuery sink makes it: sanitized if it is told so; a table's name never has dots."""
+    """A table's name as the BigQuery sink builds it: sanitized if configured; it never contains dots."""
     sanitized = _TRUE in (config.get("sanitizeTopics", "").lower(), config.get("sanitize.topics", "").lower())
     return re.sub(r"[^A-Za-z0-9_]" if sanitized else r"\.", "_", text)
 
 
 def _snowflake(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | None:
-    """A table's name as the Snowflake sink makes it of a topic's: with the hash of the name if that is no identifier."""
+    """The table's name that the Snowflake sink builds from a topic's: with a hash if the name is not an identifier."""
     if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_$]*", text):
         return text
     code = 0
@@ -116,7 +115,7 @@ def _snowflake(text: str, _argument: str, _config: Scope, _scope: Scope) -> str 
 
 
 def _lake(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
-    """Where a catalog puts a table below its warehouse: Hive's and Glue's in `database.db/table`, others' in `database/table`."""
+    """The path of a table below a catalog's warehouse: `database.db/table` for Hive and Glue, else `database/table`."""
     kind = (config.get("iceberg.catalog.type", "") + config.get("iceberg.catalog.catalog-impl", "")).lower()
     database, _, table = text.rpartition(".")
     suffix = ".db" if "hive" in kind or "glue" in kind else ""

@@ -1,4 +1,4 @@
-"""A connector class that is in no catalogue, read by the settings that connectors commonly have."""
+"""Reads connector classes that are not in the catalogue, by settings that connectors commonly have."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _NOT_ITS_OWN = ("transforms", "predicates", "errors", "key", "value", "producer"
 
 
 def guess(config: Mapping[str, str], direction: str = "") -> ConnectorClass:
-    """A class that is in no catalogue, read by the settings that connectors commonly have; marked `inferred`."""
+    """The family of a class that is not in the catalogue, by common settings; marked `inferred`."""
     name = config.get("connector.class", "")
     way = _direction(name, config, direction)
     thing = _key(config, _OBJECTS)
@@ -52,14 +52,14 @@ def guess(config: Mapping[str, str], direction: str = "") -> ConnectorClass:
 
 
 def _direction(name: str, config: Mapping[str, str], told: str) -> Literal["source", "sink"]:
-    """As the worker says; else a connector with `topics` reads them, whatever its class is called."""
+    """The direction that the worker reports; else a connector with `topics` is a sink, whatever its class is called."""
     reads = any(config.get(key) for key in ("topics", "topics.regex"))
     called = name.rpartition(".")[2].lower().removesuffix("connector").endswith("sink")
     return "sink" if told == SINK or (told != SOURCE and (reads or called)) else "source"
 
 
 def _key(config: Mapping[str, str], words: tuple[str, ...]) -> str:
-    """The first setting of the connector's own that has one of the words in it, in the order of the words."""
+    """The first of the connector's own settings that contains one of the words, in the order of the words."""
     plain = [key for key in sorted(config) if config[key] and _PLAIN.fullmatch(key) and "registry" not in key]
     own = [key for key in plain if key.split(".")[0] not in _NOT_ITS_OWN]
     return next((key for word in words for key in own if word in key.split(".")), "")

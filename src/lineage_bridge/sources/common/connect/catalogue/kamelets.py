@@ -17,7 +17,7 @@ _KAMELETS = {
 
 
 def kamelet_dataset(config: Mapping[str, str]) -> naming.DatasetName | None:
-    """The dataset of the kamelet that a configuration has settings of; None if it is not known, or a setting is missing."""
+    """The dataset of the kamelet that a configuration has settings of; None if it is unknown, or a setting is missing."""
     settings: dict[str, str] = {}
     kamelet = ""
     for key, value in sorted(config.items()):

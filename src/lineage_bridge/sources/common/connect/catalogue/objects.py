@@ -1,4 +1,4 @@
-"""Source connectors: which objects outside there are, and the topic of each before the transforms."""
+"""The external objects of a source connector, and the topic of each before the transforms."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,9 +15,8 @@ ALL = ".+"
 
 
 def find_objects(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """The objects that the configuration lists, its tasks were given, its offsets name, and that topics tell of.
-
-    `candidates`: topics as they are called before the transforms, and how each is known.
+    """The objects that the configuration lists, tasks were given, offsets name, and topics reveal. `candidates`: topics by their names
+    before the transforms, with the evidence for each.
     """
     connector = view.connector
     literals, patterns = _listed(view)
@@ -62,7 +61,7 @@ def pairs(view: ConnectorView) -> list[tuple[str, str]]:
 
 
 def _listed(view: ConnectorView) -> tuple[list[str], list[str]]:
-    """The objects that are listed by name, and the patterns of others. Without any list, everything is one pattern."""
+    """The objects that are listed by name, and the patterns of others. Without a list, one pattern matches everything."""
     connector = view.connector
     elements = view.list_of(connector.objects)
     if connector.form != "regex":
@@ -76,7 +75,7 @@ def _listed(view: ConnectorView) -> tuple[list[str], list[str]]:
 
 
 def _within(view: ConnectorView, things: list[str]) -> list[str]:
-    """The objects in each of the databases that the configuration names, where an object's own name does not tell its database."""
+    """The objects in each of the configured databases, if an object's own name does not contain its database."""
     outer = view.list_of(view.connector.within)
     bare = [thing for thing in things if not any(thing.startswith(one + ".") for one in outer)]
     return [*(thing for thing in things if thing not in bare), *(f"{one}.{thing}" for one in outer for thing in bare)] if outer else things
@@ -88,7 +87,7 @@ def _topic(view: ConnectorView, thing: str) -> str | None:
 
 
 def _in_tasks(view: ConnectorView) -> Iterator[tuple[str, EvidenceKind]]:
-    """What the tasks were given beyond what the connector's configuration says."""
+    """What the tasks were given besides the connector's configuration."""
     if view.connector.task_objects:
         for task in view.evidence.tasks:
             for element in listed(task.get(view.connector.task_objects, "")):
@@ -109,7 +108,7 @@ def _in_offsets(view: ConnectorView) -> Iterator[tuple[str, EvidenceKind]]:
 
 
 def _in_topics(view: ConnectorView, candidates: Mapping[str, EvidenceKind], patterns: list[str]) -> Iterator[FoundObject]:
-    """The objects whose topics are there, by the template of topics read backwards, if the configuration's lists allow them."""
+    """The objects whose topics exist, by the reversed template of topics, if the configuration's lists allow them."""
     pattern = invert(view.connector.topic, "object", view.config) if "object" in holes(view.connector.topic) else None
     if pattern is None or not patterns:
         return

@@ -1,4 +1,4 @@
-"""Connectors whose configuration says more than templates can: what each finds, as objects outside and topics."""
+"""Readers of connectors whose configuration templates cannot express: each finds external objects and topics."""
 
 import json
 import re
@@ -24,7 +24,7 @@ _GENERATOR = re.compile(r"gen(?:k|kp|v|vp)\.([^.]+)")
 
 
 def jdbc_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Tables, or what a query reads; a query's topic is the prefix alone."""
+    """Tables, or what a query reads; the topic of a query is the prefix alone."""
     query = view.setting("query")
     if not query:
         return find_objects(view, candidates)
@@ -61,7 +61,7 @@ def topic_patterns(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) 
 
 
 def mirror(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Topics of another cluster, mirrored under the names that the replication policy gives them."""
+    """Topics of another cluster, mirrored under the names of the replication policy."""
     policy = view.setting("replication.policy.class", default="DefaultReplicationPolicy")
     alias, separator = view.setting("source.cluster.alias", default="source"), view.setting("replication.policy.separator", default=".")
     prefix = "" if policy.rpartition(".")[2].startswith("Identity") else alias + separator
@@ -79,7 +79,7 @@ def mirror(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[
 
 
 def replicator(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Topics of another cluster, under names that a format makes of theirs."""
+    """Topics of another cluster, renamed by a format."""
     form = view.setting("topic.rename.format", default="${topic}")
     names = [(topic, EvidenceKind.LISTED) for topic in view.list_of(["topic.whitelist"])]
     pattern = re.compile(re.escape(form).replace(re.escape("${topic}"), "(.+)")) if "${topic}" in form else None
@@ -134,7 +134,7 @@ def kcql_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
 
 
 def iceberg_sink(view: ConnectorView, _topic: str, seen: str) -> list[FoundObject]:
-    """The tables listed, each of which gets all records unless a field of theirs tells; without a list, that field names the table."""
+    """The listed tables, each of which gets all records unless a field of the records decides; without a list, that field names the table."""
     tables = view.list_of(["iceberg.tables"])
     if tables:
         return [FoundObject(table, None, EvidenceKind.LISTED, maybe=bool(view.setting("iceberg.tables.route-field"))) for table in tables]

@@ -34,15 +34,14 @@ _Part = str | _Hole | tuple["_Part", ...]
 
 
 def fill(template: str, config: Scope, scope: Scope | None = None) -> str | None:
-    """The template's text; None if a setting outside brackets is missing, or has a placeholder that only the worker can fill in."""
+    """The filled template; None if a setting outside brackets is missing, or has a placeholder that only the worker can resolve."""
     made = (_filled(parts, config, scope or {}) for parts in _parsed(template))
     return next((text for text in made if text is not None), None)
 
 
 def invert(template: str, hole: str, config: Scope) -> re.Pattern[str] | None:
-    """A pattern of the texts that the template gives for any value of one name, with that value as its group `value`.
-
-    None if the template has no such place, or another setting in it is missing.
+    """A pattern of the texts that the template yields for any value of one name, with that value as its group `value`; None if the template
+    does not contain the name, or another setting is missing.
     """
     pieces: list[str] = []
     for part in _flat(_parsed(template)[0], config, hole):
@@ -53,7 +52,7 @@ def invert(template: str, hole: str, config: Scope) -> re.Pattern[str] | None:
 
 
 def holes(template: str) -> list[str]:
-    """The settings and names that a template asks for, in order."""
+    """The settings and names in a template, in order."""
 
     def within(part: _Part) -> list[str]:
         if isinstance(part, str):

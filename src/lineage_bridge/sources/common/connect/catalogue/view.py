@@ -31,12 +31,12 @@ class ConnectorView:
         return fill(template, self.config, scope)
 
     def setting(self, *keys: str, default: str = "") -> str:
-        """The first of these settings that is there and can be read."""
+        """The first of these settings that exists and is readable."""
         values = (self.config.get(key, "").strip() for key in keys)
         return next((value for value in values if value and not has_placeholder(value)), default)
 
     def list_of(self, keys: Iterable[str]) -> list[str]:
-        """The elements of the first of these settings that is there."""
+        """The elements of the first of these settings that exists."""
         return listed(self.setting(*keys))
 
     def names(self, topic: str) -> bool:
@@ -45,7 +45,7 @@ class ConnectorView:
         return topic in text and bool(re.search(rf"(?<![\w.\-]){re.escape(topic)}(?![\w\-])(?!\.\w)", text))
 
     def dataset(self, thing: str, topic: str = "") -> DatasetName | None:
-        """The dataset of an object outside; None if the configuration does not tell."""
+        """The dataset of an external object; None if the configuration does not determine it."""
         scope = {"object": thing, "topic": topic}
         if self.connector.jdbc:
             url = fill(self.connector.jdbc, self.config, scope)
@@ -63,7 +63,7 @@ class ConnectorView:
         return tuple(name for name in made if name is not None)
 
     def missing(self) -> list[str]:
-        """The settings that the dataset's name asks for and that cannot be read, in order; those with another way round are not told."""
+        """The settings that the dataset's name needs and that are missing or unreadable, sorted; those with an alternative are left out."""
         templates = [self.connector.jdbc, self.connector.path, self.connector.namespace, self.connector.name]
         wanted = [key for template in templates if template and fill(template, self.config, _ANY) is None for key in holes(template)]
         return sorted({key for key in wanted if key not in _ANY and not self.setting(key)})

@@ -1,4 +1,4 @@
-"""The columns of a table, from the fields that its topic is known to have: the transforms read backwards, and proven by replaying them."""
+"""The columns of a table, from the known fields of its topic: reverses the transforms, and checks the result by replaying them."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -15,7 +15,7 @@ _INSIDE = frozenset(("_element", "key", "value"))
 
 
 def leaves(schema: Iterable[SchemaField], lead: str = "") -> list[str]:
-    """The dotted paths of the fields that hold no further fields; an array or a map is one."""
+    """The dotted paths of the fields without nested fields; an array or a map counts as one field."""
     found: list[str] = []
     for field in schema:
         path = lead + field.name
@@ -28,9 +28,9 @@ def leaves(schema: Iterable[SchemaField], lead: str = "") -> list[str]:
 def columns_between(
     connection: Connection, flow: ConnectorFlow, values: Iterable[str], keys: Iterable[str], config: Mapping[str, str]
 ) -> dict[RecordField, Origins]:
-    """The columns or fields at the end of a flow, each with those at its start that it comes from; empty if nothing is known.
+    """The columns or fields at the end of a flow, each with its origins at the start; empty if nothing is known.
 
-    `values` and `keys` are the fields that the flow's topic is known to have: its start if the connector reads it, its end if it writes it.
+    `values` and `keys` are the known fields of the flow's topic, which is the start if the connector reads it, and the end if it writes it.
     """
     known = {*(RecordField(VALUE, path) for path in values), *(RecordField(KEY, path) for path in keys)}
     paths = {part: [field.path for field in sorted(known) if field.part == part] for part in (KEY, VALUE)}
@@ -43,7 +43,7 @@ def columns_between(
 
 
 def columns_before(connection: Connection, known: list[str]) -> list[str]:
-    """What a source's table must have for its topic to have these fields, as far as the transforms can be read backwards."""
+    """The columns that a source's table must have for its topic to have these fields, as far as the transforms can be reversed."""
     found = list(known)
     for transform in reversed(connection.chain.transforms):
         back = _BACK.get(FIELD_STEPS.get(transform.kind, fields.only_topic_known))
@@ -55,7 +55,7 @@ def columns_before(connection: Connection, known: list[str]) -> list[str]:
 
 
 def _renamed(path: str, transform: Transform) -> list[str]:
-    """The name before it was renamed; a name that another field got is no column's own."""
+    """The name before a renaming; None if another field has taken that name."""
     for old, new in transform.pairs("renames").items():
         if is_in(path, new):
             return [old + path[len(new) :]]
@@ -72,7 +72,7 @@ def _extracted(path: str, transform: Transform) -> list[str]:
 
 
 def _flattened(path: str, transform: Transform) -> list[str]:
-    """Only the sides of an envelope are told from a name with the delimiter in it."""
+    """Only the sides of an envelope can be recognized in a name that contains the delimiter."""
     delimiter = transform.option("delimiter", default=".")
     sides = [side for side in _SIDES if path.startswith(side + delimiter)]
     return [f"{side}.{path[len(side + delimiter) :]}" for side in sides] or [path]

@@ -1,7 +1,7 @@
-"""A connector's chain of transforms, replayed on the name of a topic and on the fields of its records.
+"""Replays a connector's chain of transforms on a topic's name and on the fields of its records.
 
-Kafka's own transforms (KIP-66, KIP-821), Confluent's, Debezium's, Aiven's and Confluent Cloud's. A transform that is none of them
-is named, and nothing is known of the fields after it.
+It knows Kafka's own transforms (KIP-66, KIP-821), and those of Confluent, Debezium, Aiven and Confluent Cloud. After any other transform,
+no fields are known.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -118,7 +118,7 @@ _DROPS_ALL = frozenset((_KAFKA + "Filter", _CLOUD + "Filter"))
 
 @dataclass(frozen=True)
 class ReplayedTopic:
-    """What becomes of a topic's records: their topic after the chain, and their fields. With `maybe`, of some of them at most."""
+    """A topic after the chain, and the fields of its records. With `maybe`, at most some of the records go there."""
 
     topic: TopicName
     record: Record
@@ -127,7 +127,7 @@ class ReplayedTopic:
 
 @dataclass(frozen=True)
 class Replay:
-    """The outcomes, in order of their topics (none if all records are dropped), and the aliases of transforms that nobody knows."""
+    """The topics after the chain, sorted (empty if all records are dropped), and the aliases of unknown transforms."""
 
     outcomes: tuple[ReplayedTopic, ...]
     unknown: tuple[str, ...] = ()
@@ -140,18 +140,18 @@ class Replay:
 
 @dataclass(frozen=True)
 class Chain:
-    """A connector's transforms in order; `predicates` are the topic patterns by alias, None for one that only a record can tell."""
+    """A connector's transforms in order. `predicates`: alias to topic pattern, None for predicates on the content of records."""
 
     transforms: tuple[Transform, ...]
     predicates: Mapping[str, str | None]
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The aliases of the transforms that nobody knows."""
+        """The aliases of unknown transforms."""
         return tuple(transform.alias for transform in self.transforms if transform.kind not in FIELD_STEPS)
 
     def applies(self, transform: Transform, topic: TopicName) -> bool | None:
-        """Whether the transform is applied to the records of a topic; None if some are and some are not."""
+        """Whether a transform applies to the records of a topic; None if it applies to some of them only."""
         if not transform.predicate:
             return True
         pattern = self.predicates.get(transform.predicate)
@@ -162,7 +162,7 @@ class Chain:
 
 
 def read_chain(config: Mapping[str, str]) -> Chain:
-    """The chain of a connector's configuration; first what Debezium's naming of topics by a regex does."""
+    """The chain in a connector's configuration, preceded by Debezium's naming of topics by a regex."""
     naming: list[Transform] = []
     if config.get("topic.naming.strategy", "").endswith("RegexTopicNamingStrategy"):
         options = {"regex": config.get("topic.regex", ""), "replacement": config.get("topic.replacement", "")}
@@ -174,7 +174,7 @@ def read_chain(config: Mapping[str, str]) -> Chain:
 
 
 def replay(chain: Chain, topic: str, record: Record | None = None) -> Replay:
-    """What the chain makes of a topic's records; without a record, nothing is known of their fields."""
+    """The result of the chain for a topic's records; without a record, no fields are known."""
     start = ReplayedTopic(TopicName(topic), Record.nothing_known() if record is None else record)
     outcomes = [start]
     for transform in chain.transforms:
@@ -217,7 +217,7 @@ def _applied(transform: Transform, before: ReplayedTopic) -> list[ReplayedTopic]
 
 
 def _merged(outcomes: Iterable[ReplayedTopic]) -> list[ReplayedTopic]:
-    """One outcome a topic, names before patterns; it is sure if one of them is."""
+    """One result per topic, names before patterns; it is certain if one of those merged is."""
     found: dict[TopicName, ReplayedTopic] = {}
     for outcome in outcomes:
         known = found.get(outcome.topic)

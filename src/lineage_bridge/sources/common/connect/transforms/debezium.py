@@ -1,4 +1,4 @@
-"""What Debezium's transforms do to a record."""
+"""The effects of Debezium's transforms on a record."""
 
 from lineage_bridge.sources.common.connect.transforms.fields import MADE, named
 from lineage_bridge.sources.common.connect.transforms.patterns import listed
@@ -18,7 +18,7 @@ from lineage_bridge.sources.common.connect.transforms.transform import Transform
 
 
 def convert_zone(record: Record, transform: Transform) -> Record:
-    """Debezium's change of time zone: of the fields named, or of all times, which only their types tell."""
+    """Debezium's change of time zone, for the named fields, or for all times, which only their types identify."""
     names = [name.rpartition(":")[2] for name in transform.options_list("include.list")]
     fields = record.part(VALUE)
     wanted = [path for path in fields if any(is_in(path, place + name) for name in names for place in ("", "after.", "before."))]
@@ -26,7 +26,7 @@ def convert_zone(record: Record, transform: Transform) -> Record:
 
 
 def header_to_value(record: Record, transform: Transform) -> Record:
-    """Debezium's way back: headers are copied or moved to fields of the value."""
+    """Debezium's HeaderToValue: headers are copied or moved to fields of the value."""
     headers, fields = record.part(HEADER), record.part(VALUE)
     names = transform.options_list("headers")
     for header, field in zip(names, transform.options_list("fields"), strict=False):
@@ -71,7 +71,7 @@ def outbox(record: Record, transform: Transform) -> Record:
 
 
 def mark_table(record: Record, transform: Transform) -> Record:
-    """The key gets a field that tells the physical table, so keys of several tables stay apart."""
+    """The key gets a field with the physical table, which keeps keys of several tables apart."""
     if not transform.is_on("key.enforce.uniqueness", default=True):
         return record
     name = transform.option("key.field.name", default="__dbz__physicalTableIdentifier")

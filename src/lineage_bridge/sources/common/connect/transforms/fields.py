@@ -1,4 +1,4 @@
-"""What the transforms of fields do to a record. Each takes the record and the transform's settings, and gives the record after it."""
+"""The effects of field transforms on a record. Each takes the record and the transform's settings, and returns the record after it."""
 
 from collections.abc import Iterable
 
@@ -27,7 +27,7 @@ def keep(record: Record, _: Transform) -> Record:
 
 
 def replace_field(record: Record, transform: Transform) -> Record:
-    """Keeps, leaves out and renames fields; the names are those before renaming."""
+    """Keeps, drops and renames fields; the names are those before renaming."""
     included = transform.options_list("include", "whitelist")
     excluded = transform.options_list("exclude", "blacklist")
     renames = transform.pairs("renames")
@@ -41,7 +41,7 @@ def replace_field(record: Record, transform: Transform) -> Record:
 
 
 def mask_field(record: Record, transform: Transform) -> Record:
-    """Puts something else in the place of what must not be seen."""
+    """Replaces values that must not be seen."""
     names = transform.options_list("fields")
     return record.with_part(transform.on, mapped(record.part(transform.on), names, _masked))
 
@@ -60,7 +60,7 @@ def extract_field(record: Record, transform: Transform) -> Record:
 
 
 def extract_nested_field(record: Record, transform: Transform) -> Record:
-    """A field within a field is put beside the others."""
+    """A nested field is moved to the top level."""
     fields = record.part(transform.on)
     inner = f"{transform.option('input.outer.field.name')}.{transform.option('input.inner.field.name')}"
     return record.with_part(transform.on, {**fields, **moved(fields, inner, transform.option("output.field.name"))})
@@ -74,7 +74,7 @@ def hoist_field(record: Record, transform: Transform) -> Record:
 
 
 def flatten(record: Record, transform: Transform) -> Record:
-    """Fields within fields get names of their own."""
+    """Nested fields get names at the top level."""
     delimiter = transform.option("delimiter", default=".")
     return record.with_part(transform.on, {path.replace(".", delimiter): origins for path, origins in record.part(transform.on).items()})
 
@@ -102,7 +102,7 @@ def convert_timestamp(record: Record, transform: Transform) -> Record:
 
 
 def value_to_key(record: Record, transform: Transform) -> Record:
-    """The key is made of fields of the value."""
+    """The key is built from fields of the value."""
     if VALUE in record.unknown:
         return record.forgetting([KEY])
     value = record.part(VALUE)
@@ -113,7 +113,7 @@ def value_to_key(record: Record, transform: Transform) -> Record:
 
 
 def key_to_value(record: Record, transform: Transform) -> Record:
-    """Fields of the key are put into the value, by the same names unless others are given."""
+    """Fields of the key are copied to the value, under the same names unless others are given."""
     if KEY in record.unknown:
         return record.forgetting([VALUE])
     key, names = record.part(KEY), transform.options_list("key.fields")
@@ -146,18 +146,18 @@ def header_from(record: Record, transform: Transform) -> Record:
 
 
 def insert_header(record: Record, transform: Transform) -> Record:
-    """A header that is a constant."""
+    """Adds a constant header."""
     return record.with_part(HEADER, {**record.part(HEADER), transform.option("header"): MADE})
 
 
 def drop_headers(record: Record, transform: Transform) -> Record:
-    """Headers are left out."""
+    """Removes headers."""
     names = transform.options_list("headers")
     return record.with_part(HEADER, {path: origins for path, origins in record.part(HEADER).items() if not named(path, names)})
 
 
 def rename_by_pattern(record: Record, transform: Transform) -> Record:
-    """Names of fields are rewritten where a pattern matches."""
+    """Renames the fields whose names match a pattern."""
     pattern = compile_java(transform.option("field.name.regex", "pattern"))
     if pattern is None:
         return record.forgetting([transform.on])
@@ -175,12 +175,12 @@ def concat_fields(record: Record, transform: Transform) -> Record:
 
 
 def only_topic_known(record: Record, _: Transform) -> Record:
-    """Nothing is known of the fields after it."""
+    """No fields are known after it."""
     return record.forgetting([KEY, VALUE])
 
 
 def named(path: str, names: Iterable[str]) -> bool:
-    """Whether a path is one of the fields of these names, or lies in one."""
+    """Whether a path is one of these fields, or nested in one."""
     return any(is_in(path, name) for name in names)
 
 

@@ -1,4 +1,4 @@
-"""What is known of the records that pass through a connector: their fields, and which field before the connector each came from."""
+"""What is known about the records in a connector: their fields, and the fields that these came from."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -15,16 +15,16 @@ HEADER = "header"
 
 
 class RecordField(NamedTuple):
-    """A field of a record: `part` is key, value or header, `path` dotted, empty for a part that is one value."""
+    """A field of a record. `part`: key, value or header. `path`: dotted; empty if the part is a single value."""
 
     part: str
     path: str
 
 
 class FieldOrigin(NamedTuple):
-    """Where a field's content came from: `field` before the first transform, unchanged (IDENTITY) or not, masked or not.
+    """The origin of a field: `field` before the first transform, unchanged (IDENTITY) or not, masked or not.
 
-    With `maybe`, not every record has it from there: a predicate or a filter decides.
+    With `maybe`, this is not true for every record: a predicate or a filter decides.
     """
 
     field: RecordField
@@ -38,7 +38,7 @@ Origins = frozenset[FieldOrigin]
 
 @dataclass(frozen=True)
 class Record:
-    """The fields with their origins (none for one that a transform makes), and the parts whose fields nobody knows."""
+    """The fields with their origins (none for a field that a transform creates), and the parts whose fields are unknown."""
 
     fields: Mapping[RecordField, Origins]
     unknown: frozenset[str] = frozenset()
@@ -51,33 +51,33 @@ class Record:
 
     @staticmethod
     def nothing_known() -> "Record":
-        """A record of which no field is known."""
+        """A record without known fields."""
         return Record({}, frozenset((KEY, VALUE)))
 
     def part(self, part: str) -> dict[str, Origins]:
-        """The fields of a part by path."""
+        """The fields of a part, by path."""
         return {field.path: origins for field, origins in self.fields.items() if field.part == part}
 
     def with_part(self, part: str, fields: Mapping[str, Origins]) -> "Record":
-        """The record with a part's fields replaced; a part that is unknown stays so."""
+        """The record with the fields of a part replaced; an unknown part stays unknown."""
         if part in self.unknown:
             return self
         others = {field: origins for field, origins in self.fields.items() if field.part != part}
         return replace(self, fields={**others, **{RecordField(part, path): origins for path, origins in fields.items()}})
 
     def forgetting(self, parts: Iterable[str]) -> "Record":
-        """The record with nothing known of these parts any more."""
+        """The record with these parts unknown."""
         gone = frozenset(parts)
         kept = {field: origins for field, origins in self.fields.items() if field.part not in gone}
         return Record(kept, self.unknown | gone)
 
     def knowing(self, part: str, fields: Mapping[str, Origins]) -> "Record":
-        """The record with a part made anew: known now, whatever it was."""
+        """The record with a part replaced, which is known from then on."""
         return replace(self, unknown=self.unknown - {part}).with_part(part, fields)
 
 
 def either(one: Record, other: Record) -> Record:
-    """A record that is one or the other: what only one of them has is `maybe`."""
+    """A record that is one of two: what only one of them has is `maybe`."""
     merged: dict[RecordField, Origins] = {}
     for field in {**one.fields, **other.fields}:
         here, there = one.fields.get(field, frozenset()), other.fields.get(field, frozenset())
@@ -87,7 +87,7 @@ def either(one: Record, other: Record) -> Record:
 
 
 def changed(origins: Origins, masking: bool = False) -> Origins:
-    """The origins of what was computed from them."""
+    """The origins of a value computed from these."""
     return frozenset(origin._replace(subtype=TRANSFORMATION, masking=origin.masking or masking) for origin in origins)
 
 
@@ -97,7 +97,7 @@ def is_in(path: str, name: str) -> bool:
 
 
 def moved(fields: Mapping[str, Origins], name: str, to: str) -> dict[str, Origins]:
-    """What the field of a name is made of, by the paths it has where it is put: `to` (empty: as the whole)."""
+    """The origins of a field, by the paths they have where it is moved: `to` (empty: the top)."""
     found = {}
     for path, origins in fields.items():
         if is_in(path, name):
@@ -107,12 +107,12 @@ def moved(fields: Mapping[str, Origins], name: str, to: str) -> dict[str, Origin
 
 
 def mapped(fields: Mapping[str, Origins], names: Iterable[str], how: Callable[[Origins], Origins]) -> dict[str, Origins]:
-    """The fields, with those named (or lying in one named) made from what they were."""
+    """The fields, with `how` applied to the origins of those that are named or nested in a named one."""
     wanted = list(names)
     return {path: how(origins) if any(is_in(path, name) for name in wanted) else origins for path, origins in fields.items()}
 
 
 def dropped(start: Record, end: Record) -> list[RecordField]:
-    """The fields of the start from which nothing at the end comes, in order. None are told if a part of the end is unknown."""
+    """The fields at the start that nothing at the end comes from, sorted. Empty if a part of the end is unknown."""
     reached = {origin.field for origins in end.fields.values() for origin in origins}
     return [] if end.unknown else sorted(field for field in start.fields if field not in reached)

@@ -1,4 +1,4 @@
-"""What the transforms of topic names do to a name. Each takes a name and the transform's settings, and gives the names it may become."""
+"""The effects of transforms on topic names. Each takes a name and the transform's settings, and returns the possible names after it."""
 
 import re
 from typing import NamedTuple
@@ -8,14 +8,14 @@ from lineage_bridge.sources.common.connect.transforms.transform import Transform
 
 
 class TopicName(NamedTuple):
-    """The name of a topic, or with `is_pattern` a regular expression that it matches: the data decides."""
+    """The name of a topic or, with `is_pattern`, a regular expression for it, because only the data determines the name."""
 
     text: str
     is_pattern: bool = False
 
     @property
     def regex(self) -> str:
-        """The pattern, or what matches the name alone."""
+        """The pattern, or one that matches only the name."""
         return self.text if self.is_pattern else re.escape(self.text)
 
 
@@ -24,17 +24,17 @@ _FORMAT = re.compile(r"\$\{(topic|timestamp)\}")
 
 
 def regex_router(topic: TopicName, transform: Transform) -> list[TopicName]:
-    """A name that the regex matches as a whole gets its first match replaced."""
+    """Replaces the first match in names that the regex matches as a whole."""
     return [_replaced(topic, transform.option("regex"), transform.option("replacement"))]
 
 
 def by_logical_table(topic: TopicName, transform: Transform) -> list[TopicName]:
-    """Debezium's way to lead the tables of a sharded database to one topic."""
+    """Debezium's ByLogicalTableRouter: routes the tables of a sharded database to one topic."""
     return [_replaced(topic, transform.option("topic.regex"), transform.option("topic.replacement"))]
 
 
 def timestamped(topic: TopicName, transform: Transform) -> list[TopicName]:
-    """The name gets a time."""
+    """Adds a time to the name."""
     text = transform.option("topic.format", default="${topic}-${timestamp}")
     time = re.sub(r"[A-Za-z]+", "[0-9A-Za-z]+", re.sub(r"'([^']*)'", "", transform.option("timestamp.format", default="yyyyMMdd")))
     pieces, end = [], 0
@@ -45,25 +45,25 @@ def timestamped(topic: TopicName, transform: Transform) -> list[TopicName]:
 
 
 def by_field(topic: TopicName, transform: Transform) -> list[TopicName]:
-    """The data tells the name; a record that does not tell may keep the one it has."""
+    """The data determines the name; records without the field may keep their name."""
     keeps = transform.is_on("skip.missing.or.null") or transform.is_on("skip.missing.or.empty")
     return [ANY, topic] if keeps else [ANY]
 
 
 def by_condition(topic: TopicName, _: Transform) -> list[TopicName]:
-    """A program tells the name, or keeps it."""
+    """A script determines the name, or keeps it."""
     return [ANY, topic]
 
 
 def outbox_topic(_: TopicName, transform: Transform) -> list[TopicName]:
-    """A column of the outbox tells the name."""
+    """A column of the outbox table determines the name."""
     text = transform.option("route.topic.replacement", default="outbox.event.${routedByValue}")
     pieces = [".+" if at % 2 else re.escape(piece) for at, piece in enumerate(re.split(r"(\$\{routedByValue\}|\$\d)", text))]
     return [TopicName("".join(pieces), is_pattern="$" in text)] if len(pieces) > 1 else [TopicName(text)]
 
 
 def change_case(topic: TopicName, transform: Transform) -> list[TopicName]:
-    """The name in another case: Guava's words for the cases."""
+    """Changes the case of the name; cases are called as in Guava."""
     if topic.is_pattern:
         return [ANY]
     words = re.split(r"[-_]", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", topic.text))

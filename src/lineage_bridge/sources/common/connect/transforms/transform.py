@@ -9,9 +9,8 @@ from lineage_bridge.sources.common.connect.transforms.records import KEY, VALUE
 
 @dataclass(frozen=True)
 class Transform:
-    """`alias` names it in the configuration, `kind` is its class without `$Key` or `$Value`, `options` its settings without their prefix.
-
-    `on`: the part it works on. `predicate`: the alias of the predicate it depends on, empty without one.
+    """`alias`: its name in the configuration. `kind`: its class without `$Key` or `$Value`. `options`: its settings without their prefix.
+    `on`: the part it works on. `predicate`: the alias of its predicate, empty without one.
     """
 
     alias: str
@@ -22,11 +21,11 @@ class Transform:
     negated: bool = False
 
     def option(self, *names: str, default: str = "") -> str:
-        """The setting of the first of these names that is there."""
+        """The first of these settings that exists."""
         return next((self.options[name].strip() for name in names if name in self.options), default)
 
     def options_list(self, *names: str) -> list[str]:
-        """A setting that is a list separated by commas."""
+        """A setting that is a comma-separated list."""
         return listed(self.option(*names))
 
     def pairs(self, *names: str) -> dict[str, str]:
