@@ -134,7 +134,7 @@ def kcql_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
 
 
 def iceberg_sink(view: ConnectorView, _topic: str, seen: str) -> list[FoundObject]:
-    """The listed tables, each of which gets all records unless a field of the records decides; without a list, that field names the table."""
+    """The listed tables, each of which gets all records unless a field decides; without a list, that field names the table."""
     tables = view.list_of(["iceberg.tables"])
     if tables:
         return [FoundObject(table, None, EvidenceKind.LISTED, maybe=bool(view.setting("iceberg.tables.route-field"))) for table in tables]

@@ -28,7 +28,7 @@ def compile_java(pattern: str, flags: int = 0) -> re.Pattern[str] | None:
 
 
 def replace_all_of(pattern: str, replacement: str, text: str) -> str | None:
-    """The result of Java's `matches` followed by `replaceFirst`; None if the pattern does not match the whole text or cannot be converted."""
+    """The result of Java's `matches` and then `replaceFirst`; None if the pattern does not match the whole text or cannot be converted."""
     compiled = compile_java(pattern)
     if compiled is None or not compiled.fullmatch(text):
         return None
