@@ -82,7 +82,7 @@ def _figure(run: Callable[[Path], Result], work: Path) -> Result:
     before = calibrate()
     try:
         figure = run(work)
-    except Exception as error:  # noqa: BLE001 - one figure that fails is told beside the others
+    except Exception as error:  # noqa: BLE001 - a figure that fails is reported beside the others
         report(f"failed: {error}")
         return {"failed": f"{type(error).__name__}: {error}"}
     return {"calibration": {"before": before, "after": calibrate()}, **figure}

@@ -40,7 +40,7 @@ def run(work: Path, *, quick: bool = False) -> Result:
         began = time.monotonic()
         extraction = alone(_extract, settings, secrets)
         out: Result = {"extraction": {**extraction, **_buckets(cloud, extraction["wall_s"])}}
-        out["extraction"]["started_after_s"] = round(min(one.at for one in cloud.asked) - began, 2)
+        out["extraction"]["started_after_s"] = round(min(call.at for call in cloud.asked) - began, 2)
         cloud.limits.on, cloud.limits.scale = False, _WIDE
         report("confluent: polling it unchanged")
         out["unchanged"] = alone(_polls, work / "polls.db", settings, secrets, (2, 5, 10) if quick else (20, 100, 200))
@@ -73,16 +73,16 @@ def _buckets(cloud: Cloud, wall_s: float) -> Result:
     names = dict(_keys(cloud))
     asked: dict[str, list[float]] = defaultdict(list)
     refused: dict[str, int] = defaultdict(int)
-    for one in cloud.asked:
-        bucket = "metrics" if one.plane == "metrics" else names.get(one.key, one.key)
-        asked[bucket].append(one.at)
-        refused[bucket] += one.status == 429
+    for call in cloud.asked:
+        bucket = "metrics" if call.plane == "metrics" else names.get(call.key, call.key)
+        asked[bucket].append(call.at)
+        refused[bucket] += call.status == 429
     buckets = {}
     for name, (calls, seconds) in sorted(least.items()):
         at = asked.pop(name, [])
         taken = max(at) - min(at) if at else 0.0
-        told = {"requests": len(at), "refused": refused[name], "least_requests": calls, "floor_s": seconds, "taken_s": round(taken, 2)}
-        buckets[name] = {**told, "ratio": round(taken / seconds, 2) if seconds else None}
+        figures = {"requests": len(at), "refused": refused[name], "least_requests": calls, "floor_s": seconds, "taken_s": round(taken, 2)}
+        buckets[name] = {**figures, "ratio": round(taken / seconds, 2) if seconds else None}
     longest = max(seconds for _, seconds in least.values())
     return {
         "buckets": buckets,
@@ -102,22 +102,22 @@ def _keys(cloud: Cloud) -> Iterator[tuple[str, str]]:
         if "key" in held:
             yield held["key"], name
         else:
-            yield from ((one["key"], f"{name} {ident}") for ident, one in held.items())
+            yield from ((item["key"], f"{name} {ident}") for ident, item in held.items())
 
 
 def _polls(path: Path, settings: dict[str, Any], secrets: dict[str, str], counts: tuple[int, ...]) -> Result:
-    """The memory held after so many polls, and what the last one told."""
+    """The memory held after so many polls, and the events of the last one."""
     os.environ.update(secrets)
     book = SourceRepository(StateDatabase(path))
     desk = SourceService({}, book)
-    told: list[Any] = []
+    delivered: list[Any] = []
     clock = [time.time_ns() // 1000]
-    poller = Poller(desk.records, book, lambda parcel: told.extend(_events(parcel.path, parcel.body)), lambda: clock[0])
+    poller = Poller(desk.records, book, lambda parcel: delivered.extend(_events(parcel.path, parcel.body)), lambda: clock[0])
     desk.add("bench", "confluent", settings, replace=False)
     process, cpu, began = psutil.Process(), time.process_time(), time.monotonic()
     held: dict[str, int] = {}
     for number in range(1, counts[-1] + 1):
-        told.clear()
+        delivered.clear()
         poller.poll(desk.record("bench"))
         poller.deliver()
         clock[0] += _INTERVAL_US
@@ -133,7 +133,7 @@ def _polls(path: Path, settings: dict[str, Any], secrets: dict[str, str], counts
         "cpu_s_per_poll": round((time.process_time() - cpu) / counts[-1], 2),
         "wall_s_per_poll": round((time.monotonic() - began) / counts[-1], 2),
         "snapshot_bytes": len(book.snapshot("bench") or b""),
-        "last_events": sorted({event.get("eventType", "none") for event in told}),
+        "last_events": sorted({event.get("eventType", "none") for event in delivered}),
     }
 
 

@@ -166,7 +166,7 @@ class _Watch(Thread):
         self.join()
 
     def run(self) -> None:
-        """Until told."""
+        """Run until stopped."""
         while not self.ended.wait(SAMPLE_S):
             for kind, size in resident(self.process).items():
                 self.peak[kind] = max(self.peak.get(kind, 0), size)

@@ -1,4 +1,4 @@
-"""search: by names and by what is said, in a store with a million names."""
+"""search: by names and by descriptions, in a store with a million names."""
 
 import json
 import time

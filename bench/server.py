@@ -44,8 +44,8 @@ class Running:
             if not self.process.is_running() or self.process.status() == psutil.STATUS_ZOMBIE:
                 break
             time.sleep(pause_s)
-        said = (self.data_dir / "said.log").read_text(errors="replace")[-2000:]
-        raise TimeoutError(f"{what} was not reached; the process said: {said}")
+        output = (self.data_dir / "output.log").read_text(errors="replace")[-2000:]
+        raise TimeoutError(f"{what} was not reached; the process wrote: {output}")
 
 
 @contextmanager
@@ -55,15 +55,15 @@ def started(command: str, data_dir: Path, port: int | None = None) -> Iterator[R
     port = port or free_port()
     environment = {key: value for key, value in os.environ.items() if not key.startswith("LINEAGE_BRIDGE_")}
     environment |= {"LINEAGE_BRIDGE_DATA_DIR": str(data_dir), "LINEAGE_BRIDGE_PORT": str(port), "LINEAGE_BRIDGE_LOG_LEVEL": "warning"}
-    with (data_dir / "said.log").open("ab") as said:
+    with (data_dir / "output.log").open("ab") as output:
         began = time.monotonic()
         child = subprocess.Popen(
             [sys.executable, "-m", "lineage_bridge.cli.main", command],
             env=environment,
             cwd=data_dir,
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
+            stdout=output,
+            stderr=output,
         )
         try:
             yield Running(psutil.Process(child.pid), port, data_dir, began)

@@ -81,12 +81,12 @@ def _kafka(path: Path, bootstrap: str, changed: list[str]) -> Result:
 def _polls(path: Path, kind: str, settings: dict[str, Any], requests: Callable[[], int], change: Callable[[], object]) -> Result:
     book = SourceRepository(StateDatabase(path))
     desk = SourceService({}, book)
-    told: list[bytes] = []
-    poller = Poller(desk.records, book, lambda parcel: told.append(_events(parcel)), lambda: time.time_ns() // 1000)
+    delivered: list[bytes] = []
+    poller = Poller(desk.records, book, lambda parcel: delivered.append(_events(parcel)), lambda: time.time_ns() // 1000)
     desk.add("bench", kind, settings, replace=False)
 
     def poll() -> Result:
-        told.clear()
+        delivered.clear()
         asked, clock = requests(), Clock().start()
         clock.calibrate()
         poller.poll(desk.record("bench"))
@@ -96,14 +96,14 @@ def _polls(path: Path, kind: str, settings: dict[str, Any], requests: Callable[[
         state = desk.record("bench").state
         if state.failures:
             raise RuntimeError(state.error)
-        events = [event for body in told for event in json.loads(body)]
+        events = [event for body in delivered for event in json.loads(body)]
         return {
             "requests": requests() - asked,
             "cpu_s": round(cpu, 2),
             "wall_s": round(wall, 2),
             "calibration": round(clock.calibration, 1),
             "events": dict(Counter(event.get("eventType", "DATASET") for event in events)),
-            "event_bytes": sum(map(len, told)),
+            "event_bytes": sum(map(len, delivered)),
             "unseen": len(state.unseen),
         }
 

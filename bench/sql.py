@@ -29,11 +29,11 @@ def run(*, quick: bool = False) -> Result:
 
 def _read(rounds: int, lengths: tuple[int, ...]) -> Result:
     book = list(cases())
-    told = Counter(case.dialect for case in book)
+    counts = Counter(case.dialect for case in book)
     # What is loaded and compiled at first use is no statement's cost.
     _book(book)
     return {
-        "answer_book": {dialect: _timed([case for case in book if case.dialect == dialect], rounds) for dialect, _ in told.most_common()},
+        "answer_book": {dialect: _timed([case for case in book if case.dialect == dialect], rounds) for dialect, _ in counts.most_common()},
         "long_script": {str(length): _long(length) for length in lengths},
     }
 

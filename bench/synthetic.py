@@ -22,10 +22,10 @@ _BATCH = 20_000
 
 def complete(job: str, run: int, inputs: Iterable[str], outputs: Iterable[str], columns: str = "") -> bytes:
     """One COMPLETE event of the `run`-th run; `columns` are the members of its outputs' facets."""
-    said = f',"facets":{{{columns}}}' if columns else ""
+    output_facets = f',"facets":{{{columns}}}' if columns else ""
     sides = (
         ",".join(f'{{"namespace":"{NAMESPACE}","name":"{name}"{facets}}}' for name in names)
-        for names, facets in ((inputs, ""), (outputs, said))
+        for names, facets in ((inputs, ""), (outputs, output_facets))
     )
     return (
         f'{{"eventType":"COMPLETE","eventTime":"2026-01-01T00:00:00Z","run":{{"runId":"{UUID(int=run, version=4)}"}},'

@@ -150,16 +150,9 @@ def test_modules_are_named_by_what_they_hold():
 
 MOST_LINES, MOST_MODULES, MOST_METHODS = 300, 15, 12
 LONG_FILES = {
-    "store/derive/run_shapes.py",
-    "graph/facts/events.py",
-    "graph/relations.py",
-    "ports.py",
-    "sources/common/ksqldb/translate.py",
-    "sources/common/registry/translate.py",
-    "store/query/reader.py",
-    "wiring.py",
+    "graph/facts/events.py",  # the facts of one event, in one pass
+    "graph/relations.py",  # the relations and their merge rules, as data
 }
-LARGE_PROTOCOLS = {"GraphReader"}
 
 
 def is_data(module: Path) -> bool:
@@ -187,7 +180,7 @@ def test_protocols_are_small():
     protocols = [node for _, node in classes() if any("Protocol" in ast.unparse(base) for base in node.bases)]
     assert len(protocols) > 5
     methods = {node.name: sum(isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) for child in node.body) for node in protocols}
-    assert {name for name, count in methods.items() if count > MOST_METHODS} <= LARGE_PROTOCOLS
+    assert {name: count for name, count in methods.items() if count > MOST_METHODS} == {}
 
 
 def test_a_class_name_belongs_to_one_module():

@@ -45,7 +45,7 @@ SAME_IDEA = _words(
     SourceService Statement TaskRepository TaskService Window _Lag
     """
 )
-"""Class names that stand in several modules for one idea: as a layer has it, and as the API shows it."""
+"""Class names that several modules may use: a port and its implementation, a value and its form in the API or the demo, or local terms."""
 
 _PHRASES = re.compile(r"\b(?:" + "|".join(BANNED_PHRASES) + r")\b", re.IGNORECASE)
 

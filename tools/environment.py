@@ -54,7 +54,7 @@ def works() -> bool:
 
 
 def pip(*arguments: str | Path) -> None:
-    """Runs the environment's pip; raises CalledProcessError when it fails, after it has told why."""
+    """Runs the environment's pip; raises CalledProcessError when it fails, with its own message printed before."""
     quiet = ("--quiet", "--disable-pip-version-check", "--no-input")
     subprocess.run([PYTHON, "-m", "pip", "install", *quiet, *arguments], check=True, cwd=ROOT)
 
@@ -72,7 +72,7 @@ def install(name: str) -> None:
 
 
 def main() -> int:
-    """Returns 0, or 1 after the failure has been told in one line."""
+    """Returns 0, or 1 after one line about the failure."""
     name = sys.argv[1]
     if is_installed(name):
         return 0

@@ -10,18 +10,18 @@ from tools.oracle import flink, scripts
 def main() -> None:
     """One line per case: a digest of what was asked, and the flows or the reason why the planner has none."""
     cases = {case.name: case for case in planned_cases()}
-    told = defaultdict(list)
+    answers = defaultdict(list)
     for name, kind, *fields in flink.plan({name: scripts.statements_for(case) for name, case in cases.items()}):
-        told[name].append((kind, fields))
-    lines = [f"{json.dumps(name)}: {json.dumps(_answer(case, told[name]))}" for name, case in sorted(cases.items())]
+        answers[name].append((kind, fields))
+    lines = [f"{json.dumps(name)}: {json.dumps(_answer(case, answers[name]))}" for name, case in sorted(cases.items())]
     PLANNER.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
-def _answer(case: Case, told: list[tuple[str, list[str]]]) -> dict[str, object]:
-    kind, rest = told[-1]
+def _answer(case: Case, answers: list[tuple[str, list[str]]]) -> dict[str, object]:
+    kind, rest = answers[-1]
     if kind == "unplanned":
         return {"asked": case.digest, "unplanned": rest[0][:160]}
-    flows = [fields for kind, fields in told if kind == "flow"]
+    flows = [fields for kind, fields in answers if kind == "flow"]
     named = {(_name(case, source), column, _name(case, sink), target) for source, column, sink, target in flows}
     return {"asked": case.digest, "columns": sorted(named)}
 

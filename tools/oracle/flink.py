@@ -17,7 +17,7 @@ PLANNER = "flink-table-planner.jar"
 
 
 def jars() -> list[Path]:
-    """The archives of the locked version. Raises CalledProcessError when pip cannot fetch it, after pip has told why."""
+    """The archives of the locked version. Raises CalledProcessError when pip cannot fetch it, which prints the reason itself."""
     libraries = installed("flink") / "pyflink" / "lib"
     # The loader hides the planner's classes from those who would ask it; inside lies the planner itself.
     (loader,) = libraries.glob(LOADER)
@@ -33,7 +33,7 @@ def jars() -> list[Path]:
 def plan(scripts: Mapping[str, Sequence[str]]) -> list[list[str]]:
     """What `Oracle.java` tells of each script (name to statements), line by line in fields.
 
-    Raises CalledProcessError when it does not compile or ends early, after it has told why. Exits without a compiler.
+    Raises CalledProcessError when it does not compile or ends early, with its own message printed before. Exits without a compiler.
     """
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else "java"

@@ -81,10 +81,10 @@ class SqlglotScript:
             at = (err.token.line, err.token.column) if err.token is not None else (tokens[0].line, _column(tokens[0]))
             lineage.errors.append(Fault(*at, err.message))
         except SqlglotError as err:
-            told = (getattr(err, "errors", None) or [{}])[0]
+            details = (getattr(err, "errors", None) or [{}])[0]
             lineage = self._scanned(tokens)
-            message = str(told.get("description") or str(err).splitlines()[0])
-            lineage.errors.append(Fault(told.get("line") or tokens[0].line, told.get("col") or _column(tokens[0]), message))
+            message = str(details.get("description") or str(err).splitlines()[0])
+            lineage.errors.append(Fault(details.get("line") or tokens[0].line, details.get("col") or _column(tokens[0]), message))
         return lineage
 
     def _parsed(self, text: str, tokens: list[PlainToken]) -> exp.Expr | None:

@@ -107,8 +107,8 @@ class StreamingScript:
         if whole and physical and len(physical) == len(named) and set(physical) != set(named):
             relation = relation.renamed(physical)
             named = physical
-        told = [*map(TableColumn, named), *computed] if whole else None
-        table = self.catalog.add_table(Table(statement.name, told, options, statement.keys, statement.comment))
+        known = [*map(TableColumn, named), *computed] if whole else None
+        table = self.catalog.add_table(Table(statement.name, known, options, statement.keys, statement.comment))
         write(table.name, [name for name, _ in relation.columns], relation, lineage)
 
     @_take.register

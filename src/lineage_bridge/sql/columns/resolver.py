@@ -219,11 +219,11 @@ class Resolver(Calls):
         if view.name in self.reading.views:
             raise StatementError(f"the view {written(view.name)} is made of itself", None)
         self.reading.views.append(view.name)
-        told = len(self.reading.faults)
+        reported = len(self.reading.faults)
         with self.reading.catalog.at(view.home):
             found = columns_of(view.query, self.reading).renamed(view.columns)
         # Errors in a view were reported where it is defined.
-        del self.reading.faults[told:]
+        del self.reading.faults[reported:]
         self.reading.views.pop()
         return found
 

@@ -73,10 +73,10 @@ def parsed(text: str, places: Sequence[Token]) -> exp.Expr:
     try:
         found = _Plain().parse(text)
     except ParseError as err:
-        told = err.errors[0] if err.errors else {}
-        line = told.get("line")
+        details = err.errors[0] if err.errors else {}
+        line = details.get("line")
         token = places[min(line, len(places)) - 1] if isinstance(line, int) and places else None
-        raise StatementError(str(told.get("description") or "this is not understood").rstrip("."), token) from err
+        raise StatementError(str(details.get("description") or "this is not understood").rstrip("."), token) from err
     except SqlglotError as err:
         raise StatementError(str(err).splitlines()[0], places[0] if places else None) from err
     if len(found) != 1 or found[0] is None or isinstance(found[0], exp.Command):
