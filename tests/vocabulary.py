@@ -14,9 +14,10 @@ def _words(text: str) -> frozenset[str]:
 
 BANNED_NAMES = _words(
     """
-    _tell alias_word Bookkeeper Carried claim_said Control Delivery dirty Estate Frame FrameError FrameKind FrameReader Gate
-    greeting Heard Knowledge Known Outgoing Parcel parcels Presence present_day Pulse Remade source_book source_desk SourceBook
-    SourceDesk Standing Stir Stretch task_book TaskBook TaskDesk tell_logs Teller Telling Turns unsearched unstitched
+    _tell alias_word Book Bookkeeper Carried claim_said Control Delivery dirty Estate Firsts Frame FrameError FrameKind FrameReader
+    Gate greeting Growth Heard Knowledge Known Meaning Outgoing Parcel parcels Presence present_day Presents Pulse Remade Remark
+    remark remarks respaced respelt Saying source_book source_desk SourceBook SourceDesk Standing Stated Stir Stretch task_book
+    TaskBook TaskDesk tell_logs Teller Telling Told Turns unsearched unstitched Word
     """
 )
 """Identifiers, wherever they are: of classes, functions, parameters, members and variables."""
@@ -33,6 +34,7 @@ BANNED_TABLES = _words(
 BANNED_COLUMNS = _words("about forming reached sprouted subject part place")
 
 BANNED_PHRASES = (
+    "by the word of",
     "are none that",
     "no more than is",
     "telling of",
@@ -41,8 +43,8 @@ BANNED_PHRASES = (
 
 SAME_IDEA = _words(
     """
-    Change Column Credential Dataset Entry Group Job Link Moment Reached Run RunLink SchemaVersion SourceKinds SourceRepository
-    SourceService Statement TaskRepository TaskService Window _Lag
+    Annotation Change Column Credential Dataset Entry Group Job Link Moment Reached Run RunLink SchemaVersion SourceKinds
+    SourceRepository SourceService TaskRepository TaskService Window _Lag
     """
 )
 """Class names that several modules may use: a port and its implementation, a value and its form in the API or the demo, or local terms."""
