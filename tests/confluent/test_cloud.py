@@ -158,7 +158,7 @@ def test_an_environment_must_be_named(served: Asker):
     assert found == [one["id"] for one in served.cloud.estate["kafka_clusters"]]
 
 
-def test_addresses_that_are_told_lead_on(served: Asker):
+def test_addresses_in_answers_can_be_followed(served: Asker):
     (registry,) = served.all("/srcm/v3/clusters", "cloud", environment=PROD)
     assert served.get(registry["spec"]["http_endpoint"] + "/contexts", "registry lsrc-p7rod1").json() == [":.:", ":.partners:"]
     cluster = next(one for one in served.all("/cmk/v2/clusters", "cloud", environment=PROD) if one["id"] == ORDERS)
@@ -179,7 +179,7 @@ def test_topics_are_not_paged(served: Asker):
     assert served.get(f"{KAFKA}/topics/none", f"kafka {ORDERS}").json()["error_code"] == 40403
 
 
-def test_lag_is_told_on_dedicated_clusters_only(served: Asker):
+def test_lag_is_reported_on_dedicated_clusters_only(served: Asker):
     refused = set()
     for cluster in served.cloud.estate["kafka_clusters"]:
         group = next(
@@ -434,7 +434,7 @@ def test_a_list_may_break_off_or_go_in_a_circle(own: Asker):
     assert own.client.post("/v2/metrics/cloud/query", params={"page_token": token}, auth=own.auth("metrics"), json=QUERY).status_code == 500
 
 
-def test_what_changes_is_told_at_once_or_later(own: Asker):
+def test_changes_are_visible_at_once_or_later(own: Asker):
     estate = own.cloud.estate
     changes.add_topic(estate, ORDERS, "brand-new")
     changes.delete_topic(estate, ORDERS, "order-events")
@@ -497,7 +497,7 @@ def test_two_clusters_share_a_bootstrap_and_names_of_topics():
     assert len(names[DEV] & names[TEST]) > 5
 
 
-def test_the_floor_is_told_for_each_limit():
+def test_each_rate_limit_has_a_minimum_of_calls():
     told = minimum_calls(build())
     assert {name.partition(" ")[0] for name in told} == {"cloud", "kafka", "registry", "flink", "ksqldb", "tableflow", "metrics"}
     assert told["ksqldb lksqlc-k1or"] == (2, 0.0)

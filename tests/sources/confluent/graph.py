@@ -1,4 +1,4 @@
-"""What was told, in a store, as edges that can be held against the expectation."""
+"""Folds observations into a store and reads the edges, for comparison with the expected ones."""
 
 import json
 from collections import defaultdict
@@ -25,11 +25,11 @@ SYSTEMS = {
     "tableflow": "tableflow",
     "producer": "producers",
 }
-"""What stands before the name of a job, to the system that tells it."""
+"""Prefix of a job's name to the system that reports the job."""
 
 
 def exported(*seen: Observation) -> list[bytes]:
-    """All lines of the graph that some polls make."""
+    """The exported lines of the graph that observations make."""
     with opened() as writer:
         aliases = [body for one in seen for path, body in outbox_messages(one) if path.endswith("aliases")]
         apply(writer, [operator(_added(body), place=90_000 + at) for at, body in enumerate(aliases)])
@@ -43,7 +43,7 @@ def _added(body: bytes) -> bytes:
 
 
 class Graph:
-    """The edges of exported lines, the datasets and jobs, and the names that they go by."""
+    """The edges, datasets and jobs of exported lines, and the canonical names of datasets."""
 
     def __init__(self, lines: Iterable[bytes]) -> None:
         self._lines: dict[str, list[Line]] = defaultdict(list)
@@ -56,12 +56,12 @@ class Graph:
         self.edges |= {edge for edge in self._ports() if (edge.job, edge.source or edge.target) not in told}
 
     def spelt(self, edge: Edge) -> Edge:
-        """An edge between the names that the graph goes by."""
+        """An edge with canonical names."""
         source, target = ((*self.name(end[:2]), *end[2:]) if end else None for end in (edge.source, edge.target))
         return edge._replace(source=source, target=target)
 
     def name(self, dataset: Name) -> Name:
-        """The name that a dataset goes by."""
+        """The canonical name of a dataset."""
         return self._canonical.get(dataset, dataset)
 
     def _flows(self) -> Iterator[Edge]:
@@ -92,12 +92,12 @@ def _edge(what: str, source: Name | Column | None, target: Name | Column | None,
 
 
 def system(job: str) -> str:
-    """The system that tells of a job, by its name."""
+    """The system that reports a job, by the job's name."""
     return SYSTEMS.get(job.partition("/")[0], "connect")
 
 
 def differences(graph: Graph, expected: Iterable[Edge], systems: Iterable[str]) -> dict[str, list[str]]:
-    """`missing` and `extra` edges of some systems, as lines that are sorted by job."""
+    """The `missing` and `extra` edges of some systems, as lines sorted by job."""
     wanted = {edge for edge in map(graph.spelt, expected) if edge.system in set(systems)}
     found = {edge for edge in graph.edges if edge.system in set(systems)}
     named = {"missing": wanted - found, "extra": found - wanted}
@@ -114,12 +114,12 @@ def _told(edge: Edge) -> str:
 
 
 def under_way(lines: list[bytes]) -> list[bytes]:
-    """Lines, where a run that goes on is no other than one that has only started."""
+    """The lines, with the state START replaced by RUNNING."""
     return [line.replace(b'"state":"START"', b'"state":"RUNNING"') for line in lines]
 
 
 def kept(snapshot: Snapshot) -> Any:
-    """A snapshot as the poller keeps it, without what each poll counts: when producers were last seen, and whose turn it is."""
+    """A snapshot as the poller stores it, without members that every poll changes: when producers were last seen, and rotations."""
     return _steady(json.loads(json.dumps(snapshot)))
 
 

@@ -1,4 +1,4 @@
-"""One plane of a small estate, polled again and again; snapshots go by way of JSON, as the poller keeps them."""
+"""Polls one plane of a small organization repeatedly. Snapshots are encoded as JSON in between, as the poller stores them."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ SECRET = "hunter2-in-clear"  # what must be found nowhere
 
 
 class Polling:
-    """`url`: where the plane's system is; `now_us`: the time of the next poll."""
+    """A plane whose system is `server`. `now_us`: the time of the next poll."""
 
     def __init__(self, server: Standin, planes: Callable[[PlaneContext], Planes], around: SharedMetadata, **settings: Any) -> None:
         self.server, self.planes, self.around, self.now_us = server, planes, around, T0
@@ -46,7 +46,7 @@ class Polling:
         return plane
 
     def poll(self, minutes: int = 5) -> Observation:
-        """What is told, `minutes` before the next poll."""
+        """Poll; the next poll is `minutes` later."""
         plane = self.plane
         assert not plane.unavailable_reason()
         fetched = plane.fetch(self.snapshot, self.now_us)
@@ -56,7 +56,7 @@ class Polling:
         return seen
 
     def gone(self) -> Observation:
-        """What is told once the whole scope is gone."""
+        """Translate the end of the whole scope."""
         seen = self.plane.translate(self.plane.empty_answer(), self.snapshot, self.around, self.now_us)
         self.keep(seen, 5)
         return seen
@@ -75,7 +75,7 @@ class Polling:
 
 @contextmanager
 def polling(api: Api, planes: Callable[[PlaneContext], Planes], around: SharedMetadata, **settings: Any) -> Iterator[Polling]:
-    """A plane's system as `api` has it, and the plane."""
+    """A plane and its system, which answers as `api` does."""
     with standing(Standin(api, f"KEY:{SECRET}")) as server:
         made = Polling(server, planes, around, **settings)
         yield made
@@ -83,7 +83,7 @@ def polling(api: Api, planes: Callable[[PlaneContext], Planes], around: SharedMe
 
 
 def topics(*names: str, **more: Any) -> SharedMetadata:
-    """What is known of topics: the cluster has them, and each has the columns `id`, `total` and, in its key, `shop`."""
+    """Shared metadata of topics: the cluster has them, and each has the columns `id`, `total` and, in its key, `shop`."""
     fields = tuple(SchemaField(name=name, type="STRING") for name in ("id", "total"))
     schemas = {((SPACE, name), VALUE): TopicSchema(fields, f"{name}-value version 1") for name in names}
     schemas |= {((SPACE, name), KEY): TopicSchema((SchemaField(name="shop", type="STRING"),)) for name in names}
@@ -92,14 +92,14 @@ def topics(*names: str, **more: Any) -> SharedMetadata:
 
 
 def bare(value: Any) -> Any:
-    """Facets without what every facet has."""
+    """Facets without `_producer` and `_schemaURL`."""
     if isinstance(value, dict):
         return {key: bare(inner) for key, inner in value.items() if key not in ("_producer", "_schemaURL")}
     return [bare(inner) for inner in value] if isinstance(value, list) else value
 
 
 def edges(seen: Observation) -> list[str]:
-    """Every flow that is stated: `source > target`, and each column's."""
+    """Every flow in lineage facets, `source > target`, and those of columns."""
     found = []
     for event in seen.events:
         told = event.get("job", {}).get("facets", {}).get("lineage", {"entries": []})

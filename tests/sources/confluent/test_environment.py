@@ -48,7 +48,7 @@ def test_without_a_cloud_key_there_is_no_source() -> None:
     assert source_from_environment({"LINEAGE_BRIDGE_CONFLUENT_CLOUD_API_KEY": "k"}) == {}
 
 
-def test_keys_of_clusters_that_are_no_json_are_told_without_their_text() -> None:
+def test_invalid_cluster_credentials_are_reported_without_their_text() -> None:
     with pytest.raises(ConfigError) as refused:
         source_from_environment({**EVERY, "LINEAGE_BRIDGE_CLUSTER_CREDENTIALS": '{"lkc-1": {"api_key": "hush"}}'})
     assert "CLUSTER_CREDENTIALS" in str(refused.value)

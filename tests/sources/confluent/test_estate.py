@@ -1,4 +1,4 @@
-"""The whole estate of the stand-in, observed and folded: every edge that is expected is there, and none that is not."""
+"""The whole estate of the stand-in, observed and folded: exactly the expected edges are there."""
 
 import json
 import logging
@@ -33,7 +33,7 @@ def observer(cloud: Cloud) -> Iterator[ConfluentObserver]:
 
 @pytest.fixture(scope="module")
 def first(observer: ConfluentObserver) -> tuple[Observation, str]:
-    """The first poll, and what was logged at it."""
+    """The first poll and its log output."""
     logged: list[str] = []
 
     class Keeping(logging.Handler):
@@ -59,8 +59,8 @@ def lines(first: tuple[Observation, str]) -> list[bytes]:
 @pytest.mark.parametrize("system", [system.__name__ for system in SYSTEMS])
 def test_every_edge_that_is_expected_is_there_and_none_that_is_not(cloud: Cloud, lines: list[bytes], system: str) -> None:
     found = differences(Graph(lines), expected(cloud.estate), [SYSTEM_OF.get(system, system)])
-    told = [f"{word} {len(edges)}, such as:\n" + "\n".join(edges[:SHOWN]) for word, edges in found.items() if edges]
-    assert not told, "\n".join(told)
+    problems = [f"{word} {len(edges)}, such as:\n" + "\n".join(edges[:SHOWN]) for word, edges in found.items() if edges]
+    assert not problems, "\n".join(problems)
 
 
 def test_topics_go_by_their_own_names(cloud: Cloud, lines: list[bytes]) -> None:
@@ -70,7 +70,7 @@ def test_topics_go_by_their_own_names(cloud: Cloud, lines: list[bytes]) -> None:
     assert [(name, graph.name(name)) for name in named if graph.name(name)[1] != name[1]] == []
 
 
-def test_of_an_estate_that_did_not_change_only_heartbeats_are_told(observer: ConfluentObserver, first: tuple[Observation, str]) -> None:
+def test_an_unchanged_estate_gets_heartbeats_only(observer: ConfluentObserver, first: tuple[Observation, str]) -> None:
     seen, snapshot = first[0], json.loads(json.dumps(first[0].snapshot))
     again = observer.observe(snapshot, NO_METADATA, NOW + POLL_US)
     assert Counter(event.get("eventType", "dataset") for event in again.events).keys() == {"RUNNING"}
@@ -81,7 +81,7 @@ def test_of_an_estate_that_did_not_change_only_heartbeats_are_told(observer: Con
     assert {event["run"]["runId"] for event in again.events} <= begun
 
 
-def test_no_secret_is_told_kept_or_logged(cloud: Cloud, first: tuple[Observation, str]) -> None:
+def test_no_secret_is_emitted_stored_or_logged(cloud: Cloud, first: tuple[Observation, str]) -> None:
     seen, logged = first
     assert logged
     places = {"events": b"\n".join(map(encode, seen.events)).decode(), "snapshot": json.dumps(seen.snapshot), "log": logged}
@@ -92,7 +92,7 @@ def test_no_secret_is_told_kept_or_logged(cloud: Cloud, first: tuple[Observation
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-def test_an_extraction_that_was_killed_and_started_again_gives_the_same_graph(
+def test_an_interrupted_extraction_that_starts_again_gives_the_same_graph(
     observer: ConfluentObserver, first: tuple[Observation, str], lines: list[bytes], share: float
 ) -> None:
     planes = len(first[0].snapshot["planes"])

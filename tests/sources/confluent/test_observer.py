@@ -1,4 +1,4 @@
-"""What the composite does with planes: each fails, ends and vanishes by itself. The planes are scripts, the control plane a stand-in."""
+"""The observer with scripted planes and a stand-in for the control plane: each plane fails, ends and disappears by itself."""
 
 import threading
 from collections.abc import Iterator
@@ -31,13 +31,13 @@ def cluster(name: str, server: str) -> dict[str, Any]:
 
 
 class Org:
-    """Two environments; the clusters of each are what a test makes of them."""
+    """An organization with two environments. Tests change the clusters of each."""
 
     def __init__(self) -> None:
         self.clusters = {"env-1": [cluster("lkc-1", "a"), cluster("lkc-2", "b")], "env-2": [cluster("lkc-3", "b")]}
         self.environments = ["env-1", "env-2"]
         self.answers: dict[str, Any] = {}
-        """Plane key to what its fetch gives: a list of topics, or an error."""
+        """Plane key to what its fetch returns: a list of topics, or an error."""
         self.asked: list[str] = []
         self.around: dict[str, SharedMetadata] = {}
         self.holding = threading.Event()
@@ -121,7 +121,7 @@ def said(seen: Observation) -> list[str]:
     return [f"{event['dataset']['namespace']} {event['dataset']['name']}" for event in seen.events]
 
 
-def test_every_plane_is_told_once_and_then_only_what_changes(observer: ConfluentObserver, org: Org) -> None:
+def test_every_plane_is_translated_once_and_then_only_its_changes(observer: ConfluentObserver, org: Org) -> None:
     first = observer.observe(None, NO_METADATA, NOW)
     assert said(first) == [f"env-{env} +orders" for env in ("1/lkc-1", "1/lkc-2", "2/lkc-3") for _ in "x"] * 2
     again = observer.observe(first.snapshot, NO_METADATA, NOW)
@@ -211,7 +211,7 @@ def test_what_is_done_is_passed_over(observer: ConfluentObserver, org: Org) -> N
     assert sorted(org.asked) == sorted(step.plane.key for step in steps[1:])
 
 
-def test_planes_know_what_was_told_before_them_and_nothing_stale(observer: ConfluentObserver, org: Org) -> None:
+def test_planes_use_metadata_of_earlier_stages_and_nothing_stale(observer: ConfluentObserver, org: Org) -> None:
     first = observer.observe(None, NO_METADATA, NOW)
     org.answers["topics env-1/lkc-1"] = ["clicks"]
     stale = observer.shared_metadata(first.snapshot)
@@ -255,7 +255,7 @@ def test_a_test_tries_every_plane(observer: ConfluentObserver, org: Org) -> None
     assert checks["topics env-1/lkc-1"].works
 
 
-def test_a_secret_that_cannot_be_had_is_told_by_its_name(observer: ConfluentObserver, org: Org) -> None:
+def test_a_missing_secret_is_named(observer: ConfluentObserver, org: Org) -> None:
     org.answers["topics env-1/lkc-1"] = ConfigError("the variable KAFKA_SECRET is not set")
     outcomes = {step.plane.key: step.plane for step in observer.steps(None, NO_METADATA, NOW)}
     assert (outcomes["topics env-1/lkc-1"].state, outcomes["topics env-1/lkc-1"].why) == (FAILED, ("the variable KAFKA_SECRET is not set",))

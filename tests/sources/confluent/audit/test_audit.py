@@ -109,7 +109,7 @@ def facets(seen: Observation) -> dict[str, Json]:
         (f"{ROOT}/cloud-cluster=lkc-9", Resource("other", "", "", "env-1", "lkc-9")),
     ],
 )
-def test_resources_are_told_by_their_crn(subject: str, resource: Resource):
+def test_resources_are_named_by_their_crn(subject: str, resource: Resource):
     request = parse_request(event("CreateSomething", subject))
     assert request is not None
     assert request.resource == resource
@@ -132,7 +132,7 @@ def test_resources_are_told_by_their_crn(subject: str, resource: Resource):
         ("flink.Authenticate", "io.confluent.flink.server/authentication", {}, ""),
     ],
 )
-def test_what_changes_is_told_by_the_method(method: str, kind: str, data: Json, part: str):
+def test_the_method_says_whether_a_request_changes_something(method: str, kind: str, data: Json, part: str):
     request = parse_request(event(method, TOPIC, kind=kind, **data))
     assert request is not None
     assert request.category == part
@@ -235,7 +235,7 @@ def test_who_changed_what_lies_on_what_was_changed():
     assert not told(event("CreateConnector", CONNECTOR, 1), before=seen.snapshot).events
 
 
-def test_who_was_checked_is_told_at_most_hourly():
+def test_access_checks_are_emitted_at_most_hourly():
     first = told(produced("app"), produced("app", 1), produced("intruder", 2, granted=False))
     assert [(one["client"], one["granted"]) for one in facets(first)["orders"]["access"]] == [("intruder", False), ("app", True)]
     again = told(produced("app", 5), before=first.snapshot, now=NOW + 2 * HOUR)
@@ -246,7 +246,7 @@ def test_who_was_checked_is_told_at_most_hourly():
     assert [one["client"] for one in facets(late)["orders"]["access"]] == ["other", "app", "intruder"]
 
 
-def test_what_becomes_known_later_is_told_then():
+def test_what_becomes_known_later_is_emitted_then():
     first = told(event("CreateConnector", CONNECTOR), known=NO_METADATA)
     assert not first.events
     assert list(facets(told(before=first.snapshot))) == ["orders-sink"]

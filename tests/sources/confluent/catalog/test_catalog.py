@@ -72,7 +72,7 @@ def polling(monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
         yield Polling(cloud)
 
 
-def test_what_is_said_of_topics(polling: Polling) -> None:
+def test_the_facets_of_topics(polling: Polling) -> None:
     told = polling.told()
     assert sorted(told) == ["cards", "clicks", "customers", "high-value-orders", "orders", "orders.v2", "payments", "users"]
     orders = told["orders"]
@@ -89,7 +89,7 @@ def test_what_is_said_of_topics(polling: Polling) -> None:
     assert polling.last[PROD].snapshot == snapshot
 
 
-def test_what_others_know_of_it(polling: Polling) -> None:
+def test_what_it_shares_with_other_planes(polling: Polling) -> None:
     polling.poll()
     known = polling.plane().shared_metadata(json.loads(json.dumps(polling.last[PROD].snapshot)))
     assert known.tags[(f"confluent://{PROD}/{PAYMENTS}", "cards")] == {"PCI", "PII"}
@@ -99,7 +99,7 @@ def test_what_others_know_of_it(polling: Polling) -> None:
     assert (SPACE, "customers") not in known.described
 
 
-def test_only_what_changed_is_told_and_removal_is(polling: Polling) -> None:
+def test_only_changes_and_removals_are_reported(polling: Polling) -> None:
     polling.poll()
     polling.entity("orders")["attributes"]["owner"] = "sales team"
     polling.entity("payments")["businessMetadata"] = {}
@@ -119,7 +119,7 @@ def test_only_what_changed_is_told_and_removal_is(polling: Polling) -> None:
     assert {name: sorted(facets) for name, facets in polling.told().items()} == {"cards": ["ownership", "tags"]}
 
 
-def test_a_part_that_fails_keeps_what_was_told(polling: Polling) -> None:
+def test_a_part_that_fails_keeps_its_snapshot(polling: Polling) -> None:
     polling.poll()
     polling.cloud.fail(f"/registry/{LSRC}/catalog/v1/entity", "broken")
     seen = polling.poll()

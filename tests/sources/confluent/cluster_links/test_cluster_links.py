@@ -115,7 +115,7 @@ def test_what_does_not_change_is_a_heartbeat(cluster: Polling):
     assert cluster.poll().snapshot == first.snapshot
 
 
-def test_the_source_is_named_as_it_is_known(cluster: Polling, api: Api):
+def test_the_source_of_a_mirror_has_the_namespace_that_others_know(cluster: Polling, api: Api):
     api.sources["east"] = "lkc-foreign"
     assert edges(cluster.poll())[0].startswith("kafka://lkc-foreign bills")
     cluster.around = SharedMetadata((ClusterMetadata("lkc-foreign", "kafka://broker.example.org:9092"),))
@@ -149,7 +149,7 @@ def test_a_run_ends_when_no_mirror_copies(cluster: Polling, api: Api, statuses: 
     assert runs(again) != runs(first)
 
 
-def test_what_has_copied_before_it_was_seen_is_told_once(cluster: Polling, api: Api):
+def test_a_link_that_copied_before_it_was_seen_is_reported_once(cluster: Polling, api: Api):
     api.mirrors = dict.fromkeys(api.mirrors, "STOPPED")
     seen = cluster.poll()
     assert told(seen) == ["COMPLETE cluster-link/east"]
@@ -185,7 +185,7 @@ def test_a_cluster_that_is_no_more_takes_its_links_along(cluster: Polling):
     assert told(cluster.gone()) == ["ABORT cluster-link/east"]
 
 
-def test_a_cluster_that_knows_no_links_has_none(cluster: Polling):
+def test_a_cluster_without_the_call_has_no_links(cluster: Polling):
     cluster.server.failing["/kafka"] = Reply(404, {})
     assert not cluster.poll().events
 

@@ -97,7 +97,7 @@ def lines(reader: Reader, polled: Polling) -> list[str]:
     return [*map(reader.line, seen.events), *(f"unseen {one.what}" for one in seen.unseen)]
 
 
-def test_both_sides_of_each_connector_are_told_with_columns(plane: Polling) -> None:
+def test_both_sides_of_each_connector_are_reported_with_columns(plane: Polling) -> None:
     seen = plane.poll()
     orders, users = f"{SPACE} shop.public.orders", f"{SPACE} shop.public.users"
     lake = "s3://lake topics/shop.public.orders"
@@ -226,20 +226,20 @@ def test_a_listing_that_fails_is_an_error_and_ends_nothing(plane: Polling, reply
     assert lines(reader, plane) == ["RUNNING cdc #1", "RUNNING to/lake #1"]
 
 
-def test_nobody_there_is_said_so(plane: Polling) -> None:
+def test_an_unreachable_service_is_an_error(plane: Polling) -> None:
     settings = plane.settings.model_copy(update={"url": "http://127.0.0.1:9"})
     plane.settings, plane.clients.settings = settings, settings
     with pytest.raises(UnreachableError):
         plane.poll()
 
 
-def test_without_a_cloud_key_the_plane_says_what_it_lacks(plane: Polling) -> None:
+def test_without_a_cloud_key_the_plane_is_unavailable(plane: Polling) -> None:
     plane.settings = plane.settings.model_copy(update={"cloud": None})
     assert plane.plane.unavailable_reason() == "no Cloud API key is set (cloud)"
 
 
 @pytest.mark.parametrize("part", ["id", "info", "status"])
-def test_a_connector_of_which_a_part_is_told_stays_as_it_was(plane: Polling, cloud: Cloud, part: str) -> None:
+def test_a_connector_that_is_listed_in_part_stays_as_it_was(plane: Polling, cloud: Cloud, part: str) -> None:
     reader = Reader()
     lines(reader, plane)
     del cloud.connectors["cdc"][part]
@@ -250,7 +250,7 @@ def test_a_connector_of_which_a_part_is_told_stays_as_it_was(plane: Polling, clo
     assert len(plane.server.asked) == 1
 
 
-def test_offsets_that_are_not_told_are_unseen_and_asked_again(plane: Polling) -> None:
+def test_missing_offsets_are_unseen_and_asked_for_again(plane: Polling) -> None:
     reader = Reader()
     plane.server.failing = {f"{PATH}/cdc": Reply(503, {}), f"{PATH}/to": Reply(404, {"errors": [{"detail": "not for this plugin"}]})}
     lost = ["unseen connector cdc: offsets", "unseen connector to/lake: offsets"]
@@ -264,7 +264,7 @@ def test_offsets_that_are_not_told_are_unseen_and_asked_again(plane: Polling) ->
     assert not plane.poll().unseen
 
 
-def test_a_plugin_of_ones_own_is_asked_once_and_its_settings_are_not_told(plane: Polling, cloud: Cloud) -> None:
+def test_a_custom_plugin_is_asked_for_once_and_its_configuration_is_not_emitted(plane: Polling, cloud: Cloud) -> None:
     cloud.connectors = {"own": connector(OWN, "sink")}
     seen = bare(plane.poll().events[0])
     assert seen["job"]["facets"]["confluent_connector"]["connector_class"] == "com.acme.AcmeSink"
@@ -275,7 +275,7 @@ def test_a_plugin_of_ones_own_is_asked_once_and_its_settings_are_not_told(plane:
     assert sum("custom-connector-plugins" in target for target in plane.server.asked) == 1
 
 
-def test_a_class_of_ones_own_is_known_by_a_mapping(plane: Polling, cloud: Cloud) -> None:
+def test_a_custom_class_is_understood_by_a_mapping(plane: Polling, cloud: Cloud) -> None:
     cloud.connectors = {"own": connector({**OWN, "acme.shop": "north"}, "sink")}
     mapping = {
         "classes": ["com.acme.AcmeSink"],
@@ -290,7 +290,7 @@ def test_a_class_of_ones_own_is_known_by_a_mapping(plane: Polling, cloud: Cloud)
     assert seen.events[0]["run"]["facets"]["kafka_connect"]["config"]["acme.shop"] == "north"
 
 
-def test_an_owner_who_gets_a_name_is_told_once(plane: Polling) -> None:
+def test_an_owner_who_gets_a_name_is_emitted_once(plane: Polling) -> None:
     named, plane.around = plane.around, topics("shop.public.orders")
     plane.around = type(named)(plane.around.clusters, plane.around.schemas)
     owner = next(event["job"]["facets"].get("ownership", {}).get("owners") for event in plane.poll().events)

@@ -1,4 +1,4 @@
-"""Flink of one region as its API answers, out of the estate; and what registries know of the estate's topics."""
+"""A stand-in for the Flink API of one region, filled from the estate, and the estate's schemas as shared metadata."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +15,7 @@ PAGE = 10
 
 @dataclass
 class Flink:
-    """A region's statements and tables, by name, as the API tells them; `hidden` are not listed, and refused if they are asked for."""
+    """A region's statements and tables by name, in the API's form. Those in `hidden` are not listed, and lookups of them are refused."""
 
     statements: dict[str, Json] = field(default_factory=dict)
     tables: dict[str, Json] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Flink:
         return Reply(200, {"metadata": {"next": following}, "data": shown[at : at + PAGE]})
 
     def submit(self, name: str, text: str, phase: str = "RUNNING", *, at: int = 0, **more: Any) -> Json:
-        """A statement of env-1 and lkc-1, made at minute `at`; `more` are members of its status, or `properties`."""
+        """Add a statement in env-1 and lkc-1, created at minute `at`; `more` are members of its status, or `properties`."""
         properties = more.pop("properties", {"sql.current-catalog": "env-1", "sql.current-database": "lkc-1"})
         self.statements[name] = {
             "name": name,
@@ -52,7 +52,7 @@ class Flink:
 
 
 def of_estate(estate: Json, environment: str, cloud: str, region: str) -> Flink:
-    """What a region of the estate has."""
+    """The statements and tables of a region of the estate."""
     here = (environment, cloud, region)
     flink = Flink()
     for one in estate["statements"]:

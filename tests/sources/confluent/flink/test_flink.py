@@ -238,7 +238,7 @@ def test_what_has_ended_and_is_listed_no_more_is_nothing_new(polling: Polling) -
     assert polling.states() == []
 
 
-def test_a_failure_is_told_with_its_exceptions_once(polling: Polling) -> None:
+def test_a_failure_is_reported_with_its_exceptions_once(polling: Polling) -> None:
     polling.api.exceptions["s"] = [
         {"name": "Old", "message": "before", "timestamp": "2026-05-01T08:00:00Z"},
         {"name": "TableRuntimeException", "message": "Cast failed: password=hunter2\n\tat Cast.java", "timestamp": "2026-05-01T09:00:00Z"},
@@ -292,7 +292,7 @@ def test_a_registry_stands_before_definitions(polling: Polling) -> None:
     assert not polling.poll().events
 
 
-def test_offsets_are_held_against_the_text(polling: Polling) -> None:
+def test_offsets_are_compared_with_the_text(polling: Polling) -> None:
     offsets = {"orders": "partition:0,offset:5;partition:1,offset:7", "hidden.topic": "partition:0,offset:-2"}
     polling.api.submit("s", "INSERT INTO t SELECT o.id FROM orders o JOIN customers c ON o.id = c.id", latest_offsets=offsets)
     seen = polling.poll()
@@ -350,7 +350,7 @@ def test_facets_of_a_statement(polling: Polling) -> None:
     assert "sql" not in beat["job"]["facets"]
 
 
-def test_columns_learnt_later_are_told_then(polling: Polling) -> None:
+def test_columns_that_become_known_later_are_emitted_then(polling: Polling) -> None:
     around, polling.around = polling.around, SharedMetadata()
     polling.api.submit("s", "INSERT INTO t SELECT * FROM orders")
     assert columns(told(polling.poll(), "s")) == {}
@@ -413,7 +413,7 @@ def test_a_statement_that_is_hidden_is_not_gone(polling: Polling) -> None:
     assert polling.states() == ["RUNNING flink/s"]
 
 
-def test_what_a_region_lacks_is_told() -> None:
+def test_a_region_without_a_key_is_unavailable() -> None:
     settings = ConfluentSettings()
     (plane,) = planes(PlaneContext(WHOLE, WHOLE, Clients(settings), settings))
     assert "no API key is set for Flink in env-1/aws.eu-west-1" in plane.unavailable_reason()

@@ -63,7 +63,7 @@ def test_groups_their_lag_and_who_writes_in_transactions(kafka: Kafka, cluster: 
     assert of(third, "cloud-reader") == ["ABORT consumer-group/cloud-reader: cloud-orders=2"]
 
 
-def test_what_the_brokers_told_stands_when_only_rest_is_left(kafka: Kafka, cluster: Polling) -> None:
+def test_what_the_brokers_reported_stays_when_only_rest_answers(kafka: Kafka, cluster: Polling) -> None:
     kafka.create_topics("cloud-clicks")
     kafka.produce("cloud-clicks", [b"1"])
     kafka.consume("cloud-clicks", 1, "cloud-clicker")

@@ -148,7 +148,7 @@ def test_a_dedicated_cluster_tells_who_reads_what_and_how_far_they_are(cluster: 
     assert known.ends == {"orders": 200, "refunds": 100}
 
 
-def test_what_more_is_known_of_a_group_is_told(cluster: Polling, api: Api):
+def test_what_becomes_known_about_a_group_is_emitted(cluster: Polling, api: Api):
     topics, cluster.around = cluster.around, NO_METADATA
     assert said([about(cluster.poll(), "totals")]) == ["START consumer-group/totals: orders"]
     cluster.around = topics
@@ -275,7 +275,7 @@ def test_brokers_that_cannot_be_reached_are_tried_again_after_an_hour(api: Api, 
         assert cluster.poll(5).snapshot["blocked"][1] > tried
 
 
-def test_where_only_the_brokers_may_be_asked_nothing_is_said_without_them(api: Api, monkeypatch: pytest.MonkeyPatch):
+def test_if_only_brokers_may_be_asked_nothing_is_reported_without_them(api: Api, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SECRET", "hunter2-in-clear")
     with polling(api, planes, NO_METADATA, groups_by="protocol", **KEY) as cluster:
         (here,) = cluster.estate.kafka_clusters

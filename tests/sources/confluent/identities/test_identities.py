@@ -88,7 +88,7 @@ def test_who_is_listed_no_more_has_no_name(cloud: Standin):
     assert "u-1" in names.shared_metadata(before).names
 
 
-def test_without_a_key_or_a_right_nothing_is_said(cloud: Standin):
+def test_without_a_key_or_a_right_nothing_is_reported(cloud: Standin):
     assert plane(cloud.url, cloud=None).unavailable_reason() == "no Cloud API key is set"
     assert not plane(cloud.url).unavailable_reason()
     cloud.failing["/iam"] = Reply(403, {"errors": [{"detail": "not yours"}]})

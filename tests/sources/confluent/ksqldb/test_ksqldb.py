@@ -64,7 +64,7 @@ def test_a_second_poll_of_what_is_as_it_was_is_heartbeats(plane: Polling) -> Non
     assert [event["run"]["runId"] for event in second.events] == [event["run"]["runId"] for event in first.events if "run" in event]
 
 
-def test_a_stream_that_is_dropped_takes_back_what_it_said(plane: Polling, ksql: Ksql) -> None:
+def test_a_dropped_stream_withdraws_its_facets(plane: Polling, ksql: Ksql) -> None:
     plane.poll()
     ksql.relations = [one for one in ksql.relations if one.name != "CUSTOMERS"]
     for relation in ksql.relations:
@@ -135,7 +135,7 @@ def test_what_is_gone_with_its_cluster_ends(plane: Polling) -> None:
     assert states(plane.gone()) == [("ABORT", SPACE, QUERY)]
 
 
-def test_what_it_lacks_is_said(plane: Polling) -> None:
+def test_without_a_key_or_an_address_it_is_unavailable(plane: Polling) -> None:
     plane.settings = plane.settings.model_copy(update={"ksqldb": {}})
     assert plane.plane.unavailable_reason() == f"no API key is set for {KSQL} (ksqldb)"
 

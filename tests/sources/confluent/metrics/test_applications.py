@@ -99,7 +99,7 @@ def test_planes_that_fail_take_nothing_away(cloud: Cloud, how: str):
     assert {step.plane.state for step in look.steps.values()} == {OBSERVED}
 
 
-def test_the_audit_log_of_the_estate_is_told_where_it_belongs(cloud: Cloud, kafka: Kafka, monkeypatch: pytest.MonkeyPatch):
+def test_the_audit_log_of_the_estate_is_attached_to_its_resources(cloud: Cloud, kafka: Kafka, monkeypatch: pytest.MonkeyPatch):
     topic = f"estate-audit-{next(NUMBERS)}"
     kafka.create_topics(topic, partitions=2)
     producer = Producer(kafka.client_config())

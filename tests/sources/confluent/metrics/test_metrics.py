@@ -168,7 +168,7 @@ def test_one_query_a_metric_tells_all_clusters_over_all_pages(world: World):
     assert [one["value"] for one in first["filter"]["filters"]] == ["lkc-1", "lkc-2"]
 
 
-def test_figures_are_told_at_most_hourly_and_only_when_they_change(world: World):
+def test_statistics_are_emitted_at_most_hourly_and_only_when_they_change(world: World):
     world.api.wrote("orders", "app", 5)
     assert facets(world.poll())["orders"] == {
         "since": format_time(END - HOUR),
@@ -240,7 +240,7 @@ def test_an_application_that_writes_is_a_job_and_silence_is_no_end(world: World)
         "",
     ],
 )
-def test_clients_of_what_is_told_otherwise_are_no_producers(world: World, client: str):
+def test_clients_of_other_jobs_are_not_producers(world: World, client: str):
     world.api.wrote("orders", client)
     assert not heard(world.poll())
 
@@ -254,7 +254,7 @@ def test_users_clients_are_producers_whatever_they_are_like(world: World):
     assert heard(world.poll()) == [("START", f"producer/{name}") for name in names]
 
 
-def test_topics_of_confluent_itself_and_those_that_are_no_more_are_not_told(world: World):
+def test_system_topics_and_deleted_topics_have_no_statistics(world: World):
     for topic in ("__consumer_offsets", "_confluent-metrics", "gone", "confluent-orders"):
         world.api.wrote(topic, "app")
     known = SharedMetadata(clusters=(ClusterMetadata("lkc-1", SPACE, topics=frozenset({"confluent-orders"})),))
@@ -263,7 +263,7 @@ def test_topics_of_confluent_itself_and_those_that_are_no_more_are_not_told(worl
     assert [one["name"] for event in seen.events for one in event.get("outputs", ())] == ["confluent-orders"]
 
 
-def test_groups_are_told_by_their_lag_where_they_cannot_be_listed(world: World):
+def test_groups_that_cannot_be_listed_are_found_by_their_lag(world: World):
     world.api.lags("orders", "billing", 3)
     world.api.lags("bills", "billing", 4)
     world.api.lags("orders", "connect-lcc-1", 4)
@@ -288,7 +288,7 @@ def test_they_tell_what_a_group_reads_of_which_its_cluster_tells_no_more_than_th
     assert set(event["job"]["facets"]) == {"confluent_statistics"}
 
 
-def test_a_metric_that_is_not_offered_is_unseen_and_the_rest_is_told(world: World):
+def test_a_metric_that_is_not_offered_is_unseen_and_the_others_are_emitted(world: World):
     world.api.wrote("orders", "app")
     labels = {"resource.connector.id": "lcc-1"}
     world.api.rows.append((f"{CONNECT}/received_records", labels, 7))
@@ -303,7 +303,7 @@ def test_a_metric_that_is_not_offered_is_unseen_and_the_rest_is_told(world: Worl
 @pytest.mark.parametrize(
     "answer", [Reply(500, {}), Reply(403, {"errors": [{"detail": "no"}]}), Reply(200, b"<html>", "text/html"), Reply(200, {"data": 1})]
 )
-def test_a_page_that_fails_is_unseen_and_nothing_is_told_of_half(world: World, answer: Reply):
+def test_a_page_that_fails_is_unseen_and_no_partial_sums_are_emitted(world: World, answer: Reply):
     for at in range(3):
         world.api.wrote(f"topic-{at}", "app")
     world.standin.failing["/v2/metrics/cloud/query?page_token=2"] = answer

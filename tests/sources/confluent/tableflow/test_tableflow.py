@@ -219,7 +219,7 @@ def test_columns_are_the_registrys(plane: Polling) -> None:
     assert len(edges(plane.poll())) == 3
 
 
-def test_a_new_field_is_told_in_the_same_run(plane: Polling) -> None:
+def test_a_new_field_is_emitted_in_the_same_run(plane: Polling) -> None:
     plane.poll()
     plane.around = topics("else")
     assert said(plane.poll()) == [f"RUNNING {JOB}"]
@@ -262,7 +262,7 @@ def test_without_catalogs_or_accounts_what_was_known_of_them_stands(plane: Polli
     assert (said(seen), [one.what for one in seen.unseen]) == ([f"RUNNING {JOB}"], [what])
 
 
-def test_catalogs_that_could_not_be_listed_at_first_are_told_later_in_the_same_run(plane: Polling) -> None:
+def test_catalogs_that_could_not_be_listed_at_first_are_added_later_in_the_same_run(plane: Polling) -> None:
     plane.server.failing = {CATALOGS: Reply(503, {}), ACCOUNTS: Reply(503, {})}
     outputs = [len(plane.poll().events[0]["outputs"])]
     del plane.server.failing[CATALOGS]
@@ -276,7 +276,7 @@ def test_catalogs_that_could_not_be_listed_at_first_are_told_later_in_the_same_r
     assert plane.poll().events[0]["outputs"] == []
 
 
-def test_what_it_lacks_is_said_and_what_is_gone_with_its_cluster_ends(plane: Polling) -> None:
+def test_without_a_key_it_is_unavailable_and_what_is_gone_with_its_cluster_ends(plane: Polling) -> None:
     plane.poll()
     assert said(plane.gone()) == [f"ABORT {JOB}"]
     plane.settings = plane.settings.model_copy(update={"tableflow": {}})

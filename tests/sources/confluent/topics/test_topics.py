@@ -80,7 +80,7 @@ def cluster(api: Api, monkeypatch: pytest.MonkeyPatch) -> Any:
         yield made
 
 
-def test_topics_of_users_are_told_whole(cluster: Polling):
+def test_topics_of_users_are_reported_with_all_facets(cluster: Polling):
     seen = cluster.poll()
     assert said(seen.events) == [
         f"_drafts: {WHOLE}",
@@ -190,7 +190,7 @@ def test_a_part_that_fails_is_unseen_and_nothing_of_it_changes(cluster: Polling,
     }
 
 
-def test_a_topic_that_changed_while_its_configuration_was_hidden_is_told_with_it_later(cluster: Polling, api: Api):
+def test_a_topic_that_changed_while_its_configuration_was_hidden_is_reported_with_it_later(cluster: Polling, api: Api):
     cluster.poll()
     cluster.server.failing[f"/kafka/v3/clusters/{LKC}/topics/-/configs"] = Reply(403, {})
     api.topics["orders"] = 12

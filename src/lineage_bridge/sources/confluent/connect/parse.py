@@ -16,7 +16,7 @@ from lineage_bridge.sources.common.connect.worker import FAILED, ConnectorState,
 PRODUCER = EventBuilder("https://lineagebridge.dev/sources/confluent")
 CUSTOM = "confluent.custom.plugin.id"
 _NO_CLASS = "unknown"
-"""The class of a connector whose class is not told."""
+"""The class of a connector whose class is unknown."""
 _FAILED = frozenset((FAILED, "USER_ACTIONABLE_ERROR"))
 
 
