@@ -28,46 +28,46 @@ class Edge(NamedTuple):
     job: Name
 
 
-class Places:
+class Resources:
     """Names of the estate's resources by id."""
 
     def __init__(self, estate: Json) -> None:
         self.environment = {one["id"]: one["environment"] for one in (*estate["kafka_clusters"], *estate["schema_registries"])}
         self.named = {(one["environment"], one["display_name"]): one["id"] for one in estate["kafka_clusters"]}
 
-    def space(self, id_: str) -> str:
+    def namespace(self, id_: str) -> str:
         """The namespace of a cluster or registry; for one that is not in the estate, by its id or address."""
         if id_ in self.environment:
             return f"confluent://{self.environment[id_]}/{id_}"
         return id_ if "://" in id_ else f"kafka://{id_}"
 
     def topic(self, cluster: str, name: str) -> Name:
-        return self.space(cluster), name
+        return self.namespace(cluster), name
 
     def database(self, statement: Json) -> str:
         """The namespace of a statement's job: that of its database, given by id or name, or else of its region."""
         told = statement["properties"].get("sql.current-database", "")
         cluster = self.named.get((statement["environment"], told), told)
-        return self.space(cluster) if cluster else f"confluent://{statement['environment']}/{statement['cloud']}.{statement['region']}"
+        return self.namespace(cluster) if cluster else f"confluent://{statement['environment']}/{statement['cloud']}.{statement['region']}"
 
 
-def connectors(estate: Json, places: Places) -> Iterator[Edge]:
+def connectors(estate: Json, resources: Resources) -> Iterator[Edge]:
     """Topics to datasets outside of Kafka and back, and topics to the dead-letter topic."""
     for one in estate["connectors"]:
-        job, sink = places.topic(one["cluster"], one["name"]), one["type"] == "sink"
+        job, sink = resources.topic(one["cluster"], one["name"]), one["type"] == "sink"
         for flow in one["means"]["flows"]:
-            topic = places.topic(one["cluster"], flow["topic"])
+            topic = resources.topic(one["cluster"], flow["topic"])
             outside = (flow["namespace"], flow["name"]) if flow["namespace"] else None
             source, target = (topic, outside) if sink else (outside, topic)
             yield Edge("connect", "flow" if outside else "reads" if sink else "writes", source, target, job)
             if source and target:
                 yield from (Edge("connect", "column", (*source, of), (*target, to), job) for of, to in flow["columns"])
         for flow in one["means"]["flows"] if one["means"]["dead_letters"] else ():
-            dead = places.topic(one["cluster"], one["means"]["dead_letters"])
-            yield Edge("connect", "flow", places.topic(one["cluster"], flow["topic"]), dead, job)
+            dead = resources.topic(one["cluster"], one["means"]["dead_letters"])
+            yield Edge("connect", "flow", resources.topic(one["cluster"], flow["topic"]), dead, job)
 
 
-def _sql(system: str, means: Json, places: Places, job: Name) -> Iterator[Edge]:
+def _sql(system: str, means: Json, resources: Resources, job: Name) -> Iterator[Edge]:
     """What a statement moves. With several sinks, a source flows to those that have columns of it."""
     reads, writes = means["reads"], means["writes"]
     if len(writes) > 1:
@@ -75,68 +75,71 @@ def _sql(system: str, means: Json, places: Places, job: Name) -> Iterator[Edge]:
     else:
         pairs = {(tuple(of), tuple(to)) for of in reads for to in writes}
     for of, to in sorted(pairs):
-        yield Edge(system, "flow", places.topic(*of), places.topic(*to), job)
+        yield Edge(system, "flow", resources.topic(*of), resources.topic(*to), job)
     for of in reads if not writes else ():
-        yield Edge(system, "reads", places.topic(*of), None, job)
+        yield Edge(system, "reads", resources.topic(*of), None, job)
     for of, to in means["columns"]:
-        yield Edge(system, "column", (*places.topic(*of[:2]), of[2]), (*places.topic(*to[:2]), to[2]), job)
+        yield Edge(system, "column", (*resources.topic(*of[:2]), of[2]), (*resources.topic(*to[:2]), to[2]), job)
 
 
-def ksqldb(estate: Json, places: Places) -> Iterator[Edge]:
+def ksqldb(estate: Json, resources: Resources) -> Iterator[Edge]:
     """Persistent queries."""
     for cluster in estate["ksqldb_clusters"]:
         for query in cluster["queries"]:
-            job = places.topic(cluster["kafka_cluster"], f"ksqldb/{cluster['id']}/{query['id']}")
-            yield from _sql("ksqldb", query["means"], places, job)
+            job = resources.topic(cluster["kafka_cluster"], f"ksqldb/{cluster['id']}/{query['id']}")
+            yield from _sql("ksqldb", query["means"], resources, job)
 
 
-def flink(estate: Json, places: Places) -> Iterator[Edge]:
+def flink(estate: Json, resources: Resources) -> Iterator[Edge]:
     """Statements and materialized tables."""
     for one in estate["statements"]:
-        yield from _sql("flink", one["means"], places, (places.database(one), f"flink/{one['name']}"))
+        yield from _sql("flink", one["means"], resources, (resources.database(one), f"flink/{one['name']}"))
     for one in estate["materialized_tables"]:
-        yield from _sql("flink", one["means"], places, (places.space(one["cluster"]), f"flink/{one['name']}"))
+        yield from _sql("flink", one["means"], resources, (resources.namespace(one["cluster"]), f"flink/{one['name']}"))
 
 
-def groups(estate: Json, places: Places) -> Iterator[Edge]:
+def groups(estate: Json, resources: Resources) -> Iterator[Edge]:
     """Groups that are no connector's and no query's; what a group of Kafka Streams makes on its way."""
     for group in estate["consumer_groups"]:
         if group["means"]["owner"]:
             continue
-        job = places.topic(group["cluster"], f"consumer-group/{group['group_id']}")
+        job = resources.topic(group["cluster"], f"consumer-group/{group['group_id']}")
         for topic in group["means"]["reads"] if group["type"] != "STREAMS" else ():
-            yield Edge("groups", "reads", places.topic(group["cluster"], topic), None, job)
+            yield Edge("groups", "reads", resources.topic(group["cluster"], topic), None, job)
         for part in group["subtopologies"]:
             for of in (*part["source_topics"], *part["repartition_source_topics"]):
                 for to in (*part["repartition_sink_topics"], *part["state_changelog_topics"]):
-                    yield Edge("groups", "flow", places.topic(group["cluster"], of), places.topic(group["cluster"], to), job)
+                    yield Edge("groups", "flow", resources.topic(group["cluster"], of), resources.topic(group["cluster"], to), job)
 
 
-def links(estate: Json, places: Places) -> Iterator[Edge]:
+def links(estate: Json, resources: Resources) -> Iterator[Edge]:
     """Topics to their mirrors."""
     for link in estate["cluster_links"]:
-        job = places.topic(link["cluster"], f"cluster-link/{link['link_name']}")
+        job = resources.topic(link["cluster"], f"cluster-link/{link['link_name']}")
         for mirror in link["mirrors"]:
-            source = places.topic(link["source_cluster_id"], mirror["source_topic_name"])
-            yield Edge("links", "flow", source, places.topic(link["cluster"], mirror["mirror_topic_name"]), job)
+            source = resources.topic(link["source_cluster_id"], mirror["source_topic_name"])
+            yield Edge("links", "flow", source, resources.topic(link["cluster"], mirror["mirror_topic_name"]), job)
 
 
-def exporters(estate: Json, places: Places) -> Iterator[Edge]:
+def exporters(estate: Json, resources: Resources) -> Iterator[Edge]:
     """Subjects to their copies in another registry."""
     for exporter in estate["exporters"]:
-        job = places.topic(exporter["registry"], f"schema-link/{exporter['name']}")
+        job = resources.topic(exporter["registry"], f"schema-link/{exporter['name']}")
         for of, to in exporter["means"]:
-            yield Edge("exporters", "flow", places.topic(*of), places.topic(*to), job)
+            yield Edge("exporters", "flow", resources.topic(*of), resources.topic(*to), job)
 
 
-def tableflow(estate: Json, places: Places) -> Iterator[Edge]:
+def tableflow(estate: Json, resources: Resources) -> Iterator[Edge]:
     """Topics to their tables, and these to each catalog that has them, with the value's columns and those of the key beside them."""
     told = {(one["cluster"], one["topic_name"]): one for one in estate["topics"]}
     for one in estate["tableflow_topics"]:
         known = told[one["cluster"], one["display_name"]]
         columns = {path: path for path in _paths(known["columns"])}
         columns |= {path: f"_key.{path}" for path in _paths(known["key_columns"]) if columns and path not in columns}
-        topic, job = places.topic(one["cluster"], one["display_name"]), places.topic(one["cluster"], f"tableflow/{one['display_name']}")
+        topic, job = (
+            resources.topic(one["cluster"], one["display_name"]),
+            resources.topic(one["cluster"], f"tableflow/{one['display_name']}"),
+        )
         yield Edge("tableflow", "flow", topic, job, job)
         yield from (Edge("tableflow", "column", (*topic, of), (*job, to), job) for to, of in columns.items())
         for table in one["means"]["tables"]:
@@ -167,12 +170,12 @@ def _host(url: str) -> str:
     return url.partition("://")[2].partition("/")[0]
 
 
-def producers(estate: Json, places: Places) -> Iterator[Edge]:
+def producers(estate: Json, resources: Resources) -> Iterator[Edge]:
     """Applications that write, as the metrics tell them: those of connectors and of ksqlDB are not applications."""
     for one in estate["producers"]:
         for topic in one["topics"]:
-            job = places.topic(one["cluster"], f"producer/{one['client_id']}")
-            yield Edge("producers", "writes", None, places.topic(one["cluster"], topic), job)
+            job = resources.topic(one["cluster"], f"producer/{one['client_id']}")
+            yield Edge("producers", "writes", None, resources.topic(one["cluster"], topic), job)
 
 
 SYSTEMS = (connectors, ksqldb, flink, groups, links, exporters, tableflow, producers)
@@ -180,8 +183,8 @@ SYSTEMS = (connectors, ksqldb, flink, groups, links, exporters, tableflow, produ
 
 def expected(estate: Json) -> set[Edge]:
     """All edges of the estate."""
-    places = Places(estate)
-    return {edge for system in SYSTEMS for edge in system(estate, places)}
+    resources = Resources(estate)
+    return {edge for system in SYSTEMS for edge in system(estate, resources)}
 
 
 def main() -> None:

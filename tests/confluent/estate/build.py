@@ -25,7 +25,7 @@ from tests.confluent.estate.connectors import connectors, plugins
 from tests.confluent.estate.flink import flink_statements, materialized_tables, pools
 from tests.confluent.estate.groups import groups
 from tests.confluent.estate.ksqldb import ksqldb_clusters
-from tests.confluent.estate.topics import Topics, told_otherwise
+from tests.confluent.estate.topics import Topics, add_unusual_subjects
 from tests.confluent.estate.values import NOW, Json, Secrets
 
 TOPICS = 400
@@ -45,7 +45,7 @@ def secrets(estate: Json) -> list[str]:
 @cache
 def _text() -> str:
     topics, given = Topics(), Secrets()
-    told_otherwise(topics)
+    add_unusual_subjects(topics)
     cluster_links = links.cluster_links(topics)
     managed = connectors(topics, given)
     statements = flink_statements(topics, given)

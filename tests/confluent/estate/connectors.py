@@ -50,7 +50,7 @@ def _shell(told: Json, kind: str, secrets: Secrets) -> Json:
     number_of_tasks = 0 if state == "PROVISIONING" else 1 + number(f"tasks {name}", 3)
     trace = ""
     if state == "FAILED":
-        said = f"cannot connect as user=kafka password={secrets.of(f'trace {name}')}"
+        said = f"cannot connect as user=kafka password={secrets.create(f'trace {name}')}"
         trace = f"org.apache.kafka.connect.errors.ConnectException: {said}\n\tat io.confluent.connect.Task.start(Task.java:71)"
     broken = {"FAILED": range(number_of_tasks), "DEGRADED": range(1)}.get(state, range(0))
     auth = {"kafka.auth.mode": "SERVICE_ACCOUNT", "kafka.service.account.id": "sa-conn42"}
@@ -66,7 +66,7 @@ def _shell(told: Json, kind: str, secrets: Secrets) -> Json:
         "name": name,
         "id": f"lcc-{token(f'connector {cluster} {name}')}",
         "type": kind,
-        "config": {key: secrets.of(f"{cluster} {name} {key}") if value == "SECRET" else value for key, value in config.items()},
+        "config": {key: secrets.create(f"{cluster} {name} {key}") if value == "SECRET" else value for key, value in config.items()},
         "state": state,
         "trace": trace,
         "tasks": [

@@ -136,7 +136,7 @@ def _statement(told: Json, topics: Topics, secrets: Secrets) -> Json:
         "created_at": created,
         "updated_at": NOW if phase == "RUNNING" else created,
         "labels": {"user.confluent.io/team": "shop"} if environment == PROD else {},
-        "statement": text.replace("SECRET", secrets.of(f"statement {name}")) if "'SECRET'" in text else text,
+        "statement": text.replace("SECRET", secrets.create(f"statement {name}")) if "'SECRET'" in text else text,
         "properties": properties,
         "compute_pool_id": _pool(environment, region),
         "principal": one["principal"],

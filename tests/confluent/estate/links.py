@@ -86,7 +86,7 @@ def exporters(topics: Topics, secrets: Secrets) -> list[Json]:
             "subjectRenameFormat": "${subject}",
             "destination": there,
             "user": token("exporter", 16).upper(),
-            "secret": secrets.of("exporter analytics"),
+            "secret": secrets.create("exporter analytics"),
             "state": "RUNNING",
             "offset": 812,
             "trace": "",
@@ -101,7 +101,7 @@ def exporters(topics: Topics, secrets: Secrets) -> list[Json]:
             "subjectRenameFormat": "dr-${subject}",
             "destination": outside,
             "user": token("exporter dr", 16).upper(),
-            "secret": secrets.of("exporter dr"),
+            "secret": secrets.create("exporter dr"),
             "state": "PAUSED",
             "offset": 90,
             "trace": "",
@@ -180,7 +180,8 @@ def catalog_integrations(secrets: Secrets) -> list[Json]:
     """All catalog integrations; `region` is that of the cluster."""
     made = []
     for cluster, name, kind, config, phase in INTEGRATIONS:
-        hidden = {"client_id": token(f"client {name}", 12), "client_secret": secrets.of(f"integration {name}")} if kind != "AwsGlue" else {}
+        client = {"client_id": token(f"client {name}", 12)}
+        hidden = {} if kind == "AwsGlue" else {**client, "client_secret": secrets.create(f"integration {name}")}
         made.append(
             {
                 "id": f"tci-{token(f'integration {name}')}",

@@ -147,7 +147,7 @@ def credentials(secrets: Secrets, ksqldb: list[Json]) -> Json:
 
     def one(name: str, scope: str, resources: list[str], owner: str = "sa-adm1n0", role: str = "Admin") -> Json:
         key = token(f"key {name}", 16).upper()
-        return {"key": key, "secret": secrets.of(f"key {name}"), "owner": owner, "scope": scope, "resources": resources, "role": role}
+        return {"key": key, "secret": secrets.create(f"key {name}"), "owner": owner, "scope": scope, "resources": resources, "role": role}
 
     flink = {env: [f"{env}/{region}" for region in regions] for env, regions in REGIONS.items()}
     return {

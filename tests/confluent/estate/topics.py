@@ -176,7 +176,7 @@ class Topics:
             at += 1
 
 
-def told_otherwise(topics: Topics) -> None:
+def add_unusual_subjects(topics: Topics) -> None:
     """Topics whose subjects are not named after them: by record, by topic and record; references, contexts, rules, deleted ones."""
     events = topics.add(ORDERS, "order-events", subjects=["order-events-com.acme.OrderPlaced", "order-events-com.acme.OrderCancelled"])
     events["configs"]["confluent.value.subject.name.strategy"] = "io.confluent.kafka.serializers.subject.TopicRecordNameStrategy"

@@ -56,7 +56,7 @@ class Secrets:
     def __init__(self) -> None:
         self.given: list[str] = []
 
-    def of(self, name: str) -> str:
+    def create(self, name: str) -> str:
         """A secret of 48 characters that occurs nowhere else."""
         made = "Zq" + hashlib.sha256(f"secret of {name}".encode()).hexdigest()[:46].translate(str.maketrans("0123", "GHKX"))
         if made not in self.given:

@@ -55,12 +55,12 @@ class Graph:
         told = {(edge.job, end) for edge in self.edges if edge.what == "flow" for end in (edge.source, edge.target)}
         self.edges |= {edge for edge in self._ports() if (edge.job, edge.source or edge.target) not in told}
 
-    def spelt(self, edge: Edge) -> Edge:
+    def canonical_edge(self, edge: Edge) -> Edge:
         """An edge with canonical names."""
-        source, target = ((*self.name(end[:2]), *end[2:]) if end else None for end in (edge.source, edge.target))
+        source, target = ((*self.canonical_name(end[:2]), *end[2:]) if end else None for end in (edge.source, edge.target))
         return edge._replace(source=source, target=target)
 
-    def name(self, dataset: Name) -> Name:
+    def canonical_name(self, dataset: Name) -> Name:
         """The canonical name of a dataset."""
         return self._canonical.get(dataset, dataset)
 
@@ -98,7 +98,7 @@ def system(job: str) -> str:
 
 def differences(graph: Graph, expected: Iterable[Edge], systems: Iterable[str]) -> dict[str, list[str]]:
     """The `missing` and `extra` edges of some systems, as lines sorted by job."""
-    wanted = {edge for edge in map(graph.spelt, expected) if edge.system in set(systems)}
+    wanted = {edge for edge in map(graph.canonical_edge, expected) if edge.system in set(systems)}
     found = {edge for edge in graph.edges if edge.system in set(systems)}
     named = {"missing": wanted - found, "extra": found - wanted}
     return {word: [_told(edge) for edge in sorted(edges, key=_by_job)] for word, edges in named.items()}
@@ -113,12 +113,12 @@ def _told(edge: Edge) -> str:
     return f"{edge.system} {' '.join(edge.job)}: {edge.what} {source} -> {target}"
 
 
-def under_way(lines: list[bytes]) -> list[bytes]:
+def with_started_runs_running(lines: list[bytes]) -> list[bytes]:
     """The lines, with the state START replaced by RUNNING."""
     return [line.replace(b'"state":"START"', b'"state":"RUNNING"') for line in lines]
 
 
-def kept(snapshot: Snapshot) -> Any:
+def stored(snapshot: Snapshot) -> Any:
     """A snapshot as the poller stores it, without members that every poll changes: when producers were last seen, and rotations."""
     return _steady(json.loads(json.dumps(snapshot)))
 

@@ -26,7 +26,7 @@ class Polling:
     """A plane whose system is `server`. `now_us`: the time of the next poll."""
 
     def __init__(self, server: Standin, planes: Callable[[PlaneContext], Planes], around: SharedMetadata, **settings: Any) -> None:
-        self.server, self.planes, self.around, self.now_us = server, planes, around, T0
+        self.server, self.planes, self.shared, self.now_us = server, planes, around, T0
         self.estate = Organization(
             "org",
             (Environment(ENV, "production"),),
@@ -50,14 +50,14 @@ class Polling:
         plane = self.plane
         assert not plane.unavailable_reason()
         fetched = plane.fetch(self.snapshot, self.now_us)
-        seen = plane.translate(fetched, self.snapshot, self.around, self.now_us)
+        seen = plane.translate(fetched, self.snapshot, self.shared, self.now_us)
         assert set(getattr(fetched, "unseen", ())) <= set(seen.unseen)
         self.keep(seen, minutes)
         return seen
 
-    def gone(self) -> Observation:
+    def end_scope(self) -> Observation:
         """Translate the end of the whole scope."""
-        seen = self.plane.translate(self.plane.empty_answer(), self.snapshot, self.around, self.now_us)
+        seen = self.plane.translate(self.plane.empty_answer(), self.snapshot, self.shared, self.now_us)
         self.keep(seen, 5)
         return seen
 
@@ -82,7 +82,7 @@ def polling(api: Api, planes: Callable[[PlaneContext], Planes], around: SharedMe
         made.clients.close()
 
 
-def topics(*names: str, **more: Any) -> SharedMetadata:
+def topic_metadata(*names: str, **more: Any) -> SharedMetadata:
     """Shared metadata of topics: the cluster has them, and each has the columns `id`, `total` and, in its key, `shop`."""
     fields = tuple(SchemaField(name=name, type="STRING") for name in ("id", "total"))
     schemas = {((SPACE, name), VALUE): TopicSchema(fields, f"{name}-value version 1") for name in names}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.sources.confluent.connect import test_connect
-from tests.sources.confluent.polling import SECRET, Polling, polling, topics
+from tests.sources.confluent.polling import SECRET, Polling, polling, topic_metadata
 from tests.sources.confluent.tableflow import test_tableflow
 from tests.sources.http import Reply, Request
 from tests.sources.ksqldb.test_any_answer import places
@@ -50,7 +50,7 @@ def changing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("SECRET", SECRET)
     is_connect = request.param == "connect"
     api = Changing(connectors() if is_connect else test_tableflow.Tableflow())
-    with polling(api, connect.planes if is_connect else tableflow.planes, topics("shop.orders", "shop.public.orders")) as made:
+    with polling(api, connect.planes if is_connect else tableflow.planes, topic_metadata("shop.orders", "shop.public.orders")) as made:
         yield api, made
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.published import faults
 from tests.sources.confluent.cluster_links import test_cluster_links
 from tests.sources.confluent.groups import test_groups
-from tests.sources.confluent.polling import ENV, LKC, T0, topics
+from tests.sources.confluent.polling import ENV, LKC, T0, topic_metadata
 from tests.sources.confluent.topics import test_topics
 from tests.sources.http import Api, Request
 
@@ -28,7 +28,7 @@ CASES: dict[str, tuple[Callable[[PlaneContext], Planes], Callable[[], Api]]] = {
     "groups": (groups.planes, test_groups.Api),
     "links": (cluster_links.planes, test_cluster_links.Api),
 }
-AROUND = topics("orders", "refunds", "bills", "totals-by-id-repartition", "totals-sums-changelog")
+AROUND = topic_metadata("orders", "refunds", "bills", "totals-by-id-repartition", "totals-sums-changelog")
 _JUNK = st.sampled_from([None, True, -1, "", "x", [], [None], ["x"], {}, {"x": None}, [{"name": "x"}], 2**70, 2**40, 1.5])
 
 

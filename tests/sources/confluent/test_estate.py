@@ -10,7 +10,7 @@ import pytest
 from tests.confluent.cloud import Cloud
 from tests.confluent.estate.build import secrets
 from tests.confluent.expected_edges import SYSTEMS, expected
-from tests.sources.confluent.graph import Graph, differences, exported, kept, under_way
+from tests.sources.confluent.graph import Graph, differences, exported, stored, with_started_runs_running
 
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.observer import Observation
@@ -67,7 +67,7 @@ def test_topics_go_by_their_own_names(cloud: Cloud, lines: list[bytes]) -> None:
     graph = Graph(lines)
     told = {(f"confluent://{cluster['environment']}/{cluster['id']}", cluster["id"]) for cluster in cloud.estate["kafka_clusters"]}
     named = [(namespace, one["topic_name"]) for namespace, id_ in told for one in cloud.estate["topics"] if one["cluster"] == id_]
-    assert [(name, graph.name(name)) for name in named if graph.name(name)[1] != name[1]] == []
+    assert [(name, graph.canonical_name(name)) for name in named if graph.canonical_name(name)[1] != name[1]] == []
 
 
 def test_an_unchanged_estate_gets_heartbeats_only(observer: ConfluentObserver, first: tuple[Observation, str]) -> None:
@@ -76,7 +76,7 @@ def test_an_unchanged_estate_gets_heartbeats_only(observer: ConfluentObserver, f
     assert Counter(event.get("eventType", "dataset") for event in again.events).keys() == {"RUNNING"}
     assert (again.aliases, again.unseen) == ((), seen.unseen)
     third = observer.observe(json.loads(json.dumps(again.snapshot)), NO_METADATA, NOW + 2 * POLL_US)
-    assert kept(third.snapshot) == kept(again.snapshot)
+    assert stored(third.snapshot) == stored(again.snapshot)
     begun = {event["run"]["runId"] for event in seen.events if "run" in event}
     assert {event["run"]["runId"] for event in again.events} <= begun
 
@@ -98,4 +98,4 @@ def test_an_interrupted_extraction_that_starts_again_gives_the_same_graph(
     planes = len(first[0].snapshot["planes"])
     told = [step.observation for step in islice(observer.steps(None, NO_METADATA, NOW), int(share * planes))]
     rest = observer.observe(json.loads(json.dumps(told[-1].snapshot)), NO_METADATA, NOW)
-    assert under_way(exported(*told, rest)) == under_way(lines)
+    assert with_started_runs_running(exported(*told, rest)) == with_started_runs_running(lines)

@@ -9,7 +9,7 @@ import pytest
 from tests.confluent.cloud import Cloud
 from tests.confluent.estate.resources import ORDERS, PROD
 from tests.confluent.expected_edges import Edge
-from tests.sources.confluent.graph import Graph, exported, kept, system
+from tests.sources.confluent.graph import Graph, exported, stored, system
 
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.observer import Observation
@@ -104,7 +104,7 @@ def failing_planes(seen: Observation, undisturbed: Observation) -> set[str]:
 
 
 def other_snapshots(planes: tuple[str, ...], seen: Observation) -> dict[str, Any]:
-    return {key: kept(snapshot) for key, snapshot in seen.snapshot["planes"].items() if key.split()[0] not in planes}
+    return {key: stored(snapshot) for key, snapshot in seen.snapshot["planes"].items() if key.split()[0] not in planes}
 
 
 def affected(planes: tuple[str, ...]) -> set[str]:
@@ -130,7 +130,7 @@ def test_while_planes_fail_the_others_are_complete_and_nothing_is_gone(
     recovered = poll_again(polls.observer, seen)
     assert events_of(recovered) == complete
     assert recovered.unseen == polls.after.unseen
-    assert kept(recovered.snapshot) == kept(polls.after.snapshot)
+    assert stored(recovered.snapshot) == stored(polls.after.snapshot)
 
 
 @pytest.fixture(scope="module")

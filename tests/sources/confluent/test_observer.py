@@ -39,7 +39,7 @@ class Org:
         self.answers: dict[str, Any] = {}
         """Plane key to what its fetch returns: a list of topics, or an error."""
         self.asked: list[str] = []
-        self.around: dict[str, SharedMetadata] = {}
+        self.metadata_used: dict[str, SharedMetadata] = {}
         self.holding = threading.Event()
         self.holding.set()
 
@@ -76,7 +76,7 @@ class Scripted(Plane[tuple[str, ...]]):
         return tuple(answer)
 
     def translate(self, fetched: tuple[str, ...], before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
-        self.org.around[self.key] = around
+        self.org.metadata_used[self.key] = around
         if "bug" in fetched:
             raise KeyError("bug")
         was = set((before or {}).get("topics", ()))
@@ -117,17 +117,17 @@ def observer(server: Standin, org: Org) -> Iterator[ConfluentObserver]:
     made.close()
 
 
-def said(seen: Observation) -> list[str]:
+def emitted(seen: Observation) -> list[str]:
     return [f"{event['dataset']['namespace']} {event['dataset']['name']}" for event in seen.events]
 
 
 def test_every_plane_is_translated_once_and_then_only_its_changes(observer: ConfluentObserver, org: Org) -> None:
     first = observer.observe(None, NO_METADATA, NOW)
-    assert said(first) == [f"env-{env} +orders" for env in ("1/lkc-1", "1/lkc-2", "2/lkc-3") for _ in "x"] * 2
+    assert emitted(first) == [f"env-{env} +orders" for env in ("1/lkc-1", "1/lkc-2", "2/lkc-3") for _ in "x"] * 2
     again = observer.observe(first.snapshot, NO_METADATA, NOW)
     assert (again.events, again.aliases, again.snapshot) == ((), (), first.snapshot)
     org.answers["groups env-1/lkc-2"] = ["orders", "new"]
-    assert said(observer.observe(first.snapshot, NO_METADATA, NOW)) == ["env-1/lkc-2 +new"]
+    assert emitted(observer.observe(first.snapshot, NO_METADATA, NOW)) == ["env-1/lkc-2 +new"]
 
 
 def test_a_bootstrap_server_names_a_cluster_only_if_it_is_no_others(observer: ConfluentObserver) -> None:
@@ -146,12 +146,12 @@ def test_a_plane_that_fails_changes_nothing_in_the_others_and_ends_nothing(obser
     assert outcomes["topics env-1/lkc-1"].state == (NOT_OBSERVED if answer is None else FAILED)
     assert {outcome.state for key, outcome in outcomes.items() if key != "topics env-1/lkc-1" and " " in key} == {OBSERVED}
     seen = observer.observe(first.snapshot, NO_METADATA, NOW)
-    assert said(seen) == ["env-2/lkc-3 -orders"]
+    assert emitted(seen) == ["env-2/lkc-3 -orders"]
     assert seen.snapshot["planes"]["topics env-1/lkc-1"] == {"topics": ["orders"]}
     assert "topics env-1/lkc-1" in [part.what for part in seen.unseen]
     org.answers["topics env-1/lkc-1"] = ["orders"]
     healed = observer.observe(seen.snapshot, NO_METADATA, NOW)
-    assert (said(healed), "topics env-1/lkc-1" in [part.what for part in healed.unseen]) == ([], False)
+    assert (emitted(healed), "topics env-1/lkc-1" in [part.what for part in healed.unseen]) == ([], False)
 
 
 def test_a_scope_is_gone_only_if_a_whole_listing_lacks_it(observer: ConfluentObserver, org: Org, server: Standin) -> None:
@@ -159,14 +159,14 @@ def test_a_scope_is_gone_only_if_a_whole_listing_lacks_it(observer: ConfluentObs
     org.clusters["env-1"] = [cluster("lkc-1", "a")]
     server.failing["/cmk/v2/clusters?page_size=100&environment=env-1"] = Reply(403, {"errors": [{"detail": "no"}]})
     hidden = observer.observe(first.snapshot, NO_METADATA, NOW)
-    assert said(hidden) == []
+    assert emitted(hidden) == []
     assert any(part.what == "Kafka clusters of env-1" and "no" in part.why for part in hidden.unseen)
     server.failing.clear()
     gone = observer.observe(hidden.snapshot, NO_METADATA, NOW)
-    assert said(gone) == ["env-1/lkc-2 -orders"] * 2
+    assert emitted(gone) == ["env-1/lkc-2 -orders"] * 2
     assert "topics env-1/lkc-2" not in gone.snapshot["planes"]
     org.environments = ["env-1"]
-    assert said(observer.observe(gone.snapshot, NO_METADATA, NOW)) == ["env-2/lkc-3 -orders"] * 2
+    assert emitted(observer.observe(gone.snapshot, NO_METADATA, NOW)) == ["env-2/lkc-3 -orders"] * 2
 
 
 def test_without_a_list_of_environments_what_was_known_is_still_observed(observer: ConfluentObserver, org: Org, server: Standin) -> None:
@@ -178,7 +178,7 @@ def test_without_a_list_of_environments_what_was_known_is_still_observed(observe
     server.failing["/org"] = Reply(401, {})
     org.answers["topics env-1/lkc-1"] = ["orders", "new"]
     seen = observer.observe(first.snapshot, NO_METADATA, NOW)
-    assert said(seen) == ["env-1/lkc-1 +new"]
+    assert emitted(seen) == ["env-1/lkc-1 +new"]
     assert any("401" in part.why for part in seen.unseen)
 
 
@@ -193,8 +193,8 @@ def test_what_is_narrowed_leaves_the_rest_as_it_was(observer: ConfluentObserver,
     assert last.snapshot["planes"]["topics env-1/lkc-1"] == {"topics": ["orders"]}
     assert Unseen("groups env-2/lkc-3: part", "hidden") in last.unseen
     rest = observer.observe(last.snapshot, NO_METADATA, NOW)
-    assert "env-1/lkc-2 +new" in said(rest)
-    assert sorted(said(rest)) == sorted(
+    assert "env-1/lkc-2 +new" in emitted(rest)
+    assert sorted(emitted(rest)) == sorted(
         [*(f"env-{one} +new" for one in ["1/lkc-1", "2/lkc-3"] * 2), "env-1/lkc-2 +new", "env-2/lkc-3 -part"]
     )
 
@@ -219,11 +219,11 @@ def test_planes_use_metadata_of_earlier_stages_and_nothing_stale(observer: Confl
     around = replace(stale, clusters=(*stale.clusters, other))
     observer.observe(first.snapshot, around, NOW)
     org.answers["groups env-1/lkc-1"] = ["clicks"]
-    known = org.around["groups env-1/lkc-1"].cluster("lkc-1")
+    known = org.metadata_used["groups env-1/lkc-1"].cluster("lkc-1")
     assert known is not None
     assert "clicks" in (known.topics or ())
-    assert org.around["topics env-1/lkc-2"].cluster("other") == other
-    assert org.around["groups env-1/lkc-1"].cluster("other") == other
+    assert org.metadata_used["topics env-1/lkc-2"].cluster("other") == other
+    assert org.metadata_used["groups env-1/lkc-1"].cluster("other") == other
 
 
 def test_a_stop_ends_waiting_and_says_what_was_skipped(observer: ConfluentObserver, org: Org) -> None:

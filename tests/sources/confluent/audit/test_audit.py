@@ -79,7 +79,7 @@ def plane(**more: Any) -> AuditPlane:
     return made
 
 
-def told(*values: bytes, before: Any = None, known: SharedMetadata = KNOWN, now: int = NOW) -> Observation:
+def translated(*values: bytes, before: Any = None, known: SharedMetadata = KNOWN, now: int = NOW) -> Observation:
     changes = RecentRequests((before or {}).get("resources", {}))
     for value in values:
         request = parse_request(value)
@@ -205,7 +205,7 @@ def test_nothing_that_can_lie_in_the_topic_is_a_fault(value: Any):
 
 
 def test_who_changed_what_lies_on_what_was_changed():
-    seen = told(
+    seen = translated(
         event("CreateConnector", CONNECTOR, 1),
         event("PauseConnector", CONNECTOR, 2, "sa-1"),
         event("kafka.CreateTopics", TOPIC, 3, "u-9"),
@@ -231,38 +231,38 @@ def test_who_changed_what_lies_on_what_was_changed():
     assert [one["resource"] for one in found["orders"]["changes"]] == ["subject orders-value", "topic orders"]
     assert "@" not in json.dumps([seen.snapshot, seen.events])
     assert not any("inputs" in one and (one["inputs"] or one["outputs"]) for one in seen.events)
-    assert not told(before=seen.snapshot).events
-    assert not told(event("CreateConnector", CONNECTOR, 1), before=seen.snapshot).events
+    assert not translated(before=seen.snapshot).events
+    assert not translated(event("CreateConnector", CONNECTOR, 1), before=seen.snapshot).events
 
 
 def test_access_checks_are_emitted_at_most_hourly():
-    first = told(produced("app"), produced("app", 1), produced("intruder", 2, granted=False))
+    first = translated(produced("app"), produced("app", 1), produced("intruder", 2, granted=False))
     assert [(one["client"], one["granted"]) for one in facets(first)["orders"]["access"]] == [("intruder", False), ("app", True)]
-    again = told(produced("app", 5), before=first.snapshot, now=NOW + 2 * HOUR)
+    again = translated(produced("app", 5), before=first.snapshot, now=NOW + 2 * HOUR)
     assert not again.events
-    new = told(produced("other", 6), before=again.snapshot, now=NOW + HOUR // 2)
+    new = translated(produced("other", 6), before=again.snapshot, now=NOW + HOUR // 2)
     assert not new.events
-    late = told(before=new.snapshot, now=NOW + 2 * HOUR)
+    late = translated(before=new.snapshot, now=NOW + 2 * HOUR)
     assert [one["client"] for one in facets(late)["orders"]["access"]] == ["other", "app", "intruder"]
 
 
 def test_what_becomes_known_later_is_emitted_then():
-    first = told(event("CreateConnector", CONNECTOR), known=NO_METADATA)
+    first = translated(event("CreateConnector", CONNECTOR), known=NO_METADATA)
     assert not first.events
-    assert list(facets(told(before=first.snapshot))) == ["orders-sink"]
+    assert list(facets(translated(before=first.snapshot))) == ["orders-sink"]
 
 
 def test_lists_are_bounded():
-    seen = told(*(event("PauseConnector", CONNECTOR, at) for at in range(30)))
+    seen = translated(*(event("PauseConnector", CONNECTOR, at) for at in range(30)))
     times = [one["time"] for one in facets(seen)["orders-sink"]["changes"]]
     assert times == [format_time(NOW + at * 60_000_000) for at in range(29, 19, -1)]
-    many = told(*(event("kafka.CreateTopics", f"{TOPIC}-{at}", at) for at in range(1500)))
+    many = translated(*(event("kafka.CreateTopics", f"{TOPIC}-{at}", at) for at in range(1500)))
     assert len(many.snapshot["resources"]) == 1000
 
 
 @given(st.permutations([event("PauseConnector", CONNECTOR, at) for at in range(12)] + [produced("a", at) for at in range(3)]))
 def test_the_order_of_events_does_not_matter(values: list[bytes]):
-    assert told(*values, *values[:3]).snapshot["resources"] == told(*sorted(values)).snapshot["resources"]
+    assert translated(*values, *values[:3]).snapshot["resources"] == translated(*sorted(values)).snapshot["resources"]
 
 
 def test_without_a_key_it_is_not_observed():

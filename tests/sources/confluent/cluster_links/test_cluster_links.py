@@ -118,7 +118,7 @@ def test_what_does_not_change_is_a_heartbeat(cluster: Polling):
 def test_the_source_of_a_mirror_has_the_namespace_that_others_know(cluster: Polling, api: Api):
     api.sources["east"] = "lkc-foreign"
     assert edges(cluster.poll())[0].startswith("kafka://lkc-foreign bills")
-    cluster.around = SharedMetadata((ClusterMetadata("lkc-foreign", "kafka://broker.example.org:9092"),))
+    cluster.shared = SharedMetadata((ClusterMetadata("lkc-foreign", "kafka://broker.example.org:9092"),))
     assert edges(cluster.poll())[0].startswith("kafka://broker.example.org:9092 bills")
 
 
@@ -182,7 +182,7 @@ def test_a_link_that_is_no_more_is_aborted(cluster: Polling, api: Api):
 
 def test_a_cluster_that_is_no_more_takes_its_links_along(cluster: Polling):
     cluster.poll()
-    assert told(cluster.gone()) == ["ABORT cluster-link/east"]
+    assert told(cluster.end_scope()) == ["ABORT cluster-link/east"]
 
 
 def test_a_cluster_without_the_call_has_no_links(cluster: Polling):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.api.support import Server
-from tests.sources.confluent.polling import ENV, LKC, SECRET, SPACE, T0, Polling, bare, edges, polling, topics
+from tests.sources.confluent.polling import ENV, LKC, SECRET, SPACE, T0, Polling, bare, edges, polling, topic_metadata
 from tests.sources.connect.test_lives import Reader
 from tests.sources.http import Reply, Request
 
@@ -88,7 +88,7 @@ def cloud() -> Cloud:
 @pytest.fixture
 def plane(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
     monkeypatch.setenv("SECRET", SECRET)
-    with polling(cloud, planes, topics("shop.public.orders", "shop.public.users", "dlq-lcc-sin")) as made:
+    with polling(cloud, planes, topic_metadata("shop.public.orders", "shop.public.users", "dlq-lcc-sin")) as made:
         yield made
 
 
@@ -291,11 +291,11 @@ def test_a_custom_class_is_understood_by_a_mapping(plane: Polling, cloud: Cloud)
 
 
 def test_an_owner_who_gets_a_name_is_emitted_once(plane: Polling) -> None:
-    named, plane.around = plane.around, topics("shop.public.orders")
-    plane.around = type(named)(plane.around.clusters, plane.around.schemas)
+    named, plane.shared = plane.shared, topic_metadata("shop.public.orders")
+    plane.shared = type(named)(plane.shared.clusters, plane.shared.schemas)
     owner = next(event["job"]["facets"].get("ownership", {}).get("owners") for event in plane.poll().events)
     assert owner == [{"name": "sa-1", "type": "MAINTAINER"}]
-    plane.around = named
+    plane.shared = named
     told = [list(event["job"]["facets"]) for _ in range(2) for event in plane.poll().events if event["job"]["name"] == "cdc"]
     assert [keys for keys in told if "ownership" in keys] == [["ownership"]] or told[0][0] == "ownership"
     assert told[1] == []
@@ -304,11 +304,11 @@ def test_an_owner_who_gets_a_name_is_emitted_once(plane: Polling) -> None:
 def test_what_is_gone_with_its_cluster_ends(plane: Polling) -> None:
     reader = Reader()
     lines(reader, plane)
-    assert [reader.line(event) for event in plane.gone().events] == ["ABORT cdc #1", "ABORT to/lake #1"]
+    assert [reader.line(event) for event in plane.end_scope().events] == ["ABORT cdc #1", "ABORT to/lake #1"]
 
 
 def test_without_knowledge_of_the_cluster_topics_have_its_namespace_all_the_same(plane: Polling) -> None:
-    plane.around = type(plane.around)()
+    plane.shared = type(plane.shared)()
     assert any(edge.endswith(f"> {SPACE} dlq-lcc-sin") for edge in edges(plane.poll())), "and a dead letter topic is expected"
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests.published import faults
-from tests.sources.confluent.polling import LKC, SPACE, Polling, bare, edges, polling, topics
+from tests.sources.confluent.polling import LKC, SPACE, Polling, bare, edges, polling, topic_metadata
 from tests.sources.http import Reply, Request
 from tests.sources.kafka.told import said
 
@@ -99,7 +99,7 @@ def api() -> Api:
 @pytest.fixture
 def cluster(api: Api, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("SECRET", "hunter2-in-clear")
-    around = topics("orders", "refunds", "bills", "totals-by-id-repartition", "totals-sums-changelog")
+    around = topic_metadata("orders", "refunds", "bills", "totals-by-id-repartition", "totals-sums-changelog")
     with polling(api, planes, around, groups_by="rest", **KEY) as made:
         yield made
 
@@ -149,9 +149,9 @@ def test_a_dedicated_cluster_tells_who_reads_what_and_how_far_they_are(cluster: 
 
 
 def test_what_becomes_known_about_a_group_is_emitted(cluster: Polling, api: Api):
-    topics, cluster.around = cluster.around, NO_METADATA
+    topics, cluster.shared = cluster.shared, NO_METADATA
     assert said([about(cluster.poll(), "totals")]) == ["START consumer-group/totals: orders"]
-    cluster.around = topics
+    cluster.shared = topics
     api.share["picking"] = ("STABLE", ["orders", "refunds"])
     seen = cluster.poll()
     assert said([about(seen, "totals")]) == [
@@ -223,7 +223,7 @@ def test_a_group_is_gone_when_the_cluster_says_so(cluster: Polling, api: Api):
     assert [part.what for part in seen.unseen] == ["groups: those that are listed no more"]
     api.hidden = set()
     assert said(cluster.poll().events)[0].startswith("RUNNING consumer-group/billing")
-    assert [event["eventType"] for event in cluster.gone().events] == ["ABORT", "ABORT"]
+    assert [event["eventType"] for event in cluster.end_scope().events] == ["ABORT", "ABORT"]
 
 
 @pytest.mark.parametrize("folder", ["consumer-groups", "share-groups", "streams-groups"])
@@ -251,7 +251,7 @@ def test_lag_that_is_refused_of_one_group_is_unseen(cluster: Polling):
 
 def test_a_group_whose_owner_is_known_is_that_job(cluster: Polling):
     cluster.poll()
-    cluster.around = SharedMetadata(cluster.around.clusters, owners={(LKC, "billing"): (SPACE, "orders-sink")})
+    cluster.shared = SharedMetadata(cluster.shared.clusters, owners={(LKC, "billing"): (SPACE, "orders-sink")})
     seen = cluster.poll()
     assert said([about(seen, "billing")])[0].startswith("COMPLETE consumer-group/billing")
     assert seen.aliases == (

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 from tests.api.support import Server
-from tests.sources.confluent.polling import ENV, KSQL, LKC, SECRET, SPACE, T0, Polling, polling, topics
+from tests.sources.confluent.polling import ENV, KSQL, LKC, SECRET, SPACE, T0, Polling, polling, topic_metadata
 from tests.sources.http import Reply
 from tests.sources.ksqldb.server import Ksql, shop
 
@@ -29,7 +29,7 @@ def ksql() -> Ksql:
 @pytest.fixture
 def plane(ksql: Ksql, monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
     monkeypatch.setenv("SECRET", SECRET)
-    with polling(ksql, planes, topics("orders", "customers", "rich-orders")) as made:
+    with polling(ksql, planes, topic_metadata("orders", "customers", "rich-orders")) as made:
         yield made
 
 
@@ -132,7 +132,7 @@ def test_a_server_that_starts_lists_only_a_part(plane: Polling, ksql: Ksql) -> N
 
 def test_what_is_gone_with_its_cluster_ends(plane: Polling) -> None:
     plane.poll()
-    assert states(plane.gone()) == [("ABORT", SPACE, QUERY)]
+    assert states(plane.end_scope()) == [("ABORT", SPACE, QUERY)]
 
 
 def test_without_a_key_or_an_address_it_is_unavailable(plane: Polling) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.api.support import Server
-from tests.sources.confluent.polling import ENV, LKC, SECRET, SPACE, T0, Polling, bare, edges, polling, topics
+from tests.sources.confluent.polling import ENV, LKC, SECRET, SPACE, T0, Polling, bare, edges, polling, topic_metadata
 from tests.sources.http import Reply, Request
 
 from lineage_bridge.errors import BusyError, ForbiddenError, SourceError
@@ -76,7 +76,7 @@ def tableflow() -> Tableflow:
 @pytest.fixture
 def plane(tableflow: Tableflow, monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
     monkeypatch.setenv("SECRET", SECRET)
-    with polling(tableflow, planes, topics("shop.orders")) as made:
+    with polling(tableflow, planes, topic_metadata("shop.orders")) as made:
         yield made
 
 
@@ -214,16 +214,16 @@ def test_each_state_has_its_event(plane: Polling, tableflow: Tableflow, life: li
 
 
 def test_columns_are_the_registrys(plane: Polling) -> None:
-    declared = {name: schema._replace(rank=1) for name, schema in plane.around.schemas.items()}
-    plane.around = replace(plane.around, schemas=declared)
+    declared = {name: schema._replace(rank=1) for name, schema in plane.shared.schemas.items()}
+    plane.shared = replace(plane.shared, schemas=declared)
     assert len(edges(plane.poll())) == 3
 
 
 def test_a_new_field_is_emitted_in_the_same_run(plane: Polling) -> None:
     plane.poll()
-    plane.around = topics("else")
+    plane.shared = topic_metadata("else")
     assert said(plane.poll()) == [f"RUNNING {JOB}"]
-    plane.around = topics("shop.orders")
+    plane.shared = topic_metadata("shop.orders")
     (event,) = plane.poll().events
     assert (event["eventType"], "lineage" in event["job"]["facets"]) == ("RUNNING", True)
     assert len(edges(plane.poll())) == 0
@@ -278,7 +278,7 @@ def test_catalogs_that_could_not_be_listed_at_first_are_added_later_in_the_same_
 
 def test_without_a_key_it_is_unavailable_and_what_is_gone_with_its_cluster_ends(plane: Polling) -> None:
     plane.poll()
-    assert said(plane.gone()) == [f"ABORT {JOB}"]
+    assert said(plane.end_scope()) == [f"ABORT {JOB}"]
     plane.settings = plane.settings.model_copy(update={"tableflow": {}})
     assert plane.plane.unavailable_reason() == f"no API key is set for {ENV} (tableflow)"
 

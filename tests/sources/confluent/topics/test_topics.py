@@ -146,7 +146,7 @@ def test_a_topic_is_gone_when_the_cluster_says_so(cluster: Polling, api: Api):
     assert "(1: orders)" in why
     api.hidden = set()
     assert not cluster.poll().events
-    assert said(cluster.gone().events) == ["confluent-moves:  [DROP]", "orders:  [DROP]"]
+    assert said(cluster.end_scope().events) == ["confluent-moves:  [DROP]", "orders:  [DROP]"]
 
 
 @pytest.mark.parametrize(
