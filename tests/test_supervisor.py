@@ -13,7 +13,7 @@ import pytest
 from lineage_bridge import supervisor
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import UnavailableError
-from lineage_bridge.supervisor import Part, ending, pause, supervise, tell_where
+from lineage_bridge.supervisor import Part, ending, pause, supervise, write_status
 
 WRITE = """
 import os, select, signal, sys, time
@@ -132,7 +132,7 @@ def test_endings_are_told():
 def test_a_second_one_over_the_same_data_says_where_the_first_is(tmp_path):
     settings = Settings(data_dir=tmp_path, port=8123)
     with supervisor._exclusive(settings.paths):
-        tell_where(settings)
+        write_status(settings)
         with pytest.raises(UnavailableError, match=rf"already running at http://127.0.0.1:8123 \(process {os.getpid()}\)"):
             supervisor._exclusive(settings.paths).__enter__()
 

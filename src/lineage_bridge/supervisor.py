@@ -119,7 +119,7 @@ def supervise(parts: Sequence[Part], environment: Mapping[str, str], stop: threa
 
 
 Greet = Callable[[Settings, threading.Event, bool], None]
-"""Speaks to the user, in a thread of its own: the settings with the port in use, when to stop, whether the log was empty."""
+"""Prints messages for the user, in a thread: takes the settings with the port in use, a stop event, and whether the log was empty."""
 
 
 def serve(settings: Settings, greet: Greet) -> None:
@@ -132,7 +132,7 @@ def serve(settings: Settings, greet: Greet) -> None:
     paths = settings.paths
     with _exclusive(paths), listen(settings) as listener:
         settings = settings.model_copy(update={"port": listener.getsockname()[1], "url": ""})
-        tell_where(settings)
+        write_status(settings)
         empty = log_reader(settings).durable_end() == 0
         threading.Thread(target=greet, args=(settings, stop, empty), name="greeter", daemon=True).start()
         parts = [
@@ -146,8 +146,8 @@ def serve(settings: Settings, greet: Greet) -> None:
             paths.serve_status.unlink(missing_ok=True)
 
 
-def tell_where(settings: Settings) -> None:
-    """Write where this server can be found, for a second one that is started over the same data."""
+def write_status(settings: Settings) -> None:
+    """Write the address of this server to a file, for the error of a second server that is started on the same data."""
     started = datetime.now(timezone.utc).isoformat()
     where = {"pid": os.getpid(), "host": settings.host, "port": settings.port, "started_at": started}
     replace_file(settings.paths.serve_status, json.dumps(where).encode())

@@ -31,7 +31,7 @@ def replay(settings: Settings, to: Path | None, anyway: bool, as_json: bool) -> 
     If the replay is interrupted, the old graph stays in use. Cursors of the change feed become invalid.
     """
     configure_logging(settings, "replay")
-    tables = replay_log(settings, to, anyway=anyway, told=_progress())
+    tables = replay_log(settings, to, anyway=anyway, on_progress=_progress())
     if as_json:
         print_json([row._asdict() for row in tables])
         return

@@ -52,7 +52,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
         pool = stack.enter_context(readers(paths))
         writer = LogWriter(
             paths.log,
-            floor=_floor(pool),
+            floor=_applied_offset(pool),
             segment_bytes=settings.segment_bytes,
             max_pending_bytes=settings.pending_bytes,
             lock_timeout_s=1.0,
@@ -162,7 +162,7 @@ def listen(settings: Settings) -> socket.socket:
     return listener
 
 
-def _floor(pool: ReaderPool) -> int:
+def _applied_offset(pool: ReaderPool) -> int:
     """The offset up to which the store has read the log: offsets before it must not be issued again."""
     try:
         with pool.reader() as graph:

@@ -39,11 +39,11 @@ def run_pipeline(settings: Settings, store: Callable[[Path, Names], AbstractCont
     run(settings, lambda: open_(settings.paths.graph, Names(key)), key, now_us)
 
 
-def replay(settings: Settings, to: Path | None, *, anyway: bool, told: Callable[[str, int, int], None]) -> list[RowCount]:
-    """Fold the log again into a fresh store, and put it in place of the graph; or leave it at `to`. The rows of both, by relation.
+def replay(settings: Settings, to: Path | None, *, anyway: bool, on_progress: Callable[[str, int, int], None]) -> list[RowCount]:
+    """Fold the log again into a fresh store that replaces the graph, or is left at `to`. Returns the rows of both, by relation.
 
-    `told` hears of each step, and of the bytes done and left. Raises StoreLockedError while a pipeline runs, StoreError when the log
-    holds less than the graph in use knows (unless `anyway`), UnavailableError when Spark fails, RequestError when `to` exists.
+    `on_progress` is called with each step, and the bytes done and left. Raises StoreLockedError while a pipeline runs, StoreError when
+    the log holds less than the graph in use (unless `anyway`), UnavailableError when Spark fails, RequestError when `to` exists.
     """
     from lineage_bridge.pipeline.replayer import alone, run_replay  # noqa: PLC0415  # loads Spark
 
@@ -60,7 +60,7 @@ def replay(settings: Settings, to: Path | None, *, anyway: bool, told: Callable[
         stack.callback(rebuild.remove, part)
         fresh = rebuild.open_fresh(part, Names(key), stitch=settings.stitch_siblings)
         stack.callback(fresh.close)
-        run_replay(settings, fresh, key, scratch, lambda progress: told("folding", progress.done, progress.left))
+        run_replay(settings, fresh, key, scratch, lambda progress: on_progress("folding", progress.done, progress.left))
         counted = rebuild.compare(paths.graph, fresh)
         if to is not None:
             rebuild.seal(fresh)
@@ -69,12 +69,12 @@ def replay(settings: Settings, to: Path | None, *, anyway: bool, told: Callable[
         if not anyway:
             rebuild.refuse_loss(paths.graph, fresh, counted)
         rebuild.seal(fresh, paths.graph)
-        rebuild.put_in_place(fresh, paths.graph, lambda left, total: told("putting in place", (total - left) * PAGE, left * PAGE))
+        rebuild.put_in_place(fresh, paths.graph, lambda left, total: on_progress("putting in place", (total - left) * PAGE, left * PAGE))
     return counted
 
 
 def _check_key(paths: DataFolder, key: bytes) -> None:
-    """Raise StoreError when the graph's ids were made with another key: the control store was lost or belongs to another graph."""
+    """Raise StoreError when the graph's ids were made with another key: the state database was lost or belongs to another graph."""
     with readers(paths) as pool, suppress(StoreMissingError), pool.reader() as graph:
         for kind in (NodeKind.DATASET, NodeKind.JOB):
             for node in graph.nodes.matching(kind, None, None, 1, 0):

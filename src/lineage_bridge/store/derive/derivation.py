@@ -30,7 +30,7 @@ Contents = dict[bytes, dict[str, bytes]]
 _REMEMBERED = 500_000
 _LAST_TIME = 2**63 - 1
 _ROWS_A_TEXT = 8
-"""How many rows of a budget the text that a node is searched by takes."""
+"""What updating the searched text of one node costs, in rows of a budget."""
 
 
 class Derivation:
@@ -50,7 +50,7 @@ class Derivation:
             connection.execute(f"CREATE TEMP TABLE {table}")
 
     def forget(self) -> None:
-        """Drop what was remembered of a transaction that did not commit."""
+        """Drop what was cached in a transaction that did not commit."""
         self.lineage_set_of.clear()
         self.since.clear()
         self.spoken.clear()
@@ -91,7 +91,7 @@ class Derivation:
             self.spellings.add(row[:4])
 
     def add_contents(self, rows: list[Row]) -> None:
-        """Store the contents that are not there yet; those that are known to be are not looked for again."""
+        """Store facet sets that are not there yet; those known to be stored are skipped."""
         if len(self.stored) > _REMEMBERED:
             self.stored.clear()
         new = {row[:2]: row for row in rows if row[0] not in self.stored}
@@ -160,7 +160,7 @@ class Derivation:
     # statements
 
     def _new_statements(self, said: list[Row], contents: Contents) -> set[Asserter]:
-        """Store what runs newly said of lineage; the runs that did."""
+        """Store new lineage assertions of runs; returns those runs."""
         self._read_meanings(_firsts(said, contents))
         bearing = {content: facets for content, facets in contents.items() if not SHAPING_KEYS.isdisjoint(facets)}
         if not bearing:
@@ -208,13 +208,13 @@ class Derivation:
             self.lineage_set_of[facet, key], self.since[facet, key] = row or (self._store_meaning(facet, key, first), first)
 
     def _said_earlier(self, facet: bytes, key: str, first: int) -> None:
-        """A facet was said before it was known to be; so were the nodes it names."""
+        """A facet turned out to have an earlier first assertion; so have the nodes it names."""
         self.since[facet, key] = first
         self.connection.execute("UPDATE facet_lineage_set SET first = ? WHERE facet = ? AND key = ?", (first, facet, key))
         self.add_nodes((*node, first) for node in (named_nodes(key, self.text(facet), self.names) if key in NAMING_KEYS else ()))
 
     def _store_meaning(self, facet: bytes, key: str, first: int) -> bytes | None:
-        """Read a facet that names nodes, once: its nodes, and what it says of lineage if that is what it is for."""
+        """Parse a facet that names nodes, once: its nodes, and its lineage set if it is a lineage facet."""
         text = self.text(facet)
         if key == "jobType":
             mark = read_mark(text)
@@ -247,7 +247,7 @@ class Derivation:
     # current facets and identity
 
     def current_facets(self, said: Iterable[Row], contents: Contents) -> None:
-        """Merge what was said into the current facets, and follow the symlinks that changed and what is claimed."""
+        """Merge assertions into the current facets, and update symlinks and namespace claims that changed."""
         best: dict[tuple[int, int, str], tuple[int, int, bytes, bytes]] = {}
         links: set[tuple[int, bytes]] = set()
         claiming: dict[tuple[int, str, bytes], int] = {}
@@ -279,7 +279,7 @@ class Derivation:
 
 
 def _firsts(said: Iterable[Row], contents: Contents) -> dict[tuple[bytes, str], int]:
-    """When a batch first says each facet that is read: (facet, key) to time."""
+    """(facet, key) to the time of its first assertion in a batch, of facets that are parsed."""
     read = {content: [(facets[key], key) for key in _READ & facets.keys()] for content, facets in contents.items()}
     firsts: dict[tuple[bytes, str], int] = {}
     for row in said:

@@ -1,4 +1,4 @@
-"""What runs and statements amount to now: their shapes, the days they spoke, and the flows of their jobs."""
+"""Run shapes: the current shapes of runs and statements, the days of their events, and the flows of their jobs."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -29,7 +29,7 @@ class RunShapeWriter:
         connection.execute("CREATE TEMP TABLE in_asserter (asserted_by BLOB, job BIGINT)")
 
     def stage(self, said: Iterable[Row]) -> None:
-        """Stage when subjects spoke, by the rows of `said` in a batch: a job by its runs and statements, a dataset by its own."""
+        """Stage the days of asserters' events in a batch: of runs and statements for jobs, of datasets for themselves."""
         days: dict[tuple[bytes, int, int], tuple[int, int, int]] = {}
         for subject, job, about, side, origin, _, day, first, _, last, _ in said:
             if own := flow_owner(job, about, side):
@@ -39,13 +39,13 @@ class RunShapeWriter:
         self.connection.executemany("INSERT INTO in_day VALUES (?, ?, ?, ?, ?, ?)", [key + values for key, values in days.items()])
 
     def see_staged(self) -> None:
-        """Merge when the subjects of the staged batch spoke."""
+        """Merge the staged days."""
         self.connection.execute(statements.SEE)
         self.connection.execute(statements.DAYS)
         self.connection.execute(statements.JOB_SHAPES)
 
     def see_nothing(self) -> None:
-        """Forget the days of the last batch."""
+        """Delete the staged days."""
         self.connection.execute("DELETE FROM in_day")
 
     def snapshots(self) -> set[Subject]:
@@ -53,7 +53,7 @@ class RunShapeWriter:
         return {(subject, job) for subject, job, mark in self.connection.execute(statements.SNAPSHOTS).fetchall() if is_snapshot(mark)}
 
     def reshape(self, subjects: list[Subject], budget: Budget, meaning_of: MeaningOf) -> int:
-        """Bring subjects to the shape of all they said, in order, until the budget is spent; how many were done (at least one, if any)."""
+        """Compute the shapes of asserters anew, in order, until the budget is spent; returns how many were done (at least one, if any)."""
         done, spent = 0, 0
         while done < len(subjects) and (done == 0 or spent < budget.rows):
             chunk = list(islice(subjects, done, done + _CHUNK))
@@ -167,7 +167,7 @@ class RunShapeWriter:
         return [hub_id(shape, place) for place in range(row[0])] if row else []
 
     def _expand(self, shape: Shape) -> None:
-        """Store the flows of a shape that is met for the first time."""
+        """Store the flows of a shape that is seen for the first time."""
         if self.connection.execute("SELECT 1 FROM shape WHERE shape = ?", (shape.id,)).fetchone():
             return
         expansion = expand(shape, {meaning: read_lineage_set(self.connection, meaning) for _, meaning in shape.lineage_sets})

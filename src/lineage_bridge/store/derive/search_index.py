@@ -1,4 +1,4 @@
-"""Keeping up what is searched besides names, in the transaction that changes a current facet."""
+"""Updates the searched texts of nodes, in the transaction that changes a current facet."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ WHERE c.node = ? AND c.job = 0 AND f.deleted = 0 AND c.key IN ({_KEYS})"""
 _COLUMNS = ", ".join(FIELDS)
 _MARKS = ", ".join("?" * len(FIELDS))
 _WAITING = 1000
-"""How many nodes that wait are taken up at once."""
+"""How many queued nodes are updated at once."""
 
 
 class SearchTextWriter:
@@ -22,15 +22,15 @@ class SearchTextWriter:
         self.changed: set[int] = set()
 
     def forget(self) -> None:
-        """Drop what was remembered of a transaction that did not commit."""
+        """Drop what was cached in a transaction that did not commit."""
         self.changed.clear()
 
     def facets_changed(self, places: Iterable[tuple[int, str]]) -> None:
-        """Remember the nodes whose current facets have changed, given as (node, key)."""
+        """Note the nodes whose current facets have changed, given as (node, key)."""
         self.changed.update(node for node, key in places if key in SEARCHED)
 
     def keep_up(self, limit: int) -> None:
-        """Make the texts of changed nodes what their facets say, of `limit` at most; the others wait for the next transactions."""
+        """Update the texts of at most `limit` changed nodes; the others are queued for the next transactions."""
         waiting = [row[0] for row in self.connection.execute("SELECT node FROM search_queue LIMIT ?", (_WAITING,))]
         if not waiting and not self.changed:
             return
@@ -43,7 +43,7 @@ class SearchTextWriter:
         self.changed.clear()
 
     def refresh(self, node: int) -> None:
-        """Make the text of one node what its name and its current facets say."""
+        """Update the text of one node from its name and its current facets."""
         name = self.connection.execute("SELECT namespace, name FROM node WHERE id = ?", (node,)).fetchone()
         facets = {key: text.encode() for key, text in self.connection.execute(_FACETS, (node,))} if name else {}
         wanted = search_text(name[0], name[1], facets) if facets else None

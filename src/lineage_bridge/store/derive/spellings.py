@@ -51,7 +51,7 @@ class AliasWriter:
         self.claims = ClaimWriter(connection)
 
     def forget(self) -> None:
-        """Drop what was remembered of a transaction that did not commit."""
+        """Drop what was cached in a transaction that did not commit."""
         self.spaces.clear()
         self.claims.forget()
 
@@ -89,7 +89,7 @@ class AliasWriter:
             self._settle_space(namespace)
 
     def merge_words(self, rows: list[Row]) -> None:
-        """Merge what operators have said. The rules look at the names they use for as long as one of their aliases stands."""
+        """Merge the alias statements of operators. Naming rules apply to the names in an alias for as long as it is in effect."""
         for row in rows:
             before = self._state(row)
             self.connection.execute(_MERGE, row)
@@ -127,7 +127,7 @@ class AliasWriter:
             self.spaces.discard(namespace)
 
     def _used(self, queries: Iterable[str], *parameters: str) -> bool:
-        """Whether an alias that stands uses a name or a namespace."""
+        """Whether an alias in effect uses a name or a namespace."""
         return any(self._stands(StatedAlias(*row)) for sql in queries for row in self.connection.execute(sql, parameters))
 
     def _stands(self, word: StatedAlias) -> bool:
@@ -145,7 +145,7 @@ class AliasWriter:
     # symlinks
 
     def relink(self, datasets: Iterable[int]) -> None:
-        """Make the symlinks of these datasets what their current facets say."""
+        """Update the symlinks of these datasets from their current facets."""
         for dataset in datasets:
             self.changes.run("symlink", "DELETE FROM symlink WHERE dataset = ?", (dataset,))
             row = self.connection.execute(_FACET, (dataset,)).fetchone()
@@ -155,5 +155,5 @@ class AliasWriter:
                     self.changes.run("symlink", "INSERT INTO symlink VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (dataset, other, type_))
 
     def see_symlinks(self, said: Iterable[tuple[int, bytes]]) -> None:
-        """Remember which symlinks facets were ever said of which datasets."""
+        """Record which symlinks facets were ever asserted for which datasets."""
         self.connection.executemany("INSERT INTO symlink_evidence VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(said))

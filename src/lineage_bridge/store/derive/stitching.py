@@ -1,4 +1,4 @@
-"""Keeps up which runs are stitched together, by the rule in graph/flows/stitching.py.
+"""Updates which runs are stitched together, by the rule in graph/flows/stitching.py.
 
 A run that changes is compared with what was known of it, and the writers it may hold are looked at again, within the budget.
 """
@@ -43,7 +43,7 @@ FROM run_shape p JOIN run_shape r ON r.asserted_by = :reader AND r.job = :reader
 _SWITCH = "INSERT INTO rule (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 _END_OF_TIME = 2**63 - 1
 _COST = 20
-"""What it costs to look at one writer, in rows."""
+"""What examining one writing run costs, in rows of a budget."""
 _CHUNK = 200
 
 
@@ -64,7 +64,7 @@ class StitchWriter:
         connection.execute("CREATE TEMP TABLE in_stitch (asserted_by BLOB, job BIGINT, PRIMARY KEY (asserted_by, job))")
 
     def switch(self, on: bool) -> None:
-        """Make the rule hold, or not, for all that is there; what that means is derived in the next batches."""
+        """Switch the rule on or off for the whole store; its effects are derived with the next batches."""
         if on == self.on:
             return
         self.on = on
@@ -80,7 +80,7 @@ class StitchWriter:
         self.connection.execute("DELETE FROM stitch_queue")
 
     def keep_up(self, reshaped: Iterable[Asserter], budget: Budget) -> None:
-        """Look again at the runs of the batch and those that were reshaped, and at what waits."""
+        """Examine the runs of the batch, those whose shapes changed, and those in the queue."""
         if not self.on:
             return
         self.connection.execute("DELETE FROM in_stitch")
@@ -90,7 +90,7 @@ class StitchWriter:
         self.work_off(budget)
 
     def work_off(self, budget: Budget) -> None:
-        """Look at what waits, until the budget is spent; at least at some of it."""
+        """Work through the queue until the budget is spent; at least one portion."""
         spent = 0
         while spent == 0 or spent < budget.rows:
             waiting = self.connection.execute("SELECT asserted_by, job FROM stitch_queue LIMIT ?", (_CHUNK,)).fetchall()
@@ -105,7 +105,7 @@ class StitchWriter:
             spent += _COST * len(waiting)
 
     def gone(self, subjects: Iterable[Asserter]) -> None:
-        """Forget runs that were taken out, and look again at those they were stitched to."""
+        """Remove erased runs, and examine again those they were stitched to."""
         if self.on:
             self.connection.execute("DELETE FROM in_stitch")
             self.connection.executemany("INSERT INTO in_stitch VALUES (?, ?) ON CONFLICT DO NOTHING", subjects)
@@ -148,7 +148,7 @@ class StitchWriter:
             self.connection.execute(_HELD, reader[3:5])
 
     def _stitch(self, subject: bytes, job: int) -> None:
-        """Bring one writer to what the rule says of it now."""
+        """Apply the rule to one writing run."""
         self._part(subject, job)
         row = self.connection.execute(
             "SELECT parent, side, first, asserted_by, job, last FROM sibling WHERE asserted_by = ? AND job = ?", (subject, job)
@@ -169,7 +169,7 @@ class StitchWriter:
         self.run_shapes.move([((id_, job), NO_SHAPE, shape)])
 
     def _part(self, subject: bytes, job: int) -> None:
-        """Take back what was inferred of one writer."""
+        """Delete what was inferred for one writing run."""
         id_ = stitch_id(subject, job)
         row = self.connection.execute("SELECT shape FROM run_shape WHERE asserted_by = ? AND job = ?", (id_, job)).fetchone()
         if row is None:
@@ -188,6 +188,6 @@ class StitchWriter:
 
 
 def is_on(connection: StoreConnection) -> bool:
-    """Whether a store holds to the rule."""
+    """Whether the rule is on in a store."""
     row = connection.execute("SELECT value FROM rule WHERE name = ?", (RULE,)).fetchone()
     return bool(row and row[0])

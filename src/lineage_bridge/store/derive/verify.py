@@ -45,24 +45,24 @@ STORED = (
 )
 """Tables that hold exactly what `derive` gives under their name."""
 MAY_HOLD_MORE = frozenset({"mentioned_node"})
-"""Tables that only tell where to look: a row too many costs a look."""
+"""Tables that only narrow a search: a surplus row costs time, not correctness."""
 WAITING = ("derive_queue", "search_queue", "stitch_queue")
 """Tables of keys that are still to be derived: until they are empty, the others may differ."""
 SEARCH = {"node_search": "SELECT id FROM node", "node_search_text": "SELECT node FROM search_text"}
 """Full-text indexes, and the ids of what they must hold."""
 APART = frozenset({"position", "change", "change_epoch", "rule"})
-"""What tells how the store came to be, and by which rules it is derived."""
+"""Tables about the store's own history and the rules it is derived by."""
 
 
-def verify(connection: StoreConnection, names: Names, told: Callable[[str], None] = lambda _: None) -> Iterator[Difference]:
-    """Compare each derived table, in turn. Works on one moment of the store; needs memory for its relations. `told` hears of each step."""
-    told("reading the relations")
+def verify(connection: StoreConnection, names: Names, on_progress: Callable[[str], None] = lambda _: None) -> Iterator[Difference]:
+    """Compare each derived table, in turn, at one moment; holds the relations in memory. `on_progress` is called with each step."""
+    on_progress("reading the relations")
     tables = read_tables(connection)
-    told("deriving")
+    on_progress("deriving")
     derived = derive(tables, names, stitch=is_on(connection))
     del tables
     for table in STORED:
-        told(table)
+        on_progress(table)
         kept = {tuple(row) for row in connection.execute(f'SELECT * FROM "{table}"')}
         wanted = derived.pop(table, set())
         yield Difference(table, len(kept), 0 if table in MAY_HOLD_MORE else len(kept - wanted), len(wanted - kept))

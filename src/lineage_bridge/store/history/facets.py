@@ -1,4 +1,4 @@
-"""What was ever said under one facet key of a node, and what became of a dataset."""
+"""The versions of a facet of a node, and the lifecycle of a dataset."""
 
 from collections.abc import Iterable
 
@@ -44,7 +44,7 @@ class FacetHistories:
         self.connection, self.nodes = connection, nodes
 
     def of(self, members: Iterable[Node], key: str, at_us: int) -> FacetHistory:
-        """Every facet that was said under a key of a node, given as all its names, by a time; the one said last first."""
+        """Every version of a facet under a key of a node, given as all its names, until a time; the most recent first."""
         found: dict[tuple[bytes, int], _Entry] = {}
         cut = False
         for node in members:
@@ -64,7 +64,7 @@ class FacetHistories:
         return FacetEntry(facet, Side(side), text, bool(deleted), entry.first or nothing, entry.last or nothing, tuple(jobs[:_JOBS]))
 
     def life(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
-        """What was said to have become of a dataset, the newest first; also that another took its name's place."""
+        """The lifecycle changes of a dataset, the newest first, including that another dataset was renamed to its name."""
         rows = self.connection.execute(_LIFE, {"node": dataset.id, "limit": limit, "offset": offset}).fetchall()
         return [
             LifeEntry(

@@ -26,7 +26,7 @@ AND p.current_since > ? AND p.current_since <= ? + CASE c.stretch {_LONGEST} END
 
 
 class PendingShape(NamedTuple):
-    """What one subject amounted to: its shape, the edges of its job that followed from it, and when it had spoken last."""
+    """The shape of one asserter, the edges of its job that follow from it, and the time of its last event."""
 
     shape: Shape
     edges: tuple[RawEdge, ...]
@@ -73,7 +73,7 @@ class PendingShapes:
         return PendingShape(shape, tuple(edges), self.last(subject, job))
 
     def shape(self, subject: bytes, job: int, origin: int) -> Shape:
-        """What a subject amounted to by what it had said."""
+        """The shape of an asserter by its assertions until then."""
         if origin == Origin.DECLARED:
             content = newest_facet_set(sayings_of(self.connection, subject, job), self.at_us)
             if content is None:
@@ -82,7 +82,7 @@ class PendingShapes:
         return shape_at(self.connection, subject, job, self.at_us)[0]
 
     def last(self, subject: bytes, job: int) -> int:
-        """When a subject had spoken last; to the day."""
+        """The time of an asserter's last event by then, to the day."""
         values = {"asserted_by": subject, "job": job, "at": self.at_us, "day": day_of(self.at_us)}
         row = self.connection.execute(_LAST, values).fetchone()
         return int(row[0]) if row else 0

@@ -1,4 +1,4 @@
-"""A moment of the graph that questions are asked of: now, or an earlier time."""
+"""The graph at one moment: now, or an earlier time."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ class Moment:
     at_us: int | None
 
     def alive(self, job: int, last: int | None, *ports: tuple[int, int]) -> Liveness | None:
-        """How an edge or port stands by its stream's heartbeats, as Pulse; what they were like at an earlier time is not told."""
+        """The liveness of an edge or port by its stream's heartbeats; None as of an earlier time."""
         return self.labels.heartbeats.liveness_of(job, last, ports) if self.at_us is None else None
 
 
@@ -62,5 +62,5 @@ def _raw(connection: StoreConnection, nodes: Nodes, at_us: int | None) -> tuple[
 
 
 def resolution(at_us: int | None) -> str:
-    """How exact an answer of a moment is: which of several contents came last within a day is known at midnights (UTC) and now."""
+    """How exact an answer is: which of several assertions came last within a day is known at midnights (UTC) and now."""
     return "exact" if at_us is None or at_us % DAY_US == 0 else "day"

@@ -29,7 +29,7 @@ STRAIGHT_JOIN {_REACHED} WHERE j.job = w.job)"""
 
 
 class FlowsAt:
-    """The flows as of `at_us`. Whether there was one is exact; see Forming for what a repeating statement said last within a day."""
+    """The flows as of `at_us`. Whether there was one is exact; PendingShapes has what a repeated statement asserted last within a day."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, at_us: int) -> None:
         self.connection, self.nodes, self.at_us = connection, nodes, at_us

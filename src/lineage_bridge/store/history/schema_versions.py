@@ -1,4 +1,4 @@
-"""The schema versions of a dataset, from all that was said of it."""
+"""The schema versions of a dataset, from all assertions about it."""
 
 from collections.abc import Iterable, Iterator
 
@@ -13,7 +13,7 @@ from lineage_bridge.store.query.nodes import Nodes
 _SCAN = 50_000
 """How many mentions of a dataset are read: the newest days'."""
 _RANKS = ((Side.SELF, "dataset"), (Side.OUTPUT, "output"), (Side.INPUT, "input"))
-"""Whose word on a schema counts, strongest first, and how answers write it: only the first of these that is there counts."""
+"""The kinds of asserters of a schema, strongest first, as answers write them: only the strongest one present counts."""
 _SAID = f"""SELECT s.job, c.facet, s.first, s.first_event, s.last, s.last_event, s.day
 FROM (SELECT * FROM assertion WHERE node = ? AND side = ? AND first <= ? ORDER BY day DESC LIMIT {_SCAN}) s
 JOIN facet_set c ON c.facet_set = s.facet_set AND c.key = 'schema'"""
@@ -28,7 +28,7 @@ class SchemaHistories:
         self._fields: dict[bytes, tuple[str, tuple[SchemaField, ...]] | None] = {}
 
     def of(self, members: Iterable[Node], at_us: int) -> SchemaHistory:
-        """The versions of a dataset, given as all its names, as far as had been said by a time (UTC microseconds); oldest first."""
+        """The versions of a dataset, given as all its names, until a time (UTC microseconds); oldest first."""
         ids = [node.id for node in members]
         for side, word in _RANKS:
             rows = [row for id_ in ids for row in self.connection.execute(_SAID, (id_, int(side), at_us))]

@@ -1,4 +1,4 @@
-"""Spans: the last time that any run, or statement, said an edge of its job. Now, or as of an earlier time."""
+"""The last time that any run or statement asserted an edge of its job: now, or as of an earlier time."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -39,7 +39,7 @@ known AS MATERIALIZED (SELECT h.*, coalesce(
     ORDER BY d.day DESC, d.last DESC LIMIT 1)) AS last FROM asked h)
 SELECT job, shape, origin, coalesce((SELECT d.first {_OF_PRESENT} AND d.day = h.today AND d.first <= h.at AND d.last > h.at
     AND (h.last IS NULL OR d.first > h.last) AND p.current_since <= h.at ORDER BY d.first DESC LIMIT 1), last) FROM known h"""
-"""As of a time: of those who had spoken their last that day or before, else of those who spoke before and after it."""
+"""As of a time: prefer asserters whose last event was that day or before, then those with events before and after it."""
 _SpanRow = tuple[int, int, int, int | None]
 
 
@@ -98,7 +98,7 @@ class Spans(ABC):
         return spans[0] if spans is not None and len(spans) == 1 else None
 
     def flow(self, source: int, target: int, job: int, origin: int) -> int | None:
-        """The last event of any run that said the flow."""
+        """The time of the last event of any run that asserted the flow."""
         if alone := self.alone(job):
             return alone.last
         sources = [source, OWN] if source == job else [source]

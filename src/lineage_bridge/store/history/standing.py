@@ -40,7 +40,7 @@ class CompleteRunsAt:
         return found
 
     def newest_naming(self, job: int, side: Side) -> frozenset[int]:
-        """What the run that had spoken last, of those that had named a dataset on a side, had named there."""
+        """The datasets that the latest run by then, among those with datasets on a side, had named there."""
         return next((named for _, named in self._newest(job, side)), frozenset())
 
     def _newest(self, job: int, side: Side) -> Iterator[tuple[bytes, frozenset[int]]]:

@@ -1,4 +1,4 @@
-"""Aliases as a list: what operators, symlinks and rules say is one, each with whether it stands."""
+"""Lists aliases of operators, symlinks, facets and rules, each with whether it is in effect."""
 
 from collections.abc import Iterator
 from itertools import islice

@@ -1,4 +1,4 @@
-"""Claims of facets, kept up and read: now, or as of an earlier time."""
+"""Namespace claims of facets: written, and read now or as of an earlier time."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
@@ -54,11 +54,11 @@ class ClaimWriter:
         self._seen: dict[Said, int] = {}
 
     def forget(self) -> None:
-        """Drop what was remembered of a transaction that did not commit."""
+        """Drop what was cached in a transaction that did not commit."""
         self._seen.clear()
 
     def see(self, said: Mapping[Said, int]) -> None:
-        """Merge what facets claim of datasets, each with the time it was said first."""
+        """Merge the claims that facets make about datasets, each with the time of its first assertion."""
         if len(self._seen) > _REMEMBERED:
             self.forget()
         new = {place: first for place, first in said.items() if first < self._seen.get(place, _ALWAYS)}
@@ -74,13 +74,13 @@ class ClaimWriter:
         return read_claims(*named, key, self.connection.execute(_TEXT, (facet,)).fetchone()[0].encode()) if named else ()
 
     def unsay(self, datasets: Iterable[int]) -> bool:
-        """Forget what was said of these datasets; whether anything was. Then `see` what still is, and `recall`."""
+        """Delete the evidence from these datasets; returns whether there was any. Call `see` for what remains, then `recall`."""
         gone = self.connection.executemany("DELETE FROM namespace_claim_evidence WHERE dataset = ?", [(dataset,) for dataset in datasets])
         self.forget()
         return gone.rowcount > 0
 
     def recall(self) -> None:
-        """Make all claims again from what is said."""
+        """Compute all claims again from their evidence."""
         self.connection.execute("DELETE FROM namespace_claim")
         self.connection.executemany(_MERGE, self._all())
 

@@ -1,4 +1,4 @@
-"""Groups, found when they are asked for: the steps and links of some spellings, read hop by hop over indexes.
+"""Groups of names, computed on demand: the steps and links of some spellings, read hop by hop over indexes.
 
 The cost follows the names that are asked for and those they are joined with, never the size of a namespace.
 """
@@ -55,7 +55,7 @@ _BY_ID = "SELECT id, kind, namespace, name, first FROM node WHERE id IN ({})"
 
 
 class Identity(NamedTuple):
-    """A node, the one that stands for its group, the name it goes by, and what joins its own name with the others of the group."""
+    """A node, the canonical node of its group, its canonical name, and the kinds of links that join its own name with the group."""
 
     node: int
     head: int
@@ -70,7 +70,7 @@ def _identity(id_: int, own: Spelling, head: int, group: Group) -> Identity:
 
 
 class Identities:
-    """Implements graph.identity.Book over one connection, now or at `at_us`. Remembers what it met: one moment of the store.
+    """Implements graph.identity.Book over one connection, now or at `at_us`. Caches what it has loaded, of one moment of the store.
 
     As of a time there are the names that had been spoken of by then, and what operators had said.
     """
@@ -89,7 +89,7 @@ class Identities:
         self._has: tuple[int, int, int, int, int] | None = None
         self._joining: str | None = None
 
-    # what is asked
+    # questions
 
     def of(self, ids: Iterable[int]) -> dict[int, Group]:
         """The group of each of these nodes."""
@@ -129,7 +129,7 @@ class Identities:
         return [self.ids[spelling] for spelling in group.spellings if spelling in self.ids]
 
     def head(self, group: Group) -> int:
-        """The node that stands for a group: the one whose name comes first in the order of canonical names."""
+        """The canonical node of a group: the one whose name comes first in the order of canonical names."""
         return self.ids[min((s for s in group.spellings if s in self.ids), key=canonical_order)]
 
     def group_of(self, spelling: Spelling) -> Group:
@@ -181,7 +181,7 @@ class Identities:
         return (step for step in found if self.vetoes.stands(step))
 
     def _learn(self, spellings: Collection[Spelling]) -> set[StatedAlias]:
-        """What operators said of these spellings; vetoes among it count from now on."""
+        """The alias statements of operators about these spellings; vetoes among them apply from now on."""
         if not self._knows()[2]:
             return set()
         keys = [tuple(s) for s in spellings]
@@ -204,7 +204,7 @@ class Identities:
         return self._links[key]
 
     def _learn_of_space(self, kind: int, namespace: str) -> set[StatedAlias]:
-        """What operators said of this namespace; vetoes among it count from now on."""
+        """The alias statements of operators about this namespace; vetoes among them apply from now on."""
         said = self._words(self.connection.execute(_SPACE_WORDS, {"entity": kind, "namespace": namespace})) if self._knows()[3] else set()
         self.vetoes.add(said)
         return said
@@ -235,7 +235,7 @@ class Identities:
         return self._has
 
     def _words(self, rows: Iterable[Row]) -> set[StatedAlias]:
-        """What operators have said, or had by then."""
+        """The alias statements of operators, now or by that time."""
         return {StatedAlias(*row) if self.past is None else self.past.word(row) for row in rows}
 
     def _symlinked(self, spellings: Iterable[Spelling]) -> list[Step]:

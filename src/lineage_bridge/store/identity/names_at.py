@@ -28,7 +28,7 @@ class _Used(NamedTuple):
 
 
 class NamesAt:
-    """Look-ups over one connection, as of `at_us`; remembers what it met."""
+    """Look-ups over one connection, as of `at_us`; caches what it has loaded."""
 
     def __init__(self, connection: StoreConnection, at_us: int) -> None:
         self.connection, self.at_us = connection, at_us
@@ -36,7 +36,7 @@ class NamesAt:
         self._spaces: dict[str, bool] = {}
 
     def word(self, row: Row) -> StatedAlias:
-        """What operators had said by then of a row of `alias` (the columns of a Word)."""
+        """The latest alias statement by then for a row of `alias`."""
         key = row[: ALIASES.key_size]
         said = [word for (word,) in self.connection.execute(_SAID, (*key, self.at_us))]
         turns = [word for word in said if word != ALIAS]
@@ -50,7 +50,7 @@ class NamesAt:
         return self._owners[owner] or row[:5] in self._used.steps
 
     def has_space(self, namespace: str) -> bool:
-        """Whether a dataset of a namespace had been spoken of, or an operator's alias used it."""
+        """Whether a dataset of a namespace had been named by then, or an operator's alias used the namespace."""
         if namespace not in self._spaces:
             self._spaces[namespace] = self.connection.execute(_SPACE, (namespace, self.at_us)).fetchone() is not None
         return self._spaces[namespace] or namespace in self._used.spaces

@@ -31,7 +31,7 @@ class Symlinks:
 
     @property
     def any(self) -> bool:
-        """Whether any symlink was ever said."""
+        """Whether any symlink was ever asserted."""
         if self._any is None:
             self._any = self.connection.execute("SELECT EXISTS (SELECT 1 FROM symlink_evidence)").fetchone()[0] == 1
         return self._any
@@ -58,7 +58,7 @@ class Symlinks:
             yield from self.connection.execute(sql.format(marks(some)), some)
 
     def _then(self, dataset: int) -> list[Pair]:
-        """What the newest symlinks facet of a dataset states as of the time that is asked for."""
+        """What the newest symlinks facet of a dataset asserts as of the time in question."""
         if dataset not in self._of:
             row = self.connection.execute(_THEN, {"dataset": dataset, "at": self.at_us}).fetchone()
             text = self.connection.execute("SELECT text FROM facet WHERE facet = ?", row[:1]).fetchone()[0] if row else ""

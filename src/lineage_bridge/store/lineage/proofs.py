@@ -1,4 +1,4 @@
-"""Proofs: which event said a column statement last, found through the shapes that hold it."""
+"""Proofs: the last event that asserted a column statement, found through the shapes that hold it."""
 
 from functools import lru_cache
 
@@ -27,7 +27,7 @@ class Proofs:
         self.newest = lru_cache(None)(self._newest)
 
     def _newest(self, job: int, carrier: int, meaning: bytes) -> Proof | None:
-        """The newest event of the newest run, or design-time statement, of a job that said a meaning about a carrier."""
+        """The newest event of the newest run or design-time statement of a job that asserted a lineage set on a carrier."""
         speakers = [
             speaker for shape in self._shapes(job) if self._one(_HOLDS, shape, carrier, meaning) and (speaker := self._speaker(job, shape))
         ]

@@ -20,7 +20,7 @@ Column = tuple[int, str]
 
 @dataclass
 class Traced:
-    """What a trace has met so far."""
+    """What a trace has reached so far."""
 
     distances: dict[Column, int] = field(default_factory=dict)
     ends: dict[Column, str] = field(default_factory=dict)
@@ -119,7 +119,7 @@ class Tracer:
     # what the datasets on the way lack
 
     def _cover(self, dataset: int, found: Traced, *, up: bool) -> None:
-        """Sort the flows at a dataset into those that columns are told of, and the gaps."""
+        """Sort the flows at a dataset into those with column lineage, and the gaps."""
         if dataset in found.datasets:
             return
         found.datasets.add(dataset)

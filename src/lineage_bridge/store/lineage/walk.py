@@ -22,7 +22,7 @@ _RENAMED = int(Evidence.RENAMED)
 
 @dataclass
 class FoundEdges:
-    """What a walk in one direction has met so far."""
+    """What a walk in one direction has reached so far."""
 
     distances: dict[int, int] = field(default_factory=dict)
     edges: dict[tuple[int, int, int, int], RawEdge] = field(default_factory=dict)
@@ -145,7 +145,7 @@ class Walker:
         return Port(self.nodes.by_id(job), self.nodes.by_id(dataset), _SIDES[side], _ORIGINS[origin], label, last, pulse)
 
     def _columns(self, edges: list[RawEdge]) -> Iterator[ColumnEdge]:
-        """The column statements behind the flows that were met."""
+        """The column statements behind the flows that were reached."""
         met = {(source, target, job) for source, target, job, *_ in edges}
         found: dict[tuple[int, str, int, str, int, int], list[ColumnStep]] = {}
         for target, job in sorted({edge[1:3] for edge in met}):
@@ -172,6 +172,6 @@ class Walker:
             )
 
     def _said_of(self, target: int, job: int) -> Iterable[RawStatement]:
-        """What a job says of a target's columns: beside the target itself, and in its own lineage."""
+        """A job's column statements about a target: those on the target itself, and those in its own lineage facet."""
         for carrier in {target, job}:
             yield from self.flows.statements(job, carrier)

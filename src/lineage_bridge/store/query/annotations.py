@@ -1,4 +1,4 @@
-"""What was said besides a statement: the descriptions of a transformation, in the words of whoever stated it."""
+"""Annotations of column statements: descriptions of transformations, as their asserters wrote them."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.columns import ColumnStep
 
 MOST = 10
-"""How many descriptions of one statement are told."""
+"""The most descriptions returned for one statement."""
 _DESCRIPTIONS = f"""SELECT DISTINCT description FROM annotation r
 WHERE lineage_set = :lineage_set AND target IN (:target, 0) AND target_field = :target_field
 AND source IN (:source, 0) AND source_field = :source_field AND description <> '' AND (:at IS NULL OR EXISTS (
@@ -15,6 +15,6 @@ ORDER BY description LIMIT {MOST}"""
 
 
 def descriptions(connection: StoreConnection, steps: Iterable[ColumnStep], at_us: int | None = None) -> tuple[str, ...]:
-    """What is said of these statements, or had been by `at_us`; sorted."""
+    """The annotations of these statements, now or by `at_us`; sorted."""
     found = {row[0] for step in steps for row in connection.execute(_DESCRIPTIONS, {**step._asdict(), "at": at_us})}
     return tuple(sorted(found))[:MOST]

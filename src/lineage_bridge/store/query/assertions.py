@@ -1,4 +1,4 @@
-"""What runs, design-time statements and facets say, as the store holds it."""
+"""The assertions of runs, design-time statements and facets, as the store holds them."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ _STATED = "SELECT carrier, lineage_set, first, 0 FROM run_lineage_set WHERE asse
 
 
 def sayings_of(connection: StoreConnection, subject: bytes, job: int) -> list[DeclaredOnDay]:
-    """What a design-time statement said of flow, day by day; `job` is the dataset it is about when it names no job."""
+    """The flow that a design-time statement asserted, day by day; `job` is the dataset itself when the statement names no job."""
     return [DeclaredOnDay(*row) for row in connection.execute(_SAYINGS, {"asserted_by": subject, "job": job})]
 
 
@@ -45,7 +45,7 @@ def declared_shape(connection: StoreConnection, job: int, content: bytes, meanin
 
 
 def shape_at(connection: StoreConnection, subject: bytes, job: int, at_us: int) -> tuple[Shape, ShapeHistory]:
-    """The shape of a run by what it had said by a time."""
+    """The shape of a run by its assertions until a time."""
     values = {"asserted_by": subject, "job": job, "at": at_us}
     namings = [NamedDataset(*row) for row in connection.execute(_NAMINGS, values)]
     stated = [StatedLineage(*row) for row in connection.execute(_STATED, values)]

@@ -108,5 +108,5 @@ class FlowColumns:
 
 
 def _wanted(field: str, named: str) -> tuple[str, ...]:
-    """The spellings that match: the column that is asked for and the whole dataset, or whatever is named."""
+    """The field names that match: the column in question and the whole dataset, or all fields if none is given."""
     return (field, "") if field else (named,)

@@ -11,7 +11,7 @@ from lineage_bridge.store.query.flows import Direction, Flows, RawEdge, RawPort,
 _TIME = 'CASE WHEN "last" <= ? THEN "last" ELSE "first" END'
 _NOW = 2**63 - 1
 _SCAN = 200
-"""How many of a job's newest runs are asked when they named a dataset last."""
+"""How many of a job's newest runs are searched for the last time they named a dataset."""
 _NAMED_LATER = f"""SELECT 1 FROM (SELECT asserted_by FROM run_shape WHERE job = :job AND last > :end AND origin = 1 AND first <= :at
 ORDER BY last DESC LIMIT {_SCAN}) p JOIN run_io i ON i.run = p.asserted_by AND i.job = :job AND i.dataset = :dataset AND i.side = :side
 WHERE i.first <= :at AND CASE WHEN i.last <= :at THEN i.last ELSE i.first END > :end LIMIT 1"""
@@ -19,7 +19,7 @@ _NAMED = "SELECT 1 FROM job_io WHERE job = ? AND dataset = ? AND side = ? AND or
 
 
 class Endings:
-    """As of a time: whether an edge has been ended, and not been said again since."""
+    """Whether an edge has been ended, and not been asserted again since: now, or as of a time."""
 
     def __init__(self, connection: StoreConnection, spans: Spans, at_us: int | None) -> None:
         self.connection, self.spans = connection, spans
@@ -30,7 +30,7 @@ class Endings:
 
     @property
     def none(self) -> bool:
-        """Whether nothing was ever dropped or renamed, and no operator's end stands."""
+        """Whether nothing was ever dropped or renamed, and no operator's end is in effect."""
         return not self._drops and not self._ordered
 
     def load(self, ids: Iterable[int]) -> None:
@@ -86,7 +86,7 @@ class Endings:
         return last is not None and last > end
 
     def renamed(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
-        """What goes on under another name: from the earlier name to the later one, by the job that said so."""
+        """The flows of renames: from the earlier name to the later one, by the job that reported the rename."""
         here = "previous" if direction is Direction.DOWN else "dataset"
         for some in chunks(ids) if self._drops else ():
             sql = f"""SELECT DISTINCT previous, dataset, CASE job WHEN 0 THEN dataset ELSE job END FROM lifecycle
@@ -95,7 +95,7 @@ class Endings:
                 yield source, target, job, int(Origin.OBSERVED), int(Evidence.RENAMED), 0
 
     def renamed_last(self, source: int, target: int) -> int | None:
-        """When a rename was said last."""
+        """The time of the last report of a rename."""
         sql = f"SELECT max({_TIME}) FROM lifecycle WHERE dataset = ? AND previous = ? AND change = 'RENAME' AND first <= ?"
         found = self.connection.execute(sql, (self.at_us, target, source, self.at_us)).fetchone()
         return None if found is None or found[0] is None else int(found[0])

@@ -11,7 +11,7 @@ _MANY = 500
 
 
 class ExplicitFlows:
-    """Whether a flow that rests on occurring together is told better under another name of its job."""
+    """Whether an implicit flow is hidden by explicit lineage under another name of its job."""
 
     def __init__(self, flows: Flows, nodes: Nodes) -> None:
         self.flows, self.nodes = flows, nodes
@@ -20,13 +20,13 @@ class ExplicitFlows:
 
     @property
     def none(self) -> bool:
-        """Whether nothing was ever said of jobs with several names: it takes an operator's word."""
+        """Whether no job has several names: only an operator's alias gives it some."""
         if self._may_join is None:
             self._may_join = bool(self.nodes.connection.execute("SELECT EXISTS (SELECT 1 FROM alias WHERE entity = 2)").fetchone()[0])
         return not self._may_join
 
     def kept(self, edges: Iterable[RawEdge]) -> Iterator[RawEdge]:
-        """These edges in order, without those that are told better."""
+        """These edges in order, without the hidden ones."""
         if self.none:
             yield from edges
             return
@@ -49,7 +49,7 @@ class ExplicitFlows:
 
 
 class FlowsPreferExplicit:
-    """The flows of a moment without those that are told better under another name of their job."""
+    """The flows of a moment without implicit ones that explicit lineage under another name of their job hides."""
 
     def __init__(self, flows: Flows, nodes: Nodes) -> None:
         self.flows, self.stated = flows, ExplicitFlows(flows, nodes)

@@ -25,7 +25,7 @@ class Direction(Enum):
 
     @property
     def near(self) -> Side:
-        """The side by which a job that is met names the dataset it was met at."""
+        """The side on which a job that a walk reaches names the dataset it was reached from."""
         return Side.INPUT if self is Direction.DOWN else Side.OUTPUT
 
     @property
@@ -51,7 +51,7 @@ class Flows(Protocol):
         """The datasets that a job names on a side."""
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
-        """What a job's columnLineage of one output says; with the job as carrier, what its lineage says."""
+        """The column statements of a job's columnLineage facet of one output; with the job as carrier, those of its lineage facet."""
 
     def expand(self, ids: Iterable[int]) -> set[int]:
         """Ids with all other names of the same datasets and jobs."""

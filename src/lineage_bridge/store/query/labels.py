@@ -21,7 +21,7 @@ class CompleteRuns(Protocol):
         """What the newest COMPLETE runs that named a dataset on a side named there, newest first."""
 
     def newest_naming(self, job: int, side: Side) -> frozenset[int]:
-        """What the run that spoke last, of those that named a dataset on a side, named there."""
+        """The datasets that the latest run, among those with datasets on a side, named there."""
 
 
 class Labels:
@@ -42,7 +42,7 @@ class Labels:
         return {job: (freshness(span.last, self.now_us), span.last) for job, span in alone if span}
 
     def flow(self, source: int, target: int, job: int, origin: int) -> tuple[Label, int | None]:
-        """The label of a flow, and the last event (UTC microseconds) of any run that said it."""
+        """The label of a flow, and the time (UTC microseconds) of the last event of any run that asserted it."""
         last = self.spans.flow(source, target, job, origin)
         return self._ends(source, target, job, origin, last), last
 
@@ -51,7 +51,7 @@ class Labels:
         return Label.CURRENT, self.endings.renamed_last(source, target)
 
     def hub_pair(self, hub: int, source: int, target: int, job: int, origin: int) -> tuple[Label, int | None]:
-        """The same for a pair that a hub stands for."""
+        """The same for a pair of nodes connected through a hub."""
         last = self.spans.hub(job, hub)
         return self._ends(source, target, job, origin, last), last
 

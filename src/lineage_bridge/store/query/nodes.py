@@ -42,7 +42,7 @@ class Nodes:
         return self.known[id_]
 
     def load(self, ids: Iterable[int]) -> None:
-        """Meet many nodes at once."""
+        """Load many nodes at once."""
         new = set(ids) - self.known.keys()
         self.identities.name(new)
         names = self.identities.names
@@ -102,14 +102,14 @@ class Nodes:
         return AliasList(self.connection).page(which)
 
     def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
-        """The node that stands for a group, and its members in the order of their names."""
+        """The canonical node of a group, and its members sorted by name."""
         group = self.identities.of([node.id]).get(node.id)
         if group is None:
             return node, (node,)
         return self.by_id(self.identities.head(group)), tuple(self.by_id(id_) for id_ in self.identities.members(group))
 
     def head(self, id_: int) -> int:
-        """The node that stands for a node's group, by ids: the node itself if it is alone."""
+        """The id of the canonical node of a node's group; the node itself if it has no group."""
         if id_ not in self._heads:
             group = self.identities.joined([id_]).get(id_)
             self._heads[id_] = self.identities.head(group) if group else id_
@@ -121,12 +121,12 @@ class Nodes:
         return sorted(self.identities.members(group)) if group else [id_]
 
     def canonical(self, ids: Iterable[int]) -> dict[int, int]:
-        """The ids among these that belong to a group of several, each with the id of the node that stands for it."""
+        """The ids among these that belong to a group of several, each with the id of its canonical node."""
         found = self.identities.joined(ids)
         return {id_: self.identities.head(group) for id_, group in found.items() if len(self.identities.members(group)) > 1}
 
     def spelt(self, nodes: Iterable[Node], style: str = STANDARD) -> dict[int, Node]:
-        """Node id to the node under the name it goes by: the specification's, or LineageBridge's where there is one."""
+        """Node id to the node under its preferred name: the specification's, or LineageBridge's where there is one."""
         wanted = {node.id: node for node in nodes}
         out = dict(wanted)
         for id_, group in self.identities.of(wanted).items():
@@ -142,7 +142,7 @@ class Nodes:
         return out
 
     def by_spelling(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
-        """The node that any spelling of it means: its own name first, else the one that stands for the group."""
+        """The node that a name means in any spelling: the node of exactly this name, else the canonical node of its group."""
         node = self.find(kind, namespace, name)
         if node is not None:
             return node

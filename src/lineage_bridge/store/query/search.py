@@ -1,4 +1,4 @@
-"""Search: by parts of names, and by the words of what is said of nodes."""
+"""Search by parts of names, and by the texts of nodes' facets."""
 
 from collections.abc import Sequence
 
@@ -42,7 +42,7 @@ class Search:
         return [match.node for match in page.matches]
 
     def page(self, which: SearchFilter) -> SearchPage:
-        """One page: names first (exactly so named, beginning so, shorter ones), then what matches by what is said of it."""
+        """One page: matches by name first (equal, then prefix, then shorter names), then matches by facet texts."""
         words = which.text.split()
         named, cut = self._named(which, words)
         told, more = self._told(which, words)
@@ -88,7 +88,7 @@ class Search:
         return set(self.connection.execute(f"SELECT id, kind, namespace, name FROM node WHERE {where} LIMIT ?", (*values, self.candidates)))
 
     def _told(self, which: SearchFilter, words: list[str]) -> tuple[set[_Row], bool]:
-        """Nodes of which every word is said; without words, those that the filters on owner and tag name."""
+        """Nodes whose facet texts contain every word; without words, those that the filters on owner and tag select."""
         query = _text_query(self.search, which, words)
         if not query:
             return set(), False
@@ -121,7 +121,7 @@ class Search:
         return {form for tag in tags for form in (tag.key, f"{tag.key}={tag.value}")}
 
     def _match(self, node: Node, which: SearchFilter, words: list[str], named: bool) -> Match:
-        """What of a node matched: its name, and lines of what is said of it."""
+        """What of a node matched: its name, and lines of its facet texts."""
         row = self.connection.execute(f"SELECT {', '.join(FIELDS)} FROM search_text WHERE node = ?", (node.id,)).fetchone()
         told = dict(zip(FIELDS, row, strict=True)) if row else {}
         lines = [

@@ -39,20 +39,20 @@ class Heartbeats:
         return {job for job in jobs if self.runs.is_streaming(job)}
 
     def of_run(self, subject: bytes, job: int, last: int) -> Liveness | None:
-        """How a run stands; None if its job is no stream."""
+        """The liveness of a run; None if its job is not a stream."""
         if not self.runs.is_streaming(job):
             return None
         return liveness(last, self.now_us, self.runs.processing.heartbeat(subject, job))
 
     def _newest_of(self, job: int) -> tuple[bytes, int, int] | None:
-        """The run of a streaming job that spoke last, when it did, and its period."""
+        """The run of a streaming job with the latest event, the time of that event, and the period of heartbeats."""
         if job not in self._newest:
             row = self.connection.execute(_NEWEST, (job,)).fetchone() if self.runs.is_streaming(job) else None
             self._newest[job] = (row[0], row[1], self.runs.processing.heartbeat(row[0], job)) if row else None
         return self._newest[job]
 
     def _moves(self, subject: bytes, job: int, dataset: int, side: int) -> bool | None:
-        """Whether the newest three reports of a run tell that data moved."""
+        """Whether data moved, by the newest three reports of a run."""
         rows = self.connection.execute(_SAMPLES, (subject, job, dataset, side, _LOOKED_AT)).fetchall()
         series = [Sample(*row) for row in rows]
         added = [amount for _, amount in increments(series, counting(series))][1:] if len(series) > 1 else []

@@ -13,7 +13,7 @@ from lineage_bridge.store.runs.statistics import Statistics
 
 
 class LedgerMaker:
-    """Ledgers from the amounts that runs told."""
+    """Ledgers from the amounts that runs reported."""
 
     def __init__(self, flows: Flows, statistics: Statistics) -> None:
         self.flows, self.statistics = flows, statistics
@@ -38,7 +38,7 @@ class LedgerMaker:
         )
 
     def _passed(self, node: Node, side: Side, job: Node, stretch: Window) -> Passed:
-        """What the runs of a job told of a node, under any of its names."""
+        """The amounts that the runs of a job reported for a node, under any of its names."""
         names = frozenset(self.flows.expand([node.id]) - {job.id})
         which = StatisticsFilter(stretch.since, stretch.until, job.id, names, side, limit=len(names))
         series = self.statistics.page(which).series

@@ -14,7 +14,7 @@ from lineage_bridge.store.runs.runs import Runs
 _SCAN = 20_000
 """How many runs a search for a state looks at."""
 _SPANNING = 5_000
-"""How many runs that spoke after `until` are looked at for those that began before it."""
+"""How many runs with events after `until` are searched for those that began before it."""
 _ALL_TIME = 2**63 - 1
 
 _LATER = """SELECT asserted_by, job, last FROM (SELECT asserted_by, job, first, last FROM run_shape
@@ -43,7 +43,7 @@ class RunLists:
         self.connection, self.runs = connection, runs
 
     def page(self, which: RunFilter) -> RunPage:
-        """One page, the run that spoke last first."""
+        """One page, the run with the latest event first."""
         candidates = self._inside(which) if which.parent is not None else self._of_job(which)
         found: list[RunRecord] = []
         skipped = seen = 0
@@ -94,7 +94,7 @@ class RunLists:
         }
 
     def dependencies(self, run: bytes, limit: int) -> list[Dependency]:
-        """What a run said of control flow, in the order of direction and name."""
+        """The job dependencies that a run reported, sorted by direction and name."""
         rows = self.connection.execute(_CONTROL, (run, limit)).fetchall()
         found = {
             Dependency(("upstream", "downstream")[direction], self.runs.nodes.by_id(job), str(UUID(bytes=other)) if other else None, words)

@@ -19,7 +19,7 @@ _HEARTBEATS = "SELECT effective FROM event WHERE asserted_by = ? AND type = 'RUN
 
 
 class ProcessingTypes:
-    """Look-ups over one connection; remembers the jobs it met."""
+    """Look-ups over one connection; caches the jobs it has loaded."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection

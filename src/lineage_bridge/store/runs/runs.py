@@ -120,7 +120,7 @@ class Runs:
         return sorted((self.nodes.by_id(row[0]) for row in rows), key=lambda node: (node.namespace, node.name))
 
     def of_id(self, run: bytes) -> list[RunRecord]:
-        """The run under each of its jobs; if it never spoke, as others name it."""
+        """The run under each of its jobs; a run that never sent an event, as other runs name it."""
         jobs = self._jobs(run)
         if jobs:
             return [self.record(run, job.id) for job in jobs]
@@ -168,7 +168,7 @@ class Runs:
         return dict(zip(keys, self.records(list(keys.values())), strict=True))
 
     def _last(self, jobs: Iterable[int], origin: int, *, with_datasets: bool) -> dict[int, tuple[int, bytes]]:
-        """Job to when its newest run or statement spoke last, and which it is."""
+        """Job to the time of the last event of its newest run or statement, and which one it is."""
         found: dict[int, tuple[int, bytes]] = {}
         for some in chunks(jobs):
             sql = _LATEST.format(", ".join(["(?)"] * len(some)), "AND n.shape <> 0" if with_datasets else "")
@@ -206,7 +206,7 @@ class Runs:
         return found
 
     def newest_naming(self, job: int, side: Side) -> frozenset[int]:
-        """What the run that spoke last, of those that named a dataset on a side, named there."""
+        """The datasets that the latest run, among those with datasets on a side, named there."""
         column = "inputs" if side == Side.INPUT else "outputs"
         row = self.connection.execute(
             f"SELECT p.shape FROM run_shape p JOIN shape s ON s.shape = p.shape WHERE p.job = ? AND p.origin = 1 AND s.{column} > 0 "

@@ -153,7 +153,7 @@ _table(
     Index("job_lineage_set_by_lineage_set", "lineage_set"),
 )
 
-# what lineage-bearing facets say, read once
+# the contents of lineage facets, each parsed once
 _table("facet_lineage_set", {"facet": _BYTES, "key": _TEXT}, {"lineage_set": _BYTES, "first": _INT}, optional=("lineage_set",))
 _table("facet_node", {"node": _INT, "facet": _BYTES})
 _table("lineage_set", {"lineage_set": _BYTES}, {"explicit": _INT})

@@ -31,55 +31,55 @@ class SourceRepository:
         return {name: (kind, json.loads(settings)) for name, kind, settings in rows}
 
     def save(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
-        """Add a source, or write it anew."""
+        """Add a source, or replace its settings."""
         with self._state.transaction() as connection:
             connection.execute(_SAVE, (name, kind, json.dumps(dict(settings))))
 
     def remove(self, name: str) -> None:
-        """Forget a source that a user added, and how any source of this name fared. What it has told is delivered all the same."""
+        """Delete a source that a user added, and the state of any source of this name. Its undelivered messages are still delivered."""
         with self._state.transaction() as connection:
             for table in ("source", "source_state"):
                 connection.execute(f"DELETE FROM {table} WHERE name = ?", (name,))
 
     def states(self) -> dict[str, SourceState]:
-        """Name to how a source fares."""
+        """Name to the state of the source."""
         with self._state.transaction() as connection:
             rows = connection.execute("SELECT name, state FROM source_state").fetchall()
         return {name: _STATES.decode(state) for name, state in rows}
 
     def pause(self, name: str, *, paused: bool) -> None:
-        """Poll a source no more, or again: then at once."""
+        """Pause or resume polling of a source; a resumed one is due at once."""
         self._change(name, paused=paused, due_us=None)
 
     def make_due(self, name: str) -> None:
-        """Have a source polled at once."""
+        """Make a source due for polling at once."""
         self._change(name, due_us=None)
 
     def snapshot(self, name: str) -> bytes | None:
-        """What a source last saw, as JSON."""
+        """The snapshot of a source's latest poll, as JSON."""
         with self._state.transaction() as connection:
             row = connection.execute("SELECT snapshot FROM source_state WHERE name = ?", (name,)).fetchone()
         return zlib.decompress(row[0]) if row and row[0] is not None else None
 
     def save_poll(self, name: str, state: SourceState, snapshot: bytes | None, messages: Sequence[tuple[str, bytes]]) -> bool:
-        """Keep what a poll gave, all or nothing. A pause that was asked for meanwhile stays."""
+        """Store the result of a poll, all or nothing. A pause requested meanwhile stays."""
         packed = pack(snapshot)
         with self._state.transaction() as connection:
             return write_poll(connection, name, state, packed, messages, polls=state.polls - 1)
 
     def pending_messages(self, limit: int) -> list[OutboxMessage]:
-        """The oldest parcels that were not delivered."""
+        """The oldest undelivered messages."""
         with self._state.transaction() as connection:
             rows = connection.execute("SELECT number, path, body FROM outbox_message ORDER BY number LIMIT ?", (limit,)).fetchall()
         return [OutboxMessage(number, path, bytes(body)) for number, path, body in rows]
 
     def count_pending(self) -> int:
-        """How many parcels were not delivered."""
+        """How many messages are undelivered."""
         with self._state.transaction() as connection:
             return int(connection.execute("SELECT count(*) FROM outbox_message").fetchone()[0])
 
     def remove_message(self, number: int) -> None:
-        """Forget a parcel."""
+        """Delete a message that was delivered."""
         with self._state.transaction() as connection:
             connection.execute("DELETE FROM outbox_message WHERE number = ?", (number,))
 
@@ -94,7 +94,7 @@ class SourceRepository:
 
 
 def pack(snapshot: bytes | None) -> bytes | None:
-    """A snapshot as it is kept."""
+    """A snapshot as it is stored."""
     return None if snapshot is None else zlib.compress(snapshot, 1)
 
 
@@ -108,7 +108,7 @@ def write_poll(
     polls: int,
     begun: bool = False,
 ) -> bool:
-    """Write what a look at a source gave, in the transaction of the caller. A pause that was asked for meanwhile stays.
+    """Write the result of a poll, in the transaction of the caller. A pause requested meanwhile stays.
 
     False, and nothing is written, if the source has not had this many polls; with `begun`, also if nothing of it was written before.
     """

@@ -10,7 +10,7 @@ from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.sources import pack, write_poll
 
 MOST_KEPT = 500
-"""Tasks that are remembered."""
+"""How many tasks are stored."""
 _ENCODER = msgspec.json.Encoder()
 _RECORDS = msgspec.json.Decoder(TaskRecord)
 
@@ -22,7 +22,7 @@ class TaskRepository:
         self._state, self._most_kept = state, most_kept
 
     def add(self, task: TaskRecord) -> None:
-        """Remember a new task; the oldest that have ended are forgotten."""
+        """Store a new task; the oldest ended ones beyond a limit are deleted."""
         with self._state.transaction() as connection:
             connection.execute(
                 "INSERT INTO task (id, kind, status, record) VALUES (?, ?, ?, ?)", (task.id, task.kind, task.status, _ENCODER.encode(task))
@@ -47,7 +47,7 @@ class TaskRepository:
         return [_RECORDS.decode(record) for (record,) in rows]
 
     def save(self, task: TaskRecord) -> None:
-        """Remember how a task stands."""
+        """Store the state of a task."""
         with self._state.transaction() as connection:
             connection.execute("UPDATE task SET status = ?, record = ? WHERE id = ?", (task.status, _ENCODER.encode(task), task.id))
 
@@ -61,7 +61,7 @@ class TaskRepository:
         polls: int,
         begun: bool,
     ) -> bool:
-        """Keep what steps of a task gave, all or nothing."""
+        """Store the result of a task's steps, all or nothing."""
         packed = pack(snapshot)
         with self._state.transaction() as connection:
             if not write_poll(connection, task.source, state, packed, messages, polls=polls, begun=begun):
@@ -70,19 +70,19 @@ class TaskRepository:
         return True
 
     def newest_message(self, source: str) -> int:
-        """The number of the newest parcel of a source that was not delivered; 0 if all were."""
+        """The number of the newest undelivered message of a source; 0 if all were delivered."""
         with self._state.transaction() as connection:
             row = connection.execute("SELECT max(number) FROM outbox_message WHERE source = ?", (source,)).fetchone()
         return int(row[0] or 0)
 
     def count_pending(self, source: str, newest: int) -> int:
-        """How many parcels of a source up to a number were not delivered."""
+        """How many messages of a source up to a number are undelivered."""
         with self._state.transaction() as connection:
             row = connection.execute("SELECT count(*) FROM outbox_message WHERE source = ? AND number <= ?", (source, newest)).fetchone()
         return int(row[0])
 
     def mark_interrupted(self, now_us: int) -> None:
-        """Say of all tasks that have not ended that their process has."""
+        """Mark all unfinished tasks as interrupted, because their process has ended."""
         with self._state.transaction() as connection:
             rows = connection.execute("SELECT record FROM task WHERE status IN (?, ?)", (PENDING, RUNNING)).fetchall()
             for (row,) in rows:

@@ -32,7 +32,7 @@ FROM job_lineage_set j JOIN column_statement s ON s.lineage_set = j.lineage_set 
 _RUNS = """SELECT run, job FROM run
 UNION SELECT parent_run, parent_job FROM run c WHERE parent_run IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.parent_run)
 UNION SELECT root_run, root_job FROM run c WHERE root_run IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.root_run)"""
-"""Every run under the jobs it spoke under; one that never spoke under those that others give it."""
+"""Every run with the jobs of its events; a run that never sent an event, with the jobs that other runs name for it."""
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -75,7 +75,7 @@ class Export:
         return _named(known.namespace, known.name) if known else _named(node.namespace, node.name)
 
     def head(self, id_: int) -> int:
-        """The node that stands for all names of a dataset or job."""
+        """The canonical node of a dataset or job."""
         known = self.identities.get(id_)
         return known.head if known else id_
 
@@ -99,7 +99,7 @@ class Export:
             yield {**self.name(id_), "state": best(labels).value}
 
     def labels_of(self, dataset: int) -> list[Label]:
-        """The labels of all that is said of a dataset: by ports, by flows, and about itself."""
+        """The labels of all assertions about a dataset: its ports, its flows and its own facets."""
         if self._states is None:
             self._states = {}
             for job, id_, side, origin in self.connection.execute("SELECT job, dataset, side, origin FROM job_io").fetchall():
@@ -232,7 +232,7 @@ class Export:
             yield {NodeKind(kind).name.lower(): self.name(node), "key": key, "hash": digest.hex()}
 
     def aliases(self) -> Iterator[Line]:
-        """Every name that stands for another one, and what kind of link says so."""
+        """Every name that is an alias of another one, and the kind of link between them."""
         for known in self.identities.values():
             node = self.nodes.by_id(known.node)
             if (node.namespace, node.name) != (known.namespace, known.name):
@@ -254,7 +254,7 @@ class Export:
             yield {**line, **{key: word for key, word in stated if word}}
 
     def lifecycle_lines(self) -> Iterator[Line]:
-        """What became of datasets, each change by each job with the first time it was said."""
+        """The lifecycle changes of datasets, by job, each with the time of its first report."""
         for dataset, change, previous, job, first in self.connection.execute(
             "SELECT dataset, change, previous, job, min(first) FROM lifecycle GROUP BY dataset, change, previous, job"
         ).fetchall():

@@ -79,20 +79,20 @@ class Inventory:
             yield self.open_reader(nodes), [nodes.by_id(id_) for id_ in some if found.get(id_, id_) == id_]
 
     def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
-        """Node id to the node that stands for its group."""
+        """Node id to the canonical node of its group."""
         wanted = {node.id: node for node in nodes}
         found = self.nodes.canonical(wanted)
         self.nodes.load(found.values())
         return {id_: self.nodes.by_id(found[id_]) if id_ in found else node for id_, node in wanted.items()}
 
     def described(self, nodes: Iterable[Node]) -> dict[int, Entry]:
-        """Node id to what is known of its group."""
+        """Node id to the inventory entry of its group."""
         heads = self.standing(nodes)
         found = {entry.node.id: entry for entry in self.entries(sorted(set(heads.values()), key=lambda node: node.id))}
         return {id_: found[head.id] for id_, head in heads.items()}
 
     def entries(self, heads: Sequence[Node]) -> list[Entry]:
-        """What is known of these nodes, each of which stands for its group."""
+        """The inventory entries of these canonical nodes."""
         members = self._members(heads)
         every = sorted({member.id for some in members.values() for member in some})
         facets, named = self._facets(every), dict(self._rows(_NAMED, every))
@@ -115,7 +115,7 @@ class Inventory:
         ]
 
     def quiet(self) -> Iterator[tuple[GraphReader, list[Node]]]:
-        """As heads: the jobs of which no run was seen, and the datasets that no job names or that tell their own lineage."""
+        """As `heads`: the jobs without an observed run, and the datasets that no job names or that declare their own lineage."""
         rows = self.connection.execute(_QUIET)
         while some := [row[0] for row in rows.fetchmany(PORTION)]:
             nodes = Nodes(self.connection)
@@ -230,7 +230,7 @@ class Inventory:
 
 
 def _newest(facets: dict[int, dict[str, tuple[int, int, str]]], members: Iterable[Node]) -> dict[str, tuple[int, int, str]]:
-    """Of what is said under several names of one thing, the strongest word, and of these the newest."""
+    """Of the facets under several names of one node, the strongest, and of these the newest."""
     found: dict[str, tuple[int, int, str]] = {}
     for member in members:
         for key, said in facets.get(member.id, {}).items():

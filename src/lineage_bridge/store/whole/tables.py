@@ -74,7 +74,7 @@ class WholeGraphTables:
 
 
 def _is_dashboard(text: str) -> bool:
-    """Whether a datasetType facet says so, in any case of letters."""
+    """Whether a datasetType facet says DASHBOARD, in upper or lower case."""
     said = json.loads(text)
     word = said.get("datasetType") if isinstance(said, dict) else None
     return isinstance(word, str) and word.upper() == "DASHBOARD"

@@ -1,4 +1,4 @@
-"""One batch to the store: one transaction that merges the facts by the law, keeps up what is derived, and moves the position.
+"""Applies a batch in one transaction: merges the facts by the law, updates what is derived, and advances the position.
 
 The position is advanced by compare-and-set, so a batch counts once, whoever brings it.
 """
@@ -29,7 +29,7 @@ _DIRECT = tuple(r for r in RELATIONS if r.name not in (*_STAGED, "facet_set", "f
 _WAITING = ("derive_queue", "search_queue", "stitch_queue")
 """Tables of keys that wait to be derived."""
 _SUBJECT = {"event": 4, "run": 0, "run_event": 0, "run_io": 0, "io_sample": 0, "assertion": 0, "lifecycle": 0, "job_dependency": 0}
-"""Where a row says who spoke."""
+"""The index of the asserter in the rows of a relation."""
 
 
 class GraphWriter:
@@ -77,7 +77,7 @@ class GraphWriter:
         self.connection.close()
 
     def position(self, source: str) -> dict[int, int]:
-        """Part to place: where the next batch of `source` starts."""
+        """Partition to offset: where the next batch of `source` starts."""
         rows = self.connection.execute('SELECT partition, "offset" FROM position WHERE source = ?', (source,))
         return dict(rows.fetchall())
 
@@ -162,7 +162,7 @@ class GraphWriter:
         return new
 
     def _without_erased(self, rows: Mapping[str, list[Row]]) -> Mapping[str, list[Row]]:
-        """The batch without what erased runs say in it, and without the nodes that only they name."""
+        """The batch without the assertions of erased runs, and without the nodes that only they name."""
         kept = dict(rows)
         for name, place in _SUBJECT.items():
             kept[name] = [row for row in rows.get(name, []) if row[place] not in self.erased]
@@ -211,7 +211,7 @@ class GraphWriter:
 
 
 def _prepare(connection: StoreConnection) -> None:
-    """The temporary tables that a batch is staged in."""
+    """Create the temporary tables that a batch is staged in."""
     for name in _STAGED:
         columns = ", ".join(f'"{column.name}" {SQL_TYPES[column.type]}' for column in BY_NAME[name].columns)
         connection.execute(f"CREATE TEMP TABLE in_{name} ({columns})")

@@ -48,7 +48,7 @@ _END_OF_TIME = 2**63 - 1
 
 @contextmanager
 def folded_again(source: StoreConnection, names: Names, at_us: int | None, without: frozenset[bytes]) -> Iterator[StoreConnection]:
-    """A store of what had been said by `at_us` (all, if None) by all but the runs in `without`. It is gone when the context ends."""
+    """A store of all assertions by `at_us` (all, if None), except those of the runs in `without`. It is deleted when the context ends."""
     with TemporaryDirectory(prefix="lineage-bridge-") as folder:
         writer = GraphWriter(Path(folder) / "graph.db", names, feed=False, stitch=is_on(source))
         with closing(writer):

@@ -21,7 +21,7 @@ _EMPTY: dict[str, Any] = {"key": "", "value": b""}
 
 
 class FeedTable(NamedTuple):
-    """A table whose changes are told: as which kind, its columns by those of `change`, and which of these are no part of its key."""
+    """A table in the change feed: the kind of its changes, the columns of `change` to its own, and which of them are not in its key."""
 
     kind: str
     columns: dict[str, str]
@@ -55,24 +55,24 @@ class ChangeRecorder:
         )
 
     def run(self, table: str, sql: str, parameters: Parameters = ()) -> list[Row]:
-        """Run an INSERT or a DELETE on a fed table, and tell the rows it added or took out: the columns that are told of them."""
+        """Run an INSERT or a DELETE on a table of the feed, and record the rows it added or deleted; returns their recorded columns."""
         columns = ", ".join(f'"{column}"' for column in FED[table].columns.values())
         rows: list[Row] = self.connection.execute(f"{sql} RETURNING {columns}", parameters).fetchall()
         (self.lost if sql.startswith("DELETE") else self.gained)(table, rows)
         return rows
 
     def gained(self, table: str, rows: Iterable[Row]) -> None:
-        """Rows that were added: the columns that are told, in the order of FED."""
+        """Record rows that were added, as their columns in the order of FED."""
         if self.on:
             self.net.update((table, tuple(row)) for row in rows)
 
     def lost(self, table: str, rows: Iterable[Row]) -> None:
-        """Rows that were taken out."""
+        """Record rows that were deleted."""
         if self.on:
             self.net.subtract((table, tuple(row)) for row in rows)
 
     def forget(self) -> None:
-        """Drop what was told of a transaction that did not commit."""
+        """Drop the records of a transaction that did not commit."""
         self.net.clear()
 
     def flush(self) -> None:

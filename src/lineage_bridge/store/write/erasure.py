@@ -1,4 +1,4 @@
-"""Taking runs out of the store as if they had never spoken, in the transaction that brings the operator's statement."""
+"""Erases runs as if they had never sent an event, in the transaction that applies the operator's request."""
 
 from lineage_bridge.graph.flows.derive import FirstSeen
 from lineage_bridge.graph.flows.shapes import NO_SHAPE, make_shape
@@ -69,7 +69,7 @@ class Erasure:
         self.connection, self.derivation = connection, derivation
 
     def erase(self, subjects: list[bytes]) -> None:
-        """Take all that these runs said out of the relations and out of everything derived from them."""
+        """Delete all assertions of these runs from the relations and from everything derived from them."""
         nodes: set[int] = set()
         for subject in subjects:
             nodes |= self._nodes(subject)
@@ -123,7 +123,7 @@ class Erasure:
             self.connection.execute(sql, (subject,))
 
     def _drop_unsaid(self) -> set[int]:
-        """Forget the texts that nobody says any more; the nodes they named."""
+        """Delete the texts that no assertion contains any more; returns the nodes they named."""
         for sql in (_SAID, *_UNSAID):
             self.connection.execute(sql)
         self.derivation.forget()
@@ -136,7 +136,7 @@ class Erasure:
         return nodes
 
     def _recall_facets(self, nodes: list[int]) -> None:
-        """Current facets from what others still say."""
+        """Compute the current facets from the remaining assertions."""
         for node in nodes:
             self.derivation.changes.run("current_facet", "DELETE FROM current_facet WHERE node = ?", (node,))
             self.connection.execute("DELETE FROM symlink_evidence WHERE dataset = ?", (node,))
@@ -157,7 +157,7 @@ class Erasure:
             self.derivation.spellings.claims.recall()
 
     def _drop_unused(self, nodes: list[int], parents: FirstSeen) -> None:
-        """Nodes that nothing speaks of any more; `parents` are the jobs that parent facets still name."""
+        """Delete nodes that nothing names any more; `parents` are the jobs that parent facets still name."""
         for node in nodes:
             if node in parents or any(self.connection.execute(sql, {"node": node}).fetchone() for sql in _USES):
                 continue

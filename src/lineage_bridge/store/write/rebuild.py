@@ -1,4 +1,4 @@
-"""A store computed anew beside the one in use, compared with it, and put in its place in one transaction.
+"""A store replayed beside the one in use, compared with it, and put in its place in one transaction.
 
 The new content is copied into the file in use by SQLite's backup, within its write-ahead log: readers go on with the old content until it
 commits, and a process killed before that leaves the old content.
@@ -18,7 +18,7 @@ from lineage_bridge.store.schema.sqlite import connect_reader, connect_writer, l
 from lineage_bridge.store.write.apply import GraphWriter
 
 PAGES = 4096
-"""Pages copied between two calls of `told`."""
+"""Pages copied between two calls of `on_progress`."""
 _SUFFIXES = ("", "-wal", "-shm", "-journal")
 _RECORD_RELATIONS = ("event_record", "quarantine")
 """The relations with a row for each record of the log."""
@@ -46,7 +46,7 @@ def compare(path: Path, fresh: GraphWriter) -> list[RowCount]:
 
 
 def refuse_loss(path: Path, fresh: GraphWriter, counted: list[RowCount]) -> None:
-    """Raise StoreError if the log tells less than the store in use knows."""
+    """Raise StoreError if the log holds less than the store in use was made from."""
     behind = sorted(place for place, at in _position_of(path).items() if fresh.position(place[0]).get(place[1], 0) < at)
     records = {row.relation: row for row in counted if row.relation in _RECORD_RELATIONS}
     before, after = (sum(getattr(row, side) for row in records.values()) for side in ("before", "after"))
@@ -58,7 +58,7 @@ def refuse_loss(path: Path, fresh: GraphWriter, counted: list[RowCount]) -> None
 
 
 def seal(fresh: GraphWriter, keep: Path | None = None) -> None:
-    """Make a fresh store whole: it begins an epoch of the change feed, and stands in the log no earlier than the store at `keep`."""
+    """Complete a fresh store: begin an epoch of the change feed, and advance its position to that of the store at `keep`."""
     for (source, part), place in (_position_of(keep) if keep else {}).items():
         fresh.connection.execute(
             "INSERT INTO position VALUES (?, ?, ?) "
@@ -68,10 +68,10 @@ def seal(fresh: GraphWriter, keep: Path | None = None) -> None:
     fresh.begin_epoch()
 
 
-def put_in_place(fresh: GraphWriter, path: Path, told: Callable[[int, int], None]) -> None:
-    """Make the store at `path` the fresh one, in one transaction. `told` hears of pages left and of all."""
+def put_in_place(fresh: GraphWriter, path: Path, on_progress: Callable[[int, int], None]) -> None:
+    """Replace the store at `path` by the fresh one, in one transaction. `on_progress` is called with the pages left and their total."""
     with closing(connect_writer(path)) as target:
-        replace_content(target, fresh.connection, PAGES, told)
+        replace_content(target, fresh.connection, PAGES, on_progress)
 
 
 def publish(fresh: GraphWriter, part: Path, path: Path) -> None:
