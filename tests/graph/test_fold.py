@@ -11,7 +11,8 @@ from lineage_bridge.graph.facts.fold import empty_tables, fold_records, merge_ta
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import StoredRecord
-from lineage_bridge.graph.relations import RELATIONS, Law, Row
+from lineage_bridge.graph.merge_rules import MergeRule, Row
+from lineage_bridge.graph.relations import RELATIONS
 
 NAMES = Names(KEY)
 
@@ -62,9 +63,11 @@ def test_derived_values_do_not_depend_on_order(records: list[StoredRecord], rand
 def test_every_relation_has_a_key_and_every_other_column_a_law() -> None:
     for relation in RELATIONS:
         assert relation.key_size > 0
-        assert [c.law is Law.KEY for c in relation.columns] == sorted((c.law is Law.KEY for c in relation.columns), reverse=True)
+        assert [c.rule is MergeRule.KEY for c in relation.columns] == sorted(
+            (c.rule is MergeRule.KEY for c in relation.columns), reverse=True
+        )
         for column in relation.columns:
-            assert (column.law in (Law.GREATEST, Law.LEAST)) == bool(column.group)
+            assert (column.rule in (MergeRule.GREATEST, MergeRule.LEAST)) == bool(column.group)
 
 
 def test_the_order_of_a_choice_ends_with_an_event() -> None:

@@ -7,7 +7,7 @@ from hypothesis import settings
 
 from lineage_bridge.graph.ids import DAY_US, event_id
 from lineage_bridge.graph.log_record import LogRecord, RecordKind, StoredRecord
-from lineage_bridge.graph.relations import Row
+from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.openlineage.redaction import mask
 from tests.events import T0
 from tests.quirks import bodies

@@ -18,7 +18,8 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 
 from lineage_bridge.graph.analysis.closure import Condensed, Ints, Marks, condense, downstream_counts
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.relations import Row, Side
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.analysis import Analysis, GraphTable, NodeMeasure, Touched
 from lineage_bridge.model.graph import Node
 from lineage_bridge.ports.analysis import GraphTables

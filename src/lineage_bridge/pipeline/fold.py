@@ -14,7 +14,7 @@ from lineage_bridge.errors import StoreError
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.log_record import LogRecord, OffsetRange, StoredRecord
-from lineage_bridge.graph.relations import Row
+from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.pipeline.schemas import FACTS, FACTS_ARROW, RANGE
 from lineage_bridge.ports.graph_store import Batch
 from lineage_bridge.ports.log import RangeReader

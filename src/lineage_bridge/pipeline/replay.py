@@ -15,9 +15,10 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 
 from lineage_bridge.errors import CollisionError
 from lineage_bridge.eventlog.reader import LogReader
-from lineage_bridge.graph.relations import RELATIONS, Row
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import RELATIONS
 from lineage_bridge.pipeline.fold import Refused, collect, fold_ranges
-from lineage_bridge.pipeline.law import merge_rows, rows_of, unpack
+from lineage_bridge.pipeline.merging import merge_rows, rows_of, unpack
 from lineage_bridge.pipeline.schemas import RANGE
 from lineage_bridge.pipeline.source import FORMAT, LogRangeReader, LogSource
 from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Protocol
 
-from lineage_bridge.graph.relations import Row
+from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.model.analysis import FindingsSummary, GraphTable
 
 

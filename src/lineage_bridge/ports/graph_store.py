@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from lineage_bridge.graph.log_record import OffsetRange
-from lineage_bridge.graph.relations import Row
+from lineage_bridge.graph.merge_rules import Row
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from lineage_bridge.graph.relations import Type, upsert_sql
+from lineage_bridge.graph.merge_rules import Type, upsert_sql
 
 merge_sql = partial(upsert_sql, least="LEAST", greatest="GREATEST")
 SQL_TYPES = {Type.INT: "BIGINT", Type.TEXT: "TEXT", Type.BYTES: "BLOB"}

@@ -15,7 +15,8 @@ from lineage_bridge.graph.facts.operations import operation
 from lineage_bridge.graph.flows.endings import endings
 from lineage_bridge.graph.ids import DAY_US, NodeKind, day_of, node_id, statement_id, text_hash
 from lineage_bridge.graph.log_record import RETRY, LogRecord, RecordKind, StoredRecord
-from lineage_bridge.graph.relations import NEVER_US, NO_EVENT, Origin, Row, Side
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import NEVER_US, NO_EVENT, Origin, Side
 from lineage_bridge.openlineage import facets as standard
 from lineage_bridge.openlineage.event import Dataset, Event, Facets, Job, Run
 from lineage_bridge.openlineage.run_ids import parse_uuid, run_uuid

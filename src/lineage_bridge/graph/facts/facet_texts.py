@@ -8,7 +8,8 @@ from lineage_bridge.graph.facts.fold import Tables
 from lineage_bridge.graph.flows.run_shape import carriers, declaring_keys, is_mark, read_mark
 from lineage_bridge.graph.flows.shapes import Shape, make_shape
 from lineage_bridge.graph.identity.steps import Spelling
-from lineage_bridge.graph.relations import Origin, Row, Side
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.graph.statements.lineage_sets import LineageSet, read_lineage_set
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from lineage_bridge.graph.facts.events import AlreadyEmitted, Names, facts
 from lineage_bridge.graph.log_record import StoredRecord
-from lineage_bridge.graph.relations import BY_NAME, RELATIONS, Row
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import BY_NAME, RELATIONS
 
 Tables = dict[str, dict[Row, Row]]
 """Relation to its rows, each as key to values."""
@@ -33,7 +34,7 @@ def fold_records(records: Iterable[StoredRecord], names: Names, into: Tables | N
 
 
 def merge_tables(tables: Tables, others: Tables) -> Tables:
-    """Merge `others` into `tables` (changed in place) by the law."""
+    """Merge `others` into `tables` (changed in place) by the merge rules."""
     for name, rows in others.items():
         merge, table = BY_NAME[name].merge, tables[name]
         for key, values in rows.items():

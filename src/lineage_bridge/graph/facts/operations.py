@@ -10,7 +10,8 @@ from lineage_bridge.graph.identity.naming.spelling import LONGEST
 from lineage_bridge.graph.identity.steps import ANY, OPERATOR
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import LogRecord
-from lineage_bridge.graph.relations import NEVER_US, NO_EVENT, Row
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import NEVER_US, NO_EVENT
 
 ENTITIES = {"dataset": NodeKind.DATASET, "job": NodeKind.JOB}
 ALIAS, VETO, LIFT = "alias", "veto", "lift"

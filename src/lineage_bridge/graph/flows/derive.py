@@ -1,6 +1,6 @@
-"""Derived values, computed from scratch: what the store keeps up row by row, as one pure function of the relations.
+"""Derived values computed from scratch: one pure function of the relations for what the store updates row by row.
 
-`verify` compares the two; an answer as of an earlier time is this function of the rows as they were then.
+`verify` compares the two. An answer as of an earlier time is this function of the rows as they were then.
 """
 
 from collections import defaultdict
@@ -18,36 +18,46 @@ from lineage_bridge.graph.identity.claims import CLAIMING, NamespaceClaim, read_
 from lineage_bridge.graph.identity.grouping import StepsInMemory, names_in_groups, stated_aliases
 from lineage_bridge.graph.identity.steps import Spelling, symlinks
 from lineage_bridge.graph.ids import NodeKind, node_id
-from lineage_bridge.graph.relations import Row, Side
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.statements.lineage_sets import OWN, named_nodes
 
 Derived = dict[str, set[Row]]
 """Derived table to its rows.
 
-present        (subject, job, origin, shape, first, last,
-                sprouted, reached, forming)                      what a run or statement amounts to now, and since when (growth.py)
-spoken         (node, job)                                       the nodes that a job's statements ever named; the store may hold more
-present_day    (subject, job, day, shape, first, last)           the days on which it spoke
-subject_statement (subject, job, carrier, meaning, first, ...)   what runs said of lineage
-shape, shape_io, shape_statement, shape_flow                     shapes that subjects have now, and their expansion
-facet_meaning, facet_node, meaning, statement                    what is read from facets that name nodes, as far as they are said
-job_shape      (job, shape, day, first, last)                    over the subjects whose present shape it is
-job_io         (job, dataset, side, origin)
-flow           (source, target, job, origin, evidence)
-hub            (hub, job, origin); hub_io (hub, side, dataset)
-job_statement  (job, carrier, meaning, origin)
-current_facet  (node, job, key, facet, rank, time, event)
-search_text    (node, title, columns, owners, tags, description, sql)
-symlink        (dataset, other, type)                            of current facets; symlink_said (dataset, facet): of all there ever were
-claim          (*claim, first)                                   of all there ever were; claim_said (dataset, key, facet, first)
-respelt        (owner, namespace, name, rule, to_namespace, to_name)  steps of the rules from names that are there or that operators use
-respaced       (owner, space, other, prefix, parts, rule)        links of the rules from such namespaces
-identity       (node, head, namespace, name)                     not stored: the groups that all these make
-sibling        (parent, side, first, subject, job, last, shape, reached)   runs that may be stitched (stitch.py)
-stitch         (subject, job, reader, reader_job)
-remark         (meaning, *statement, facet, description,
-                target_run, source_run)
-live           (node, first)                                      nodes that something still speaks of, and since when
+Runs and design-time statements:
+run_shape        (asserted_by, job, origin, shape, first, last,
+                  first_shape_at, current_since, pending_until)     the shape it has now, and since when (shape_history.py)
+run_shape_day    (asserted_by, job, day, shape, first, last)        the days on which it sent events
+run_lineage_set  (asserted_by, job, carrier, lineage_set, first)    the lineage that a run stated
+mentioned_node   (node, job)                                        nodes that a job's lineage ever named; the store may hold more
+sibling          (parent, side, first, asserted_by, job, last, shape, current_since)   runs that may be stitched (stitching.py)
+stitch           (asserted_by, job, reader, reader_job)             a run that writes, and the run whose data it writes
+
+Shapes, and what jobs get from them:
+shape, shape_io, shape_lineage_set, shape_flow, hub_io              the shapes that some run has now, and the flows they expand to
+job_shape        (job, shape, day, first, last)                     over the runs that have the shape now
+job_io           (job, dataset, side, origin)
+flow             (source, target, job, origin, evidence)
+hub              (hub, job, origin)
+job_lineage_set  (job, carrier, lineage_set, origin)
+
+What facets state, read once per text:
+facet_lineage_set (facet, key, lineage_set, first), lineage_set, column_statement
+annotation       (lineage_set, *statement, facet, description, target_run, source_run)
+facet_node       (node, facet)                                      nodes that a facet names besides its own
+
+Nodes and names:
+current_facet    (node, job, key, facet, rank, time, event)
+search_text      (node, title, columns, owners, tags, description, sql)
+symlink          (dataset, other, type)  of current facets; symlink_evidence (dataset, facet): of all ever asserted
+namespace_claim  (*claim, first)                of all ever asserted; namespace_claim_evidence (dataset, key, facet, first)
+name_alias       (owner, namespace, name, rule, to_namespace, to_name)           what the naming rules make of names in use
+namespace_alias  (owner, namespace, other_namespace, prefix, parts, rule)        what they make of namespaces in use
+
+Not stored:
+identity         (node, head, namespace, name)                      the groups of names that stand for one dataset or job
+live             (node, first)                                      the nodes that something still names, and since when
 """
 
 SCHEMA_RANK = {int(Side.SELF): 3, int(Side.OUTPUT): 2, int(Side.INPUT): 1}
@@ -71,10 +81,10 @@ def derive(tables: Tables, names: Names, *, stitch: bool = False) -> Derived:
 
 
 class FirstSeen(dict[Any, int]):
-    """When each of some things was first mentioned."""
+    """When each thing was first mentioned, UTC microseconds."""
 
     def note(self, what: object, first: int) -> None:
-        """Learn of a mention."""
+        """Record a mention, which may be earlier than those known."""
         known = self.get(what)
         if known is None or first < known:
             self[what] = first

@@ -6,7 +6,7 @@ import msgspec
 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import LogRecord
-from lineage_bridge.graph.relations import Row
+from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.openlineage.times import parse_time
 
 ANY = 0

@@ -10,7 +10,8 @@ from lineage_bridge.graph.flows.run_shape import NamedDataset, StatedLineage, fl
 from lineage_bridge.graph.flows.shape_history import DeclaredOnDay, ShapeHistory, declaration_history, newest_facet_set
 from lineage_bridge.graph.flows.shapes import NO_SHAPE, Shape
 from lineage_bridge.graph.flows.stitching import Sibling, find_stitches, one_side, stitch_id, stitched_shape
-from lineage_bridge.graph.relations import Origin, Row, Side
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.graph.statements.lineage_sets import OWN
 
 Asserter = tuple[bytes, int]

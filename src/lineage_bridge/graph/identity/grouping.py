@@ -7,7 +7,8 @@ from lineage_bridge.graph.identity.claims import NamespaceClaim, uncontradicted
 from lineage_bridge.graph.identity.naming.spelling import SpaceLink, all_space_links, closure
 from lineage_bridge.graph.identity.steps import OPERATOR, RULE, SYMLINK, Link, Spelling, StatedAlias, Step, Vetoes, canonical_order, groups
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.relations import NEVER_US, Row
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import NEVER_US
 
 
 def stated_aliases(rows: Mapping[Row, Row]) -> list[StatedAlias]:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.relations import Row
+from lineage_bridge.graph.merge_rules import Row
 
 OWN = 0
 """Stands for the carrier of a facet (the dataset of columnLineage, the job or the dataset of lineage) where a node id is expected."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.identity.steps import symlinks
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.relations import Row
+from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.statements.endpoints import NO_SOURCE, OWN, Annotation, Endpoints, LineageStatement
 from lineage_bridge.graph.statements.explicit import read_explicit
 from lineage_bridge.openlineage import facets as standard

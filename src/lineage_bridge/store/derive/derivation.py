@@ -11,7 +11,8 @@ from lineage_bridge.graph.facts.facet_texts import annotation_rows
 from lineage_bridge.graph.flows.derive import ENTITY_SIDES, facet_owner, facet_rank
 from lineage_bridge.graph.flows.run_shape import SHAPING_KEYS, carriers, flow_owner, is_mark, read_mark
 from lineage_bridge.graph.identity.claims import CLAIMING
-from lineage_bridge.graph.relations import FACET_SET, Origin, Row
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import FACET_SET, Origin
 from lineage_bridge.graph.statements.lineage_sets import named_nodes, read_lineage_set
 from lineage_bridge.ports.graph_store import Budget
 from lineage_bridge.store.chunks import batches

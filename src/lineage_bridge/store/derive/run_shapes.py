@@ -7,7 +7,8 @@ from lineage_bridge.graph.flows.derive import hub_id
 from lineage_bridge.graph.flows.run_shape import NamedDataset, StatedLineage, flow_owner, is_snapshot, run_shape
 from lineage_bridge.graph.flows.shape_history import NO_HISTORY, ShapeHistory, declaration_history, newest_facet_set
 from lineage_bridge.graph.flows.shapes import NO_SHAPE, Shape, expand, make_shape
-from lineage_bridge.graph.relations import Origin, Row, Side
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.graph.statements.lineage_sets import OWN
 from lineage_bridge.ports.graph_store import Budget
 from lineage_bridge.store.connection import StoreConnection

@@ -13,7 +13,8 @@ from lineage_bridge.graph.identity.grouping import valid_aliases
 from lineage_bridge.graph.identity.naming.spelling import all_space_links, closure
 from lineage_bridge.graph.identity.steps import Spelling, StatedAlias, Vetoes, symlinks
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.relations import ALIAS, NEVER_US, Row
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import ALIAS, NEVER_US
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.identity.claims import ClaimWriter
 from lineage_bridge.store.merging import merge_sql

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import Tables
 from lineage_bridge.graph.flows.derive import derive
-from lineage_bridge.graph.relations import BY_NAME, Row
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.model.verification import Difference
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive.stitching import is_on

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from lineage_bridge.graph.contents.schema_versions import WITHDRAWN, Mention, current, history, schema_version
-from lineage_bridge.graph.relations import Row, Side
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import SchemaHistory, SchemaVersion
 from lineage_bridge.openlineage.facets import SchemaDatasetFacet, SchemaField, read_as

@@ -11,7 +11,7 @@ from lineage_bridge.graph.identity.grouping import claim_stands, step_of, valid_
 from lineage_bridge.graph.identity.naming.spelling import SpaceLink, all_space_links, closure
 from lineage_bridge.graph.identity.steps import RULE, SYMLINK, Group, Link, Spelling, StatedAlias, Step, Vetoes, canonical_order, groups
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.relations import Row
+from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.store.chunks import batches, chunks, marks
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive.spellings import WORD

@@ -8,8 +8,8 @@ from lineage_bridge.graph.identity.grouping import valid_aliases
 from lineage_bridge.graph.identity.naming.spelling import closure
 from lineage_bridge.graph.identity.steps import StatedAlias, Vetoes
 from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import ALIAS as ALIASES
-from lineage_bridge.graph.relations import Row
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive.spellings import WORD
 

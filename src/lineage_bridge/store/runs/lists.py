@@ -6,7 +6,7 @@ from itertools import chain
 from typing import NamedTuple
 from uuid import UUID
 
-from lineage_bridge.graph.relations import Row
+from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.model.runs import Dependency, RunFilter, RunPage, RunRecord, RunTree
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.runs.runs import Runs

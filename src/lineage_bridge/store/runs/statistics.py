@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from itertools import islice
 
-from lineage_bridge.graph.relations import Row, Side
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.statistics import Sample, buckets, counting, increments, total
 from lineage_bridge.model.statistics import StatisticsFilter, StatisticsPage, StatisticsSeries
 from lineage_bridge.store.connection import StoreConnection

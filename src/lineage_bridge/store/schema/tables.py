@@ -1,4 +1,4 @@
-"""The tables of the graph store: one per relation, made from the law, and those of the derived values.
+"""The tables of the graph store: one per relation, made from its columns, and those of the derived values.
 
 Edge tables are indexed in both directions. SQLite's tables of composite keys have no row id: the key is the table.
 """
@@ -9,7 +9,8 @@ from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData
 from sqlalchemy.types import TypeEngine
 
 from lineage_bridge.graph.contents.search_terms import FIELDS
-from lineage_bridge.graph.relations import NODE, RELATIONS, Law, Relation, Type
+from lineage_bridge.graph.merge_rules import MergeRule, Relation, Type
+from lineage_bridge.graph.relations import NODE, RELATIONS
 
 METADATA = MetaData()
 
@@ -19,7 +20,8 @@ _INT, _TEXT, _BYTES = Type.INT, Type.TEXT, Type.BYTES
 
 def _relation_table(relation: Relation) -> Table:
     columns = [
-        Column(c.name, _TYPES[c.type], primary_key=c.law is Law.KEY, nullable=c.optional, autoincrement=False) for c in relation.columns
+        Column(c.name, _TYPES[c.type], primary_key=c.rule is MergeRule.KEY, nullable=c.optional, autoincrement=False)
+        for c in relation.columns
     ]
     return Table(relation.name, METADATA, *columns, sqlite_with_rowid=False)
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from lineage_bridge.graph.relations import Row
+from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.model.analysis import GraphTable
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.spans import CurrentSpans

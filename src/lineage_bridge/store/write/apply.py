@@ -1,4 +1,4 @@
-"""Applies a batch in one transaction: merges the facts by the law, updates what is derived, and advances the position.
+"""Applies a batch in one transaction: merges the facts by the merge rules, updates what is derived, and advances the position.
 
 The position is advanced by compare-and-set, so a batch counts once, whoever brings it.
 """
@@ -10,7 +10,8 @@ from pathlib import Path
 from lineage_bridge.errors import CollisionError, PositionError
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.flows.derive import FirstSeen
-from lineage_bridge.graph.relations import BY_NAME, RELATIONS, Relation, Row
+from lineage_bridge.graph.merge_rules import Relation, Row
+from lineage_bridge.graph.relations import BY_NAME, RELATIONS
 from lineage_bridge.graph.statements.lineage_sets import named_nodes
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.connection import StoreConnection

@@ -11,7 +11,8 @@ from tempfile import TemporaryDirectory
 
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.operations import alias_values
-from lineage_bridge.graph.relations import ALIAS, BY_NAME, Row
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import ALIAS, BY_NAME
 from lineage_bridge.graph.statements.lineage_sets import named_nodes
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.connection import StoreConnection

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from lineage_bridge.graph.relations import Row
+from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.model.differences import ChangeAction
 from lineage_bridge.store.connection import StoreConnection
 

@@ -2,7 +2,8 @@
 
 from lineage_bridge.graph.flows.derive import FirstSeen
 from lineage_bridge.graph.flows.shapes import NO_SHAPE, make_shape
-from lineage_bridge.graph.relations import Origin, Row
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import Origin
 from lineage_bridge.graph.statements.lineage_sets import named_nodes
 from lineage_bridge.store.chunks import batches, marks
 from lineage_bridge.store.connection import StoreConnection

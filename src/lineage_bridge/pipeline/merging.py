@@ -1,4 +1,4 @@
-"""The law as Spark aggregations, generated from graph/relations.py: the same rows become the same row as in plain Python and in SQL.
+"""The merge rules as Spark aggregations, with the same results as in plain Python and in SQL.
 
 A column's group is chosen by the greatest (or least) struct of its order and then its values. Spark compares structs from left to right,
 text by its UTF-8 bytes and bytes as unsigned, as Python does; an order is total and never NULL, so values decide nothing but which of equal
@@ -13,7 +13,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 from pyspark.sql.types import BinaryType, DataType, LongType, StringType, StructField, StructType
 
-from lineage_bridge.graph.relations import BY_NAME, Law, Relation, Row, Type, groups_of
+from lineage_bridge.graph.merge_rules import MergeRule, Relation, Row, Type, groups_of
+from lineage_bridge.graph.relations import BY_NAME
 
 _SPARK: dict[Type, DataType] = {Type.INT: LongType(), Type.TEXT: StringType(), Type.BYTES: BinaryType()}
 _ARROW = {Type.INT: pa.int64(), Type.TEXT: pa.string(), Type.BYTES: pa.binary()}
@@ -36,8 +37,8 @@ def merge_rows(rows: DataFrame, *, relation: Relation) -> DataFrame:
 
 def _simple(relation: Relation) -> list[Column]:
     """Columns that are merged alone. Those that are the same wherever the key is have one value to choose from."""
-    by_law = {Law.MIN: F.min, Law.MAX: F.max, Law.SAME: F.max}
-    return [by_law[column.law](column.name).alias(column.name) for column in relation.columns if column.law in by_law]
+    by_law = {MergeRule.MIN: F.min, MergeRule.MAX: F.max, MergeRule.SAME: F.max}
+    return [by_law[column.rule](column.name).alias(column.name) for column in relation.columns if column.rule in by_law]
 
 
 def _chosen(relation: Relation) -> list[Column]:
@@ -46,7 +47,7 @@ def _chosen(relation: Relation) -> list[Column]:
     for group, columns in groups_of(relation).items():
         order = [column.name for column in columns if column.ordinal]
         values = [column.name for column in columns if not column.ordinal]
-        choose = F.max if columns[0].law is Law.GREATEST else F.min
+        choose = F.max if columns[0].rule is MergeRule.GREATEST else F.min
         found.append(choose(F.struct(*order, *values)).alias(_group_name(group)))
     return found
 

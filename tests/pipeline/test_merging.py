@@ -1,4 +1,4 @@
-"""The law's three executions agree: plain Python, SQL, Spark."""
+"""The merge rules agree in plain Python, SQL and Spark."""
 
 import random
 import sqlite3
@@ -15,8 +15,9 @@ from tests.events import KEY, carried
 from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.log_record import StoredRecord
-from lineage_bridge.graph.relations import RELATIONS, Column, Law, Relation, Row, Type, upsert_sql
-from lineage_bridge.pipeline.law import merge_rows, rows_of, schema_of
+from lineage_bridge.graph.merge_rules import Column, MergeRule, Relation, Row, Type, upsert_sql
+from lineage_bridge.graph.relations import RELATIONS
+from lineage_bridge.pipeline.merging import merge_rows, rows_of, schema_of
 
 pytestmark = pytest.mark.spark
 
@@ -25,17 +26,17 @@ ARROW = {Type.INT: pa.int64(), Type.TEXT: pa.string(), Type.BYTES: pa.binary()}
 EVERY_LAW = Relation(
     "every_law",
     (
-        Column("key", Type.TEXT, Law.KEY),
-        Column("least", Type.TEXT, Law.MIN),
-        Column("most", Type.BYTES, Law.MAX),
-        Column("most_told", Type.INT, Law.MAX, optional=True),
-        Column("chosen", Type.TEXT, Law.GREATEST, "up", optional=True),
-        Column("up_text", Type.TEXT, Law.GREATEST, "up", ordinal=True),
-        Column("up_event", Type.BYTES, Law.GREATEST, "up", ordinal=True),
-        Column("other", Type.INT, Law.LEAST, "down", optional=True),
-        Column("down_time", Type.INT, Law.LEAST, "down", ordinal=True),
-        Column("down_event", Type.BYTES, Law.LEAST, "down", ordinal=True),
-        Column("same", Type.TEXT, Law.SAME, optional=True),
+        Column("key", Type.TEXT, MergeRule.KEY),
+        Column("least", Type.TEXT, MergeRule.MIN),
+        Column("most", Type.BYTES, MergeRule.MAX),
+        Column("most_told", Type.INT, MergeRule.MAX, optional=True),
+        Column("chosen", Type.TEXT, MergeRule.GREATEST, "up", optional=True),
+        Column("up_text", Type.TEXT, MergeRule.GREATEST, "up", ordinal=True),
+        Column("up_event", Type.BYTES, MergeRule.GREATEST, "up", ordinal=True),
+        Column("other", Type.INT, MergeRule.LEAST, "down", optional=True),
+        Column("down_time", Type.INT, MergeRule.LEAST, "down", ordinal=True),
+        Column("down_event", Type.BYTES, MergeRule.LEAST, "down", ordinal=True),
+        Column("same", Type.TEXT, MergeRule.SAME, optional=True),
     ),
 )
 """What no relation of ours has at once: text in an order, a least choice with values."""
@@ -55,7 +56,7 @@ def rows_for(relation: Relation, source: random.Random, count: int) -> list[Row]
         key = [row[name] for name in relation.key]
         for column in relation.columns:
             order = [row[c.name] for c in relation.columns if c.group == column.group and c.ordinal] if column.group else []
-            if column.law is Law.SAME or (column.group and not column.ordinal):
+            if column.rule is MergeRule.SAME or (column.group and not column.ordinal):
                 seed = blake2b(repr((column.name, key, order)).encode(), digest_size=8).digest()
                 options = [*VALUES[column.type], None] if column.optional else VALUES[column.type]
                 row[column.name] = random.Random(seed).choice(options)
