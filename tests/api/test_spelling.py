@@ -86,9 +86,7 @@ def test_every_question_that_answers_with_nodes_takes_the_spelling(server: Serve
         name = str(shape.get("$ref", "")).rsplit("/", 1)[-1]
         if name in seen:
             return False
-        return (
-            name in {"GraphNode", "DatasetName", "JobName"} or holds(shapes.get(name), seen | {name}) or holds(list(shape.values()), seen)
-        )
+        return name in {"GraphNode", "DatasetRef", "JobRef"} or holds(shapes.get(name), seen | {name}) or holds(list(shape.values()), seen)
 
     asking = {path: call["get"] for path, call in described["paths"].items() if "get" in call and holds(call["get"]["responses"]["200"])}
     assert len(asking) > 12

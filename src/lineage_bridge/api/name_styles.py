@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lineage_bridge.api.dependencies import KINDS
-from lineage_bridge.api.schemas.names import DatasetName
+from lineage_bridge.api.schemas.names import DatasetRef
 from lineage_bridge.api.schemas.nodes import GraphNode
 from lineage_bridge.model.graph import Node
 from lineage_bridge.ports.graph_reader import GraphReader
@@ -24,19 +24,19 @@ def apply_name_style(reader: GraphReader, said: Said, style: str) -> Said:
     return _with_names(said, {key: Name(to.namespace, to.name) for key, node in nodes.items() if (to := names[node.id]) != node})
 
 
-def _key(item: GraphNode | DatasetName) -> _Key:
+def _key(item: GraphNode | DatasetRef) -> _Key:
     return item.kind if isinstance(item, GraphNode) else item.entity, item.namespace, item.name
 
 
-def _node(reader: GraphReader, key: _Key, item: GraphNode | DatasetName) -> Node | None:
+def _node(reader: GraphReader, key: _Key, item: GraphNode | DatasetRef) -> Node | None:
     kind, *name = key
     if isinstance(item, GraphNode):
         return Node(int.from_bytes(bytes.fromhex(item.id), "big", signed=True), KINDS[kind], *name)
     return reader.nodes.find(KINDS[kind], *name)
 
 
-def _named_items(value: object) -> Iterator[tuple[_Key, GraphNode | DatasetName]]:
-    if isinstance(value, GraphNode | DatasetName):
+def _named_items(value: object) -> Iterator[tuple[_Key, GraphNode | DatasetRef]]:
+    if isinstance(value, GraphNode | DatasetRef):
         yield _key(value), value
     elif isinstance(value, list):
         for item in value:
@@ -49,7 +49,7 @@ def _named_items(value: object) -> Iterator[tuple[_Key, GraphNode | DatasetName]
 def _with_names(value: Said, names: dict[_Key, Name]) -> Said:
     if not names:
         return value
-    if isinstance(value, GraphNode | DatasetName):
+    if isinstance(value, GraphNode | DatasetRef):
         return replace(value, goes_by=names[_key(value)]) if _key(value) in names else value
     if isinstance(value, list):
         return [_with_names(item, names) for item in value]  # type: ignore[return-value]  # a list of the same items

@@ -6,7 +6,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from lineage_bridge.api.schemas.intake import QuarantineItem
 from lineage_bridge.api.schemas.lineage import RunEvent
-from lineage_bridge.api.schemas.names import DatasetName, DescribedNode, JobName
+from lineage_bridge.api.schemas.names import DatasetRef, DescribedNode, JobRef
 from lineage_bridge.api.schemas.nodes import GraphColumn, GraphEdge, GraphNode, GraphPort, TransformationItem, WalkNode
 from lineage_bridge.api.schemas.runs import RunItem
 from lineage_bridge.graph.relations import Side
@@ -24,24 +24,24 @@ from lineage_bridge.projections.views import PRODUCER
 _SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
 
 
-def dataset_name(dataset: Node) -> DatasetName:
+def dataset_name(dataset: Node) -> DatasetRef:
     """A dataset by its name."""
-    return DatasetName(dataset.namespace, dataset.name)
+    return DatasetRef(dataset.namespace, dataset.name)
 
 
-def dataset_names(datasets: Iterable[Node]) -> list[DatasetName]:
+def dataset_names(datasets: Iterable[Node]) -> list[DatasetRef]:
     """Datasets by their names, sorted."""
-    return [DatasetName(*pair) for pair in sorted({(node.namespace, node.name) for node in datasets})]
+    return [DatasetRef(*pair) for pair in sorted({(node.namespace, node.name) for node in datasets})]
 
 
-def job_name(job: Node) -> JobName:
+def job_name(job: Node) -> JobRef:
     """A job by its name."""
-    return JobName(job.namespace, job.name)
+    return JobRef(job.namespace, job.name)
 
 
-def job_names(jobs: Iterable[Node]) -> list[JobName]:
+def job_names(jobs: Iterable[Node]) -> list[JobRef]:
     """Jobs by their names, sorted."""
-    return [JobName(*pair) for pair in sorted({(node.namespace, node.name) for node in jobs})]
+    return [JobRef(*pair) for pair in sorted({(node.namespace, node.name) for node in jobs})]
 
 
 def node_id_of(node: Node) -> str:
@@ -92,7 +92,7 @@ def run_item(record: RunRecord, now_us: int | None = None) -> RunItem:
     )
 
 
-def _job(node: Node | None) -> JobName | UnsetType:
+def _job(node: Node | None) -> JobRef | UnsetType:
     return job_name(node) if node else UNSET
 
 

@@ -9,14 +9,14 @@ from lineage_bridge.projections.shapes import Name
 Text = str | UnsetType
 
 
-class DatasetName(Name, frozen=True, omit_defaults=True):
+class DatasetRef(Name, frozen=True, omit_defaults=True):
     """A dataset by the name that producers wrote. `goes_by` is its name in the spelling that was asked for, where that is another."""
 
     entity: ClassVar[str] = "dataset"
     goes_by: Name | UnsetType = UNSET
 
 
-class JobName(DatasetName, frozen=True, omit_defaults=True):
+class JobRef(DatasetRef, frozen=True, omit_defaults=True):
     """The same of a job."""
 
     entity: ClassVar[str] = "job"

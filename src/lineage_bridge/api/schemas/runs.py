@@ -4,14 +4,14 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.schemas.names import DatasetName, JobName, Text
+from lineage_bridge.api.schemas.names import DatasetRef, JobRef, Text
 
 
 class RunDependency(Struct, frozen=True, omit_defaults=True):
     """Control flow, no data flow: a job, perhaps a run of it, that the run waits for (`upstream`) or that waits for it (`downstream`)."""
 
     direction: Literal["upstream", "downstream"]
-    job: JobName
+    job: JobRef
     run_id: Text = UNSET
     dependency_type: Text = UNSET
     sequence_trigger_rule: Text = UNSET
@@ -26,23 +26,23 @@ class RunItem(Struct, frozen=True, omit_defaults=True):
     """
 
     run_id: str
-    job: JobName
+    job: JobRef
     state: str
     last_seen: str
-    inputs: list[DatasetName]
-    outputs: list[DatasetName]
+    inputs: list[DatasetRef]
+    outputs: list[DatasetRef]
     raw_id: Text = UNSET
     started_at: Text = UNSET
     ended_at: Text = UNSET
     started_inferred: bool = False
     conflict: bool = False
     parent_run_id: Text = UNSET
-    parent_job: JobName | UnsetType = UNSET
+    parent_job: JobRef | UnsetType = UNSET
     unobserved: bool = False
     streaming: bool = False
-    named_parent_job: JobName | UnsetType = UNSET
+    named_parent_job: JobRef | UnsetType = UNSET
     root_run_id: Text = UNSET
-    root_job: JobName | UnsetType = UNSET
+    root_job: JobRef | UnsetType = UNSET
     nominal_start: Text = UNSET
     nominal_end: Text = UNSET
     dependencies: list[RunDependency] | UnsetType = UNSET
@@ -64,12 +64,12 @@ class DepthRun(RunItem, frozen=True, omit_defaults=True):
     depth: int = 0
 
 
-class RunLink(Struct, frozen=True):
+class RunLinkItem(Struct, frozen=True):
     """The run `consumer` read of `dataset` what the run `producer` had written; `by` is what says so."""
 
     producer: str
     consumer: str
-    dataset: DatasetName
+    dataset: DatasetRef
     by: str
 
 
@@ -78,7 +78,7 @@ class RunLineageAnswer(Struct, frozen=True):
 
     direction: str
     runs: list[DepthRun]
-    links: list[RunLink]
+    links: list[RunLinkItem]
     truncated: bool
     settling: bool
     position: str

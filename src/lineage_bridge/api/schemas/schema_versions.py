@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.schemas.names import DatasetName, JobName, Text
+from lineage_bridge.api.schemas.names import DatasetRef, JobRef, Text
 
 
 class Seen(Struct, frozen=True):
@@ -32,7 +32,7 @@ class SchemaVersionItem(Struct, frozen=True, omit_defaults=True):
     version: str
     first: Seen
     last: Seen
-    jobs: list[JobName]
+    jobs: list[JobRef]
     current: bool = False
     brief: bool = False
     fields: list[ColumnItem] | UnsetType = UNSET
@@ -41,10 +41,10 @@ class SchemaVersionItem(Struct, frozen=True, omit_defaults=True):
 class SchemasAnswer(Struct, frozen=True):
     """The versions of a dataset, the newest first. `evidence` is whose word they rest on: `dataset`, `output`, `input` or nobody's."""
 
-    dataset: DatasetName
+    dataset: DatasetRef
     evidence: str
     versions: list[SchemaVersionItem]
-    renamed_from: list[DatasetName]
+    renamed_from: list[DatasetRef]
     truncated: bool
     settling: bool
     position: str
@@ -68,13 +68,13 @@ class Retyped(Struct, frozen=True, omit_defaults=True):
 class SchemaDiffAnswer(Struct, frozen=True):
     """How one version differs from another. `renamed`: between the two, the dataset got another name."""
 
-    dataset: DatasetName
+    dataset: DatasetRef
     before: str
     after: str
     added: list[FieldItem]
     removed: list[FieldItem]
     changed: list[Retyped]
-    renamed: list[DatasetName]
+    renamed: list[DatasetRef]
     settling: bool
     position: str
 
@@ -86,7 +86,7 @@ class FacetVersion(Struct, frozen=True, omit_defaults=True):
     side: Literal["input", "output", "self", "run", "input_access", "output_access"]
     first: Seen
     last: Seen
-    jobs: list[JobName]
+    jobs: list[JobRef]
     deleted: bool = False
     facet: Any = UNSET
 
@@ -105,11 +105,11 @@ class LifeEvent(Struct, frozen=True, omit_defaults=True):
     """A change in a dataset's life. `previous` is the name it had before."""
 
     change: str
-    dataset: DatasetName
+    dataset: DatasetRef
     first: Seen
     last_seen: str
-    job: JobName | UnsetType = UNSET
-    previous: DatasetName | UnsetType = UNSET
+    job: JobRef | UnsetType = UNSET
+    previous: DatasetRef | UnsetType = UNSET
 
 
 class LifeAnswer(Struct, frozen=True):

@@ -99,7 +99,7 @@ class KindItem(Struct, frozen=True):
     settings: list[SettingItem]
 
 
-class SourceKinds(Struct, frozen=True):
+class KindsAnswer(Struct, frozen=True):
     """What can be observed."""
 
     kinds: list[KindItem]

@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.schemas.names import DatasetName, JobName
+from lineage_bridge.api.schemas.names import DatasetRef, JobRef
 
 Count = int | UnsetType
 Rate = float | UnsetType
@@ -25,8 +25,8 @@ class Series(Struct, frozen=True, omit_defaults=True):
     `counting` is how its runs count: `cumulative` from their beginning, by `interval`, or both. Rates are over the whole window.
     """
 
-    job: JobName
-    dataset: DatasetName
+    job: JobRef
+    dataset: DatasetRef
     side: Literal["input", "output"]
     runs: int
     samples: int

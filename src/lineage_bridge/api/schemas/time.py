@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.schemas.names import JobName, Text
+from lineage_bridge.api.schemas.names import JobRef, Text
 from lineage_bridge.api.schemas.nodes import GraphEdge, GraphNode, GraphPort
 from lineage_bridge.projections.shapes import Name
 
@@ -38,7 +38,7 @@ class DiffAnswer(Struct, frozen=True, omit_defaults=True):
 class DriftItem(Struct, frozen=True, omit_defaults=True):
     """An input, output or flow of a job that was `declared` and not observed, or `observed` and not declared, since when."""
 
-    job: JobName
+    job: JobRef
     drift: Literal["declared", "observed"]
     what: Literal["input", "output", "flow"]
     node: GraphNode

@@ -12,11 +12,11 @@ from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.sources import (
     CheckItem,
     KindItem,
+    KindsAnswer,
     SettingItem,
     SourceChecks,
     SourceFailure,
     SourceItem,
-    SourceKinds,
     SourceRemoved,
     SourceRequest,
     Sources,
@@ -46,11 +46,11 @@ def _reading_routes(router: APIRouter, services: Services) -> None:
         """All sources, and how each fares."""
         return json_response(Sources([_item(record) for record in services.sources.records()]))
 
-    @router.get("/source-kinds", response_model=None, responses=response_docs({200: SourceKinds}, writes=False))
+    @router.get("/source-kinds", response_model=None, responses=response_docs({200: KindsAnswer}, writes=False))
     def get_source_kinds() -> Response:
         """What can be observed, and what can be set of it."""
         return json_response(
-            SourceKinds(
+            KindsAnswer(
                 [KindItem(kind.kind, kind.told, [SettingItem(*setting) for setting in kind.settings]) for kind in services.sources.kinds()]
             )
         )

@@ -14,7 +14,7 @@ from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.names import ErrorAnswer
-from lineage_bridge.api.schemas.runs import DepthRun, RunDependency, RunLineageAnswer, RunLink, RunsAnswer, RunTreeAnswer
+from lineage_bridge.api.schemas.runs import DepthRun, RunDependency, RunLineageAnswer, RunLinkItem, RunsAnswer, RunTreeAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, RequestError
 from lineage_bridge.graph.ids import NodeKind
@@ -91,7 +91,7 @@ def _lineage_route(router: APIRouter, services: Services) -> None:
             said = RunLineageAnswer(
                 direction,
                 [run_with_depth(hop, record, services.clock_us()) for hop, record in found.runs],
-                [RunLink(link.producer, link.consumer, serialization.dataset_name(link.dataset), link.by) for link in found.links],
+                [RunLinkItem(link.producer, link.consumer, serialization.dataset_name(link.dataset), link.by) for link in found.links],
                 found.truncated,
                 reader.progress.settling(),
                 position_tokens.encode(reader.progress.position()),
