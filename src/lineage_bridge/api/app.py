@@ -31,7 +31,7 @@ _DESCRIPTION = "The OpenLineage home for streaming: send events, ask for lineage
 
 
 class _App(FastAPI):
-    """Describes itself in the shapes of our own models."""
+    """FastAPI, with an OpenAPI document of our own shapes."""
 
     def openapi(self) -> dict[str, Any]:
         if not self.openapi_schema:
@@ -40,10 +40,10 @@ class _App(FastAPI):
 
 
 def create_app(services: Services) -> FastAPI:
-    """The API over running parts. It holds no state but the log's last failure."""
+    """The API over these services. It keeps no state of its own."""
     app = _App(title="LineageBridge", version=services.version, description=_DESCRIPTION, docs_url=None, redoc_url=None)
     intake = Intake(services)
-    for part in (
+    for routes in (
         intake_routes(intake),
         lineage.routes(services),
         neighbourhood.routes(services),
@@ -65,7 +65,7 @@ def create_app(services: Services) -> FastAPI:
         time.routes(services, intake),
         health.routes(services, intake),
     ):
-        app.include_router(part, prefix=PREFIX)
+        app.include_router(routes, prefix=PREFIX)
     # Most requests bring one event. This route skips FastAPI's dependencies, which cost more than judging; the guard lies before both.
     app.router.routes.insert(0, Route(f"{PREFIX}/lineage", intake.post_lineage, methods=["POST"], include_in_schema=False))
     pages.install_pages(app)

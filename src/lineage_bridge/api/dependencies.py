@@ -1,4 +1,4 @@
-"""Asking the graph: waiting for a position, pages, arguments that every question shares."""
+"""What questions share: waiting for a position, pages, and arguments."""
 
 import re
 from collections.abc import Callable, Coroutine, Sequence
@@ -27,7 +27,7 @@ KINDS: Final = {"dataset": NodeKind.DATASET, "job": NodeKind.JOB}
 
 
 def mend_argument(text: str) -> str:
-    """A text as events hold it: their NULs are mended too."""
+    """An argument with its NUL characters replaced, as they are in events."""
     return text.replace("\0", "\ufffd")
 
 
@@ -35,23 +35,24 @@ Mended = AfterValidator(mend_argument)
 Namespace = Annotated[str, Query(description="Namespace, exactly"), Mended]
 NodeName = Annotated[str, Query(description="Name, exactly"), Mended]
 Style = Annotated[
-    Literal["standard", "lineagebridge"], Query(description="How names are spelt: as the specification does, or LineageBridge")
+    Literal["standard", "lineagebridge"],
+    Query(description="Style of names: `standard`, as the specification writes them, or `lineagebridge`"),
 ]
 AnyStyle = Annotated[
     Literal["standard", "lineagebridge"] | None,
-    Query(description="How names are spelt; by itself as LineageBridge does if the question is, else as the specification does"),
+    Query(description="Style of names; by default the style of the namespace in the question"),
 ]
 RunId = Annotated[str, Path(description="The run's id, as sent or as a UUID"), Mended]
 Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET)]
 AsOf = Annotated[str | None, Query(description="As of this time: RFC 3339; UTC if it has no zone")]
-IncludeEnded = Annotated[bool, Query(description="Also what has ended")]
+IncludeEnded = Annotated[bool, Query(description="Include flows that have ended")]
 Item = TypeVar("Item")
 
 _LOST_PLUS = re.compile(r" (?=\d\d:?\d\d$)")
 
 
 def wait_for_position(services: Services) -> Callable[..., Coroutine[Any, Any, None]]:
-    """What a question depends on: the graph has applied the position that was asked for, and settled."""
+    """A dependency of questions: wait until the graph has applied the requested position and has derived all lineage."""
 
     async def wait_for_position(
         request: Request,
@@ -76,12 +77,12 @@ def wait_for_position(services: Services) -> Callable[..., Coroutine[Any, Any, N
 
 
 def position_header(reader: GraphReader) -> dict[str, str]:
-    """The header that names the position an answer reflects."""
+    """The header with the position that an answer reflects."""
     return {POSITION_HEADER: position_tokens.encode(reader.progress.position())}
 
 
 def page(request: Request, found: Sequence[Item], limit: int, offset: int) -> tuple[Sequence[Item], dict[str, str]]:
-    """Of `limit` + 1 items asked for, those of this page, and the link to the next one if there is more."""
+    """The items of this page, and the link to the next page; `found` has up to `limit` + 1 items, one more if there is a next page."""
     if len(found) <= limit:
         return found, {}
     following = request.url.include_query_params(limit=limit, offset=offset + limit)
@@ -89,18 +90,18 @@ def page(request: Request, found: Sequence[Item], limit: int, offset: int) -> tu
 
 
 def require_node(reader: GraphReader, kind: NodeKind, namespace: str, name: str) -> Node:
-    """The node that a name means, in any spelling of it. Raises NotFoundError with names that come close."""
+    """The node with a name, in any spelling. Raises NotFoundError with similar names."""
     node = reader.nodes.by_spelling(kind, namespace, name)
     if node is not None:
         return node
     near = [(close.namespace, close.name) for close in reader.nodes.near(kind, namespace, name)]
     word = kind.name.lower()
-    hint = f"GET /api/v1/search?q=... finds names; GET /api/v1/lineage/{word}s lists them."
+    hint = f"GET /api/v1/search?q=... finds names; GET /api/v1/lineage/{word}s lists them"
     raise NotFoundError(f"there is no {word} {name!r} in the namespace {namespace!r}", hint, near)
 
 
 def style_of(namespace: str, names: str | None) -> str:
-    """How an answer spells names: as it was asked to, else as the question's namespace does."""
+    """The style of names in an answer: the requested one, else that of the namespace in the question."""
     return names or (BRIDGE if bridge_rank(namespace) == 0 else STANDARD)
 
 
@@ -110,5 +111,5 @@ def parse_time_argument(name: str, text: str | None) -> int | None:
         return None
     parsed = parse_time(_LOST_PLUS.sub("+", text))
     if parsed is None:
-        raise RequestError(f"{name} is no time: {text!r}", "Write it as RFC 3339: 2026-05-01T04:00:00Z.")
+        raise RequestError(f"{name} is not a time: {text!r}", "write it as RFC 3339: 2026-05-01T04:00:00Z")
     return parsed.us

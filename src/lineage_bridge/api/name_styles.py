@@ -1,4 +1,4 @@
-"""The names that the nodes of an answer go by, in the spelling that is asked for."""
+"""Names of nodes in the style that a question asks for."""
 
 from collections.abc import Iterator
 from typing import TypeVar
@@ -18,7 +18,7 @@ _Key = tuple[str, str, str]
 
 
 def apply_name_style(reader: GraphReader, said: Said, style: str) -> Said:
-    """An answer, or a part of one, with `goes_by` at each node whose name in this style is another than producers wrote."""
+    """An answer, or a part of one, with `goes_by` on each node whose name in this style differs from what producers wrote."""
     nodes = {key: node for key, item in dict(_named_items(said)).items() if (node := _node(reader, key, item))}
     names = reader.nodes.spelt(nodes.values(), style)
     return _with_names(said, {key: Name(to.namespace, to.name) for key, node in nodes.items() if (to := names[node.id]) != node})

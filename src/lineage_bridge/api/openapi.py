@@ -1,4 +1,4 @@
-"""The OpenAPI description: shapes of answers from our own models, in version 3.0, which the offline page can show."""
+"""The OpenAPI document, with our own shapes; in version 3.0, which the offline documentation page can show."""
 
 import inspect
 import sys
@@ -20,14 +20,14 @@ _REFERENCE = "#/components/schemas/{name}"
 _TEXTS = {
     200: "Done",
     201: "Durable",
-    202: "Durable, and soon done",
-    400: "No JSON at all; kept in quarantine",
-    404: "Not there; names that come close",
-    409: "Several nodes may be meant; they are named",
-    410: "No longer kept; the way on is told",
+    202: "Durable; takes effect soon",
+    400: "Not JSON; kept in quarantine",
+    404: "Not found; with similar names",
+    409: "Ambiguous: several nodes match; with their names",
+    410: "No longer kept; the hint says how to go on",
     413: "Too large; a sample is kept in quarantine",
-    422: "Not used; kept in quarantine",
-    503: "Not now; send again later",
+    422: "Rejected; events are kept in quarantine",
+    503: "Unavailable; send again later",
     507: "The disk is full; nothing was acknowledged",
 }
 _FAILURES: Mapping[int, Any] = {503: ErrorAnswer, 507: ErrorAnswer}
@@ -35,19 +35,19 @@ _FAILURES: Mapping[int, Any] = {503: ErrorAnswer, 507: ErrorAnswer}
 EVENTS_BODY = {
     "requestBody": {
         "required": True,
-        "description": "OpenLineage events: one, an array, an object with `events`, or NDJSON. Content-Encoding gzip is read.",
+        "description": "OpenLineage events: one, an array, an object with `events`, or NDJSON. Content-Encoding gzip is supported.",
         "content": {"application/json": {"schema": {}}, "application/x-ndjson": {"schema": {"type": "string"}}},
     }
 }
 
 
 def body_docs(shape: object, *, required: bool = True) -> dict[str, Any]:
-    """The description of a request's JSON body."""
+    """The documentation of a request's JSON body."""
     return {"requestBody": {"required": required, "content": _content(shape)}}
 
 
 def response_docs(shapes: Mapping[int, Any], *, writes: bool = True) -> dict[int | str, dict[str, Any]]:
-    """The descriptions of a call's answers, by status; a tuple stands for one of several shapes."""
+    """The documentation of a call's responses, by status; a tuple stands for one of several shapes."""
     every = {**shapes, **(_FAILURES if writes else {503: ErrorAnswer})}
     return {status: {"description": _TEXTS[status], "content": _content(shape)} for status, shape in every.items()}
 
@@ -79,9 +79,9 @@ def _shapes() -> list[type[msgspec.Struct]]:
 
 
 def _content(shape: object) -> dict[str, Any]:
-    """The description of a JSON text of this shape, or of one of several."""
+    """The schema of a JSON text of this shape, or of one of several."""
     shapes = shape if isinstance(shape, tuple) else (shape,)
-    schemas = [_schema(one) for one in shapes]
+    schemas = [_schema(item) for item in shapes]
     return {"application/json": {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas}}}
 
 
@@ -93,16 +93,16 @@ def _schema(shape: object) -> dict[str, Any]:
 
 
 def _drop_framework_errors(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
-    """Errors have our shape, not the framework's."""
+    """Replace the framework's shape of errors by ours."""
     schemas.pop("HTTPValidationError", None)
     schemas.pop("ValidationError", None)
     wrong = operation.get("responses", {}).get("422", {})
     if "HTTPValidationError" in str(wrong):
-        wrong.update(description="An argument is wrong", content=_content(ErrorAnswer))
+        wrong.update(description="An argument is invalid", content=_content(ErrorAnswer))
 
 
 def _as_version_3_0(value: Any) -> Any:  # noqa: ANN401 - a JSON edge
-    """The same document without what version 3.1 brought: null as a type, const."""
+    """The document without what version 3.1 added: null as a type, and const."""
     if isinstance(value, list):
         return [_as_version_3_0(element) for element in value]
     if not isinstance(value, dict):

@@ -1,7 +1,7 @@
-"""HTTP/1.1 on a connection, also for clients that offer to go on in another protocol.
+"""HTTP/1.1 on a connection, also for clients that offer to upgrade to another protocol.
 
-Java's own client offers HTTP/2 (`Upgrade: h2c`) with a request, be it a POST with its body. A server is free to ignore the offer
-(RFC 9110, 7.8), but the parser takes what follows such headers for bytes of the other protocol: the body would be lost.
+Java's own client offers HTTP/2 (`Upgrade: h2c`) with a request, even with a POST and its body. A server may ignore the offer
+(RFC 9110, 7.8), but the parser treats what follows such headers as bytes of the other protocol, so the body would be lost.
 """
 
 from httptools import HttpParserError, HttpParserUpgrade
@@ -11,28 +11,28 @@ _OFFER = frozenset({b"upgrade", b"http2-settings"})
 
 
 class Protocol(HttpToolsProtocol):
-    """uvicorn's HTTP/1.1, to which a request with an offer is given a second time, without the offer."""
+    """uvicorn's HTTP/1.1; a request with an offer is parsed a second time, without the offer."""
 
     def data_received(self, data: bytes) -> None:
-        """Read what has come."""
+        """Parse received bytes."""
         self._unset_keepalive_if_required()
         try:
             self.parser.feed_data(data)
         except HttpParserUpgrade as offer:
             if self.parser.get_method() == b"CONNECT":
-                self.send_400_response("This is no proxy.")
+                self.send_400_response("This is not a proxy.")
             else:
                 self.data_received(self._head_without_offer() + data[offer.args[0] :])
         except HttpParserError:
             self.send_400_response("Invalid HTTP request received.")
 
     def on_headers_complete(self) -> None:
-        """Begin to serve a request, unless it comes a second time."""
+        """Begin to serve a request, unless it will be parsed again."""
         if not self.parser.should_upgrade():
             super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """End a request's body, unless the request comes a second time."""
+        """End a request's body, unless the request will be parsed again."""
         if not self.parser.should_upgrade():
             super().on_message_complete()
 

@@ -1,4 +1,4 @@
-"""Answers: values as JSON, and errors in their one shape."""
+"""Responses: values as JSON, and errors in one shape."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -45,7 +45,7 @@ _KINDS: Final[tuple[tuple[type[LineageBridgeError], int, str], ...]] = (
     (StoreMissingError, 503, "no_graph_yet"),
     (StoreError, 503, "store_failed"),
 )
-"""The first kind that fits an error names its status and code."""
+"""Status and code of each kind of error; the first kind that matches counts."""
 _CODES: Final = {404: "not_found", 405: "method_not_allowed"}
 
 _log = logging.getLogger(__name__)
@@ -57,28 +57,28 @@ def json_response(value: object, status: int = 200, headers: Mapping[str, str] |
 
 
 def raw_json_response(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """JSON text as it stands."""
+    """JSON text, unchanged."""
     return Response(body, status, {**_HEADERS, **(headers or {})}, JSON)
 
 
 def raw_json_list(texts: Iterable[bytes], headers: Mapping[str, str]) -> Response:
-    """JSON texts as they stand, as the elements of an array."""
+    """An array of JSON texts, unchanged."""
     return raw_json_response(b"[" + b",".join(texts) + b"]", 200, headers)
 
 
 def streaming_response(pieces: Iterator[bytes], headers: Mapping[str, str]) -> Response:
-    """JSON text in pieces, sent as they are made. What the first piece raises is an answer of its own."""
+    """JSON text in pieces, sent as they are made. An error while the first piece is made is answered as any other."""
     first = next(pieces, b"")
     return StreamingResponse(chain((first,), pieces), 200, {**_HEADERS, **headers}, JSON)
 
 
 def error_answer(status: int, code: str, message: str, hint: str = "", headers: Mapping[str, str] | None = None) -> Response:
-    """An error in its one shape."""
+    """An error in the shape of all errors."""
     return json_response(ErrorAnswer(Problem(code, message, hint)), status, headers)
 
 
 def install_error_handlers(app: FastAPI, clock_us: Callable[[], int]) -> None:
-    """Make every error of `app` an answer in the one shape."""
+    """Answer every error of `app` in one shape."""
     app.exception_handler(LineageBridgeError)(_own_error)
     app.exception_handler(RequestValidationError)(_validation_error)
     app.exception_handler(HTTPException)(_http_error)
@@ -87,14 +87,14 @@ def install_error_handlers(app: FastAPI, clock_us: Callable[[], int]) -> None:
     def unexpected(request: Request, error: Exception) -> Response:
         id_ = f"{clock_us():x}"
         _log.error("request %s %s failed, id %s: %r", request.method, request.url.path, id_, error)
-        hint = "The server's log tells more under this id."
+        hint = "see the server's log for this id"
         return json_response(ErrorAnswer(Problem("internal", "the request failed inside the server", hint, id=id_)), 500)
 
     app.exception_handler(Exception)(unexpected)
 
 
 def error_response(error: LineageBridgeError) -> Response:
-    """The answer to one of our own errors."""
+    """The response for one of our own errors."""
     if isinstance(error, RefusedError):
         return error_answer(error.status, error.code, str(error), error.hint)
     status, code = next(((status, code) for kind, status, code in _KINDS if isinstance(error, kind)), (503, "failed"))
@@ -110,14 +110,14 @@ def _own_error(_: Request, error: LineageBridgeError) -> Response:
 def _validation_error(_: Request, error: RequestValidationError) -> Response:
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
-    return error_answer(422, "bad_argument", f"{where}: {first['msg']}", "docs/api.md lists every call with its arguments.")
+    return error_answer(422, "bad_argument", f"{where}: {first['msg']}", "docs/api.md lists every call with its arguments")
 
 
 def _http_error(request: Request, error: HTTPException) -> Response:
     message = f"{error.detail}: {request.method} {request.url.path}"
     code = _CODES.get(error.status_code, "refused")
-    return error_answer(error.status_code, code, message, "/docs lists every call.", error.headers)
+    return error_answer(error.status_code, code, message, "/docs lists every call", error.headers)
 
 
 def _disconnected(_: Request, __: ClientDisconnect) -> Response:
-    return error_answer(400, "disconnected", "the client went away before the request was complete")
+    return error_answer(400, "disconnected", "the client disconnected before the request was complete")

@@ -1,4 +1,4 @@
-"""The graph's values in the shapes of answers."""
+"""Values of the graph in the shapes of answers."""
 
 from collections.abc import Iterable
 
@@ -65,7 +65,7 @@ def time_text(us: int | None) -> str | UnsetType:
 
 
 def run_item(record: RunRecord, now_us: int | None = None) -> RunItem:
-    """A run with what it read and wrote; of a stream, given the time, how it stands by its heartbeats."""
+    """A run with what it read and wrote; given the time, also the liveness of a streaming run by its heartbeats."""
     pulse = None if now_us is None or record.heartbeat_us is None else liveness(record.last, now_us, record.heartbeat_us)
     return RunItem(
         run_id=record.run_id,
@@ -111,7 +111,7 @@ def run_event(record: RunRecord) -> RunEvent:
 
 
 def job_event(job: Node, ports: Iterable[Port], now_us: int) -> RunEvent:
-    """The event that sums up a job without a run: what it is said to read and write."""
+    """The event that sums up a job without a run: its declared inputs and outputs."""
     known = list(ports)
     seen = [port.last for port in known if port.last is not None]
     return RunEvent(
@@ -125,7 +125,7 @@ def job_event(job: Node, ports: Iterable[Port], now_us: int) -> RunEvent:
 
 
 def dataset_event(dataset: Node, sources: Iterable[Node], seen_us: int) -> RunEvent:
-    """The event that sums up what a dataset says of its own lineage."""
+    """The event that sums up the lineage that a dataset declares for itself."""
     own = dataset_name(dataset)
     return RunEvent(
         event_time=format_time(seen_us),
@@ -138,7 +138,7 @@ def dataset_event(dataset: Node, sources: Iterable[Node], seen_us: int) -> RunEv
 
 
 def walk_nodes(walk: Walk) -> list[WalkNode]:
-    """All nodes an answer speaks of: those reached with their distance, and the jobs in between without one."""
+    """All nodes of an answer: those that the walk reached with their distance, and the jobs in between without one."""
     jobs = {edge.job for edge in walk.edges} | {port.job for port in walk.ports}
     datasets = {port.dataset for port in walk.ports}
     ends = {end for edge in walk.edges for end in (edge.source, edge.target)}
@@ -158,7 +158,7 @@ def walk_nodes(walk: Walk) -> list[WalkNode]:
 
 
 def graph_edge(edge: Edge) -> GraphEdge:
-    """A flow."""
+    """A flow as an edge."""
     return GraphEdge(
         source=node_id_of(edge.source),
         target=node_id_of(edge.target),
@@ -200,7 +200,7 @@ def graph_column(column: ColumnEdge) -> GraphColumn:
 
 
 def quarantine_item(record: QuarantineRecord) -> QuarantineItem:
-    """What is kept aside."""
+    """A quarantined record."""
     return QuarantineItem(
         event_id=record.event.hex(),
         code=record.code,

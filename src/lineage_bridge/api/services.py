@@ -1,4 +1,4 @@
-"""What the API is given: the running parts it speaks to, and its limits."""
+"""What the API depends on, and its limits."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -16,9 +16,9 @@ from lineage_bridge.ports.sources import SourceService
 from lineage_bridge.ports.tasks import TaskService
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
-"""The names under which a machine speaks to itself."""
+"""Host names of this machine's loopback interface."""
 HEALTHY = "ok"
-"""What `Services.log_state` says of a log that can be written."""
+"""The state of a part that works."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ def _no_findings() -> FindingsReader:
 
 @dataclass(frozen=True)
 class Services:
-    """The parts behind the API.
+    """What the API depends on.
 
-    `graph` opens a reader of one moment and raises StoreMissingError before there is a store. `pipeline` is what the
-    pipeline last told of itself, None if nothing; `is_alive` says whether a process id runs. `log_state` is "ok" or what
-    is wrong with the log. `graph_id` is the UUID of the installation's one graph. `findings` raises NotFoundError before
-    there was an analysis. `allowed_hosts` are the names, without port, that a request may be addressed to.
-    A question for what is not in the graph yet waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`.
+    `graph` opens a reader of one moment and raises StoreMissingError before there is a store. `pipeline` returns the pipeline's last
+    status report, None without one; `is_alive` whether a process id is running. `log_state` is HEALTHY or what is wrong with the log.
+    `graph_id` is the UUID of the installation's one graph. `findings` raises NotFoundError before the first analysis.
+    `allowed_hosts` are the host names, without port, that a request may be addressed to. A question for what is not in the graph yet
+    waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`.
     """
 
     log: EventLog

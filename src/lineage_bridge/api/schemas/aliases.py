@@ -6,13 +6,13 @@ from lineage_bridge.graph.facts.operations import AliasStatement
 
 
 class AliasRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """Aliases to state, veto, or free of a veto: each of two names, or of two namespaces."""
+    """Aliases to state, to veto, or whose veto to lift: each of two names, or of two namespaces."""
 
     aliases: list[AliasStatement]
 
 
 class AliasesAccepted(Struct, frozen=True, tag_field="status", tag="accepted"):
-    """The order is durable."""
+    """The request is durable and takes effect soon."""
 
     aliases: int
     position: str
@@ -29,7 +29,7 @@ class AliasItem(Struct, frozen=True, omit_defaults=True):
     """Two spellings of one dataset or job, or two namespaces: a name `n` of `a` is `prefix` and `n` of `b`.
 
     `kind` and `evidence` say what joins them: an operator, a producer's symlink (its type) or other facet (its key), a rule of naming (its
-    id). One that is not `standing` is vetoed, or contradicted by another facet. `parts`: only names of so many dotted parts.
+    id). One that is not `standing` is vetoed, or contradicted by another facet. `parts`: for names of this many dotted parts.
     """
 
     entity: str

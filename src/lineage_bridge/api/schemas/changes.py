@@ -6,7 +6,7 @@ from lineage_bridge.api.schemas.aliases import AliasEnd
 
 
 class ChangedNode(Struct, frozen=True, omit_defaults=True):
-    """A node that a change is about. One that is there no more has only its id."""
+    """A node of a change. A node that no longer exists has only its id."""
 
     id: str
     kind: str = ""
@@ -30,8 +30,8 @@ class ChangeItem(Struct, frozen=True, omit_defaults=True):
     """One change. `kind`: node, port, flow, hub, columns, identity, alias, facet; `change`: added, removed, changed.
 
     A flow goes from `source` to `target`; a port is `job` and `node` with its `side`; `hub` is a wide run of `job`, by its id;
-    `columns` says that `job` states new columns of `node`; an identity is a symlink: `node` is also `other`; an `alias` is what an
-    operator said; a facet belongs to `node`, some to `job` too.
+    `columns` says that `job` states new columns of `node`; an identity is a symlink: `node` is also `other`; an `alias` is an
+    operator's; a facet belongs to `node`, some to `job` too.
     """
 
     seq: int
@@ -53,7 +53,7 @@ class ChangeItem(Struct, frozen=True, omit_defaults=True):
 
 
 class ChangeFeed(Struct, frozen=True):
-    """Changes in their order. `next` is the cursor to go on with, `oldest` the one before the oldest change that is kept."""
+    """Changes in their order. `next` is the cursor for the next call, `oldest` the cursor before the oldest change that is kept."""
 
     changes: list[ChangeItem]
     next: str

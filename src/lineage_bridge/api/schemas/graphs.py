@@ -8,7 +8,7 @@ from lineage_bridge.projections.shapes import GraphStats, LineageEdge, LineageNo
 
 
 class GraphSummary(Struct, frozen=True):
-    """The one graph of an installation. `pipeline_count`: how many parts of it hang together, by their edges, whichever way."""
+    """The one graph of an installation. `pipeline_count` is the number of connected components."""
 
     graph_id: str
     node_count: int
@@ -30,28 +30,28 @@ class GraphAnswer(Struct, frozen=True):
 
 
 class NodeList(Struct, frozen=True):
-    """Nodes, and how many match in all."""
+    """Nodes, and the total number of matches."""
 
     nodes: list[LineageNode]
     total: int
 
 
 class EdgeList(Struct, frozen=True):
-    """Edges, and how many there are in all."""
+    """Edges, and their total number."""
 
     edges: list[LineageEdge]
     total: int
 
 
 class ExportAnswer(Struct, frozen=True):
-    """All nodes, with their facets, and all edges: what import takes."""
+    """All nodes with their facets, and all edges, as import accepts them."""
 
     nodes: list[LineageNode]
     edges: list[LineageEdge]
 
 
 class ImportAnswer(Struct, frozen=True):
-    """An import is durable. `position` is where the graph has to be for answers to contain it."""
+    """An import is durable. Answers contain it once the graph has reached `position`."""
 
     graph_id: str
     nodes_imported: int
@@ -61,7 +61,7 @@ class ImportAnswer(Struct, frozen=True):
 
 
 class HopsAnswer(Struct, frozen=True):
-    """What lies up- or downstream of a node. `nodes` are without the origin; `distances` is node id to hops, of edges.
+    """What lies up- or downstream of a node. `nodes` excludes the origin; `distances` is node id -> number of edges.
 
     `truncated` names the limit that ended the walk early, or is empty.
     """

@@ -11,7 +11,7 @@ BatchStatus = Literal["success", "partial_success", "failure"]
 
 
 class Accepted(Struct, frozen=True, tag_field="status", tag="accepted"):
-    """One event is durable. `position` is where the graph has to be for answers to contain it."""
+    """One event is durable. Answers contain it once the graph has reached `position`."""
 
     event_id: str
     position: str
@@ -19,7 +19,7 @@ class Accepted(Struct, frozen=True, tag_field="status", tag="accepted"):
 
 
 class RejectedAnswer(Struct, frozen=True, tag_field="status", tag="rejected"):
-    """One event is kept in quarantine and not used."""
+    """One event was rejected and is kept in quarantine."""
 
     event_id: str
     position: str
@@ -29,7 +29,7 @@ class RejectedAnswer(Struct, frozen=True, tag_field="status", tag="rejected"):
 
 
 class EventOutcome(Struct, frozen=True, omit_defaults=True):
-    """What became of one event of several; `index` counts from 0."""
+    """The outcome of one event of several; `index` counts from 0."""
 
     index: int
     status: Literal["accepted", "rejected"]
@@ -41,7 +41,7 @@ class EventOutcome(Struct, frozen=True, omit_defaults=True):
 
 
 class Outcomes(Struct, frozen=True):
-    """What became of several events."""
+    """The outcomes of several events."""
 
     accepted: int
     rejected: int
@@ -50,13 +50,13 @@ class Outcomes(Struct, frozen=True):
 
 
 class Stored(Outcomes, frozen=True):
-    """What became of several events. `events_stored` counts those that are used."""
+    """The outcomes of several events. `events_stored` counts the accepted ones."""
 
     events_stored: int
 
 
 class BatchSummary(Struct, frozen=True):
-    """How many events of a batch were received, used, not used, and of those how many are worth sending again."""
+    """How many events of a batch were received, accepted and rejected, and how many of the rejected ones may be sent again."""
 
     received: int
     successful: int
@@ -66,7 +66,7 @@ class BatchSummary(Struct, frozen=True):
 
 
 class FailedEvent(Struct, frozen=True):
-    """An event of a batch that is not used; `index` counts from 0."""
+    """A rejected event of a batch; `index` counts from 0."""
 
     index: int
     reason: str
@@ -74,7 +74,7 @@ class FailedEvent(Struct, frozen=True):
 
 
 class BatchAnswer(Struct, frozen=True):
-    """The standard's answer to a batch, and our position."""
+    """The standard's answer to a batch, with the position."""
 
     status: BatchStatus
     summary: BatchSummary
@@ -83,7 +83,7 @@ class BatchAnswer(Struct, frozen=True):
 
 
 class QuarantineItem(Struct, frozen=True):
-    """Bytes that are kept and not used. `size` is that of what is kept; `sample` its beginning."""
+    """A rejected event. `size` is that of the kept bytes, `sample` their beginning."""
 
     event_id: str
     code: str
@@ -96,7 +96,7 @@ class QuarantineItem(Struct, frozen=True):
 
 
 class QuarantineAnswer(Struct, frozen=True):
-    """What is kept aside, newest first; `counts` are of all of it, by code."""
+    """Rejected events, newest first; `counts` are of all of them, by code."""
 
     items: list[QuarantineItem]
     counts: dict[str, int]

@@ -6,7 +6,7 @@ from lineage_bridge.api.schemas.nodes import GraphNode
 
 
 class LedgerAmount(Struct, frozen=True, omit_defaults=True):
-    """What `runs` runs said of an amount; absent where nothing was said."""
+    """The amount that `runs` runs reported; absent if none did."""
 
     runs: int
     rows: int | UnsetType = UNSET
@@ -22,7 +22,7 @@ class LedgerSide(Struct, frozen=True):
 
 
 class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
-    """One hop by one job. `began`: the change of what is written begins here."""
+    """One hop through one job. `began`: this is where the change of what is written begins."""
 
     source: GraphNode
     target: GraphNode
@@ -33,14 +33,14 @@ class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
 
 
 class TimeWindow(Struct, frozen=True):
-    """A stretch of time; `until` is exclusive."""
+    """A window of time; `until` is exclusive."""
 
     since: str
     until: str
 
 
 class LedgerAnswer(Struct, frozen=True):
-    """What passed each hop of a path. `paths` is how many ways were found; `more`: there may be others."""
+    """What passed each hop of a path. `paths` is the number of paths found; `more`: there may be others."""
 
     source: GraphNode
     target: GraphNode

@@ -13,7 +13,7 @@ from lineage_bridge.projections.shapes import Name
 
 
 class DatasetDetail(DescribedNode, frozen=True):
-    """`aliases` are the other names of the same dataset, `canonical` the one its group is known by."""
+    """A dataset with its canonical name and its aliases."""
 
     canonical: Name
     aliases: list[Name]
@@ -23,8 +23,8 @@ class DatasetDetail(DescribedNode, frozen=True):
 class RunEvent(Struct, frozen=True, rename="camel", omit_defaults=True):
     """An OpenLineage event that sums up a run: its last state, its last time, all it read and wrote.
 
-    A job that was only declared has no run; its event is a JobEvent, without `run` and `eventType`. What a dataset says of its own lineage,
-    without a job, is a DatasetEvent: `dataset` is in the place of the job, and of the outputs.
+    A job that was only declared has no run: its event is a JobEvent, without `run` and `eventType`. Lineage that a dataset declares for
+    itself is a DatasetEvent: `dataset` stands for the job and for the outputs.
     """
 
     event_time: str
@@ -39,7 +39,7 @@ class RunEvent(Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class DatasetLineage(Struct, frozen=True):
-    """What lies up- or downstream of a dataset. `events` holds one event for each visited job, or dataset that tells its own lineage."""
+    """What lies up- or downstream of a dataset. `events` holds one event for each visited job, or dataset that declares its own lineage."""
 
     origin: Name
     direction: str
@@ -74,7 +74,7 @@ class AffectedNode(Struct, frozen=True, omit_defaults=True):
 
 
 class ImpactCounts(Struct, frozen=True):
-    """Of all that is affected, not of this page."""
+    """Counts of all affected nodes, not of this page."""
 
     datasets: int
     jobs: int
@@ -98,14 +98,14 @@ class ImpactAnswer(Struct, frozen=True):
 
 
 class PathAnswer(Struct, frozen=True):
-    """One way: `nodes` in the direction of the data, and between each two the jobs that move it."""
+    """One path: `nodes` in the direction of the data, and between each two the jobs that move it."""
 
     nodes: list[GraphNode]
     jobs: list[list[GraphNode]]
 
 
 class PathsAnswer(Struct, frozen=True):
-    """Ways from one node to another, the shortest first. `more`: there are others, or there may be."""
+    """Paths from one node to another, the shortest first. `more`: there are or may be others."""
 
     source: GraphNode
     target: GraphNode
@@ -131,7 +131,7 @@ class TraceColumn(Struct, frozen=True, omit_defaults=True):
 
 
 class ProofAnswer(Struct, frozen=True):
-    """The event that said it last. `run_id` is that of the run, or of the design-time statement."""
+    """The latest event that states it. `run_id` is that of the run, or of the design-time statement."""
 
     event_id: str
     event_time: str
@@ -139,7 +139,7 @@ class ProofAnswer(Struct, frozen=True):
 
 
 class TraceFlow(Struct, frozen=True, omit_defaults=True):
-    """One column goes into another; members are ids of nodes. `indirect`: it decides (filter, join, sort), its values do not pass."""
+    """One column goes into another; members are ids of nodes. `indirect`: it only affects the result (filter, join, sort)."""
 
     source: str
     source_field: str
@@ -155,7 +155,7 @@ class TraceFlow(Struct, frozen=True, omit_defaults=True):
 
 
 class TraceGap(Struct, frozen=True):
-    """A flow on the way of which no columns are told: what is traced may have taken it too."""
+    """A flow on the way without column lineage: the column may have passed it too."""
 
     source: str
     target: str
@@ -165,7 +165,7 @@ class TraceGap(Struct, frozen=True):
 
 
 class TraceCoverage(Struct, frozen=True):
-    """How many flows at the traced datasets tell of columns, how many do not, and some of those."""
+    """How many flows at the traced datasets have column lineage (`told`), how many do not (`untold`), and some of those."""
 
     told: int
     untold: int
@@ -173,7 +173,7 @@ class TraceCoverage(Struct, frozen=True):
 
 
 class TraceAnswer(Struct, frozen=True):
-    """Where a column comes from, or ends up."""
+    """The columns that a column comes from, or goes into."""
 
     origin: GraphNode
     field: str

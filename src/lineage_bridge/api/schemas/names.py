@@ -10,14 +10,14 @@ Text = str | UnsetType
 
 
 class DatasetRef(Name, frozen=True, omit_defaults=True):
-    """A dataset by the name that producers wrote. `goes_by` is its name in the spelling that was asked for, where that is another."""
+    """A dataset, by the name that producers wrote. `goes_by` is its name in the requested style, if that differs."""
 
     entity: ClassVar[str] = "dataset"
     goes_by: Name | UnsetType = UNSET
 
 
 class JobRef(DatasetRef, frozen=True, omit_defaults=True):
-    """The same of a job."""
+    """A job, by the name that producers wrote."""
 
     entity: ClassVar[str] = "job"
 
@@ -31,7 +31,7 @@ class DescribedNode(Struct, frozen=True):
 
 
 class Problem(Struct, frozen=True):
-    """What was wrong: a stable code, a sentence, what can be done, and names that come close."""
+    """What is wrong: a stable code, a sentence, a hint what to do, and similar names."""
 
     code: str
     message: str
@@ -41,6 +41,6 @@ class Problem(Struct, frozen=True):
 
 
 class ErrorAnswer(Struct, frozen=True):
-    """Every answer that is no success, but for events that were rejected."""
+    """The answer to every request that fails, except for rejected events."""
 
     error: Problem

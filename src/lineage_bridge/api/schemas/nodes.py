@@ -11,7 +11,7 @@ from lineage_bridge.projections.shapes import Name
 class GraphNode(Struct, frozen=True, omit_defaults=True):
     """A node of an answer. `id` is opaque and the same in every answer of one installation.
 
-    `goes_by` is its name in the spelling that was asked for, where that is another than `namespace` and `name`, which producers wrote.
+    `namespace` and `name` are what producers wrote; `goes_by` is the name in the requested style, if that differs.
     """
 
     id: str
@@ -29,7 +29,7 @@ class WalkNode(GraphNode, frozen=True, omit_defaults=True):
 
 
 class GraphEdge(Struct, frozen=True, omit_defaults=True):
-    """Data moves from one node to another by the work of a job; the members are ids of nodes.
+    """Data moves from one node to another through a job; the members are ids of nodes.
 
     A flow that a dataset declares of itself, in an event without a job, has that dataset in the place of the job.
     """
@@ -58,7 +58,7 @@ class GraphPort(Struct, frozen=True, omit_defaults=True):
 
 
 class TransformationItem(Struct, frozen=True):
-    """How a column becomes another, in OpenLineage's words."""
+    """How one column is derived from another, in OpenLineage's terms."""
 
     type: str
     subtype: str
@@ -66,7 +66,7 @@ class TransformationItem(Struct, frozen=True):
 
 
 class GraphColumn(Struct, frozen=True, omit_defaults=True):
-    """One column comes from another; an empty field means the whole dataset. `descriptions`: what producers said of how."""
+    """One column comes from another; an empty field means the whole dataset. `descriptions`: how, in the producers' words."""
 
     source: str
     source_field: str
@@ -79,9 +79,9 @@ class GraphColumn(Struct, frozen=True, omit_defaults=True):
 
 
 class NeighbourhoodAnswer(Struct, frozen=True):
-    """What lies around a node. `truncated` names the limit that ended the walk early; `hidden` counts edges not followed.
+    """The nodes and edges around a node. `truncated` names the limit that ended the walk early; `hidden` counts edges not followed.
 
-    `at` is the time it is of, left out for now. Its `resolution` is "day" where what a subject said last within that day is not known.
+    `at` is the time of the answer, left out for now. `resolution` is "day" where the last statement within that day is not known.
     """
 
     origin: GraphNode
@@ -101,20 +101,20 @@ class NeighbourhoodAnswer(Struct, frozen=True):
 
 
 class MatchedLine(Struct, frozen=True, rename={"where": "in"}):
-    """A line of what is said of a node, and the field it stands in."""
+    """A line of a node's facets that matches, and the field it belongs to."""
 
     where: str
     text: str
 
 
 class FoundNode(GraphNode, frozen=True, omit_defaults=True):
-    """A node that was found. `matched` are lines of what is said of it; without them it was found by its name."""
+    """A node that matches a search. `matched` are lines of its facets; without them its name matches."""
 
     matched: list[MatchedLine] | UnsetType = UNSET
 
 
 class SearchAnswer(Struct, frozen=True, omit_defaults=True):
-    """Nodes that were found, those found by their names first. `truncated`: only some of what matches was looked at."""
+    """Nodes that match a search, those that match by name first. `truncated`: not all matches were examined."""
 
     results: list[FoundNode]
     position: str

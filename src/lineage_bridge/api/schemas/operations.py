@@ -4,20 +4,20 @@ from msgspec import Raw, Struct
 
 
 class EraseRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """Runs to take out of the graph, by their UUIDs."""
+    """Runs to erase, by their UUIDs."""
 
     runs: list[str]
 
 
 class Erased(Struct, frozen=True, tag_field="status", tag="accepted"):
-    """The order to erase is durable."""
+    """The erasure is durable and takes effect soon."""
 
     runs: int
     position: str
 
 
 class DiskUse(Struct, frozen=True):
-    """Bytes the log uses, and bytes still free beside it."""
+    """Bytes that the log uses, and bytes free on its disk."""
 
     used_bytes: int
     free_bytes: int
@@ -37,7 +37,7 @@ class PartState(Struct, frozen=True):
 
 
 class PartStates(Struct, frozen=True):
-    """The parts that must all work."""
+    """The parts of the system; all must work."""
 
     intake: PartState
     store: PartState
@@ -45,7 +45,7 @@ class PartStates(Struct, frozen=True):
 
 
 class Lag(Struct, frozen=True):
-    """How far the graph is behind the log."""
+    """How far the graph lags behind the log, in bytes of records; -1 if unknown."""
 
     bytes: int
     caught_up: bool
@@ -64,7 +64,7 @@ class Readiness(Struct, frozen=True):
 
 
 class Version(Struct, frozen=True):
-    """Which program answers, and which version of the standard it writes."""
+    """The program, its version, and the version of the standard that it writes."""
 
     version: str
     name: str = "LineageBridge"
@@ -72,7 +72,7 @@ class Version(Struct, frozen=True):
 
 
 class AnalysisPage(Struct, frozen=True):
-    """A page of one part of the last analysis, and what that was: counts of all parts, when it was made, of which position.
+    """A page of one part of the last analysis; with the counts of all parts, and the time and position of the analysis.
 
     Unless `exact`, counts of what lies down- and upstream are estimates.
     """

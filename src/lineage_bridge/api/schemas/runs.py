@@ -8,7 +8,7 @@ from lineage_bridge.api.schemas.names import DatasetRef, JobRef, Text
 
 
 class RunDependency(Struct, frozen=True, omit_defaults=True):
-    """Control flow, no data flow: a job, perhaps a run of it, that the run waits for (`upstream`) or that waits for it (`downstream`)."""
+    """A control-flow dependency: a job, perhaps a run of it, that the run waits for (`upstream`) or that waits for it (`downstream`)."""
 
     direction: Literal["upstream", "downstream"]
     job: JobRef
@@ -19,10 +19,10 @@ class RunDependency(Struct, frozen=True, omit_defaults=True):
 
 
 class RunItem(Struct, frozen=True, omit_defaults=True):
-    """A run of a job, as far as its events told. `raw_id` is the id as sent, where it was no UUID.
+    """A run of a job, as far as its events say. `raw_id` is the id as sent, if it was not a UUID.
 
-    `unobserved`: the run never spoke, others name it. `parent_job` is the job the parent spoke under itself; where this run names
-    another, `named_parent_job` is that. `nominal_...` is the scheduled interval. `streaming`: it does not end by itself.
+    `unobserved`: the run sent no events, but others name it. `parent_job` is the job in the parent's own events; `named_parent_job` the
+    one that this run names, if it differs. `nominal_...` is the scheduled interval. `streaming`: it runs until it is stopped.
     """
 
     run_id: str
@@ -50,7 +50,7 @@ class RunItem(Struct, frozen=True, omit_defaults=True):
 
 
 class RunsAnswer(Struct, frozen=True):
-    """Runs, the one that spoke last first. `truncated`: very many were looked at, and there may be more."""
+    """Runs, the most recent first. `truncated`: there may be more."""
 
     runs: list[RunItem]
     settling: bool
@@ -59,13 +59,13 @@ class RunsAnswer(Struct, frozen=True):
 
 
 class DepthRun(RunItem, frozen=True, omit_defaults=True):
-    """A run with how deep inside the run asked for it lies."""
+    """A run with its depth below the requested run."""
 
     depth: int = 0
 
 
 class RunLinkItem(Struct, frozen=True):
-    """The run `consumer` read of `dataset` what the run `producer` had written; `by` is what says so."""
+    """The run `consumer` read from `dataset` what the run `producer` had written; `by` is the evidence."""
 
     producer: str
     consumer: str
@@ -74,7 +74,7 @@ class RunLinkItem(Struct, frozen=True):
 
 
 class RunLineageAnswer(Struct, frozen=True):
-    """Runs up- or downstream of a run, each with its distance as `depth`, and what links them. `truncated`: there may be more."""
+    """Runs up- or downstream of a run, each with its distance as `depth`, and the links between them. `truncated`: there may be more."""
 
     direction: str
     runs: list[DepthRun]
@@ -85,7 +85,7 @@ class RunLineageAnswer(Struct, frozen=True):
 
 
 class RunTreeAnswer(Struct, frozen=True):
-    """A run and all that runs inside it, each behind the run it is in. `truncated`: there is more."""
+    """A run and all runs inside it, each after the run that contains it. `truncated`: there are more."""
 
     runs: list[DepthRun]
     truncated: bool

@@ -8,7 +8,7 @@ from lineage_bridge.api.schemas.names import DatasetRef, JobRef, Text
 
 
 class Seen(Struct, frozen=True):
-    """When something was said, and the event that proves it."""
+    """When something was stated, and the event that states it."""
 
     at: str
     event_id: str
@@ -24,9 +24,9 @@ class ColumnItem(Struct, frozen=True, omit_defaults=True):
 
 
 class SchemaVersionItem(Struct, frozen=True, omit_defaults=True):
-    """A stretch of time in which a dataset had a version. `version` is a hash of names and types, empty if the schema was withdrawn.
+    """A period in which a dataset had a version. `version` is a hash of names and types, empty if the schema was withdrawn.
 
-    `brief`: those who named it named another within ten minutes.
+    `brief`: those who stated it stated another within ten minutes.
     """
 
     version: str
@@ -39,7 +39,7 @@ class SchemaVersionItem(Struct, frozen=True, omit_defaults=True):
 
 
 class SchemasAnswer(Struct, frozen=True):
-    """The versions of a dataset, the newest first. `evidence` is whose word they rest on: `dataset`, `output`, `input` or nobody's."""
+    """The versions of a dataset, the newest first. `evidence` is who stated them: `dataset`, `output`, `input`, or empty for nobody."""
 
     dataset: DatasetRef
     evidence: str
@@ -66,7 +66,7 @@ class Retyped(Struct, frozen=True, omit_defaults=True):
 
 
 class SchemaDiffAnswer(Struct, frozen=True):
-    """How one version differs from another. `renamed`: between the two, the dataset got another name."""
+    """How one version differs from another. `renamed`: other names that the dataset had with one of them."""
 
     dataset: DatasetRef
     before: str
@@ -80,7 +80,7 @@ class SchemaDiffAnswer(Struct, frozen=True):
 
 
 class FacetVersion(Struct, frozen=True, omit_defaults=True):
-    """One content of a facet and from which side it was said."""
+    """One version of a facet, and the side of the event that states it."""
 
     hash: str
     side: Literal["input", "output", "self", "run", "input_access", "output_access"]
@@ -92,7 +92,7 @@ class FacetVersion(Struct, frozen=True, omit_defaults=True):
 
 
 class FacetHistoryAnswer(Struct, frozen=True):
-    """All that was said under one key, the last said first."""
+    """The versions of a facet, the latest first."""
 
     key: str
     history: list[FacetVersion]
@@ -102,7 +102,7 @@ class FacetHistoryAnswer(Struct, frozen=True):
 
 
 class LifeEvent(Struct, frozen=True, omit_defaults=True):
-    """A change in a dataset's life. `previous` is the name it had before."""
+    """A lifecycle change of a dataset. `previous` is its name before."""
 
     change: str
     dataset: DatasetRef
@@ -113,7 +113,7 @@ class LifeEvent(Struct, frozen=True, omit_defaults=True):
 
 
 class LifeAnswer(Struct, frozen=True):
-    """What became of a dataset, the newest first."""
+    """Lifecycle changes of a dataset, the newest first."""
 
     life: list[LifeEvent]
     settling: bool

@@ -6,7 +6,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 
 class SourceRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """A source to add; `settings` are its kind's. Secrets are references. With `replace`, one of this name is written anew."""
+    """A source to add; `settings` are its kind's. Secrets are references. With `replace`, a source of this name is replaced."""
 
     name: str
     kind: str
@@ -23,7 +23,7 @@ class SourceFailure(Struct, frozen=True):
 
 
 class UnseenItem(Struct, frozen=True):
-    """What a source cannot see, why, and since when. What was known of it before stands, and is not taken for gone."""
+    """What a source cannot see, why, and since when. What was known of it before stays, and does not count as removed."""
 
     what: str
     why: str
@@ -31,10 +31,10 @@ class UnseenItem(Struct, frozen=True):
 
 
 class SourceItem(Struct, frozen=True, omit_defaults=True):
-    """A source and how it fares.
+    """A source and its state.
 
     `state` is `new` (not polled yet), `ok`, `partial` (something is unseen), `failing` or `paused`. `origin` is `file` (the settings file),
-    `environment` (its variables) or `added`. `last_error` stays after it is over; `failing_since` is there while it fails.
+    `environment` (its variables) or `added`. `last_error` stays after a later success; `failing_since` is present while polls fail.
     """
 
     name: str
@@ -60,13 +60,13 @@ class Sources(Struct, frozen=True):
 
 
 class SourceRemoved(Struct, frozen=True, tag_field="status", tag="removed"):
-    """The source is polled no more. What it told stays."""
+    """The source is no longer polled. The events it sent stay."""
 
     name: str
 
 
 class CheckItem(Struct, frozen=True):
-    """One step of a test: whether it worked, what was seen or what failed, and what to do about it."""
+    """One step of a test: whether it works, what was seen or what failed, and a hint what to do."""
 
     step: str
     works: bool
@@ -75,7 +75,7 @@ class CheckItem(Struct, frozen=True):
 
 
 class SourceChecks(Struct, frozen=True):
-    """What a test of a source found; it `works` if every step does."""
+    """The result of a test of a source; the source `works` if every step does."""
 
     works: bool
     checks: list[CheckItem]
@@ -100,6 +100,6 @@ class KindItem(Struct, frozen=True):
 
 
 class KindsAnswer(Struct, frozen=True):
-    """What can be observed."""
+    """The kinds of sources."""
 
     kinds: list[KindItem]

@@ -11,7 +11,7 @@ Rate = float | UnsetType
 
 
 class Bucket(Struct, frozen=True, omit_defaults=True):
-    """What was told within one stretch of time, from `start` on."""
+    """The amounts within one bucket of time, from `start` on."""
 
     start: str
     rows: Count = UNSET

@@ -16,7 +16,7 @@ class KeyPair(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Credentials(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """API keys for one task: of the organization, of clusters, environments (or registries, ksqlDB clusters) by their ids; `*` for all."""
+    """API keys for one task: of the organization, and of clusters, environments and registries by their ids; `*` for all."""
 
     cloud_credentials: KeyPair | None = None
     metrics_credentials: KeyPair | None = None
@@ -28,7 +28,7 @@ class Credentials(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 
 class ExtractionRequest(Credentials, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What to extract: of the `source` (by itself the only organization of Confluent Cloud), environments and clusters by their ids.
+    """What to extract: a `source` (by default the only organization of Confluent Cloud), and environments and clusters by their ids.
 
     Everything narrows this extraction only. `off`: planes to leave out; a switch that is false leaves out its planes. `sr_endpoints`:
     addresses of registries by environment.
@@ -51,10 +51,10 @@ class ExtractionRequest(Credentials, frozen=True, forbid_unknown_fields=True, kw
 
 
 class PlaneItem(Struct, frozen=True):
-    """How a plane fared: `plane` of `scope`; `why`: what of it is unknown, and the reason.
+    """The outcome of one plane of one scope; `why`: what is unknown, and the reason.
 
     `state`: `observed`, `partly`, `failed`, `not_observed` (no credential), `skipped`, `gone` (its scope is no more), or, while the task
-    runs, `asked` (answered, not told yet).
+    runs, `asked` (answered, no events sent yet).
     """
 
     plane: str
@@ -67,7 +67,7 @@ class PlaneItem(Struct, frozen=True):
 
 
 class UnknownItem(Struct, frozen=True):
-    """A plane of which something is unknown: what was known of it before stands."""
+    """A plane of which something is unknown; what was known of it before stays."""
 
     plane: str
     scope: str
@@ -76,7 +76,7 @@ class UnknownItem(Struct, frozen=True):
 
 
 class TaskResult(Struct, frozen=True):
-    """The graph when the task was done."""
+    """The size of the graph when the task was done."""
 
     graph_id: str
     node_count: int
@@ -84,7 +84,7 @@ class TaskResult(Struct, frozen=True):
 
 
 class TaskItem(Struct, frozen=True):
-    """A task. `status` is pending, running, completed or failed; `progress` tells in words what `planes` tells in detail.
+    """A task. `status` is pending, running, completed or failed; `progress` is a summary of `planes` in words.
 
     A completed task may have `unknown` planes. A failed one says why in `error`, and what to do in `hint`; `resumable`: it was cancelled,
     or its process ended. `params` is the request, without any credential: `credentials` names those it had.

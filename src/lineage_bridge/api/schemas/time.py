@@ -10,7 +10,7 @@ from lineage_bridge.projections.shapes import Name
 
 
 class DiffItem(Struct, frozen=True, omit_defaults=True):
-    """What became of one node, edge or port. `label_before` and `evidence_before` tell how a changed one was."""
+    """The change of one node, edge or port; `label_before` and `evidence_before` are those before the change."""
 
     change: Literal["appeared", "disappeared", "changed"]
     kind: Literal["node", "edge", "port"]
@@ -22,7 +22,7 @@ class DiffItem(Struct, frozen=True, omit_defaults=True):
 
 
 class DiffAnswer(Struct, frozen=True, omit_defaults=True):
-    """What changed of the graph from `since` until `until` (left out: until now); `nodes` are those that the changes name by id."""
+    """Changes of the graph from `since` until `until` (left out: until now); `nodes` are those that the changes name by id."""
 
     since: str
     changes: list[DiffItem]
@@ -57,7 +57,7 @@ class DriftAnswer(Struct, frozen=True, omit_defaults=True):
 
 
 class EndRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """A flow that has ended, or has not: by its job, its source, its target, or both. `at` is when it ended, now by itself."""
+    """A flow to end, or whose end to undo: by its job, its source, its target, or both. `at` is when it ended; by default now."""
 
     job: Name
     source: "EndName | None" = None
@@ -72,6 +72,6 @@ class EndName(Name, frozen=True):
 
 
 class EndAccepted(Struct, frozen=True, tag_field="status", tag="accepted"):
-    """The order is durable."""
+    """The request is durable and takes effect soon."""
 
     position: str

@@ -1,4 +1,4 @@
-"""Importing nodes and edges: they become design-time events, and go through the one intake."""
+"""Importing nodes and edges, which are ingested as design-time events."""
 
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
@@ -42,7 +42,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         "/{graph_id}/import",
         post_import,
         methods=["POST"],
-        description="Take in nodes and edges, as export gives them, as design-time events: all of them, or nothing.",
+        description="Import nodes and edges, as export returns them, as design-time events: all of them, or none.",
         response_model=None,
         openapi_extra=body_docs(GraphIn),
         responses=response_docs({200: ImportAnswer, 400: ErrorAnswer, 404: ErrorAnswer, 413: ErrorAnswer, 422: ErrorAnswer}),
@@ -62,4 +62,4 @@ def _imported(payload: Payload, now_us: int) -> ImportedGraph:
 def _check_accepted(event: JudgedEvent) -> None:
     if isinstance(event.verdict, Rejected):
         verdict = event.verdict
-        raise RequestError(f"{verdict.message} (at {verdict.path} of {event.record.body[:200]!r})", "nothing of the import was used")
+        raise RequestError(f"{verdict.message} (at {verdict.path} of {event.record.body[:200]!r})", "nothing was imported")

@@ -1,4 +1,4 @@
-"""The one graph, as a list of nodes and edges, and what lies up- or downstream of a node: in the shapes LineageBridge's users know."""
+"""The graph as nodes and edges, and what lies up- or downstream of a node, in the shapes that LineageBridge's users know."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -48,7 +48,7 @@ TYPES = (*DATASET_TYPES, *CATALOG_TYPES, *JOB_TYPES)
 
 
 def one_of_words(words: Sequence[str]) -> AfterValidator:
-    """Lets a parameter be one of some words. The validator raises ValueError for others."""
+    """A validator that accepts one of some words. It raises ValueError for others."""
 
     def check_word(word: str | None) -> str | None:
         if word is not None and word not in words:
@@ -74,7 +74,7 @@ def routes(services: Services) -> APIRouter:
 
 
 def check_graph_id(services: Services, graph_id: str) -> None:
-    """Raise RefusedError, not found, for another graph than the one there is."""
+    """Raise RefusedError (404) unless this is the id of the installation's one graph."""
     if graph_id.lower() != services.graph_id:
         raise RefusedError(404, "not_found", f"there is no graph {graph_id!r}", f"this installation has one graph: {services.graph_id}")
 
@@ -85,7 +85,7 @@ def check_graph_id(services: Services, graph_id: str) -> None:
 def _graph_routes(router: APIRouter, services: Services) -> None:
     @router.get("", response_model=None, responses=response_docs({200: list[GraphSummary]}, writes=False))
     def get_graphs() -> Response:
-        """The one graph. Its size is counted when it is asked for."""
+        """The one graph of this installation, with its size."""
         with services.graph() as reader:
             stats = graph_stats(reader, services.clock_us())
             counts = stats.node_count, stats.edge_count, stats.pipeline_count
@@ -93,7 +93,7 @@ def _graph_routes(router: APIRouter, services: Services) -> None:
 
     @router.get("/{graph_id}", response_model=None, responses=response_docs({200: GraphAnswer, **_NOT_FOUND}, writes=False))
     def get_graph(graph_id: GraphId) -> Response:
-        """All nodes, all edges, and how many there are."""
+        """All nodes and edges, and how many there are."""
         check_graph_id(services, graph_id)
 
         def write(reader: GraphReader) -> Iterator[bytes]:
@@ -110,7 +110,7 @@ def _graph_routes(router: APIRouter, services: Services) -> None:
 
     @router.get("/{graph_id}/export", response_model=None, responses=response_docs({200: ExportAnswer, **_NOT_FOUND}, writes=False))
     def get_export(graph_id: GraphId) -> Response:
-        """All nodes, with all that is said of them, and all edges: what import takes."""
+        """All nodes with their facets, and all edges, as import accepts them."""
         check_graph_id(services, graph_id)
 
         def write(reader: GraphReader) -> Iterator[bytes]:
@@ -154,7 +154,7 @@ def _node_routes(router: APIRouter, services: Services) -> None:
         "/{graph_id}/nodes/{node_id:path}", response_model=None, responses=response_docs({200: LineageNode, **_ONE_NODE}, writes=False)
     )
     def get_node(graph_id: GraphId, node_id: NodeId) -> Response:
-        """One node, with all that is said of it."""
+        """One node with its facets."""
         check_graph_id(services, graph_id)
         with services.graph() as reader:
             (entry,) = reader.inventory.entries([require_node_by_id(reader, node_id)])
@@ -212,7 +212,7 @@ def _query_route(router: APIRouter, services: Services, direction: str) -> None:
     def query(
         graph_id: GraphId,
         node_id: NodeId,
-        hops: Annotated[int, Query(ge=1, le=50, description="Most edges on the way")] = 3,
+        hops: Annotated[int, Query(ge=1, le=50, description="Maximum number of edges from the node")] = 3,
     ) -> Response:
         check_graph_id(services, graph_id)
         with services.graph() as reader:

@@ -17,7 +17,7 @@ from lineage_bridge.projections.views import run_events, statement_events
 
 Systems = Annotated[
     str | None,
-    Query(description="Comma-separated: only jobs that are in one of these systems, or read or write a dataset in one. Without it, all"),
+    Query(description="Comma-separated: only jobs in one of these systems, or that read or write a dataset in one; by default all"),
     Mended,
 ]
 

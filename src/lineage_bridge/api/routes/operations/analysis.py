@@ -1,4 +1,4 @@
-"""What the last analysis of the whole graph found."""
+"""Results of the last analysis of the whole graph."""
 
 from typing import Annotated, Literal
 
@@ -23,11 +23,11 @@ def routes(services: Services) -> APIRouter:
     @router.get("/analysis", response_model=None, responses=response_docs({200: AnalysisPage, 404: ErrorAnswer}, writes=False))
     def get_analysis(
         request: Request,
-        part: Annotated[PartName, Query(description="What of it")] = "impact",
+        part: Annotated[PartName, Query(description="Part of the analysis")] = "impact",
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
         offset: Offset = 0,
     ) -> Response:
-        """How much lies down- and upstream of each node, cycles, orphans, unused datasets: as `lineage-bridge analyse` found it last."""
+        """Results of the last `lineage-bridge analyse`: how much is down- and upstream of each node, cycles, orphans, unused datasets."""
         findings = services.findings()
         summary = findings.summary
         shown, link = page(request, findings.lines(part, limit + 1, offset), limit, offset)

@@ -1,4 +1,4 @@
-"""Operations: whether the parts work, which version this is, taking runs out of the graph."""
+"""Operations: health, readiness, version, and erasing runs."""
 
 from uuid import UUID
 
@@ -31,14 +31,14 @@ def routes(services: Services, intake: Intake) -> APIRouter:
 
     @router.get("/ready", response_model=None, responses=response_docs({200: Readiness, 503: Readiness}, writes=False))
     def get_ready() -> Response:
-        """Whether intake, store and pipeline all work."""
+        """Whether intake, store and pipeline work, and how far answers lag behind the log."""
         state = readiness(services)
         headers = {POSITION_HEADER: state.lag.applied}
         return json_response(state, 200 if state.ready else 503, headers if state.ready else {**headers, "Retry-After": "1"})
 
     @router.get("/version", response_model=None, responses=response_docs({200: Version}, writes=False))
     def get_version() -> Response:
-        """Which program this is."""
+        """The program and its version."""
         return json_response(Version(services.version))
 
     @router.post(
@@ -48,7 +48,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         responses=response_docs({202: Erased, 422: ErrorAnswer}),
     )
     async def post_erase(request: Request) -> Response:
-        """Take runs out of every answer, by their UUIDs. What they said of themselves goes; what others said stays."""
+        """Erase runs from every answer, by their UUIDs. What they stated is removed; what other runs stated stays."""
         erasure = await to_thread.run_sync(_parse_erase_request, await read_body(request))
         position = await intake.ingest_operation(request, {"operation": "erase", "runs": erasure.runs})
         return json_response(Erased(len(erasure.runs), position), 202, {POSITION_HEADER: position})
@@ -57,11 +57,11 @@ def routes(services: Services, intake: Intake) -> APIRouter:
 
 
 def _parse_erase_request(body: bytes) -> EraseRequest:
-    """The runs to erase, as UUIDs in their one form. Raises RequestError."""
+    """The runs to erase, as sorted canonical UUIDs. Raises RequestError."""
     try:
         runs = [str(UUID(run)) for run in _ERASURE.decode(body).runs]
     except (ValueError, msgspec.DecodeError) as error:
-        raise RequestError(f"no order to erase: {error}", 'Send {"runs": [UUID, ...]}.') from error
+        raise RequestError(f"invalid request: {error}", 'send {"runs": [UUID, ...]}') from error
     if not 0 < len(runs) <= MAX_RUNS:
-        raise RequestError(f"{len(runs)} runs cannot be erased at once; 1 to {MAX_RUNS} can")
+        raise RequestError(f"{len(runs)} runs cannot be erased at once", f"send 1 to {MAX_RUNS} runs")
     return EraseRequest(sorted(set(runs)))

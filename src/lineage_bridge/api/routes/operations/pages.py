@@ -1,4 +1,4 @@
-"""Pages that are files of this machine and need no network: the interactive description of the calls, the schemas of our facets."""
+"""Static pages that need no network: the interactive API documentation, and the schemas of our facets."""
 
 from importlib.resources import files
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Questions about what is kept and not used, and trying it again."""
+"""Rejected events in quarantine: list, read, retry."""
 
 from typing import Annotated
 
@@ -34,11 +34,11 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     )
     def get_quarantine(
         request: Request,
-        code: Annotated[str | None, Query(description="Only what was refused for this reason")] = None,
+        code: Annotated[str | None, Query(description="Only events rejected for this reason")] = None,
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> Response:
-        """What is kept and not used, newest first, and how much of it for which reason."""
+        """Rejected events, newest first, and how many there are for each reason."""
         with services.graph() as reader:
             records, link = page(request, reader.events.quarantine(code, limit + 1, offset), limit, offset)
             items = [serialization.quarantine_item(record) for record in records]
@@ -52,7 +52,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         responses={200: {"description": "The bytes as kept", "content": {"application/octet-stream": {}}}},
     )
     def get_body(event_id: str) -> Response:
-        """What is kept, byte for byte, with known secrets masked."""
+        """The bytes of a rejected event as they were sent, except that known secrets are masked."""
         headers = {"Content-Disposition": "attachment", "X-Content-Type-Options": "nosniff"}
         return Response(_kept(services, event_id).body, headers=headers, media_type="application/octet-stream")
 
@@ -62,7 +62,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         responses=response_docs({201: Accepted, 404: ErrorAnswer, 422: RejectedAnswer}),
     )
     async def post_retry(request: Request, event_id: str) -> Response:
-        """Judge what is kept once more; if it is accepted now, it is used. Otherwise nothing is written."""
+        """Judge a rejected event again. If it is accepted now, it is used; otherwise nothing is written."""
 
         def ingest_again() -> Ingested:
             kept = SplitPayload([_kept(services, event_id).body], single=True)
@@ -80,7 +80,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
 
 def _kept(services: Services, event_id: str) -> LogRecord:
     """The log record that is in quarantine. Raises NotFoundError."""
-    missing = NotFoundError(f"the quarantine holds no event {event_id!r}", "GET /api/v1/quarantine lists what it holds.")
+    missing = NotFoundError(f"there is no event {event_id!r} in quarantine", "GET /api/v1/quarantine lists its events")
     try:
         event = bytes.fromhex(event_id)
     except ValueError:

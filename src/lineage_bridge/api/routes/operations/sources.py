@@ -1,4 +1,4 @@
-"""Sources: what is observed, how each fares, and what is done with them."""
+"""Sources: list, add, pause, poll, test and remove them."""
 
 import msgspec
 from anyio import to_thread
@@ -43,12 +43,12 @@ def routes(services: Services) -> APIRouter:
 def _reading_routes(router: APIRouter, services: Services) -> None:
     @router.get("/sources", response_model=None, responses=response_docs({200: Sources}, writes=False))
     def get_sources() -> Response:
-        """All sources, and how each fares."""
+        """All sources and their states."""
         return json_response(Sources([_item(record) for record in services.sources.records()]))
 
     @router.get("/source-kinds", response_model=None, responses=response_docs({200: KindsAnswer}, writes=False))
     def get_source_kinds() -> Response:
-        """What can be observed, and what can be set of it."""
+        """The kinds of sources and their settings."""
         return json_response(
             KindsAnswer(
                 [KindItem(kind.kind, kind.told, [SettingItem(*setting) for setting in kind.settings]) for kind in services.sources.kinds()]
@@ -90,23 +90,23 @@ def _change_routes(router: APIRouter, services: Services) -> None:
         responses=response_docs({200: SourceRemoved, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
     )
     def delete_source(name: str) -> Response:
-        """Take a source away. What it told stays."""
+        """Remove a source. The events it sent stay."""
         services.sources.remove(name)
         return json_response(SourceRemoved(name))
 
     @router.post("/sources/{name}/pause", response_model=None, responses=known)
     def pause_source(name: str) -> Response:
-        """Poll a source no more, until it is resumed."""
+        """Pause a source until it is resumed."""
         return json_response(_item(services.sources.pause(name, paused=True)))
 
     @router.post("/sources/{name}/resume", response_model=None, responses=known)
     def resume_source(name: str) -> Response:
-        """Let a paused source go on, at once."""
+        """Resume a paused source; it is polled at once."""
         return json_response(_item(services.sources.pause(name, paused=False)))
 
     @router.post("/sources/{name}/poll", response_model=None, responses=known)
     def poll_source(name: str) -> Response:
-        """Have a source polled now. The poll is over when `polls` has grown."""
+        """Poll a source now. The poll is done when `polls` has increased."""
         return json_response(_item(services.sources.poll(name)))
 
     @router.post(
@@ -115,7 +115,7 @@ def _change_routes(router: APIRouter, services: Services) -> None:
         responses=response_docs({200: SourceChecks, 404: ErrorAnswer}, writes=False),
     )
     def test_source(name: str) -> Response:
-        """Try each step that observing takes. Nothing is told of what is seen."""
+        """Test each step of a poll, without sending events."""
         checks = services.sources.test(name)
         return json_response(SourceChecks(all(check.works for check in checks), [CheckItem(*check) for check in checks]))
 
@@ -126,7 +126,7 @@ def _read(body: bytes) -> SourceRequest:
         return _ORDER.decode(body)
     except (ValueError, msgspec.DecodeError) as error:
         raise RequestError(
-            f"no source: {error}", 'Send {"name", "kind", "settings": {...}}; GET /api/v1/source-kinds tells the settings.'
+            f"invalid source: {error}", 'send {"name", "kind", "settings": {...}}; GET /api/v1/source-kinds lists the settings'
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Tasks: extractions, started and followed."""
+"""Tasks: start, follow, cancel and resume extractions."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeVar
@@ -29,7 +29,7 @@ _SWITCHES = {
     "enable_tableflow": ("tableflow",),
     "enable_metrics": ("metrics",),
 }
-"""Switch to the planes that it leaves out when it is false."""
+"""Switch -> the planes that are left out when it is false."""
 _SCOPED = {
     "cluster_credentials": "kafka",
     "sr_credentials": "registry",
@@ -37,7 +37,7 @@ _SCOPED = {
     "ksqldb_credentials": "ksqldb",
     "tableflow_credentials": "tableflow",
 }
-_Ids = Annotated[list[str], Query(description="Ids, repeated or separated by commas")]
+_Ids = Annotated[list[str], Query(description="Ids, repeated or comma-separated")]
 _ReadT = TypeVar("_ReadT")
 
 
@@ -66,7 +66,7 @@ def _reading_routes(router: APIRouter, services: Services) -> None:
 
     @router.get("/tasks/{task_id}", response_model=None, responses=response_docs({200: TaskItem, 404: ErrorAnswer}, writes=False))
     def get_task(task_id: str) -> Response:
-        """A task: how far it is, and what came of it."""
+        """A task, its progress and its result."""
         return json_response(_item(services.tasks.record(task_id)))
 
 
@@ -109,7 +109,7 @@ def _change_routes(router: APIRouter, services: Services) -> None:
         "/tasks/{task_id}/resume",
         post_resume,
         methods=["POST"],
-        description="Go on with a task that was cancelled or interrupted. Credentials that came with its request have to come again.",
+        description="Resume a task that was cancelled or interrupted. Credentials that came with its request have to be sent again.",
         response_model=None,
         status_code=202,
         openapi_extra=body_docs(Credentials, required=False),
@@ -118,27 +118,29 @@ def _change_routes(router: APIRouter, services: Services) -> None:
 
     @router.post("/tasks/{task_id}/cancel", response_model=None, responses=known)
     def cancel_task(task_id: str) -> Response:
-        """Stop a task soon: it fails as `cancelled`. What it has told stays."""
+        """Cancel a task: it ends soon, as failed and `cancelled`. The events it has sent stay."""
         return json_response(_item(services.tasks.cancel(task_id)))
 
     @router.delete("/tasks/{task_id}", response_model=None, responses=known)
     def delete_task(task_id: str) -> Response:
-        """Stop a task, as `cancel` does."""
+        """Cancel a task, as `cancel` does."""
         return json_response(_item(services.tasks.cancel(task_id)))
 
     @router.post("/tasks/enrich", include_in_schema=False)
     def enrich() -> Response:
-        raise RefusedError(501, "not_implemented", "catalogs are not asked for more than an extraction tells", "POST /api/v1/tasks/extract")
+        raise RefusedError(
+            501, "not_implemented", "enrichment from catalogs is not implemented", "start an extraction: POST /api/v1/tasks/extract"
+        )
 
 
 def _read(decoder: msgspec.json.Decoder[_ReadT], body: bytes) -> _ReadT | None:
-    """A body, None if it is empty. Raises RequestError, which repeats nothing of it: it may hold credentials."""
+    """The decoded body, None if it is empty. Raises RequestError, which quotes nothing of it: it may hold credentials."""
     if not body.strip() or body.strip() == b"null":
         return None
     try:
         return decoder.decode(body)
     except (ValueError, msgspec.DecodeError) as error:
-        raise RequestError(f"no order: {error}", "docs/tasks.md tells what may be sent.") from None
+        raise RequestError(f"invalid request: {error}", "docs/tasks.md describes the request") from None
 
 
 def _ids(name: str, asked: Sequence[str], body: ExtractionRequest) -> tuple[str, ...]:
@@ -146,7 +148,7 @@ def _ids(name: str, asked: Sequence[str], body: ExtractionRequest) -> tuple[str,
     in_query = {part.strip() for text in asked for part in text.split(",")} - {""}
     in_body = {part.strip() for part in getattr(body, name) or ()} - {""}
     if in_query and in_body and in_query != in_body:
-        raise RequestError(f"{name} is both in the query and in the body", "say it once")
+        raise RequestError(f"{name} is both in the query and in the body", "send it once")
     return tuple(sorted(in_query or in_body))
 
 
@@ -172,7 +174,7 @@ def _credentials(asked: Credentials) -> dict[tuple[str, str], Credential]:
 
 def _credential(pair: KeyPair) -> Credential:
     if not pair.api_key or not pair.api_secret:
-        raise RequestError("a credential is empty", "it has api_key and api_secret")
+        raise RequestError("a credential is empty", "send api_key and api_secret")
     return Credential(pair.api_key, pair.api_secret)
 
 

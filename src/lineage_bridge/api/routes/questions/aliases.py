@@ -1,4 +1,4 @@
-"""Aliases: which names stand for one dataset or job and why; operators who state, veto and lift them."""
+"""Aliases: which names stand for one dataset or job, and why; how operators state, veto and lift them."""
 
 from typing import Annotated, Literal
 
@@ -49,7 +49,7 @@ def _list_route(router: APIRouter, services: Services) -> None:
     )
     def get_aliases(
         request: Request,
-        kind: Annotated[Kind | None, Query(description="Only aliases on this kind of evidence; `veto`: what is vetoed by whom")] = None,
+        kind: Annotated[Kind | None, Query(description="Only aliases with this kind of evidence; `veto`: vetoes")] = None,
         entity: Literal["dataset", "job"] | None = None,
         namespace: Annotated[str | None, Query(description="Namespace of either end, exactly"), Mended] = None,
         name: Annotated[str | None, Query(description="Name of either end, exactly; with a namespace"), Mended] = None,
@@ -58,7 +58,7 @@ def _list_route(router: APIRouter, services: Services) -> None:
     ) -> Response:
         """Which names stand for one dataset or job, with the evidence of each."""
         if name is not None and namespace is None:
-            raise RequestError("a name without its namespace", "Send namespace too.")
+            raise RequestError("name is given without namespace", "send namespace too")
         which = AliasFilter(kind, KINDS[entity] if entity else None, namespace, name, limit + 1, offset)
         with services.graph() as reader:
             shown, link = page(request, reader.nodes.aliases(which), limit, offset)
@@ -83,9 +83,9 @@ def _item(record: AliasRecord) -> AliasItem:
 
 def _operation_route(router: APIRouter, intake: Intake, operation: str) -> None:
     said = {
-        "alias": "State that names, or whole namespaces, stand for one thing. One that is vetoed stays so until the veto is lifted.",
-        "veto": "Take aliases back, as if there had never been any: an operator's, a producer's, what a rule of naming says.",
-        "lift": "Take vetoes back, each as it was given.",
+        "alias": "State that names, or whole namespaces, are aliases. An alias that is vetoed stays vetoed until the veto is lifted.",
+        "veto": "Veto aliases, as if they had never been stated: by an operator, by a producer, or by a naming rule.",
+        "lift": "Lift vetoes, each as it was given.",
     }
 
     async def post(request: Request) -> Response:
@@ -106,13 +106,13 @@ def _operation_route(router: APIRouter, intake: Intake, operation: str) -> None:
 
 
 def _parse_request(operation: str, body: bytes) -> AliasRequest:
-    """What is ordered, if all of it means something. Raises RequestError."""
+    """A request's aliases, if all of them are valid. Raises RequestError."""
     try:
         order = _ORDER.decode(body)
     except (ValueError, msgspec.DecodeError) as error:
-        raise RequestError(f"no order: {error}", 'Send {"aliases": [{"a": {"namespace", "name"}, "b": {...}}, ...]}.') from error
+        raise RequestError(f"invalid request: {error}", 'send {"aliases": [{"a": {"namespace", "name"}, "b": {...}}, ...]}') from error
     if not 0 < len(order.aliases) <= MAX_ALIASES:
-        raise RequestError(f"{len(order.aliases)} aliases cannot be ordered at once; 1 to {MAX_ALIASES} can")
+        raise RequestError(f"{len(order.aliases)} aliases cannot be changed at once", f"send 1 to {MAX_ALIASES} aliases")
     for word in order.aliases:
         alias_key(operation, word)
     return order

@@ -1,4 +1,4 @@
-"""The change feed: what of the graph changed, with a cursor."""
+"""The change feed: changes of the graph, with a cursor."""
 
 from typing import Annotated, Final, Literal
 
@@ -44,12 +44,14 @@ def routes(services: Services) -> APIRouter:
 
     @router.get("/changes", response_model=None, responses=response_docs({200: ChangeFeed, 410: ErrorAnswer}, writes=False))
     async def get_changes(
-        after: Annotated[str | None, Query(description="Cursor (an answer's `next`), or `now`; by itself from the oldest on")] = None,
+        after: Annotated[
+            str | None, Query(description="Cursor (an answer's `next`), or `now`; by default from the oldest change on")
+        ] = None,
         kind: Annotated[list[Kind] | None, Query(description="Only changes of this kind, repeatable")] = None,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
-        wait_s: Annotated[float, Query(ge=0, le=60, description="Wait so many seconds for a change, if there is none")] = 0.0,
+        wait_s: Annotated[float, Query(ge=0, le=60, description="If there is no change, wait this many seconds for one")] = 0.0,
     ) -> Response:
-        """What changed of the graph since a cursor: what repeats is no change. 410 when what follows the cursor is no longer kept."""
+        """Changes of the graph since a cursor; repeated statements are no changes. 410 if changes after the cursor are no longer kept."""
         until = anyio.current_time() + wait_s
         while True:
             feed, headers = await to_thread.run_sync(read, after, kind or [], limit)

@@ -1,4 +1,4 @@
-"""What depends on a node, the ways between two, and where a column comes from or ends up."""
+"""Impact of a node, paths between two nodes, and column traces."""
 
 from collections.abc import Iterable
 from typing import Annotated, Literal
@@ -48,8 +48,8 @@ from lineage_bridge.ports.graph_reader import GraphReader
 
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream"]
-Depth = Annotated[int, Query(ge=1, le=100, description="Most hops")]
-At = Annotated[str | None, Query(description="As things were at this time: RFC 3339; UTC if it has no zone")]
+Depth = Annotated[int, Query(ge=1, le=100, description="Maximum number of hops")]
+At = Annotated[str | None, Query(description="As of this time: RFC 3339; UTC if it has no zone")]
 _NOT_FOUND = {404: ErrorAnswer}
 
 
@@ -76,18 +76,18 @@ def _impact_route(router: APIRouter, services: Services) -> None:
         limit: Annotated[int, Query(ge=1, le=5000)] = 500,
         offset: Offset = 0,
     ) -> Response:
-        """What a change of a dataset or a job reaches: how far, over how many ways, and whether all or some of the data."""
+        """What a change of a dataset or job affects: how far away, over how many paths, and whether all or some of the data."""
         with services.graph() as reader:
             node = require_node(reader, KINDS[kind], namespace, name)
             impact = reader.lineage.impact(node, direction, depth, WalkLimits(), parse_time_argument("at", at))
             shown, link = page(request, impact.affected[offset : offset + limit + 1], limit, offset)
-            said = _impact(reader, impact, [_affected(one) for one in shown])
+            said = _impact(reader, impact, [_affected(item) for item in shown])
             return json_response(apply_name_style(reader, said, names), headers={**link, **position_header(reader)})
 
 
 def _impact(reader: GraphReader, impact: Impact, shown: list[AffectedNode]) -> ImpactAnswer:
-    wholly = sum(one.wholly for one in impact.affected)
-    jobs = sum(one.node.kind == NodeKind.JOB for one in impact.affected)
+    wholly = sum(item.wholly for item in impact.affected)
+    jobs = sum(item.node.kind == NodeKind.JOB for item in impact.affected)
     return ImpactAnswer(
         origin=serialization.graph_node(impact.origin),
         direction=impact.direction,
@@ -120,9 +120,9 @@ def _paths_route(router: APIRouter, services: Services) -> None:
         depth: Depth = 20,
         at: At = None,
         names: Style = "standard",
-        limit: Annotated[int, Query(ge=1, le=1000, description="Most paths")] = 20,
+        limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of paths")] = 20,
     ) -> Response:
-        """The ways that data takes from one node to another, the shortest first."""
+        """The paths that data takes from one node to another, shortest first."""
         with services.graph() as reader:
             source = require_node(reader, KINDS[source_kind], source_namespace, source_name)
             target = require_node(reader, KINDS[target_kind], target_namespace, target_name)
@@ -153,18 +153,18 @@ def _trace_route(router: APIRouter, services: Services) -> None:
     def get_trace(
         namespace: Namespace,
         name: NodeName,
-        field: Annotated[str, Query(description="The column; without it every column"), Mended] = "",
+        field: Annotated[str, Query(description="The column; by default all columns"), Mended] = "",
         kind: Kind = "dataset",
         direction: Direction = "upstream",
         depth: Depth = 20,
         at: At = None,
         names: Style = "standard",
-        indirect: Annotated[bool, Query(description="Also what merely decides: filters, joins, sorting")] = False,
-        through_masking: Annotated[bool, Query(description="Go on behind a masked column")] = False,
-        proofs: Annotated[bool, Query(description="Name the event that said each flow last")] = True,
-        gaps: Annotated[int, Query(ge=0, le=10_000, description="Most gaps to name")] = 100,
+        indirect: Annotated[bool, Query(description="Include indirect flows: filters, joins, sorting")] = False,
+        through_masking: Annotated[bool, Query(description="Continue behind masked columns")] = False,
+        proofs: Annotated[bool, Query(description="Include the latest event that states each flow")] = True,
+        gaps: Annotated[int, Query(ge=0, le=10_000, description="Maximum number of gaps to list")] = 100,
     ) -> Response:
-        """Where a column comes from, or where it ends up."""
+        """The columns that a column comes from, or goes into."""
         options = TraceOptions(field, direction, depth, indirect, through_masking, proofs, gaps)
         with services.graph() as reader:
             node = require_node(reader, KINDS[kind], namespace, name)

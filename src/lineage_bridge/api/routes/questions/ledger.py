@@ -1,4 +1,4 @@
-"""The hop ledger: what passed each hop of a path."""
+"""The hop ledger: how much passed each hop of a path."""
 
 from typing import Annotated, Literal
 
@@ -39,16 +39,16 @@ def routes(services: Services) -> APIRouter:
         target_name: Annotated[str, Query(), Mended],
         source_kind: Kind = "dataset",
         target_kind: Kind = "dataset",
-        way: Annotated[int, Query(ge=1, le=_MOST_PATHS, description="Which of the paths, the shortest first")] = 1,
-        depth: Annotated[int, Query(ge=1, le=100, description="Most hops")] = 20,
+        way: Annotated[int, Query(ge=1, le=_MOST_PATHS, description="Number of the path, the shortest first")] = 1,
+        depth: Annotated[int, Query(ge=1, le=100, description="Maximum number of hops")] = 20,
         since: Moment = None,
         until: Moment = None,
         baseline_since: Moment = None,
         baseline_until: Moment = None,
-        factor: Annotated[float, Query(gt=1, le=1000, description="How many times more or less counts as a change")] = FACTOR,
+        factor: Annotated[float, Query(gt=1, le=1000, description="Factor from which more or less counts as a change")] = FACTOR,
         names: Style = "standard",
     ) -> Response:
-        """What each job on a way read and wrote in a window (the last day), against a baseline (as long, right before)."""
+        """What each job on a path read and wrote in a window (default: the last day), compared with a baseline (as long, right before)."""
         window = _window(("since", since), ("until", until), Window(services.clock_us() - DAY_US, services.clock_us()))
         baseline = _window(("baseline_since", baseline_since), ("baseline_until", baseline_until), window.before())
         with services.graph() as reader:
@@ -56,7 +56,7 @@ def routes(services: Services) -> APIRouter:
             target = require_node(reader, KINDS[target_kind], target_namespace, target_name)
             found = reader.lineage.paths(source, target, depth, way, WalkLimits())
             if found.paths and len(found.paths) < way:
-                raise NotFoundError(f"there are only {len(found.paths)} ways", "GET /api/v1/graph/paths lists them.")
+                raise NotFoundError(f"there are only {len(found.paths)} paths", "GET /api/v1/graph/paths lists them")
             said = _ledger(reader, reader.lineage.ledger(found, way - 1, window, baseline, factor))
             return json_response(apply_name_style(reader, said, names), headers=position_header(reader))
 
@@ -64,7 +64,7 @@ def routes(services: Services) -> APIRouter:
 
 
 def _window(since: tuple[str, str | None], until: tuple[str, str | None], default: Window) -> Window:
-    """The stretch that was asked for; with one end, as long as the default. Raises RequestError for an empty one."""
+    """The requested window; with one end only, as long as the default. Raises RequestError for an empty window."""
     begins, ends = parse_time_argument(*since), parse_time_argument(*until)
     if begins is None and ends is None:
         return default

@@ -1,4 +1,4 @@
-"""Questions about events, datasets and jobs, in the shapes LineageBridge's users know."""
+"""Events, datasets and jobs, in the shapes that LineageBridge's users know."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -86,13 +86,13 @@ def _event_routes(router: APIRouter, services: Services) -> None:
         with services.graph() as reader:
             records = reader.events.of_run(run_id, offset + limit + 1)
             if not records:
-                raise NotFoundError(f"there is no event of a run {run_id!r}")
+                raise NotFoundError(f"there are no events of run {run_id!r}")
             shown, link = page(request, records[offset:], limit, offset)
             return raw_json_list(_bodies(services.records, shown), {**link, **position_header(reader)})
 
 
 def _bodies(log: RecordReader, records: Iterable[EventRecord]) -> Iterator[bytes]:
-    """What was sent, without what has been erased since."""
+    """The events as they were sent, without those erased since."""
     for record in records:
         kept = log.read_one(record.address)
         if kept.kind == RecordKind.EVENT:
@@ -132,7 +132,7 @@ def _dataset_routes(router: APIRouter, services: Services) -> None:
         at: AsOf = None,
         ended: IncludeEnded = False,
     ) -> Response:
-        """What a dataset comes from, or what comes from it: one event for each job on the way, or dataset that tells it itself."""
+        """What a dataset comes from, or what comes from it: one event for each job on the way, or dataset that declares its own lineage."""
         style = style_of(namespace, names)
         now_us, at_us = services.clock_us(), parse_time_argument("at", at)
         with services.graph() as reader:

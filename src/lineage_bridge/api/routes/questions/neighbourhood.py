@@ -1,4 +1,4 @@
-"""Our own questions: neighbourhoods, search."""
+"""Neighbourhoods of nodes."""
 
 from typing import Annotated, Literal
 
@@ -50,7 +50,7 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
         kind: Kind = "dataset",
         direction: Direction = "both",
         depth: Annotated[int, Query(ge=0, le=50)] = 1,
-        columns: Annotated[bool, Query(description="Also how columns come from columns")] = False,
+        columns: Annotated[bool, Query(description="Include column lineage")] = False,
         names: Style = "standard",
         at: AsOf = None,
         ended: IncludeEnded = False,

@@ -1,4 +1,4 @@
-"""Questions about runs: of a job, inside another run, one by its id."""
+"""Runs: of a job, inside another run, by id; and the lineage of a run."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -52,10 +52,10 @@ def _list_route(router: APIRouter, services: Services) -> None:
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> Response:
-        """The runs of a job, or inside a run, the one that spoke last first: those that spoke since and began before a time."""
+        """The runs of a job, or inside a run, the most recent first: those with events after `since` that began before `until`."""
         times = parse_time_argument("since", since), parse_time_argument("until", until)
         if parent is None and (namespace is None or name is None):
-            raise RequestError("whose runs? Neither a job nor a parent run is named", "Give namespace and name of a job, or parent=RUN_ID.")
+            raise RequestError("name a job or a parent run", "send namespace and name of a job, or parent=RUN_ID")
         with services.graph() as reader:
             job = None if namespace is None or name is None else require_node(reader, NodeKind.JOB, namespace, name).id
             above = None if parent is None else UUID(require_run(reader, parent)[0].run_id).bytes
@@ -68,7 +68,7 @@ def _list_route(router: APIRouter, services: Services) -> None:
 def _tree_route(router: APIRouter, services: Services) -> None:
     @router.get("/{run_id:path}/tree", response_model=None, responses=response_docs({200: RunTreeAnswer, **_NOT_FOUND}, writes=False))
     def get_run_tree(run_id: RunId, names: Style = "standard", limit: Limit = 200) -> Response:
-        """A run with all that runs inside it, each behind the run it is in."""
+        """A run with all runs inside it, each after the run that contains it."""
         with services.graph() as reader:
             tree = reader.runs.tree(UUID(require_run(reader, run_id)[0].run_id).bytes, limit)
             runs = [run_with_depth(depth, record, services.clock_us()) for depth, record in tree.runs]
@@ -102,10 +102,10 @@ def _lineage_route(router: APIRouter, services: Services) -> None:
 def _run_route(router: APIRouter, services: Services) -> None:
     @router.get("/{run_id:path}", response_model=None, responses=response_docs({200: RunsAnswer, **_NOT_FOUND}, writes=False))
     def get_run(run_id: RunId, names: Style = "standard") -> Response:
-        """One run, by its id as sent or as a UUID, under each job it was seen under."""
+        """One run, by its id as sent or as a UUID, once for each of its jobs."""
         with services.graph() as reader:
             records = require_run(reader, run_id)
-            waits = [_dependency(one) for one in reader.runs.dependencies(UUID(records[0].run_id).bytes, _DEPENDENCIES)]
+            waits = [_dependency(item) for item in reader.runs.dependencies(UUID(records[0].run_id).bytes, _DEPENDENCIES)]
             runs = [
                 msgspec.structs.replace(serialization.run_item(record, services.clock_us()), dependencies=waits or UNSET)
                 for record in records
@@ -114,14 +114,14 @@ def _run_route(router: APIRouter, services: Services) -> None:
             return json_response(apply_name_style(reader, said, names), headers=position_header(reader))
 
 
-def _dependency(one: Dependency) -> RunDependency:
-    kind, sequence, status = (word or UNSET for word in one.words)
-    direction: Literal["upstream", "downstream"] = "upstream" if one.direction == "upstream" else "downstream"
-    return RunDependency(direction, serialization.job_name(one.job), one.run_id or UNSET, kind, sequence, status)
+def _dependency(item: Dependency) -> RunDependency:
+    kind, sequence, status = (word or UNSET for word in item.words)
+    direction: Literal["upstream", "downstream"] = "upstream" if item.direction == "upstream" else "downstream"
+    return RunDependency(direction, serialization.job_name(item.job), item.run_id or UNSET, kind, sequence, status)
 
 
 def require_run(reader: GraphReader, run_id: str) -> list[RunRecord]:
-    """The run of an id. Raises NotFoundError."""
+    """The run with an id. Raises NotFoundError."""
     records = reader.runs.find(run_id)
     if not records:
         raise NotFoundError(f"there is no run {run_id!r}")

@@ -1,4 +1,4 @@
-"""Questions about schema versions, facets over time, and the life of datasets."""
+"""Schema versions, facets over time, and lifecycle changes of datasets."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -49,8 +49,8 @@ from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports.graph_reader import GraphReader
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
-At = Annotated[str | None, Query(description="As far as had been said by this time; RFC 3339, UTC if it has no zone")]
-Pick = Annotated[str | None, Query(description="A version, by eight or more digits of its id, or a time"), Mended]
+At = Annotated[str | None, Query(description="As stated until this time: RFC 3339; UTC if it has no zone")]
+Pick = Annotated[str | None, Query(description="A version, by eight or more digits of its id, or by a time"), Mended]
 _LEAST_DIGITS = 8
 _NOT_FOUND = {404: ErrorAnswer}
 
@@ -73,7 +73,7 @@ def _schema_routes(router: APIRouter, services: Services) -> None:
         name: NodeName,
         at: At = None,
         names: Style = "standard",
-        fields: Annotated[bool, Query(description="Also the fields of each version")] = True,
+        fields: Annotated[bool, Query(description="Include the fields of each version")] = True,
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> Response:
@@ -100,7 +100,7 @@ def _diff_route(router: APIRouter, services: Services) -> None:
     def get_schema_diff(
         namespace: Namespace, name: NodeName, before: Pick = None, after: Pick = None, names: Style = "standard"
     ) -> Response:
-        """How two schema versions of a dataset differ: by themselves, the version now and the one before it.
+        """How two schema versions of a dataset differ; by default the current version and the one before it.
 
         A version may be of an earlier name of the dataset.
         """
@@ -125,18 +125,18 @@ def _diff_route(router: APIRouter, services: Services) -> None:
 
 
 _NamedVersion = tuple[Node, SchemaVersion]
-"""A version, and the name the dataset had with it."""
+"""A version, and the name that the dataset had with it."""
 
 
 def _current_version(history: SchemaHistory) -> SchemaVersion:
     found = next((version for version in history.versions if version.current), None)
     if found is None:
-        raise NotFoundError("nobody has told a schema of this dataset")
+        raise NotFoundError("no schema was recorded for this dataset")
     return found
 
 
 def _previous_version(reader: GraphReader, node: Node, history: SchemaHistory) -> _NamedVersion:
-    """The version before the present one; of the dataset's earlier name, if it has had only one under its own."""
+    """The version before the current one; that of an earlier name, if the dataset has had only one under its own."""
     now = _current_version(history)
     before = [version for version in history.versions if version.version != now.version and version.first < now.last]
     lasting = [version for version in before if not version.brief] or before
@@ -146,11 +146,11 @@ def _previous_version(reader: GraphReader, node: Node, history: SchemaHistory) -
         old = [version for version in reader.history.schemas(name).versions if version.current]
         if old:
             return name, old[0]
-    raise NotFoundError("the dataset has had one schema version only")
+    raise NotFoundError("the dataset has only one schema version")
 
 
 def _pick_version(reader: GraphReader, node: Node, history: SchemaHistory, text: str) -> _NamedVersion:
-    """A version by the beginning of its id, or by a time at which it was the present one; of an earlier name of the dataset too."""
+    """A version by the beginning of its id, or by a time at which it was current; also of an earlier name of the dataset."""
     is_id = len(text) >= _LEAST_DIGITS and all(digit in "0123456789abcdef" for digit in text)
     at_us = None if is_id else parse_time_argument("a version", text)
     for name in (node, *history.renamed_from):
@@ -159,8 +159,8 @@ def _pick_version(reader: GraphReader, node: Node, history: SchemaHistory, text:
         if wanted:
             return name, wanted[-1]
     if at_us is None:
-        raise NotFoundError(f"the dataset has had no schema version {text!r}", "GET /api/v1/graph/schemas lists them.")
-    raise RequestError(f"no schema had been told by {text}")
+        raise NotFoundError(f"the dataset has no schema version {text!r}", "GET /api/v1/graph/schemas lists its versions")
+    raise RequestError(f"no schema was recorded before {text}")
 
 
 def _version(version: SchemaVersion, *, fields: bool) -> SchemaVersionItem:
@@ -193,11 +193,11 @@ def _facet_route(router: APIRouter, services: Services) -> None:
         kind: Kind = "dataset",
         at: At = None,
         names: Style = "standard",
-        texts: Annotated[bool, Query(description="Also what the facets say")] = True,
+        texts: Annotated[bool, Query(description="Include the facets' texts")] = True,
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> Response:
-        """All that was ever said under one facet key of a dataset or a job, the last said first."""
+        """The history of one facet of a dataset or job, the latest version first."""
         at_us = parse_time_argument("at", at)
         with services.graph() as reader:
             node = require_node(reader, KINDS[kind], namespace, name)
@@ -227,7 +227,7 @@ def _life_route(router: APIRouter, services: Services) -> None:
     def get_life(
         request: Request, namespace: Namespace, name: NodeName, names: Style = "standard", limit: Limit = 100, offset: Offset = 0
     ) -> Response:
-        """What became of a dataset (CREATE, ALTER, DROP, RENAME, TRUNCATE, OVERWRITE), the newest first."""
+        """Lifecycle changes of a dataset (CREATE, ALTER, DROP, RENAME, TRUNCATE, OVERWRITE), the newest first."""
         with services.graph() as reader:
             node = require_node(reader, NodeKind.DATASET, namespace, name)
             entries, link = page(request, reader.history.lifecycle(node, limit + 1, offset), limit, offset)

@@ -1,4 +1,4 @@
-"""Search over names and what is said."""
+"""Search for datasets and jobs."""
 
 from typing import Annotated, Literal
 
@@ -30,22 +30,20 @@ def routes(services: Services) -> APIRouter:
     @router.get("/search", response_model=None, responses=response_docs({200: SearchAnswer}, writes=False))
     def get_search(
         request: Request,
-        q: Annotated[
-            Text, Query(description="Words: each a part of a name, or the beginning of a word that is said", max_length=500)
-        ] = None,
-        where: Annotated[list[In] | None, Query(alias="in", description="Where to search; everywhere, if not given")] = None,
+        q: Annotated[Text, Query(description="Words: each a part of a name, or the beginning of a word in a facet", max_length=500)] = None,
+        where: Annotated[list[In] | None, Query(alias="in", description="Where to search; by default everywhere")] = None,
         kind: Kind | None = None,
         namespace: Annotated[Text, Query(description="Only in this namespace, exactly")] = None,
         owner: Annotated[Text, Query(description="Only what this owner owns, exactly")] = None,
-        tag: Annotated[Text, Query(description="Only what is so tagged: a key, or key=value")] = None,
-        has: Annotated[list[str] | None, Query(description="Only what has a facet of this key now")] = None,
+        tag: Annotated[Text, Query(description="Only what has this tag: a key, or key=value")] = None,
+        has: Annotated[list[str] | None, Query(description="Only what currently has a facet with this key")] = None,
         names: Style = "standard",
         limit: Limit = 50,
         offset: Offset = 0,
     ) -> Response:
         """Datasets and jobs by parts of their names, by columns, owners, tags, descriptions and SQL; names first."""
         if q is None and owner is None and tag is None:
-            raise RequestError("q: what to search for?", "Give q, or an owner, or a tag.")
+            raise RequestError("nothing to search for", "send q, owner or tag")
         which = SearchFilter(
             q or "",
             kind=KINDS[kind] if kind else None,

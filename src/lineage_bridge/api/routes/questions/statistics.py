@@ -1,4 +1,4 @@
-"""Questions about amounts: rows, bytes and files that were read and written."""
+"""Statistics: rows, bytes and files that were read and written."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -42,16 +42,16 @@ def routes(services: Services) -> APIRouter:
         name: Annotated[Text, Query(description="The dataset's name, exactly")] = None,
         job_namespace: Annotated[Text, Query(description="The job's namespace, exactly")] = None,
         job_name: Annotated[Text, Query(description="The job's name, exactly")] = None,
-        run: Annotated[Text, Query(description="Only of this run: then all it ever told, unless a window is given")] = None,
+        run: Annotated[Text, Query(description="Only of this run: by default over all its time")] = None,
         side: Literal["input", "output"] | None = None,
         since: Moment = None,
         until: Moment = None,
-        bucket: Annotated[int, Query(ge=0, le=366 * 86_400, description="Seconds of a bucket; 0 for none")] = 0,
+        bucket: Annotated[int, Query(ge=0, le=366 * 86_400, description="Length of a bucket in seconds; 0 for no buckets")] = 0,
         names: Style = "standard",
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> Response:
-        """What was read and written within a window (the last day, if none is given), by job, dataset and side."""
+        """What was read and written within a window (default: the last day), by job, dataset and side."""
         with services.graph() as reader:
             record = require_run(reader, run)[0] if run is not None else None
             span = _window(services, (since, until), bucket, whole=run is not None)
@@ -66,13 +66,13 @@ def routes(services: Services) -> APIRouter:
                 offset=offset,
             )
             if which.job is None and which.datasets is None and which.run is None:
-                raise RequestError("of what? Neither a dataset nor a job nor a run is named", "Give namespace and name of one of them.")
+                raise RequestError("name a dataset, a job or a run", "send namespace and name, job_namespace and job_name, or run")
             found = reader.runs.statistics(which)
             shown, link = page(request, found.series, limit, offset)
             said = StatisticsAnswer(
                 format_time(span[0]),
                 format_time(span[1]),
-                [_series(one, span[1] - span[0]) for one in shown],
+                [_series(series, span[1] - span[0]) for series in shown],
                 found.truncated,
                 reader.progress.settling(),
                 position_tokens.encode(reader.progress.position()),
@@ -87,9 +87,9 @@ def _window(services: Services, texts: tuple[str | None, str | None], bucket: in
     until = until if until is not None else services.clock_us() + (DAY_US if whole else 0)
     since = since if since is not None else 0 if whole and not bucket else until - DAY_US
     if since >= until:
-        raise RequestError("the window is empty: since is not before until")
+        raise RequestError("the window is empty: since is not before until", "send a since that is earlier than until")
     if bucket and (until - since) > bucket * 1_000_000 * MAX_BUCKETS:
-        raise RequestError(f"the window holds more than {MAX_BUCKETS} buckets of {bucket} s", "Ask for wider buckets, or a shorter window.")
+        raise RequestError(f"the window holds more than {MAX_BUCKETS} buckets of {bucket} s", "ask for wider buckets, or a shorter window")
     return since, until
 
 

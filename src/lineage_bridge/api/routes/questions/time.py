@@ -1,4 +1,4 @@
-"""Questions about time: what changed, and what differs from what was declared; and operators' word that a flow has ended."""
+"""Changes between two moments, drift between declared and observed lineage, and ending flows."""
 
 from typing import Annotated, Literal
 
@@ -39,7 +39,7 @@ Direction = Literal["upstream", "downstream", "both"]
 Limit = Annotated[int, Query(ge=1, le=5000)]
 Glob = Annotated[str | None, Query(description="Glob: * any text, ? any character, [...] one of these"), Mended]
 _ORDER = msgspec.json.Decoder(EndRequest)
-_HINT = 'Send {"job": {"namespace", "name"}, "source": {"namespace", "name"}, "target": {...}, "at": TIME}.'
+_HINT = 'send {"job": {"namespace", "name"}, "source": {"namespace", "name"}, "target": {...}, "at": TIME}'
 
 
 def routes(services: Services, intake: Intake) -> APIRouter:
@@ -60,7 +60,7 @@ def _diff_route(router: APIRouter, services: Services) -> None:
     )
     def get_diff(
         since: Annotated[str, Query(description="The earlier moment: RFC 3339; UTC if it has no zone")],
-        until: Annotated[str | None, Query(description="The later moment; now by itself")] = None,
+        until: Annotated[str | None, Query(description="The later moment; by default now")] = None,
         namespace: Annotated[str | None, Query(description="Namespace, exactly; without a name, a glob on jobs"), Mended] = None,
         name: Annotated[str | None, Query(description="Name, exactly; without it, all jobs are compared"), Mended] = None,
         kind: Kind = "dataset",
@@ -70,7 +70,7 @@ def _diff_route(router: APIRouter, services: Services) -> None:
         limit: Limit = 1000,
         offset: Offset = 0,
     ) -> Response:
-        """What changed between two moments, around a node or of all jobs."""
+        """Changes between two moments, around a node or of all jobs."""
         between = _between(since, until)
         with services.graph() as reader:
             if name is not None:
@@ -87,7 +87,7 @@ def _diff_route(router: APIRouter, services: Services) -> None:
 def _between(since: str, until: str | None) -> Between:
     first, last = parse_time_argument("since", since), parse_time_argument("until", until)
     if first is None or (last is not None and last < first):
-        raise RequestError("the later moment lies before the earlier one", "Swap since and until.")
+        raise RequestError("until is before since", "swap since and until")
     return Between(first, last)
 
 
@@ -135,7 +135,7 @@ def _drift_route(router: APIRouter, services: Services) -> None:
     def get_drift(
         namespace: Glob = None, name: Glob = None, names: Style = "standard", limit: Limit = 1000, offset: Offset = 0
     ) -> Response:
-        """Where what jobs were declared to do and what they were seen to do differ."""
+        """Where the declared and the observed lineage of jobs differ."""
         with services.graph() as reader:
             found = reader.history.drift(namespace, name, limit, offset, now_us=services.clock_us())
             said = DriftAnswer(
@@ -173,7 +173,7 @@ def _end_routes(router: APIRouter, intake: Intake) -> None:
         responses=response_docs({202: EndAccepted, 422: ErrorAnswer}),
     )
     async def post_end(request: Request) -> Response:
-        """Say that a flow has ended: answers leave it out until its job says it again."""
+        """End a flow: answers leave it out until its job states it again."""
         return await order(request, "end")
 
     @router.post(
@@ -183,7 +183,7 @@ def _end_routes(router: APIRouter, intake: Intake) -> None:
         responses=response_docs({202: EndAccepted, 422: ErrorAnswer}),
     )
     async def post_unend(request: Request) -> Response:
-        """Take that back."""
+        """Undo the end of a flow."""
         return await order(request, "unend")
 
 
@@ -191,8 +191,8 @@ def _parse_end(body: bytes) -> EndRequest:
     try:
         said = _ORDER.decode(body)
     except msgspec.DecodeError as error:
-        raise RequestError(f"no order to end a flow: {error}", _HINT) from error
+        raise RequestError(f"invalid request: {error}", _HINT) from error
     if said.source is None and said.target is None:
-        raise RequestError("neither the source nor the target of the flow is named", _HINT)
+        raise RequestError("name the source or the target of the flow", _HINT)
     parse_time_argument("at", said.at or None)
     return said
