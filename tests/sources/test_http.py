@@ -113,9 +113,7 @@ def test_pages_are_followed_to_the_last(system: System, http: HttpClient) -> Non
     assert [path for _, path, _ in system.asked] == ["/x?page_size=2", "/x?page_token=a", "/x?page_token=b"]
 
 
-@pytest.mark.parametrize(
-    ("following", "says"), [("{}/x?page_token=a", "without an end"), ("https://elsewhere.example/x", "another system")]
-)
+@pytest.mark.parametrize(("following", "says"), [("{}/x?page_token=a", "never ends"), ("https://elsewhere.example/x", "another system")])
 def test_pages_lead_neither_in_a_circle_nor_elsewhere(system: System, http: HttpClient, following: str, says: str) -> None:
     system.answers["/x"] = [page(1, following=following.format(system.url))]
     with pytest.raises(SourceError, match=says):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lineage_bridge.errors import ConfigError
-from lineage_bridge.sources.common.flink.annotations import Annotation, annotation_of, dataset_of, read_folder, read_text
+from lineage_bridge.sources.common.flink.annotations import JobAnnotation, annotation_of, dataset_of, read_folder, read_text
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, ClusterMetadata, SharedMetadata
 
 INDENTED = """
@@ -21,7 +21,7 @@ job:
     description: "Joins orders with customer data, filters cancelled orders"
 """
 FLAT = "\n".join(line.strip() for line in INDENTED.splitlines())
-SAID = Annotation(
+SAID = JobAnnotation(
     "order-enrichment",
     ("kafka://commerce.public.orders", "kafka://commerce.public.customers"),
     ("kafka://order-events-enriched",),
@@ -42,15 +42,15 @@ def test_many_jobs_in_one_file_and_a_folder_of_files(tmp_path: Path):
     (tmp_path / "notes.txt").write_text("not YAML: [")
 
     assert read_folder(str(tmp_path)) == (
-        Annotation("one", outputs=("kafka://x",), tags=(("team", "a"),)),
-        Annotation("two*", groups=("g",)),
+        JobAnnotation("one", outputs=("kafka://x",), tags=(("team", "a"),)),
+        JobAnnotation("two*", groups=("g",)),
         SAID,
-        Annotation("three", owners=("x", "y"), tags=(("pii", "true"), ("team", "b"))),
+        JobAnnotation("three", owners=("x", "y"), tags=(("pii", "true"), ("team", "b"))),
     )
 
 
 def test_a_name_stands_before_a_pattern():
-    every, exact = Annotation("order*"), Annotation("orders")
+    every, exact = JobAnnotation("order*"), JobAnnotation("orders")
 
     assert annotation_of("orders", (every, exact)) == exact
     assert annotation_of("order-items", (every, exact)) == every
@@ -60,12 +60,12 @@ def test_a_name_stands_before_a_pattern():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("job: [", "no YAML"),
-        ("just words", "tells of no job"),
+        ("job: [", "not YAML"),
+        ("just words", "has no job"),
         ("job:\n  lineage: {inputs: [a]}", "without a name"),
         ("name: a\nimputs: [b]", "imputs"),
-        ("name: a\ninputs: {b: c}", "no list of names"),
-        ("name: a\ntags: 5", "no list"),
+        ("name: a\ninputs: {b: c}", "not a list of names"),
+        ("name: a\ntags: 5", "not a list"),
     ],
 )
 def test_what_is_no_annotation_is_told(text: str, message: str):

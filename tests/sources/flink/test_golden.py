@@ -182,7 +182,7 @@ def test_the_plan_alone_tells_tables_as_inferred(stand: Stand):
         ]
     }
     told = ", ".join(f"default_catalog.default_database.{name}" for name in ("orders_agg", "orders_out", "orders_src"))
-    why = f"nothing tells what {told} stand for; give their DDL in init_sql or statements, or annotate the job"
+    why = f"the datasets of {told} are unknown; give their DDL in init_sql or statements, or annotate the job"
     assert look(stand).unseen == (Unseen("job orders_pipeline: tables", why),)
 
 

@@ -283,7 +283,7 @@ def test_a_file_that_cannot_be_read_takes_nothing_away(polls: Polls, tmp_path: P
     seen = polls.poll()
     (event,) = seen.events
     assert (event["inputs"], event["outputs"], event["job"]["facets"]) == ([], [], {})
-    assert whats(seen) == ["what is known of jobs"]
+    assert whats(seen) == ["evidence about jobs"]
     file.write_text(f"name: orders_pipeline\noutputs: [{TOPICS}/new]\n")
     changed: Any = polls.poll().events[0]
     assert [one["name"] for one in changed["outputs"]] == ["new"]

@@ -193,7 +193,7 @@ def test_who_asks_may_be_refused(registry: Confluent, server: Standin, monkeypat
         refused.poll()
     assert "wrong-secret" not in str(error.value)
     (check,) = refused.observer.test()
-    assert (check.step, check.works, check.hint) == ("subjects", False, "are user, password or token right?")
+    assert (check.step, check.works, check.hint) == ("subjects", False, "check user, password or token")
     refused.observer.close()
     monkeypatch.setenv("REGISTRY_PASSWORD", "right")
     allowed = Polling(server, username="me", password="${env:REGISTRY_PASSWORD}")
@@ -232,7 +232,7 @@ def test_settings_that_cannot_be_had_stay_as_they_were(registry: Confluent, serv
 
 def test_an_address_that_is_none_of_a_registry(server: Standin, polling: Polling) -> None:
     server.failing["/"] = Reply(200, {"version": "4.3.1"})
-    with pytest.raises(SourceError, match="no list"):
+    with pytest.raises(SourceError, match="not answer a list"):
         polling.poll()
     assert KINDS.load("registry").observer is RegistryObserver
 

@@ -94,7 +94,7 @@ class HttpClient:
                 break
             asked.add(following)
             path, parameters = self._led(path, following), {}
-        raise SourceError(f"{self._named('GET', path)} leads from page to page without an end")
+        raise SourceError(f"{self._named('GET', path)} never ends: its pages form a cycle")
 
     def _led(self, path: str, following: str) -> str:
         """The path of the next page, relative to the system's address.
@@ -103,10 +103,10 @@ class HttpClient:
         """
         there, here = urlsplit(following), urlsplit(self.settings.url)
         if there.netloc and (there.scheme, there.netloc) != (here.scheme, here.netloc):
-            raise SourceError(f"{self._named('GET', path)} leads to another system, {there.netloc}, for its next page")
+            raise SourceError(f"{self._named('GET', path)} refers to another system, {there.netloc}, for its next page")
         below = there.path.removeprefix(here.path) if there.path.startswith(here.path) else ""
         if not below and there.path:
-            raise SourceError(f"{self._named('GET', path)} leads outside of its address for its next page")
+            raise SourceError(f"{self._named('GET', path)} refers to a path outside of the configured address for its next page")
         return f"{below or path}?{there.query}" if there.query else below or path
 
     def send(self, method: str, path: str, body: Any) -> Any:  # noqa: ANN401  # JSON
@@ -139,7 +139,9 @@ class HttpClient:
         try:
             answer = response.json()
         except ValueError as error:
-            raise SourceError(f"{self._named(method, path)} answered no JSON", "is the address that of the REST API?") from error
+            raise SourceError(
+                f"{self._named(method, path)} did not answer JSON", "check that the address is that of the REST API"
+            ) from error
         tag = response.headers.get("ETag", "")
         if method == "GET" and tag and (asked in self._tagged or len(self._tagged) < _MOST_TAGGED):
             self._tagged[asked] = (tag, answer)
@@ -170,7 +172,7 @@ class HttpClient:
             raise UnreachableError(f"{named} did not answer within {self.settings.timeout_s:g} s") from error
         except httpx.HTTPError as error:
             raise UnreachableError(
-                f"{named} failed: {str(error) or type(error).__name__}", "is it running, and is the address right?"
+                f"{named} failed: {str(error) or type(error).__name__}", "check that it is running, and the address"
             ) from error
         self.limiter.update(response.status_code, response.headers)
         if response.is_success or response.status_code == 304:
@@ -204,7 +206,7 @@ def _refused(named: str, response: httpx.Response) -> SourceError:
     status, said = response.status_code, _message(response)
     text = f"{named} answered {status}" + (f": {said}" if said else "")
     if status in (401, 403):
-        hint = "are user, password or token right?" if status == 401 else "it lacks the right to read this"
+        hint = "check user, password or token" if status == 401 else "it has no permission to read this"
         return ForbiddenError(text, hint)
     if status in (404, 405, 410):
         return MissingError(text)

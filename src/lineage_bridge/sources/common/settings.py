@@ -22,7 +22,7 @@ _REFERENCE = re.compile(r"\$\{(?P<how>env|file|keyring|sealed|given):(?P<what>[^
 
 
 def _nothing_sealed(name: str) -> str:
-    raise ConfigError(f"no file of sealed secrets is known here, to look for {name}")
+    raise ConfigError(f"sealed secret {name} cannot be looked up here")
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class SecretReference(str):
         """A reference. Raises ValueError if the text is not one, or refers to a secret that was not given."""
         found = _REFERENCE.fullmatch(text)
         if found is None:
-            raise ValueError(f"a secret is not written here; refer to it: {REFERENCES}")
+            raise ValueError(f"a secret must be a reference, not the secret itself: {REFERENCES}")
         if found["how"] == "given" and found["what"] not in secrets.given:
-            raise ValueError("a secret that is given with a request is forgotten after it, and can be referred to nowhere else")
+            raise ValueError("a secret given with a request is forgotten after it, and cannot be used here")
         made = super().__new__(cls, text)
         made.secrets = secrets
         return made
@@ -63,16 +63,16 @@ def as_reference(value: object, info: ValidationInfo) -> SecretReference:
     if isinstance(value, SecretReference):
         return value
     if not isinstance(value, str):
-        raise ValueError("a reference to a secret is text")  # noqa: TRY004  # pydantic tells ValueError to the user
+        raise ValueError("a reference to a secret must be text")  # noqa: TRY004  # pydantic tells ValueError to the user
     return SecretReference(value, info.context if isinstance(info.context, Secrets) else NO_SECRETS)
 
 
 def _address(value: str) -> str:
     parts = urlsplit(value)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("an address begins with http:// or https:// and names a host")
+        raise ValueError("an address must begin with http:// or https:// and have a host")
     if parts.username or parts.password:
-        raise ValueError("an address has no user and password in it; set username and password")
+        raise ValueError("an address must not contain user and password; set username and password")
     return value.rstrip("/")
 
 
@@ -95,7 +95,7 @@ def reveal(reference: str) -> str:
 
 def _of_request(name: str, secrets: Secrets) -> str:
     if name not in secrets.given:
-        raise ConfigError("a secret that was given with a request is forgotten", "give it again")
+        raise ConfigError("a secret given with an earlier request is forgotten", "send it again")
     return secrets.given[name]
 
 
@@ -104,13 +104,13 @@ def _of_environment(place: str) -> str:
     name, *members = place.split("/")
     value = os.environ.get(name)
     if value is None:
-        raise ConfigError(f"the variable {name} is not set", "set it where `lineage-bridge serve` is started")
+        raise ConfigError(f"variable {name} is not set", "set it where `lineage-bridge serve` is started")
     if not members:
         return value
     try:
         return str(reduce(getitem, members, json.loads(value)))
     except (ValueError, LookupError, TypeError):
-        raise ConfigError(f"the variable {name} is no JSON with {'/'.join(members)}") from None
+        raise ConfigError(f"variable {name} is not JSON with {'/'.join(members)}") from None
 
 
 def _of_file(path: str) -> str:
@@ -118,7 +118,7 @@ def _of_file(path: str) -> str:
         return Path(path).expanduser().read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise ConfigError(f"the secret's file {path} cannot be read: {reason}", "it holds the secret and nothing else") from error
+        raise ConfigError(f"secret file {path} cannot be read: {reason}", "it must contain the secret only") from error
 
 
 def _of_keyring(entry: str) -> str:
@@ -127,7 +127,7 @@ def _of_keyring(entry: str) -> str:
         import keyring  # noqa: PLC0415  # an extra
         from keyring.errors import KeyringError  # noqa: PLC0415  # as above
     except ImportError as error:
-        raise ConfigError("secrets from the keyring take a package more", "pip install 'lineage-bridge[keyring]'") from error
+        raise ConfigError("secrets in the keyring need another package", "pip install 'lineage-bridge[keyring]'") from error
     try:
         value: str | None = keyring.get_password(service, user)
     except KeyringError as error:
@@ -177,5 +177,5 @@ class HttpSettings(SourceSettings):
     @model_validator(mode="after")
     def _one_way_in(self) -> Any:  # noqa: ANN401  # pydantic: the model itself
         if self.token and (self.username or self.password):
-            raise ValueError("either username and password, or token")
+            raise ValueError("set either username and password, or token")
         return self

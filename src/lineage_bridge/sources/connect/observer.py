@@ -38,7 +38,7 @@ class ConnectObserver(Observer[ConnectSettings]):
             yield Check("list connectors", False, str(error), error.hint)
             return
         told = f"{len(connectors)} connectors" + (f", and {len(withheld)} of which it tells nothing" if withheld else "")
-        yield Check("list connectors", not withheld, told, "come again later: the workers may be rebalancing" if withheld else "")
+        yield Check("list connectors", not withheld, told, "try again later: the workers may be rebalancing" if withheld else "")
         first = next(iter(connectors.values()), None)
         for what in (TASKS, TOPICS, OFFSETS) if first else ():
             yield self._tried(f"{what} of connector {first.name}", first.name, what) if first else Check(what, False, "")
@@ -61,14 +61,16 @@ class ConnectObserver(Observer[ConnectSettings]):
         try:
             answer: Any = self.worker.ask(name, what)
         except SourceError as error:
-            return Check(step, False, str(error), error.hint or "without it less is known; all else is observed")
+            return Check(step, False, str(error), error.hint or "everything else is observed without it")
         return Check(step, True, f"{len(answer)} entries" if isinstance(answer, list) else "answered")
 
     def _tried_plugins(self, used: list[str]) -> Check:
         try:
             installed = self.worker.plugins()
         except SourceError as error:
-            return Check("list plugins", False, str(error), "secrets are found by their names only, so configurations are not told")
+            return Check(
+                "list plugins", False, str(error), "secrets are recognized by their names only, so configurations are not reported"
+            )
         unknown = [name for name in used if self.classes.lookup(name) is None and name.endswith("Connector")]
         told = f"{len(installed)} plugins, {len(used)} used"
         return Check("list plugins", True, told + (f"; not in the catalogue: {', '.join(unknown)}" if unknown else ""))

@@ -43,7 +43,7 @@ def shaped(what: str) -> Iterator[None]:
     try:
         yield
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
-        raise SourceError(f"what is told of {what} has not Flink's shape", "is the address that of a JobManager's REST API?") from error
+        raise SourceError(f"{what}: the answer does not have Flink's shape", "is the address that of a JobManager's REST API?") from error
 
 
 class JobManager:
@@ -83,7 +83,7 @@ class JobManager:
         """A job with its vertices and plan. Raises SourceError, MissingError if the job is gone."""
         detail = _object(self._http.get(f"/jobs/{jid}"), "vertices")
         if not isinstance(detail["vertices"], list):
-            raise SourceError("a job's vertices are no list", "is the address that of a JobManager's REST API?")
+            raise SourceError("a job's vertices are not a list", "is the address that of a JobManager's REST API?")
         return detail if "plan" in detail else {**detail, **_object(self._http.get(f"/jobs/{jid}/plan"), "plan")}
 
     def exceptions(self, jid: str) -> Answer:
@@ -154,7 +154,7 @@ class JobManager:
     def _listed(self, path: str) -> frozenset[str]:
         told = self._http.get(path)
         if not isinstance(told, list):
-            raise SourceError(f"the metrics of {path} are no list")
+            raise SourceError(f"the metrics of {path} are not a list")
         return frozenset(str(one.get("id")) for one in told if isinstance(one, dict))
 
     def _values(self, path: str, ids: Sequence[str], member: str) -> dict[str, float]:
@@ -162,7 +162,7 @@ class JobManager:
             return {}
         told = self._http.get(path, get=",".join(ids), **({"agg": member} if member != "value" else {}))
         if not isinstance(told, list):
-            raise SourceError(f"the metrics of {path} are no list")
+            raise SourceError(f"the metrics of {path} are not a list")
         return {str(one["id"]): float(one[member]) for one in told if isinstance(one, dict) and _is_number(one.get(member))}
 
 
@@ -172,7 +172,7 @@ _LISTED = {"jid": str, "name": str, "state": str, "start-time": int, "end-time":
 def _object(answer: Any, *members: str) -> Answer:  # noqa: ANN401  # JSON
     """An answer, if it is an object with these members. Raises SourceError."""
     if not isinstance(answer, dict) or any(member not in answer for member in members):
-        raise SourceError(f"an answer lacks {', '.join(members) or 'all members'}", "is the address that of a JobManager's REST API?")
+        raise SourceError(f"an answer has no {', '.join(members) or 'all members'}", "is the address that of a JobManager's REST API?")
     return answer
 
 

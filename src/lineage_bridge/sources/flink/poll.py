@@ -119,7 +119,7 @@ class Poll:
         try:
             text, scripts, said = self._settings.ddl(), self._settings.scripts(), self._settings.said()
         except ConfigError as error:
-            self._unseen.append(Unseen("what is known of jobs", str(error)))
+            self._unseen.append(Unseen("evidence about jobs", str(error)))
             return ddl, None, frozenset()
         asked = _unknown_tables(looks, self._known, read_declarations(text, scripts))
         open_paths: frozenset[Name] = frozenset()

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from lineage_bridge.errors import ConfigError
-from lineage_bridge.sources.common.flink.annotations import Annotation, read_folder
+from lineage_bridge.sources.common.flink.annotations import JobAnnotation, read_folder
 from lineage_bridge.sources.common.settings import HttpSettings, Url
 
 
@@ -42,7 +42,7 @@ class FlinkSettings(HttpSettings):
             found += [_read(file) for file in (sorted(path.rglob("*.sql")) if path.is_dir() else [path])]
         return tuple(found)
 
-    def said(self) -> tuple[Annotation, ...]:
+    def said(self) -> tuple[JobAnnotation, ...]:
         """The annotations in `annotations`. Raises ConfigError."""
         return tuple(found for place in self.annotations for found in read_folder(place))
 

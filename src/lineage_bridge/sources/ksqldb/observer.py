@@ -49,7 +49,7 @@ class KsqldbObserver(Observer[KsqldbSettings]):
         said = self._http.get("/healthcheck")
         if not said["isHealthy"]:
             sick = [part for part, state in sorted((said.get("details") or {}).items()) if not state.get("isHealthy")]
-            raise SourceError(f"it says that it is not healthy: {', '.join(sick)}", "look at the server's log")
+            raise SourceError(f"the server reports that it is not healthy: {', '.join(sick)}", "look at the server's log")
         return "healthy"
 
     def _listed(self) -> str:
@@ -67,7 +67,7 @@ def _checked(step: str, look: Callable[[], str]) -> Check:
     except SourceError as error:
         return Check(step, False, str(error), error.hint)
     except (AttributeError, KeyError, TypeError) as error:
-        return Check(step, False, f"an answer lacks {error}", "is it a ksqlDB server?")
+        return Check(step, False, f"an answer has no {error}", "is it a ksqlDB server?")
 
 
 KIND = SourceKind(KsqldbSettings, KsqldbObserver, "a ksqlDB server: streams, tables, persistent queries")

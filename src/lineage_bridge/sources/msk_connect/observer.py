@@ -38,7 +38,7 @@ class MskObserver(Observer[MskSettings]):
                 yield Check(step, False, str(answer), answer.hint)
             else:
                 seen = read_described(answer, self.classes)
-                yield Check(step, seen is not None, f"it is {seen.status.state}" if seen else "the service told only a part of it")
+                yield Check(step, seen is not None, f"it is {seen.status.state}" if seen else "the service reported only a part of it")
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Look once; see Observer."""
@@ -52,7 +52,12 @@ class MskObserver(Observer[MskSettings]):
             if seen is not None:
                 connectors[one.name] = as_known(seen, shared)
             else:
-                unseen.append(Unseen(f"connector {one.name}", str(answer) if isinstance(answer, SourceError) else "only a part was told"))
+                unseen.append(
+                    Unseen(
+                        f"connector {one.name}",
+                        str(answer) if isinstance(answer, SourceError) else "the service reported only a part of it",
+                    )
+                )
         names = None if error else frozenset(one.name for one in listed)
         fetched = WorkerState("", "", connectors, names, plugins=plugins_used(connectors.values(), self.classes), unseen=tuple(unseen))
         earlier, namespace = before or {}, self._namespace(listed, before or {})
@@ -89,7 +94,7 @@ def _service(settings: MskSettings) -> "MskService":
     try:
         from lineage_bridge.sources.msk_connect.service import MskService  # noqa: PLC0415  # an extra
     except ImportError as error:
-        raise ConfigError("sources of kind msk-connect take a package more", "pip install 'lineage-bridge[aws]'") from error
+        raise ConfigError("sources of kind msk-connect need another package", "pip install 'lineage-bridge[aws]'") from error
     return MskService(settings)
 
 

@@ -50,7 +50,7 @@ class MskService:
             for page in self._open().get_paginator("list_connectors").paginate():
                 found = page.get("connectors")
                 if not isinstance(found, list):
-                    raise SourceError("ListConnectors answered no list of connectors", "is endpoint_url that of MSK Connect?")
+                    raise SourceError("ListConnectors did not answer a list of connectors", "is endpoint_url that of MSK Connect?")
                 yield [ListedConnector(entry) for entry in found]
 
     def describe(self, listed: Iterable[ListedConnector]) -> list[Mapping[str, Any] | SourceError]:

@@ -35,13 +35,13 @@ class MskSettings(ConnectorSettings):
     @classmethod
     def _is_a_role(cls, arn: str) -> str:
         if arn and not _ROLE.fullmatch(arn):
-            raise ValueError("a role is named arn:aws:iam::ACCOUNT:role/NAME")
+            raise ValueError("a role must have the form arn:aws:iam::ACCOUNT:role/NAME")
         return arn
 
     @model_validator(mode="after")
     def _one_way_in(self) -> Any:  # noqa: ANN401  # pydantic: the model itself
         if bool(self.access_key_id) != bool(self.secret_access_key):
-            raise ValueError("access_key_id and secret_access_key go together")
+            raise ValueError("set access_key_id and secret_access_key together")
         if self.access_key_id and self.profile:
-            raise ValueError("either a profile or an access key")
+            raise ValueError("set either a profile or an access key")
         return self

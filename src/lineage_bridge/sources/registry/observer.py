@@ -24,7 +24,7 @@ class RegistryObserver(Observer[RegistrySettings]):
         except SourceError as error:
             yield Check("subjects", False, str(error), error.hint)
             return
-        yield Check("subjects", True, f"{len(subjects)} that are asked for")
+        yield Check("subjects", True, f"{len(subjects)} selected")
         if subjects:
             yield _checked("schemas", lambda: f"the newest of {subjects[0]} is version {self._client.newest(subjects[0]).version}")
         get = self._client.http.get
@@ -62,7 +62,7 @@ def _checked(step: str, look: Callable[[], str], without: str = "") -> Check:
     except SourceError as error:
         return Check(step, False, str(error), error.hint)
     except (KeyError, TypeError) as error:
-        return Check(step, False, f"an answer lacks {error}", "is it a registry of Confluent's API?")
+        return Check(step, False, f"an answer has no {error}", "is it a registry of Confluent's API?")
 
 
 KIND = SourceKind(RegistrySettings, RegistryObserver, "a schema registry: Confluent, Apicurio, Karapace")

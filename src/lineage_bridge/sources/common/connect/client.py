@@ -66,7 +66,7 @@ class ConnectClient:
     def ask(self, name: str, what: str) -> Any:  # noqa: ANN401  # JSON
         """A connector's tasks, topics or offsets. Raises SourceError, without a request once too many calls have timed out."""
         if self._silent >= PATIENCE:
-            raise UnreachableError("not asked any more: the worker did not answer other calls in time")
+            raise UnreachableError("skipped, because the worker did not answer other calls in time")
         try:
             return self.http.get(f"/connectors/{quote(name, safe='')}/{what}")
         except UnreachableError:
@@ -114,14 +114,14 @@ def fetch_state(worker: ConnectClient, before: Mapping[str, Any]) -> WorkerState
     worker.begin()
     version, cluster = worker.root()
     connectors, withheld = worker.connectors()
-    unseen = [Unseen(f"connector {name}", "the worker told only a part of it") for name in sorted(withheld)]
+    unseen = [Unseen(f"connector {name}", "the worker reported only a part of it") for name in sorted(withheld)]
     try:
         listed: frozenset[str] | None = worker.names() | connectors.keys() | withheld
     except SourceError as error:
         listed = None
         unseen.append(Unseen("list of connectors", str(error)))
     missing = sorted((listed or frozenset()) - connectors.keys() - withheld)
-    unseen += [Unseen(f"connector {name}", "the worker lists it, and told nothing of it") for name in missing]
+    unseen += [Unseen(f"connector {name}", "the worker lists it, but reported nothing about it") for name in missing]
     plugins, untold = _plugins(worker, connectors.values(), before, version)
     details, lacks, failed = _details(worker, connectors, before, plugins)
     return WorkerState(version, cluster, connectors, listed, details, plugins, lacks, (*unseen, *untold, *failed))

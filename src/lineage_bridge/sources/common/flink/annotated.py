@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.sources.common.flink.annotations import Annotation, dataset_of
+from lineage_bridge.sources.common.flink.annotations import JobAnnotation, dataset_of
 from lineage_bridge.sources.common.flink.plan import Operator, Plan
 from lineage_bridge.sources.common.flink.values import DatasetAccess, JobEvidence, JobFlows, OutputFlow
 from lineage_bridge.sources.common.observer import Unseen
 
 
-def annotated(job: str, flows: JobFlows, said: Annotation, evidence: JobEvidence, plan: Plan) -> tuple[JobFlows, list[Unseen]]:
+def annotated(job: str, flows: JobFlows, said: JobAnnotation, evidence: JobEvidence, plan: Plan) -> tuple[JobFlows, list[Unseen]]:
     """Annotated datasets replace those that were found; columns stay where both ends are annotated."""
     shared, missing = evidence.shared, list[Unseen]()
 

@@ -29,7 +29,7 @@ from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 _KNOWN = frozenset(("name", "job", "jobs", "lineage", "inputs", "outputs", "owner", "owners", "description", "tags", "groups"))
 
 
-class Annotation(NamedTuple):
+class JobAnnotation(NamedTuple):
     """The annotation of all jobs with a name, which may be a pattern with `*` and `?`.
 
     `inputs` and `outputs` are None if they are not annotated; `groups` are consumer groups whose topics are inputs too.
@@ -44,7 +44,7 @@ class Annotation(NamedTuple):
     tags: tuple[tuple[str, str], ...] = ()
 
 
-def read_folder(place: str) -> tuple[Annotation, ...]:
+def read_folder(place: str) -> tuple[JobAnnotation, ...]:
     """The annotations of a file, or of all YAML files in a folder. Raises ConfigError."""
     path = Path(place).expanduser()
     try:
@@ -55,24 +55,24 @@ def read_folder(place: str) -> tuple[Annotation, ...]:
         raise ConfigError(f"the annotations in {place} cannot be read: {reason}", "it is a YAML file, or a folder of such") from error
 
 
-def read_text(text: str, where: str) -> tuple[Annotation, ...]:
+def read_text(text: str, where: str) -> tuple[JobAnnotation, ...]:
     """The annotations in a YAML text. Raises ConfigError that names `where`."""
     try:
         documents = [document for document in yaml.safe_load_all(text) if document is not None]
     except yaml.YAMLError as error:
         reason = " ".join(str(error).split())
-        raise ConfigError(f"{where} is no YAML: {reason}", "one document is one job, or a list `jobs`") from error
+        raise ConfigError(f"{where} is not YAML: {reason}", "one document is one job, or a list `jobs`") from error
     return tuple(_annotation(job, where) for document in documents for job in _jobs(document, where))
 
 
 def _jobs(document: Any, where: str) -> Iterator[Mapping[str, Any]]:  # noqa: ANN401  # YAML
     listed = document if isinstance(document, list) else document.get("jobs", [document]) if isinstance(document, dict) else None
     if not isinstance(listed, list) or not all(isinstance(job, dict) for job in listed):
-        raise ConfigError(f"{where} tells of no job", "a document is an object with `job`, or has a list `jobs`")
+        raise ConfigError(f"{where} has no job", "a document is an object with `job`, or has a list `jobs`")
     yield from listed
 
 
-def _annotation(document: Mapping[str, Any], where: str) -> Annotation:
+def _annotation(document: Mapping[str, Any], where: str) -> JobAnnotation:
     said: dict[str, Any] = {}
     job = document.get("job")
     for level in (document, job, document.get("lineage"), job.get("lineage") if isinstance(job, dict) else None):
@@ -80,11 +80,11 @@ def _annotation(document: Mapping[str, Any], where: str) -> Annotation:
             said.update({str(key): value for key, value in level.items() if value is not None})
     unknown = sorted(said.keys() - _KNOWN)
     if unknown:
-        raise ConfigError(f"{where} has {', '.join(unknown)}, which nobody reads", f"there are {', '.join(sorted(_KNOWN))}")
+        raise ConfigError(f"{where} has unknown members: {', '.join(unknown)}", f"the members are {', '.join(sorted(_KNOWN))}")
     name = said.get("name") or (said["job"] if isinstance(said.get("job"), str) else "")
     if not name:
         raise ConfigError(f"{where} has a job without a name", "name: order-enrichment")
-    return Annotation(
+    return JobAnnotation(
         str(name),
         _texts(said, "inputs", where),
         _texts(said, "outputs", where),
@@ -101,7 +101,7 @@ def _texts(said: Mapping[str, Any], key: str, where: str) -> tuple[str, ...] | N
         return None
     listed = value if isinstance(value, list) else [value]
     if not all(isinstance(item, str | int) or _is_named(item) for item in listed):
-        raise ConfigError(f"{key} in {where} is no list of names", "a name is a text, or an object with namespace and name")
+        raise ConfigError(f"{key} in {where} is not a list of names", "a name is a text, or an object with namespace and name")
     return tuple(f"{item['namespace']}\n{item['name']}" if isinstance(item, dict) else str(item) for item in listed)
 
 
@@ -113,12 +113,12 @@ def _tags(value: Any, where: str) -> tuple[tuple[str, str], ...]:  # noqa: ANN40
     if isinstance(value, dict):
         return tuple((str(key), str(said)) for key, said in value.items())
     if value is not None and not isinstance(value, list):
-        raise ConfigError(f"tags in {where} are no list", "tags: [pii, 'team=payments']")
+        raise ConfigError(f"tags in {where} are not a list", "tags: [pii, 'team=payments']")
     pairs = [str(tag).partition("=") for tag in value or ()]
     return tuple((key, said if mark else "true") for key, mark, said in pairs)
 
 
-def annotation_of(job: str, annotations: tuple[Annotation, ...]) -> Annotation | None:
+def annotation_of(job: str, annotations: tuple[JobAnnotation, ...]) -> JobAnnotation | None:
     """The annotation of a job: by its name, else by the first pattern that matches."""
     exact = next((one for one in annotations if one.job == job), None)
     return exact or next((one for one in annotations if fnmatchcase(job, one.job)), None)

@@ -59,9 +59,14 @@ def _finder(origin: JobStatement | None, declared: DeclaredTables) -> Find:
 
 def _statement_unseen(job: str, origins: list[JobStatement], declared: DeclaredTables) -> list[Unseen]:
     if len(origins) > 1:
-        return [Unseen(f"job {job}: statement", f"{len(origins)} statements may have started it; name them apart by pipeline.name")]
+        return [Unseen(f"job {job}: statement", f"{len(origins)} statements may have started it; distinguish them by pipeline.name")]
     if not origins and job in declared.named:
-        return [Unseen(f"job {job}: statement", "that of its name does not have the tables of its plan; is it the one that runs?")]
+        return [
+            Unseen(
+                f"job {job}: statement",
+                "the statement with its name does not have the tables of its plan; check that it is the one that runs",
+            )
+        ]
     return []
 
 
@@ -91,7 +96,7 @@ def _untold(job: str, flows: JobFlows, plan: Plan, inputs: TableAccesses, output
     bare = sorted({operators[int(key[1])].name for found, operators in sides for key, accesses in found.items() if not accesses})
     unseen = []
     if tables:
-        why = f"nothing tells what {', '.join(tables)} stand for; give their DDL in init_sql or statements, or annotate the job"
+        why = f"the datasets of {', '.join(tables)} are unknown; give their DDL in init_sql or statements, or annotate the job"
         unseen.append(Unseen(f"job {job}: tables", why))
     if bare and not flows.sql:
         why = f"its plan tells of operators only ({', '.join(bare)}); name its inputs and outputs in annotations, under {job!r}"

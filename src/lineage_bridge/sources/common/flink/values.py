@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.sources.common.flink.annotations import Annotation
+from lineage_bridge.sources.common.flink.annotations import JobAnnotation
 from lineage_bridge.sources.common.flink.plan import Operator
 from lineage_bridge.sources.common.flink.tables import DeclaredTables
 from lineage_bridge.sources.common.observer import Unseen
@@ -51,7 +51,7 @@ class JobFlows:
     outputs: tuple[DatasetAccess, ...] = ()
     entries: tuple[OutputFlow, ...] = ()
     sql: str = ""
-    annotation: Annotation | None = None
+    annotation: JobAnnotation | None = None
     groups: tuple[tuple[str, str], ...] = ()
     unseen: tuple[Unseen, ...] = ()
 
@@ -61,7 +61,7 @@ class JobEvidence:
     """What is known besides the job itself. `kafka`: the servers of topics that are named without any; `namespace`: that of the jobs."""
 
     declared: DeclaredTables
-    annotations: tuple[Annotation, ...]
+    annotations: tuple[JobAnnotation, ...]
     shared: SharedMetadata
     kafka: str
     namespace: str

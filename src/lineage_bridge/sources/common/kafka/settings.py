@@ -15,7 +15,7 @@ _SERVER = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:,/@\[\]]+):\d{1,5}")
 def _servers(value: str) -> str:
     servers = [server.strip() for server in value.split(",") if server.strip()]
     if not servers or not all(_SERVER.fullmatch(server) for server in servers):
-        raise ValueError("servers are host:port, separated by commas")
+        raise ValueError("servers must be host:port, separated by commas")
     return ",".join(servers)
 
 
@@ -85,13 +85,13 @@ class KafkaSettings(SourceSettings):
     def _consistent(self) -> Any:  # noqa: ANN401  # pydantic: the model itself
         sasl = self.security_protocol.startswith("SASL")
         if sasl != bool(self.sasl_mechanism):
-            raise ValueError("sasl_mechanism goes with SASL_PLAINTEXT or SASL_SSL, and these with it")
+            raise ValueError("sasl_mechanism requires security_protocol SASL_PLAINTEXT or SASL_SSL, and these require it")
         if (self.sasl_mechanism == "PLAIN" or self.sasl_mechanism.startswith("SCRAM")) and not (self.username and self.password):
-            raise ValueError(f"{self.sasl_mechanism} takes username and password")
+            raise ValueError(f"{self.sasl_mechanism} requires username and password")
         if self.sasl_mechanism == "OAUTHBEARER" and not (self.oauth_token_url and self.oauth_client_id and self.oauth_client_secret):
-            raise ValueError("OAUTHBEARER takes oauth_token_url, oauth_client_id and oauth_client_secret")
+            raise ValueError("OAUTHBEARER requires oauth_token_url, oauth_client_id and oauth_client_secret")
         if (self.ssl_ca_file or self.ssl_cert_file or self.ssl_key_file or self.ssl_key_password) and not self.tls:
-            raise ValueError("certificates go with SSL or SASL_SSL")
+            raise ValueError("certificates require security_protocol SSL or SASL_SSL")
         if self.ssl_key_file and not self.ssl_cert_file:
-            raise ValueError("a client's key goes with its certificate: set ssl_cert_file")
+            raise ValueError("a client key requires a certificate: set ssl_cert_file")
         return self

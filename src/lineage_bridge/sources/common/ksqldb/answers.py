@@ -88,7 +88,7 @@ class KsqldbState:
 def parse(info: Any, entities: Any) -> KsqldbState:  # noqa: ANN401  # JSON
     """The answers to `/info` and the statements. Raises SourceError if a part is missing or cannot be read."""
     if not isinstance(entities, list) or len(entities) != len(STATEMENTS):
-        raise SourceError(f"ksqlDB answered {len(STATEMENTS)} statements in part", _HINT)
+        raise SourceError(f"ksqlDB answered only some of {len(STATEMENTS)} statements", _HINT)
     try:
         server = info["KsqlServerInfo"]
         relations = [_relation(one) for entity in entities[:2] for one in entity["sourceDescriptions"]]
@@ -104,7 +104,7 @@ def parse(info: Any, entities: Any) -> KsqldbState:  # noqa: ANN401  # JSON
             {asked: texts for asked, texts in said.items() if texts},
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise SourceError(f"ksqlDB answered in a shape that cannot be read: {error!r}", _HINT) from error
+        raise SourceError(f"ksqlDB's answer has a shape that cannot be read: {error!r}", _HINT) from error
 
 
 def _asked(entity: Mapping[str, Any]) -> str:

@@ -253,7 +253,7 @@ def _in_path(subject: str) -> str:
 
 def _list(answer: object) -> list[Any]:
     if not isinstance(answer, list):
-        raise SourceError("the registry answered no list", "is `url` that of its API? Apicurio's ends in /apis/ccompat/v7")
+        raise SourceError("the registry did not answer a list", "is `url` that of its API? Apicurio's ends in /apis/ccompat/v7")
     return answer
 
 
@@ -274,7 +274,7 @@ def _registered(answer: Any, subject: str) -> SchemaVersion:  # noqa: ANN401  # 
         at_ms = answer.get("createTs") or answer.get("ts")
         return found._replace(at_us=at_ms * 1000) if isinstance(at_ms, int) else found
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise SourceError(f"subject {subject} is told in a shape that cannot be read", "is it a registry of Confluent's API?") from error
+        raise SourceError(f"subject {subject} has a shape that cannot be read", "is it a registry of Confluent's API?") from error
 
 
 def _reference(answer: Mapping[str, Any], subject: str) -> SchemaReference:
