@@ -16,8 +16,8 @@ from bench.meter import Clock, Result, cpu_by_kind, per_event
 from lineage_bridge.config import load_settings
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.writer import LogWriter
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import OffsetRange, StoredRecord
 from lineage_bridge.graph.relations import RELATIONS
 from lineage_bridge.pipeline.serve import Limits, Serve, warm_up

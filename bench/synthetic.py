@@ -7,8 +7,8 @@ from uuid import UUID
 
 from bench.engines import KEY
 from bench.generator import BASE_US
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import LogRecord, OffsetRange, RecordKind, StoredRecord
 from lineage_bridge.ports.graph_store import Batch, Budget

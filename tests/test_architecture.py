@@ -149,9 +149,6 @@ def test_modules_are_named_by_what_they_hold():
 
 
 MOST_LINES, MOST_MODULES, MOST_METHODS = 300, 15, 12
-LONG_FILES = {
-    "graph/facts/events.py",  # the facts of one event, in one pass
-}
 
 
 def is_data(module: Path) -> bool:
@@ -161,7 +158,7 @@ def is_data(module: Path) -> bool:
 
 def test_files_are_short():
     long = {str(m.relative_to(PACKAGE)) for m in MODULES if not is_data(m) and len(m.read_text().splitlines()) > MOST_LINES}
-    assert long <= LONG_FILES
+    assert long == set()
 
 
 def test_folders_are_small():

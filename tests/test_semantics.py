@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import OffsetRange, RecordKind
 from lineage_bridge.openlineage.times import parse_time
 from lineage_bridge.ports.graph_store import Batch, Budget

@@ -5,7 +5,7 @@ import pytest
 from tests.api.support import Server, running
 from tests.events import KEY
 
-from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.store.write.apply import GraphWriter
 
 

@@ -19,8 +19,8 @@ from lineage_bridge.api.services import DiskSpace, Services
 from lineage_bridge.errors import StoreMissingError
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.writer import LogWriter
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import DAY_US, graph_id
 from lineage_bridge.graph.log_record import LogRecord, OffsetRange, StoredRecord
 from lineage_bridge.model.tasks import GraphSize

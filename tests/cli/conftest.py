@@ -15,8 +15,8 @@ from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.main import run
 from lineage_bridge.config import DataFolder
 from lineage_bridge.eventlog.reader import LogReader
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import OffsetRange, StoredRecord
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.log import LOG_SOURCE

@@ -15,8 +15,8 @@ from tests.serving import bare_environment
 from lineage_bridge.config import DataFolder
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.writer import LogWriter
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import LogRecord, OffsetRange, RecordKind, StoredRecord
 from lineage_bridge.ports.graph_store import Batch, Budget

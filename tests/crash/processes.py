@@ -19,7 +19,7 @@ from pathlib import Path
 
 from lineage_bridge.config import load_settings
 from lineage_bridge.eventlog.disk import LocalDisk
-from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
 from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.write.apply import GraphWriter

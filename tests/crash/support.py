@@ -27,8 +27,8 @@ from typing_extensions import Self
 from lineage_bridge.api.position_tokens import decode
 from lineage_bridge.config import Settings
 from lineage_bridge.eventlog.reader import LogReader
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import LogRecord, StoredRecord
 from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.ports.graph_store import Batch, Budget

@@ -8,8 +8,8 @@ from tests.quirks import LACKING, ROWS, missing
 from tests.quirks.disorder import alike, arriving, batches, masked, seeds, told_once
 from tests.quirks.telling import Row
 
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import Tables, empty_tables, fold_records, merge_tables
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import Derived, derive
 from lineage_bridge.graph.log_record import StoredRecord
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from tests.events import KEY, RUNS, T0, dataset, dataset_event, facet, job_event, records_of, run_event
 
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import Derived, derive
 from lineage_bridge.graph.relations import Evidence, Origin
 from lineage_bridge.graph.statements.lineage_sets import read_lineage_set

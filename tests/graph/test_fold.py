@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.events import KEY, carried, dataset, facet, records_of, run_event
 
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import empty_tables, fold_records, merge_tables, without_erased
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import StoredRecord

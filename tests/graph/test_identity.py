@@ -9,8 +9,8 @@ from tests.aliases import operator as record_of
 from tests.aliases import said, spaces, word, worlds
 from tests.events import KEY, dataset, facet, records_of, run_event
 
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import fold_records, merge_tables, without_erased
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.identity.steps import symlinks
 from lineage_bridge.graph.log_record import StoredRecord

@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.events import KEY, columns, facet
 
-from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.shapes import HUB_PAIRS, NO_SHAPE, Expansion, expand, make_shape
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.graph.statements.lineage_sets import OWN, LineageSet, read_lineage_set

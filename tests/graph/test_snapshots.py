@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from tests.events import KEY, RUNS, T0, columns, dataset, facet, records_of, run_event
 
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import derive
 
 NAMES = Names(KEY)

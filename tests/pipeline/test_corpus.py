@@ -13,8 +13,8 @@ from tests.quirks.disorder import ARRIVAL, arriving, masked, told_once
 from tests.store.reading import reader_of
 from tests.store.tables import tables_of
 
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.pipeline.replay import Chunk
 from lineage_bridge.pipeline.serve import Limits
 from lineage_bridge.ports.graph_store import Batch, Budget

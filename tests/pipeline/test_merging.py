@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from tests.events import KEY, carried
 
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.graph.merge_rules import Column, MergeRule, Relation, Row, Type, upsert_sql
 from lineage_bridge.graph.relations import RELATIONS

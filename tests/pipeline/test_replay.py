@@ -11,7 +11,7 @@ from tests.pipeline.test_serve import Pipeline, as_record, sample_events
 from tests.store.reading import reader_of
 from tests.store.tables import tables_of
 
-from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.pipeline.replay import Chunk, Progress, replay
 from lineage_bridge.pipeline.serve import Limits

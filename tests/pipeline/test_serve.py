@@ -22,8 +22,8 @@ from tests.store.reading import reader_of
 
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.writer import LogWriter
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import DAY_US, event_id
 from lineage_bridge.graph.log_record import LogRecord, RecordKind, StoredRecord
 from lineage_bridge.pipeline.fold import collect, fold_rows

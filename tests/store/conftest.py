@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.events import KEY
 
-from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.store.write.apply import GraphWriter
 
 

@@ -13,8 +13,8 @@ from tests.events import KEY, RUNS, T0, carried, dataset, erase, facet, records_
 from tests.store.reading import reader_of
 
 from lineage_bridge.errors import CollisionError, PositionError
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records, without_erased
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import OffsetRange, RecordKind, StoredRecord

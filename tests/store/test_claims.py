@@ -8,7 +8,7 @@ from tests.aliases import operator, said, spaces
 from tests.events import KEY, RUNS, T0, dataset, erase, facet, records_of, run_event
 from tests.store.test_apply import apply, exported, opened
 
-from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.model.history import AliasFilter
 from lineage_bridge.store.derive.verify import verify

@@ -11,8 +11,8 @@ from tests.events import KEY, T0, dataset, facet, records_of, run_event
 from tests.store.reading import reader_of
 from tests.store.test_apply import apply, contents, exported, opened, settle
 
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import fold_records, without_erased
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.identity.steps import Spelling
 from lineage_bridge.graph.ids import DAY_US, NodeKind

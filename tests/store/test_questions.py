@@ -9,8 +9,8 @@ from tests.store.reading import reader_of
 from tests.store.test_apply import NAMES, apply, opened, settle
 from tests.store.test_past import _moments, nodes, plain
 
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import DAY_US, NodeKind, event_id
 from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.model.graph import Node, WalkLimits

@@ -8,8 +8,8 @@ from tests.events import KEY, RUNS, T0, columns, dataset, facet, job_event, reco
 from tests.store.reading import reader_of
 
 from lineage_bridge.errors import StoreMissingError, StoreVersionError
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.labels import Label
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.relations import Side

@@ -8,8 +8,8 @@ from typing import Any
 from tests.events import KEY, RUNS, T0, dataset, dataset_event, facet, job_event, records_of, run_event, schema
 from tests.store.reading import reader_of
 
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.graph import Node

@@ -6,8 +6,8 @@ import pytest
 from tests.events import KEY, RUNS, T0, dataset, dataset_event, erase, facet, records_of, run_event, schema, stored_record
 from tests.store.reading import reader_of
 
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.model.search import SearchFilter, SearchPage

@@ -8,8 +8,8 @@ from tests.events import KEY, RUNS, T0, columns, dataset, facet, records_of, run
 from tests.store.reading import reader_of
 from tests.store.test_apply import apply, contents, opened, settle
 
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import StoredRecord

@@ -6,8 +6,8 @@ import pytest
 from tests.events import KEY, RUNS, T0, dataset, facet, records_of, run_event, stored_record
 from tests.store.reading import reader_of
 
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.statistics import StatisticsFilter, StatisticsSeries

@@ -9,8 +9,8 @@ from tests.events import KEY, T0, dataset, erase, facet, records_of, run_event, 
 from tests.store.reading import reader_of
 from tests.store.test_apply import apply, contents, empty_store, settle
 
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import fold_records, without_erased
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.log_record import RecordKind, StoredRecord

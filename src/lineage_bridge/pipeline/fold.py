@@ -11,8 +11,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from lineage_bridge.errors import StoreError
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import LogRecord, OffsetRange, StoredRecord
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.pipeline.schemas import FACTS, FACTS_ARROW, RANGE

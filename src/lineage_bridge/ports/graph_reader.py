@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.runs.ledger import Window
 from lineage_bridge.model.differences import Between, ChangePage, DriftPage, GraphDiff

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from lineage_bridge.config import Settings
 from lineage_bridge.demo.events import run_ids
-from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.model.verification import Difference
 from lineage_bridge.ports.graph_reader import GraphReader

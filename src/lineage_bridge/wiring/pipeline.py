@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import RequestError, StoreError, StoreMissingError
-from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind, node_id
 from lineage_bridge.ports.graph_store import GraphStore, RowCount
 from lineage_bridge.store.write import rebuild

@@ -6,7 +6,7 @@ from tests.api.support import Server, running
 from tests.events import KEY
 from tests.sources.flink.stand import Stand, standing
 
-from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.store.write.apply import GraphWriter
 
 

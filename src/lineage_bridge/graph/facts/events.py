@@ -1,19 +1,20 @@
 """Facts: how a record becomes rows of the relations. Pure; reads no clock.
 
-One record gives few rows, because what producers repeat is content-addressed: a mention is a key with first and last time, and the text of
-a facet is a row of its own under the hash of that text.
+What producers repeat is stored under its hash, so a record adds few rows: a mention is a key with first and last time.
 """
 
 import re
-from collections.abc import Callable, Container, Mapping
-from functools import lru_cache
+from collections.abc import Container, Mapping
 from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from lineage_bridge.graph.facts.counters import STATISTICS, merge_counters
+from lineage_bridge.graph.facts.facet_sets import NO_FACETS, Fact, make_facet_set
+from lineage_bridge.graph.facts.names import Names, RefusedNameError
 from lineage_bridge.graph.facts.operations import operation
 from lineage_bridge.graph.flows.endings import endings
-from lineage_bridge.graph.ids import DAY_US, NodeKind, day_of, node_id, statement_id, text_hash
+from lineage_bridge.graph.ids import DAY_US, NodeKind, day_of, statement_id
 from lineage_bridge.graph.log_record import RETRY, LogRecord, RecordKind, StoredRecord
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import NEVER_US, NO_EVENT, Origin, Side
@@ -23,19 +24,14 @@ from lineage_bridge.openlineage.run_ids import parse_uuid, run_uuid
 from lineage_bridge.openlineage.times import parse_time
 from lineage_bridge.openlineage.verdict import Clean, Rejected, Repaired, judge
 
-Fact = tuple[str, Row, Row]
-"""Relation, key, values."""
-
-NO_FACETS = bytes(16)
 NO_RUN = b""
 """The id of a run that is not stated."""
 LINEAGE_KEYS = frozenset({"columnLineage", "lineage"})
 NAMING_KEYS = LINEAGE_KEYS | {"symlinks", "lifecycleStateChange", "jobDependencies"}
 """Facets that name nodes besides the one they are about."""
 SAMPLE_CHARACTERS = 2000
+# Repairs that depend on the arrival of one copy show in the event's effective time.
 _OF_A_COPY = {"future_time"}
-"""Repairs that depend on when a copy arrived: the event's effective time tells them."""
-STATISTICS = {"inputStatistics", "outputStatistics"}
 
 _VERSION = re.compile(r"/v?\d+(?:\.\d+)+[^/]*")
 _NOTHING_SAID = (None, None, None, None, NEVER_US, NO_EVENT)
@@ -52,46 +48,10 @@ class _Reason(msgspec.Struct):
     message: str = ""
 
 
-class Names:
-    """Names to node ids under one installation's key (at most 64 bytes), remembering those met lately.
-
-    Names in `refused` (kind, namespace, name) share an id with another name: an event that uses one is not folded.
-    """
-
-    def __init__(self, key: bytes, refused: frozenset[tuple[int, str, str]] = frozenset()) -> None:
-        self.key = key
-        self.refused = refused
-        self._of: Callable[[NodeKind, str, str], int] = lru_cache(200_000)(self._compute)
-
-    def _compute(self, kind: NodeKind, namespace: str, name: str) -> int:
-        if (int(kind), namespace, name) in self.refused:
-            raise RefusedNameError(kind, namespace, name)
-        return node_id(self.key, kind, namespace, name)
-
-    def node(self, kind: NodeKind, namespace: str, name: str) -> int:
-        """The id of a node of a kind."""
-        return self._of(kind, namespace, name)
-
-    def dataset(self, namespace: str, name: str) -> int:
-        """The id of a dataset."""
-        return self._of(NodeKind.DATASET, namespace, name)
-
-    def job(self, namespace: str, name: str) -> int:
-        """The id of a job."""
-        return self._of(NodeKind.JOB, namespace, name)
-
-
-class RefusedNameError(Exception):
-    """An event uses a name whose node id belongs to another name."""
-
-    def __init__(self, kind: int, namespace: str, name: str) -> None:
-        super().__init__(f"the id of {NodeKind(kind).name.lower()} {namespace!r} {name!r} belongs to another name")
-
-
 class AlreadyEmitted(NamedTuple):
-    """Nodes, and contents (with one of its facets each), whose rows are merged already, so that no event need bring them again.
+    """Nodes and facet sets (each with one of its facets) whose rows are merged already, so events need not emit them again.
 
-    A node that is told later than it is known to be named need not be told either.
+    Nodes that were recorded with an earlier time are skipped too.
     """
 
     nodes: Mapping[Row, Row]
@@ -102,7 +62,7 @@ NOTHING_EMITTED = AlreadyEmitted({}, ())
 
 
 def facts(stored: StoredRecord, names: Names, emitted: AlreadyEmitted = NOTHING_EMITTED) -> list[Fact]:
-    """The rows one record stands for, but for rows of nodes, contents and facets that are `told`.
+    """The rows of one record, without the rows of nodes, facet sets and facets that were `emitted` before.
 
     An event that cannot be folded becomes a row of `quarantine`; nothing is raised for its content.
     """
@@ -121,7 +81,7 @@ def facts(stored: StoredRecord, names: Names, emitted: AlreadyEmitted = NOTHING_
 
 
 def _facts_of_accepted(stored: StoredRecord, verdict: Clean | Repaired, names: Names, emitted: AlreadyEmitted) -> list[Fact]:
-    """The facts of an accepted event; whatever goes wrong in here concerns this event alone."""
+    """The facts of an accepted event. Any failure puts this one event in quarantine and does not affect others."""
     try:
         return _rows_of_event(stored, verdict, names, emitted)
     except RefusedNameError as error:
@@ -166,7 +126,7 @@ def _rows_of_event(stored: StoredRecord, verdict: Clean | Repaired, names: Names
 
 
 class _EventFacts:
-    """One event on its way to facts: who speaks (`subject`), of what, when, and with which ids. `facts` are those it has made."""
+    """Makes the facts of one event: who asserts (`asserted_by`), about which job or dataset, and when. `facts` are those made so far."""
 
     def __init__(self, record: LogRecord, event: Event, time: int, names: Names, told: AlreadyEmitted) -> None:
         self.facts: list[Fact] = []
@@ -190,7 +150,7 @@ class _EventFacts:
         return statement_id(NodeKind.DATASET, dataset.namespace, dataset.name, producer)
 
     def add_rows(self) -> None:
-        """All but the event's own row and its copy."""
+        """Add all rows but those of the event itself and its log record."""
         event = self.event
         if event.job:
             self.add_node(self.job, _JOB, event.job)
@@ -215,11 +175,11 @@ class _EventFacts:
     def add_assertion(self, node: int, side: int, facet_set: bytes) -> None:
         self.add("assertion", (self.asserted_by, self.job, node, side, self.origin, facet_set, self.day), self.asserted_at)
 
-    def add_facet_set(self, facets: Facets) -> bytes:
-        """The address of what these facets say, once for all that say the same."""
+    def addmake_facet_set(self, facets: Facets) -> bytes:
+        """Add the facet set of these facets, unless it was emitted before; its id."""
         if not facets:
             return NO_FACETS
-        address, rows = _facet_set(tuple(facets.items()))
+        address, rows = make_facet_set(tuple(facets.items()))
         if rows[0][1] not in self.emitted.facet_sets:
             self.facts += rows
         return address
@@ -229,9 +189,9 @@ class _EventFacts:
     def add_run(self, run: Run, job: Job) -> None:
         self.add_run_row(run)
         self.add("run_event", (run.id, self.event.type or "", self.day), self.span)
-        self.add_assertion(self.job, _SELF, self.add_facet_set(job.facets))
+        self.add_assertion(self.job, _SELF, self.addmake_facet_set(job.facets))
         if run.facets:
-            self.add_assertion(self.job, _RUN, self.add_facet_set(run.facets))
+            self.add_assertion(self.job, _RUN, self.addmake_facet_set(run.facets))
             self.add_job_dependencies(run, self.job)
         samples: dict[tuple[int, int], list[int | None]] = {}
         for side, access, datasets in (
@@ -256,7 +216,7 @@ class _EventFacts:
         self.add("run", (run.id, self.job), (*parent, *nominal, *raw))
 
     def add_parent(self, facet: standard.ParentRunFacet) -> Row:
-        """The nodes of the parent's and the root's jobs, which may never speak themselves; returns the run's reference to them."""
+        """Add the jobs of the parent and root runs, which may send no events themselves; the columns of `run` that refer to them."""
         parent_run, parent_job = self.add_named_run(facet.job.namespace, facet.job.name, facet.run.runId)
         root_run = root_job = None
         if facet.root is not None:
@@ -274,16 +234,16 @@ class _EventFacts:
         self.add_node(id_, _DATASET, dataset)
         self.add("run_io", (self.asserted_by, self.job, id_, side_code, self.day), self.span)
         if dataset.facets:
-            self.add_assertion(id_, side_code, self.add_facet_set(dataset.facets))
+            self.add_assertion(id_, side_code, self.addmake_facet_set(dataset.facets))
             self.add_lifecycle(id_, dataset)
         if dataset.access:
             rest = {key: text for key, text in dataset.access.items() if key not in STATISTICS}
-            _sample(dataset, side, samples.setdefault((id_, side_code), [None, None, None]))
+            merge_counters(dataset, side, samples.setdefault((id_, side_code), [None, None, None]))
             if rest:
-                self.add_assertion(id_, int(access), self.add_facet_set(rest))
+                self.add_assertion(id_, int(access), self.addmake_facet_set(rest))
 
     def add_job_dependencies(self, run: Run, job: int) -> None:
-        """The jobs this run waits for, and those that wait for it."""
+        """Add the jobs that this run waits for, and those that wait for it."""
         facet = _run_facet(standard.JobDependenciesRunFacet, "jobDependencies", run)
         for direction, others in enumerate((facet.upstream, facet.downstream) if facet else ()):
             for other in others or ():
@@ -293,7 +253,7 @@ class _EventFacts:
                 self.add("job_dependency", (run.id, job, direction, self.names.job(namespace, name), id_, *words), self.span)
 
     def add_lifecycle(self, id_: int, dataset: Dataset) -> None:
-        """What became of the dataset, if that is said."""
+        """Add the lifecycle change that the dataset's facet states, if any."""
         text = dataset.facets.get("lifecycleStateChange")
         facet = standard.read_as(standard.LifecycleStateChangeDatasetFacet, "dataset", "lifecycleStateChange", text) if text else None
         if facet:
@@ -304,71 +264,28 @@ class _EventFacts:
     # design time
 
     def add_dataset(self, dataset: Dataset) -> None:
-        """What is said of a dataset itself."""
+        """Add what a dataset event asserts of its dataset."""
         self.add_node(self.dataset, _DATASET, dataset)
-        self.add_assertion(self.dataset, _SELF, self.add_facet_set(dataset.facets))
+        self.add_assertion(self.dataset, _SELF, self.addmake_facet_set(dataset.facets))
         self.add_lifecycle(self.dataset, dataset)
 
     def add_declared_job(self, job: Job) -> None:
-        """One content for all of it: job, inputs, outputs and lineage are replaced together."""
+        """One facet set for job, inputs, outputs and lineage, because they are replaced together."""
         declared: list[tuple[int, int, bytes]] = []
         for side, datasets in ((int(Side.INPUT), self.event.inputs), (int(Side.OUTPUT), self.event.outputs)):
             for dataset in datasets:
                 id_ = self.names.dataset(dataset.namespace, dataset.name)
                 self.add_node(id_, _DATASET, dataset)
-                facets = self.add_facet_set(dataset.facets)
+                facets = self.addmake_facet_set(dataset.facets)
                 if dataset.facets:
                     self.add_assertion(id_, side, facets)
                     self.add_lifecycle(id_, dataset)
                 declared.append((side, id_, facets))
-        facet_set, rows = _facet_set(tuple(job.facets.items()), tuple(sorted(set(declared))))
+        facet_set, rows = make_facet_set(tuple(job.facets.items()), tuple(sorted(set(declared))))
         self.facts += rows
         for side, id_, facets in declared:
             self.add("declared_io", (facet_set, side, id_, facets), ())
         self.add_assertion(self.job, _SELF, facet_set)
-
-
-@lru_cache(8_192)
-def _facet_set(facets: tuple[tuple[str, bytes], ...], declared: tuple[tuple[int, int, bytes], ...] = ()) -> tuple[bytes, tuple[Fact, ...]]:
-    """The address of one content, and its rows. A content without facets and declarations is NO_CONTENT and has no rows.
-
-    What a producer repeats is hashed and spelt out once; the rows of all that repeat it are the same objects.
-    """
-    if not facets and not declared:
-        return NO_FACETS, ()
-    hashed = sorted((key, text_hash(text), text) for key, text in facets)
-    address = text_hash(b"".join(b"%d:%b%b" % (len(k := key.encode()), k, facet) for key, facet, _ in hashed) + repr(declared).encode())
-    rows: list[Fact] = []
-    for key, facet, text in hashed:
-        rows.append(("facet_set", (address, key), (facet,)))
-        rows.append(("facet", (facet,), (_is_tombstone(text), text.decode("utf-8", "replace"))))
-    return address, tuple(rows)
-
-
-def _is_tombstone(text: bytes) -> int:
-    """1 for a facet with `_deleted: true`; only a text that can hold the word, plain or escaped, is read for it."""
-    return int((b"_deleted" in text or b"\\u" in text) and standard.is_deleted(text))
-
-
-def _sample(dataset: Dataset, side: Side, counters: list[int | None]) -> None:
-    """Merge the counters one mention states into those of the same event: the larger stands."""
-    facet = _statistics(dataset, side)
-    if facet is None:
-        return
-    for place, stated in enumerate((facet.rowCount, facet.size, facet.fileCount)):
-        known = counters[place]
-        if stated is not None and (known is None or stated > known):
-            counters[place] = int(stated)
-
-
-def _statistics(
-    dataset: Dataset, side: Side
-) -> standard.InputStatisticsInputDatasetFacet | standard.OutputStatisticsOutputDatasetFacet | None:
-    if side is Side.INPUT:
-        text = dataset.access.get("inputStatistics")
-        return standard.read_as(standard.InputStatisticsInputDatasetFacet, "input", "inputStatistics", text) if text else None
-    text = dataset.access.get("outputStatistics")
-    return standard.read_as(standard.OutputStatisticsOutputDatasetFacet, "output", "outputStatistics", text) if text else None
 
 
 _RunFacet = TypeVar("_RunFacet", bound=standard.Facet)

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import Tables
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.run_shape import carriers, declaring_keys, is_mark, read_mark
 from lineage_bridge.graph.flows.shapes import Shape, make_shape
 from lineage_bridge.graph.identity.steps import Spelling

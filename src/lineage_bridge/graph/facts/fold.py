@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from lineage_bridge.graph.facts.events import AlreadyEmitted, Names, facts
+from lineage_bridge.graph.facts.events import AlreadyEmitted, facts
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import BY_NAME, RELATIONS

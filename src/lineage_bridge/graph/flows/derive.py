@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lineage_bridge.graph.contents.search_terms import SEARCHED, search_text
-from lineage_bridge.graph.facts.events import LINEAGE_KEYS, NAMING_KEYS, Names
+from lineage_bridge.graph.facts.events import LINEAGE_KEYS, NAMING_KEYS
 from lineage_bridge.graph.facts.facet_texts import FacetTexts
 from lineage_bridge.graph.facts.fold import Tables
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.run_shape import SHAPING_KEYS
 from lineage_bridge.graph.flows.run_shapes import RunShapes
 from lineage_bridge.graph.flows.shapes import Expansion, Shape, expand

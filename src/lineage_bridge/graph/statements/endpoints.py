@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.merge_rules import Row
 

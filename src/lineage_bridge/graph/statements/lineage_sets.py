@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import NamedTuple
 
-from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.identity.steps import symlinks
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.merge_rules import Row

@@ -6,8 +6,9 @@ computes the same from scratch.
 
 from collections.abc import Iterable, Mapping
 
-from lineage_bridge.graph.facts.events import LINEAGE_KEYS, NAMING_KEYS, Names
+from lineage_bridge.graph.facts.events import LINEAGE_KEYS, NAMING_KEYS
 from lineage_bridge.graph.facts.facet_texts import annotation_rows
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import ENTITY_SIDES, facet_owner, facet_rank
 from lineage_bridge.graph.flows.run_shape import SHAPING_KEYS, carriers, flow_owner, is_mark, read_mark
 from lineage_bridge.graph.identity.claims import CLAIMING

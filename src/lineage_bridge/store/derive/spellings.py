@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import owner_id
 from lineage_bridge.graph.identity.grouping import valid_aliases
 from lineage_bridge.graph.identity.naming.spelling import all_space_links, closure

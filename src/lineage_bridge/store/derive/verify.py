@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
-from lineage_bridge.graph.facts.events import Names
 from lineage_bridge.graph.facts.fold import Tables
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import BY_NAME

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.model.verification import Difference
 from lineage_bridge.ports.analysis import GraphTables
 from lineage_bridge.ports.graph_reader import GraphReader

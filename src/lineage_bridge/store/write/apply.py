@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lineage_bridge.errors import CollisionError, PositionError
-from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import FirstSeen
 from lineage_bridge.graph.merge_rules import Relation, Row
 from lineage_bridge.graph.relations import BY_NAME, RELATIONS

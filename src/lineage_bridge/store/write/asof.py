@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.facts.operations import alias_values
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import ALIAS, BY_NAME

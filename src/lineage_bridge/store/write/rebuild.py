@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from lineage_bridge.errors import StoreError, StoreMissingError, StoreVersionError
-from lineage_bridge.graph.facts.events import Names
+from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.relations import RELATIONS
 from lineage_bridge.ports.graph_store import RowCount
 from lineage_bridge.store.connection import StoreConnection

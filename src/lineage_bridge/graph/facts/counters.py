@@ -1,0 +1,29 @@
+"""How much an event says a run read or wrote: the counters of its statistics facets."""
+
+from lineage_bridge.graph.relations import Side
+from lineage_bridge.openlineage import facets as standard
+from lineage_bridge.openlineage.event import Dataset
+
+STATISTICS = {"inputStatistics", "outputStatistics"}
+"""The facets of an access whose counters become rows of `io_sample`."""
+
+
+def merge_counters(dataset: Dataset, side: Side, counters: list[int | None]) -> None:
+    """Merge the counters (rows, bytes, files) that one mention of a dataset states into those of the same event: the larger wins."""
+    facet = _statistics(dataset, side)
+    if facet is None:
+        return
+    for place, stated in enumerate((facet.rowCount, facet.size, facet.fileCount)):
+        known = counters[place]
+        if stated is not None and (known is None or stated > known):
+            counters[place] = int(stated)
+
+
+def _statistics(
+    dataset: Dataset, side: Side
+) -> standard.InputStatisticsInputDatasetFacet | standard.OutputStatisticsOutputDatasetFacet | None:
+    if side is Side.INPUT:
+        text = dataset.access.get("inputStatistics")
+        return standard.read_as(standard.InputStatisticsInputDatasetFacet, "input", "inputStatistics", text) if text else None
+    text = dataset.access.get("outputStatistics")
+    return standard.read_as(standard.OutputStatisticsOutputDatasetFacet, "output", "outputStatistics", text) if text else None

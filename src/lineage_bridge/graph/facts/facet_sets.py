@@ -1,0 +1,36 @@
+"""Facet sets: the facets that one event gives one node, under the hash of their texts."""
+
+from functools import lru_cache
+
+from lineage_bridge.graph.ids import text_hash
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.openlineage import facets as standard
+
+Fact = tuple[str, Row, Row]
+"""Relation, key, values."""
+NO_FACETS = bytes(16)
+"""The id of the facet set without facets."""
+
+
+@lru_cache(8_192)
+def make_facet_set(
+    facets: tuple[tuple[str, bytes], ...], declared: tuple[tuple[int, int, bytes], ...] = ()
+) -> tuple[bytes, tuple[Fact, ...]]:
+    """The id of a facet set and its rows. Without facets and declared inputs and outputs, it is NO_FACETS and has no rows.
+
+    Cached: what a producer repeats is hashed once, and all its rows are the same objects.
+    """
+    if not facets and not declared:
+        return NO_FACETS, ()
+    hashed = sorted((key, text_hash(text), text) for key, text in facets)
+    address = text_hash(b"".join(b"%d:%b%b" % (len(k := key.encode()), k, facet) for key, facet, _ in hashed) + repr(declared).encode())
+    rows: list[Fact] = []
+    for key, facet, text in hashed:
+        rows.append(("facet_set", (address, key), (facet,)))
+        rows.append(("facet", (facet,), (_is_tombstone(text), text.decode("utf-8", "replace"))))
+    return address, tuple(rows)
+
+
+def _is_tombstone(text: bytes) -> int:
+    """1 for a facet with `_deleted: true`. Only a text that may contain the word, plain or escaped, is parsed."""
+    return int((b"_deleted" in text or b"\\u" in text) and standard.is_deleted(text))
