@@ -84,3 +84,29 @@ def test_no_file_names_one_machine():
     assert len(paths) > len(MODULES)
     texts = ((path, path.read_bytes().decode("utf-8", "replace")) for path in paths if path.is_file())
     assert {str(path.relative_to(ROOT)): kinds for path, text in texts if (kinds := private_traces(text))} == {}
+
+
+def absent_paths(text: str) -> list[str]:
+    """What a page names like a path of this project, in backquotes or as a link, and is not there."""
+    package = ROOT / "src" / "lineage_bridge"
+    named = re.findall(r"`((?:[a-z_]+/)*[a-z_]+(?:\.py|/)|(?:[a-z_]+/)+[a-z_]+)`", text)
+    linked = re.findall(r"\]\(((?!https?:)[^)#]+)\)", text)
+    local = {name for name in (*named, *linked) if not (ROOT / name).exists() and not any(package.glob(f"**/{name}"))}
+    return sorted(local)
+
+
+@pytest.mark.parametrize(
+    ("text", "absent"),
+    [
+        ("`graph/relations.py`, `lineage/` and [docs](docs/semantics.md)", []),
+        ("`graph/nowhere.py`, `nowhere/` and [docs](docs/nowhere.md)", ["docs/nowhere.md", "graph/nowhere.py", "nowhere/"]),
+    ],
+)
+def test_an_absent_path_is_seen(text, absent):
+    assert absent_paths(text) == absent
+
+
+@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_pages_name_files_that_are_there(page):
+    # The data folder's log is the one path that is no file of the project.
+    assert [path for path in absent_paths((ROOT / page).read_text(encoding="utf-8")) if path != "log/"] == []
