@@ -69,7 +69,7 @@ def _extract(settings: dict[str, Any], secrets: dict[str, str]) -> Result:
 
 def _buckets(cloud: Cloud, wall_s: float) -> Result:
     """What each limit counted, beside the least that it could have counted; and the whole beside its slowest part."""
-    least = minimum_calls(cloud.estate)
+    least = minimum_calls(cloud.organization)
     names = dict(_keys(cloud))
     asked: dict[str, list[float]] = defaultdict(list)
     refused: dict[str, int] = defaultdict(int)
@@ -98,7 +98,7 @@ def _ratio(taken: float, least: float) -> float:
 
 def _keys(cloud: Cloud) -> Iterator[tuple[str, str]]:
     """Each key, and the name of what its limit counts."""
-    for name, held in cloud.estate["credentials"].items():
+    for name, held in cloud.organization["credentials"].items():
         if "key" in held:
             yield held["key"], name
         else:

@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.confluent import changes
-from tests.confluent.estate.resources import DEV, STAGING
 from tests.confluent.installation import TASKS, Installation, installed
+from tests.confluent.organization.resources import DEV, STAGING
 from tests.servers.faulty import Faulty
 
 pytestmark = pytest.mark.long
@@ -178,7 +178,7 @@ def test_watch_polls_the_source_and_prints_changes(call, healthy: Installation) 
     assert call("extract", "--url", healthy.server.url).code in (0, 3)
     command = healthy.command("watch", "--interval", "1", "--polls", "6")
     healthy.wait(lambda: healthy.get("/sources/cloud")["polls"] > 0 and healthy.get("/sources/cloud")["state"] != "paused")
-    changes.add_topic(healthy.cloud.estate, DEV, "watched-topic")
+    changes.add_topic(healthy.cloud.organization, DEV, "watched-topic")
     healthy.cloud.fail("ksqldb", "broken")
     healthy.cloud.fail("connect", "broken")
     out, err = command.communicate(timeout=120)
@@ -215,7 +215,7 @@ def test_a_task_interrupted_by_a_kill_resumes_to_the_same_graph(call, installati
         assert (stored["status"], stored["error"], stored["resumable"]) == ("failed", "interrupted", True)
         assert {"discovery", "topics"} <= {plane["plane"] for plane in stored["planes"]}
         assert call("extract", "--resume", task, "--url", killed.server.url).code in (0, 3)
-        changes.add_topic(killed.cloud.estate, DEV, "watched-topic")
+        changes.add_topic(killed.cloud.organization, DEV, "watched-topic")
         assert call("extract", "--url", killed.server.url).code in (0, 3)
         assert _graph(killed) == whole
 

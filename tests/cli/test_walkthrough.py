@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from tests.confluent.estate.resources import ANALYTICS, PROD
 from tests.confluent.installation import Installation, installed
+from tests.confluent.organization.resources import ANALYTICS, PROD
 from tests.sources.http import Reply, Request, Standin, standing
 
 pytestmark = pytest.mark.long

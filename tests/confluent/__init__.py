@@ -1,1 +1,1 @@
-"""A stand-in of Confluent Cloud, and the estate that it serves."""
+"""A stand-in of Confluent Cloud, and the organization that it serves."""

@@ -1,7 +1,7 @@
 """The stand-in of Confluent Cloud: one HTTP server on loopback that serves all its APIs, with their keys, rate limits and refusals.
 
-Clusters, registries and Flink regions are under prefixes of its address, as its own answers say. A test changes `estate`, lets calls fail
-with `fail`, and reads the calls from `asked`.
+Clusters, registries and Flink regions are under prefixes of its address, as its own answers say. A test changes `organization`, makes
+calls fail with `fail`, and reads the calls from `asked`.
 """
 
 import base64
@@ -17,8 +17,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from tests.confluent.apis import connect, control_plane, flink, kafka, ksqldb, metrics, rate_limits, registry, tableflow
 from tests.confluent.apis.messages import Answer, Request, error
-from tests.confluent.estate.build import build, secrets
-from tests.confluent.estate.values import Json
+from tests.confluent.organization.build import build, secrets
+from tests.confluent.organization.values import Json
 
 
 class Plane(NamedTuple):
@@ -78,11 +78,11 @@ class Asked(NamedTuple):
 
 
 class Cloud:
-    """The stand-in's state. `estate` may be changed at any time; `limits.on` turns rate limits on; `clock` returns seconds."""
+    """The stand-in's state. `organization` may be changed at any time; `limits.on` turns rate limits on; `clock` returns seconds."""
 
-    def __init__(self, estate: Json) -> None:
-        self.estate, self.url = estate, ""
-        self.secrets = frozenset(secrets(estate))
+    def __init__(self, organization: Json) -> None:
+        self.organization, self.url = organization, ""
+        self.secrets = frozenset(secrets(organization))
         self.registries: dict[str, str] = {}
         self.clock: Callable[[], float] = time.monotonic
         self.limits = rate_limits.RateLimits(self._now)
@@ -90,7 +90,7 @@ class Cloud:
         self.lock = threading.RLock()
         self._failures: list[Failure] = []
         self._later: list[tuple[float, Callable[[Json], None]]] = []
-        held = [one for told in estate["credentials"].values() for one in ([told] if "key" in told else told.values())]
+        held = [one for told in organization["credentials"].values() for one in ([told] if "key" in told else told.values())]
         self.keys = {one["key"]: one for one in held}
 
     def fail(self, where: str, how: str, slow_s: float = 5.0) -> None:
@@ -107,7 +107,7 @@ class Cloud:
             one.healed.set()
 
     def later(self, seconds: float, change: Callable[[Json], None]) -> None:
-        """Change the estate at the first call after so many seconds."""
+        """Change the organization at the first call after so many seconds."""
         self._later.append((self.clock() + seconds, change))
 
     def _now(self) -> float:
@@ -120,7 +120,7 @@ class Cloud:
 
     def settings(self, prefix: str = "STANDIN") -> Json:
         """Settings of a source that observes everything. Secrets are references to the variables of `environment`."""
-        held = self.estate["credentials"]
+        held = self.organization["credentials"]
 
         def reference(one: Json) -> Json:
             return {"key": one["key"], "secret": f"${{env:{prefix}_{one['key']}}}"}
@@ -141,7 +141,7 @@ class Cloud:
             due = [one for one in self._later if one[0] <= self.clock()]
             self._later = [one for one in self._later if one not in due]
             for _, change in due:
-                change(self.estate)
+                change(self.organization)
         split = urlsplit(target)
         parts = tuple(unquote(part) for part in split.path.strip("/").split("/"))
         plane = PLANES.get(parts[0])
@@ -238,15 +238,17 @@ def _spoiled(failure: Failure, request: Request, answered: Answer) -> Answer:
 
 
 @contextmanager
-def running(estate: Json | None = None, brokers: dict[str, str] | None = None, registries: dict[str, str] | None = None) -> Iterator[Cloud]:
+def running(
+    organization: Json | None = None, brokers: dict[str, str] | None = None, registries: dict[str, str] | None = None
+) -> Iterator[Cloud]:
     """Runs the stand-in.
 
     `brokers`: cluster id to the real brokers (host:port) that play the cluster. `registries`: registry id to the address of a real
     one, which serves its subjects and schemas; `apis.registry.register` fills it.
     """
-    cloud = Cloud(estate or build())
+    cloud = Cloud(organization or build())
     cloud.registries.update(registries or {})
-    for cluster in cloud.estate["kafka_clusters"]:
+    for cluster in cloud.organization["kafka_clusters"]:
         if cluster["id"] in (brokers or {}):
             cluster["kafka_bootstrap_endpoint"] = f"SASL_SSL://{(brokers or {})[cluster['id']]}"
 

@@ -1,6 +1,6 @@
-"""Every edge that must be found in the estate, derived from its definition alone. Nothing of LineageBridge is imported.
+"""Every edge that must be found in the organization, derived from its definition alone. Nothing of LineageBridge is imported.
 
-`python -m tests.confluent.expected_edges [estate.json]` prints one edge per line as JSON: the system that reports it, its kind, and
+`python -m tests.confluent.expected_edges [organization.json]` prints one edge per line as JSON: the system that reports it, its kind, and
 
 - `flow`: source, target, job, each a namespace and a name
 - `column`: source and target with a column, job
@@ -29,14 +29,14 @@ class Edge(NamedTuple):
 
 
 class Resources:
-    """Names of the estate's resources by id."""
+    """Names of the organization's resources by id."""
 
-    def __init__(self, estate: Json) -> None:
-        self.environment = {one["id"]: one["environment"] for one in (*estate["kafka_clusters"], *estate["schema_registries"])}
-        self.named = {(one["environment"], one["display_name"]): one["id"] for one in estate["kafka_clusters"]}
+    def __init__(self, organization: Json) -> None:
+        self.environment = {one["id"]: one["environment"] for one in (*organization["kafka_clusters"], *organization["schema_registries"])}
+        self.named = {(one["environment"], one["display_name"]): one["id"] for one in organization["kafka_clusters"]}
 
     def namespace(self, id_: str) -> str:
-        """The namespace of a cluster or registry; for one that is not in the estate, by its id or address."""
+        """The namespace of a cluster or registry; for one that is not in the organization, by its id or address."""
         if id_ in self.environment:
             return f"confluent://{self.environment[id_]}/{id_}"
         return id_ if "://" in id_ else f"kafka://{id_}"
@@ -51,9 +51,9 @@ class Resources:
         return self.namespace(cluster) if cluster else f"confluent://{statement['environment']}/{statement['cloud']}.{statement['region']}"
 
 
-def connectors(estate: Json, resources: Resources) -> Iterator[Edge]:
+def connectors(organization: Json, resources: Resources) -> Iterator[Edge]:
     """Topics to datasets outside of Kafka and back, and topics to the dead-letter topic."""
-    for one in estate["connectors"]:
+    for one in organization["connectors"]:
         job, sink = resources.topic(one["cluster"], one["name"]), one["type"] == "sink"
         for flow in one["means"]["flows"]:
             topic = resources.topic(one["cluster"], flow["topic"])
@@ -82,25 +82,25 @@ def _sql(system: str, means: Json, resources: Resources, job: Name) -> Iterator[
         yield Edge(system, "column", (*resources.topic(*of[:2]), of[2]), (*resources.topic(*to[:2]), to[2]), job)
 
 
-def ksqldb(estate: Json, resources: Resources) -> Iterator[Edge]:
+def ksqldb(organization: Json, resources: Resources) -> Iterator[Edge]:
     """Persistent queries."""
-    for cluster in estate["ksqldb_clusters"]:
+    for cluster in organization["ksqldb_clusters"]:
         for query in cluster["queries"]:
             job = resources.topic(cluster["kafka_cluster"], f"ksqldb/{cluster['id']}/{query['id']}")
             yield from _sql("ksqldb", query["means"], resources, job)
 
 
-def flink(estate: Json, resources: Resources) -> Iterator[Edge]:
+def flink(organization: Json, resources: Resources) -> Iterator[Edge]:
     """Statements and materialized tables."""
-    for one in estate["statements"]:
+    for one in organization["statements"]:
         yield from _sql("flink", one["means"], resources, (resources.database(one), f"flink/{one['name']}"))
-    for one in estate["materialized_tables"]:
+    for one in organization["materialized_tables"]:
         yield from _sql("flink", one["means"], resources, (resources.namespace(one["cluster"]), f"flink/{one['name']}"))
 
 
-def groups(estate: Json, resources: Resources) -> Iterator[Edge]:
+def groups(organization: Json, resources: Resources) -> Iterator[Edge]:
     """Groups that are no connector's and no query's; what a group of Kafka Streams makes on its way."""
-    for group in estate["consumer_groups"]:
+    for group in organization["consumer_groups"]:
         if group["means"]["owner"]:
             continue
         job = resources.topic(group["cluster"], f"consumer-group/{group['group_id']}")
@@ -112,27 +112,27 @@ def groups(estate: Json, resources: Resources) -> Iterator[Edge]:
                     yield Edge("groups", "flow", resources.topic(group["cluster"], of), resources.topic(group["cluster"], to), job)
 
 
-def links(estate: Json, resources: Resources) -> Iterator[Edge]:
+def links(organization: Json, resources: Resources) -> Iterator[Edge]:
     """Topics to their mirrors."""
-    for link in estate["cluster_links"]:
+    for link in organization["cluster_links"]:
         job = resources.topic(link["cluster"], f"cluster-link/{link['link_name']}")
         for mirror in link["mirrors"]:
             source = resources.topic(link["source_cluster_id"], mirror["source_topic_name"])
             yield Edge("links", "flow", source, resources.topic(link["cluster"], mirror["mirror_topic_name"]), job)
 
 
-def exporters(estate: Json, resources: Resources) -> Iterator[Edge]:
+def exporters(organization: Json, resources: Resources) -> Iterator[Edge]:
     """Subjects to their copies in another registry."""
-    for exporter in estate["exporters"]:
+    for exporter in organization["exporters"]:
         job = resources.topic(exporter["registry"], f"schema-link/{exporter['name']}")
         for of, to in exporter["means"]:
             yield Edge("exporters", "flow", resources.topic(*of), resources.topic(*to), job)
 
 
-def tableflow(estate: Json, resources: Resources) -> Iterator[Edge]:
+def tableflow(organization: Json, resources: Resources) -> Iterator[Edge]:
     """Topics to their tables, and these to each catalog that has them, with the value's columns and those of the key beside them."""
-    told = {(one["cluster"], one["topic_name"]): one for one in estate["topics"]}
-    for one in estate["tableflow_topics"]:
+    told = {(one["cluster"], one["topic_name"]): one for one in organization["topics"]}
+    for one in organization["tableflow_topics"]:
         known = told[one["cluster"], one["display_name"]]
         columns = {path: path for path in _paths(known["columns"])}
         columns |= {path: f"_key.{path}" for path in _paths(known["key_columns"]) if columns and path not in columns}
@@ -170,9 +170,9 @@ def _host(url: str) -> str:
     return url.partition("://")[2].partition("/")[0]
 
 
-def producers(estate: Json, resources: Resources) -> Iterator[Edge]:
+def producers(organization: Json, resources: Resources) -> Iterator[Edge]:
     """Applications that write, as the metrics tell them: those of connectors and of ksqlDB are not applications."""
-    for one in estate["producers"]:
+    for one in organization["producers"]:
         for topic in one["topics"]:
             job = resources.topic(one["cluster"], f"producer/{one['client_id']}")
             yield Edge("producers", "writes", None, resources.topic(one["cluster"], topic), job)
@@ -181,21 +181,21 @@ def producers(estate: Json, resources: Resources) -> Iterator[Edge]:
 SYSTEMS = (connectors, ksqldb, flink, groups, links, exporters, tableflow, producers)
 
 
-def expected(estate: Json) -> set[Edge]:
-    """All edges of the estate."""
-    resources = Resources(estate)
-    return {edge for system in SYSTEMS for edge in system(estate, resources)}
+def expected(organization: Json) -> set[Edge]:
+    """All edges of the organization."""
+    resources = Resources(organization)
+    return {edge for system in SYSTEMS for edge in system(organization, resources)}
 
 
 def main() -> None:
-    """Print the edges of the estate in a file, or of the one that is built."""
+    """Print the edges of the organization in a file, or of the one that is built."""
     if len(sys.argv) > 1:
-        estate = json.loads(Path(sys.argv[1]).read_text())
+        organization = json.loads(Path(sys.argv[1]).read_text())
     else:
-        from tests.confluent.estate.build import build
+        from tests.confluent.organization.build import build
 
-        estate = build()
-    for edge in sorted(expected(estate), key=str):
+        organization = build()
+    for edge in sorted(expected(organization), key=str):
         sys.stdout.write(json.dumps(edge._asdict()) + "\n")
 
 

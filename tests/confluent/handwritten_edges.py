@@ -1,4 +1,4 @@
-"""Edges that a person wrote down from the estate's configurations and SQL. `expected_edges` must have all of EDGES and none of NOT_EDGES.
+"""Edges that a person read from the organization's configurations and SQL. `expected_edges` must have all of EDGES and none of NOT_EDGES.
 
 A line is `system | source | target | job`. A dataset or job is `namespace name`, a column `namespace name : column`, and `-` stands for
 none. `$orders` stands for the namespace of that cluster.

@@ -15,7 +15,7 @@ import httpx
 from lineage_bridge.config import DataFolder
 from tests.cli.conftest import COMMAND, Server
 from tests.confluent.cloud import Cloud, running
-from tests.confluent.estate.resources import STAGING
+from tests.confluent.organization.resources import STAGING
 from tests.ports import free_port
 
 TASKS = "/api/v1/tasks"

@@ -1,6 +1,6 @@
-"""The minimum number of calls that a full observation of the estate takes, and the minimum time under the rate limits.
+"""The minimum number of calls that a full observation of the organization takes, and the minimum time under the rate limits.
 
-`minimum_calls` counts, for each bucket of the rate limits, the calls without which something in the estate stays unknown:
+`minimum_calls` counts, for each bucket of the rate limits, the calls without which something in the organization stays unknown:
 
 - the Cloud key: one page each of environments, service accounts, users, keys and custom plugins; for each environment the lists of
   Kafka, Schema Registry and ksqlDB clusters, compute pools, provider integrations and both lists of self-managed clusters; for each Kafka
@@ -23,8 +23,8 @@ import math
 from typing import NamedTuple
 
 from tests.confluent.apis import rate_limits
-from tests.confluent.estate.build import build
-from tests.confluent.estate.values import Json
+from tests.confluent.organization.build import build
+from tests.confluent.organization.values import Json
 
 PAGE = 100
 
@@ -36,15 +36,15 @@ class Minimum(NamedTuple):
     seconds: float
 
 
-def minimum_calls(estate: Json, scale: float = 1.0) -> dict[str, Minimum]:
+def minimum_calls(organization: Json, scale: float = 1.0) -> dict[str, Minimum]:
     """The minimum of each bucket: `cloud`, `metrics`, and `kafka`, `registry`, `flink`, `ksqldb`, `tableflow` with an id behind them."""
-    counts = {"cloud": _cloud(estate), "metrics": 5 * len(estate["kafka_clusters"]) + 5 + 2}
-    counts |= {f"kafka {one['id']}": _kafka(estate, one) for one in estate["kafka_clusters"]}
-    counts |= {f"registry {one['id']}": _registry(estate, one) for one in estate["schema_registries"]}
-    counts |= {f"flink {environment}": _flink(estate, environment) for environment in estate["credentials"]["flink"]}
-    counts |= {f"ksqldb {one['id']}": 2 for one in estate["ksqldb_clusters"]}
-    for one in estate["environments"]:
-        counts[f"tableflow {one['id']}"] = 2 * sum(cluster["environment"] == one["id"] for cluster in estate["kafka_clusters"])
+    counts = {"cloud": _cloud(organization), "metrics": 5 * len(organization["kafka_clusters"]) + 5 + 2}
+    counts |= {f"kafka {one['id']}": _kafka(organization, one) for one in organization["kafka_clusters"]}
+    counts |= {f"registry {one['id']}": _registry(organization, one) for one in organization["schema_registries"]}
+    counts |= {f"flink {environment}": _flink(organization, environment) for environment in organization["credentials"]["flink"]}
+    counts |= {f"ksqldb {one['id']}": 2 for one in organization["ksqldb_clusters"]}
+    for one in organization["environments"]:
+        counts[f"tableflow {one['id']}"] = 2 * sum(cluster["environment"] == one["id"] for cluster in organization["kafka_clusters"])
     return {name: Minimum(calls, _seconds(calls, _limit(name), scale)) for name, calls in counts.items()}
 
 
@@ -60,16 +60,16 @@ def _pages(count: int) -> int:
     return max(1, math.ceil(count / PAGE))
 
 
-def _cloud(estate: Json) -> int:
+def _cloud(organization: Json) -> int:
     lists: int = sum(
-        _pages(len(estate[name])) for name in ("environments", "service_accounts", "users", "api_keys", "custom_connector_plugins")
+        _pages(len(organization[name])) for name in ("environments", "service_accounts", "users", "api_keys", "custom_connector_plugins")
     )
-    running = sum(any(task["state"] == "RUNNING" for task in one["tasks"]) for one in estate["connectors"])
-    return lists + 7 * len(estate["environments"]) + len(estate["kafka_clusters"]) + running
+    running = sum(any(task["state"] == "RUNNING" for task in one["tasks"]) for one in organization["connectors"])
+    return lists + 7 * len(organization["environments"]) + len(organization["kafka_clusters"]) + running
 
 
-def _kafka(estate: Json, cluster: Json) -> int:
-    groups = [one for one in estate["consumer_groups"] if one["cluster"] == cluster["id"]]
+def _kafka(organization: Json, cluster: Json) -> int:
+    groups = [one for one in organization["consumer_groups"] if one["cluster"] == cluster["id"]]
     plain = [one for one in groups if one["type"] in ("CLASSIC", "CONSUMER")]
     lags: int = len(plain) if cluster["lag_offered"] else 0
     members: int = sum(bool(one["members"]) for one in groups if not lags or one not in plain)
@@ -77,18 +77,18 @@ def _kafka(estate: Json, cluster: Json) -> int:
     return 7 + lags + members + streams
 
 
-def _registry(estate: Json, registry: Json) -> int:
-    exporters: int = sum(one["registry"] == registry["id"] for one in estate["exporters"])
-    described = [one for one in estate["catalog"]["entities"] if one["registry"] == registry["id"] and one["businessMetadata"]]
+def _registry(organization: Json, registry: Json) -> int:
+    exporters: int = sum(one["registry"] == registry["id"] for one in organization["exporters"])
+    described = [one for one in organization["catalog"]["entities"] if one["registry"] == registry["id"] and one["businessMetadata"]]
     return 5 + 2 * exporters + (4 + len(described) if registry["package"] == "ADVANCED" else 0)
 
 
-def _flink(estate: Json, environment: str) -> int:
+def _flink(organization: Json, environment: str) -> int:
     calls = 0
-    for resource in estate["credentials"]["flink"][environment]["resources"]:
+    for resource in organization["credentials"]["flink"][environment]["resources"]:
         region = resource.partition("/")[2]
         mine, tables = (
-            [one for one in estate[name] if one["environment"] == environment and f"{one['cloud']}.{one['region']}" == region]
+            [one for one in organization[name] if one["environment"] == environment and f"{one['cloud']}.{one['region']}" == region]
             for name in ("statements", "materialized_tables")
         )
         calls += _pages(len(mine)) + _pages(len(tables)) + sum(one["phase"] == "FAILED" for one in mine)

@@ -13,10 +13,10 @@ import pytest
 from tests.confluent import changes
 from tests.confluent.apis.registry import register
 from tests.confluent.cloud import FAILURES, Cloud, running
-from tests.confluent.estate.build import build, secrets
-from tests.confluent.estate.resources import ANALYTICS, DEV, ORDERS, PAYMENTS, PROD, TEST, WEB
-from tests.confluent.estate.values import Json
 from tests.confluent.minimum_calls import minimum_calls
+from tests.confluent.organization.build import build, secrets
+from tests.confluent.organization.resources import ANALYTICS, DEV, ORDERS, PAYMENTS, PROD, TEST, WEB
+from tests.confluent.organization.values import Json
 from tests.servers.registry import Registry
 
 KAFKA = f"/kafka-rest/{ORDERS}/kafka/v3/clusters/{ORDERS}"
@@ -32,7 +32,7 @@ QUERY: Json = {
 
 
 class Asker:
-    """Asks with the credentials of the estate; `who` names one: `cloud`, `kafka lkc-..`."""
+    """Asks with the credentials of the organization; `who` names one: `cloud`, `kafka lkc-..`."""
 
     def __init__(self, cloud: Cloud) -> None:
         self.cloud = cloud
@@ -40,7 +40,7 @@ class Asker:
 
     def auth(self, who: str) -> tuple[str, str]:
         name, _, id_ = who.partition(" ")
-        held = self.cloud.estate["credentials"][name]
+        held = self.cloud.organization["credentials"][name]
         one = held[id_] if id_ else held
         return one["key"], one["secret"]
 
@@ -76,47 +76,47 @@ def own() -> Iterator[Asker]:
 
 
 def statements(environment: str, region: str) -> str:
-    organization = build()["organization"]["id"]
-    return f"/flink/{region.replace('.', '/')}/sql/v1/organizations/{organization}/environments/{environment}/statements"
+    organization_id = build()["organization"]["id"]
+    return f"/flink/{region.replace('.', '/')}/sql/v1/organizations/{organization_id}/environments/{environment}/statements"
 
 
-def test_the_estate_is_what_was_asked_for():
-    estate = build()
-    sizes = {name: len(told) for name, told in estate.items() if isinstance(told, list)}
+def test_the_organization_has_resources_of_every_kind():
+    organization = build()
+    sizes = {name: len(told) for name, told in organization.items() if isinstance(told, list)}
     assert (sizes["environments"], sizes["kafka_clusters"], sizes["topics"], sizes["connectors"]) == (3, 8, 400, 120)
     assert (sizes["statements"], sizes["consumer_groups"]) == (60, 200)
-    assert sum(len(one["queries"]) for one in estate["ksqldb_clusters"]) == 30
-    assert len({one["config"]["connector.class"] for one in estate["connectors"]}) >= 40
-    assert {one["type"] for one in estate["consumer_groups"]} == {"CLASSIC", "CONSUMER", "SHARE", "STREAMS"}
-    assert {one["schemaType"] for one in estate["subjects"]} == {"AVRO", "PROTOBUF", "JSON"}
-    assert sum(bool(one["columns"]) for one in estate["topics"]) >= 60
+    assert sum(len(one["queries"]) for one in organization["ksqldb_clusters"]) == 30
+    assert len({one["config"]["connector.class"] for one in organization["connectors"]}) >= 40
+    assert {one["type"] for one in organization["consumer_groups"]} == {"CLASSIC", "CONSUMER", "SHARE", "STREAMS"}
+    assert {one["schemaType"] for one in organization["subjects"]} == {"AVRO", "PROTOBUF", "JSON"}
+    assert sum(bool(one["columns"]) for one in organization["topics"]) >= 60
 
 
-def test_the_estate_is_the_same_each_time_and_fits_together():
-    estate = build()
-    assert estate == build()
-    topics = {(one["cluster"], one["topic_name"]) for one in estate["topics"]}
-    told = [one["means"] for name in ("statements", "materialized_tables") for one in estate[name]]
-    told += [query["means"] for one in estate["ksqldb_clusters"] for query in one["queries"]]
+def test_the_organization_is_reproducible_and_consistent():
+    organization = build()
+    assert organization == build()
+    topics = {(one["cluster"], one["topic_name"]) for one in organization["topics"]}
+    told = [one["means"] for name in ("statements", "materialized_tables") for one in organization[name]]
+    told += [query["means"] for one in organization["ksqldb_clusters"] for query in one["queries"]]
     used = {tuple(place) for means in told for place in (*means["reads"], *means["writes"])}
-    used |= {(one["cluster"], flow["topic"]) for one in estate["connectors"] for flow in one["means"]["flows"]}
-    used |= {(one["cluster"], topic) for one in estate["consumer_groups"] for topic in one["means"]["reads"]}
-    used |= {(one["cluster"], one["display_name"]) for one in estate["tableflow_topics"]}
+    used |= {(one["cluster"], flow["topic"]) for one in organization["connectors"] for flow in one["means"]["flows"]}
+    used |= {(one["cluster"], topic) for one in organization["consumer_groups"] for topic in one["means"]["reads"]}
+    used |= {(one["cluster"], one["display_name"]) for one in organization["tableflow_topics"]}
     assert used <= topics
     assert len(topics) == 400
     assert all(re.fullmatch(r"[A-Za-z0-9._-]{1,249}", name) for _, name in topics)
     by_subject: dict[tuple[str, str], set[str]] = {}
-    for one in estate["subjects"]:
+    for one in organization["subjects"]:
         by_subject.setdefault((one["registry"], one["subject"]), set()).add(one["schemaType"])
     assert all(len(kinds) == 1 for kinds in by_subject.values())
 
 
-def test_every_secret_is_long_its_own_and_in_the_estate():
-    estate = build()
-    given = secrets(estate)
+def test_every_secret_is_long_unique_and_used():
+    organization = build()
+    given = secrets(organization)
     assert len(given) == len(set(given)) > 100
     assert min(map(len, given)) >= 40
-    text = json.dumps({name: told for name, told in estate.items() if name != "secrets"})
+    text = json.dumps({name: told for name, told in organization.items() if name != "secrets"})
     assert [one for one in given if one not in text] == []
 
 
@@ -140,7 +140,7 @@ def test_lists_come_in_pages_with_whole_addresses(served: Asker):
     assert len(first["data"]) == 10
     assert first["metadata"]["next"].startswith(f"{served.cloud.url}/iam/v2/api-keys?page_token=")
     every = served.all("/iam/v2/api-keys", "cloud", page_size="7")
-    assert [one["id"] for one in every] == [one["id"] for one in served.cloud.estate["api_keys"]]
+    assert [one["id"] for one in every] == [one["id"] for one in served.cloud.organization["api_keys"]]
     assert "next" not in served.get("/iam/v2/api-keys", params={"page_size": 100}).json()["metadata"]
     for wrong in ({"page_size": 101}, {"page_size": 0}, {"page_token": "x"}):
         assert served.get("/iam/v2/api-keys", params=wrong).status_code == 400
@@ -153,9 +153,11 @@ def test_an_environment_must_be_named(served: Asker):
         assert served.get(path).status_code == 400
         assert served.get(path, params={"environment": "env-none"}).status_code == 403
     found = [
-        one["id"] for env in served.cloud.estate["environments"] for one in served.all("/cmk/v2/clusters", "cloud", environment=env["id"])
+        one["id"]
+        for env in served.cloud.organization["environments"]
+        for one in served.all("/cmk/v2/clusters", "cloud", environment=env["id"])
     ]
-    assert found == [one["id"] for one in served.cloud.estate["kafka_clusters"]]
+    assert found == [one["id"] for one in served.cloud.organization["kafka_clusters"]]
 
 
 def test_addresses_in_answers_can_be_followed(served: Asker):
@@ -173,7 +175,7 @@ def test_addresses_in_answers_can_be_followed(served: Asker):
 def test_topics_are_not_paged(served: Asker):
     told = served.get(f"{KAFKA}/topics", f"kafka {ORDERS}", params={"page_size": 3}).json()
     assert told["metadata"]["next"] is None
-    assert len(told["data"]) == sum(one["cluster"] == ORDERS for one in served.cloud.estate["topics"])
+    assert len(told["data"]) == sum(one["cluster"] == ORDERS for one in served.cloud.organization["topics"])
     configs = served.get(f"{KAFKA}/topics/-/configs", f"kafka {ORDERS}").json()["data"]
     assert {one["topic_name"] for one in configs} == {one["topic_name"] for one in told["data"]}
     assert served.get(f"{KAFKA}/topics/none", f"kafka {ORDERS}").json()["error_code"] == 40403
@@ -181,9 +183,9 @@ def test_topics_are_not_paged(served: Asker):
 
 def test_lag_is_reported_on_dedicated_clusters_only(served: Asker):
     refused = set()
-    for cluster in served.cloud.estate["kafka_clusters"]:
+    for cluster in served.cloud.organization["kafka_clusters"]:
         group = next(
-            one["group_id"] for one in served.cloud.estate["consumer_groups"] if one["cluster"] == cluster["id"] and one["members"]
+            one["group_id"] for one in served.cloud.organization["consumer_groups"] if one["cluster"] == cluster["id"] and one["members"]
         )
         root = f"/kafka-rest/{cluster['id']}/kafka/v3/clusters/{cluster['id']}/consumer-groups/{group}"
         statuses = {served.get(f"{root}/{part}", f"kafka {cluster['id']}").status_code for part in ("lags", "lag-summary")}
@@ -203,9 +205,9 @@ def test_groups_of_each_kind_are_in_their_list(served: Asker):
 
 
 def test_secrets_of_connectors_are_masked(served: Asker):
-    given = set(secrets(served.cloud.estate))
+    given = set(secrets(served.cloud.organization))
     shown = set()
-    for cluster in served.cloud.estate["kafka_clusters"]:
+    for cluster in served.cloud.organization["kafka_clusters"]:
         path = f"/connect/v1/environments/{cluster['environment']}/clusters/{cluster['id']}/connectors"
         names = served.get(path).json()
         told = served.get(path, params={"expand": "info,status,id"}).json()
@@ -226,7 +228,7 @@ def test_statements_are_seen_by_who_submitted_them_or_administers(served: Asker)
     every = served.all(path, f"flink {PROD}")
     mine = served.all(path, f"flink_developer {PROD}")
     assert {one["name"] for one in every} == {
-        one["name"] for one in served.cloud.estate["statements"] if (one["environment"], one["region"]) == (PROD, "us-east-1")
+        one["name"] for one in served.cloud.organization["statements"] if (one["environment"], one["region"]) == (PROD, "us-east-1")
     }
     assert {one["spec"]["principal"] for one in mine} == {"sa-fl1nk0"}
     look = statements("env-s4m8d1", "aws.us-west-2")
@@ -296,7 +298,7 @@ def test_ksqldb_answers_as_its_servers_do(served: Asker):
     ).json()
     ids = [one["id"] for one in told[1]["queryDescriptions"]]
     assert len(ids) == 10
-    assert ids == [one["id"] for one in served.cloud.estate["ksqldb_clusters"][1]["queries"]]
+    assert ids == [one["id"] for one in served.cloud.organization["ksqldb_clusters"][1]["queries"]]
 
 
 @pytest.mark.parametrize(
@@ -327,7 +329,7 @@ def test_metrics_refuse_what_breaks_their_rules(served: Asker, changed: Json, sa
 def test_metrics_count_by_label_and_page_by_page(served: Asker):
     rows = served.query().json()["data"]
     expected: Counter[str] = Counter()
-    for row in served.cloud.estate["metrics"]:
+    for row in served.cloud.organization["metrics"]:
         if row["metric"] == QUERY["aggregations"][0]["metric"] and row["labels"]["resource.kafka.id"] == ORDERS:
             expected[row["labels"]["metric.topic"]] += row["per_minute"] * 60
     assert len(rows) == 2 * len(expected)
@@ -435,21 +437,21 @@ def test_a_list_may_break_off_or_go_in_a_circle(own: Asker):
 
 
 def test_changes_are_visible_at_once_or_later(own: Asker):
-    estate = own.cloud.estate
-    changes.add_topic(estate, ORDERS, "brand-new")
-    changes.delete_topic(estate, ORDERS, "order-events")
+    organization = own.cloud.organization
+    changes.add_topic(organization, ORDERS, "brand-new")
+    changes.delete_topic(organization, ORDERS, "order-events")
     topics = {one["topic_name"] for one in own.get(f"{KAFKA}/topics", f"kafka {ORDERS}").json()["data"]}
     assert "brand-new" in topics
     assert "order-events" not in topics
-    changes.connector_state(estate, ORDERS, "orders-to-s3", "FAILED", "it broke")
-    changes.delete_connector(estate, ORDERS, "shop-cdc")
-    changes.reconfigure(estate, ORDERS, "audit-to-s3", s3__bucket__name="elsewhere")
+    changes.connector_state(organization, ORDERS, "orders-to-s3", "FAILED", "it broke")
+    changes.delete_connector(organization, ORDERS, "shop-cdc")
+    changes.reconfigure(organization, ORDERS, "audit-to-s3", s3__bucket__name="elsewhere")
     told = own.get(CONNECTORS, params={"expand": "info,status,id"}).json()
     assert told["orders-to-s3"]["status"]["connector"] == {"state": "FAILED", "worker_id": "orders-to-s3", "trace": "it broke"}
     assert "shop-cdc" not in told
     assert told["audit-to-s3"]["info"]["config"]["s3.bucket.name"] == "elsewhere"
     own.cloud.clock = clock = Clock()
-    own.cloud.later(60, lambda estate: changes.statement_phase(estate, PROD, "orders-enriched", "STOPPED"))
+    own.cloud.later(60, lambda organization: changes.statement_phase(organization, PROD, "orders-enriched", "STOPPED"))
     path = f"{statements(PROD, 'aws.us-east-1')}/orders-enriched"
     assert own.get(path, f"flink {PROD}").json()["status"]["phase"] == "RUNNING"
     clock.now = 60
@@ -473,9 +475,9 @@ def test_a_real_broker_may_play_a_cluster():
 
 
 def test_a_real_registry_may_tell_schemas(registry: Registry):
-    estate = build()
-    register(estate, "lsrc-s5tag2", registry.url)
-    with running(estate, registries={"lsrc-s5tag2": registry.url}) as cloud:
+    organization = build()
+    register(organization, "lsrc-s5tag2", registry.url)
+    with running(organization, registries={"lsrc-s5tag2": registry.url}) as cloud:
         asker = Asker(cloud)
 
         def get(path: str, **more: Any) -> Any:
@@ -490,10 +492,10 @@ def test_a_real_registry_may_tell_schemas(registry: Registry):
 
 
 def test_two_clusters_share_a_bootstrap_and_names_of_topics():
-    estate = build()
-    bootstraps = {one["id"]: one["kafka_bootstrap_endpoint"] for one in estate["kafka_clusters"]}
+    organization = build()
+    bootstraps = {one["id"]: one["kafka_bootstrap_endpoint"] for one in organization["kafka_clusters"]}
     assert bootstraps[DEV] == bootstraps[TEST]
-    names = {cluster: {one["topic_name"] for one in estate["topics"] if one["cluster"] == cluster} for cluster in (DEV, TEST)}
+    names = {cluster: {one["topic_name"] for one in organization["topics"] if one["cluster"] == cluster} for cluster in (DEV, TEST)}
     assert len(names[DEV] & names[TEST]) > 5
 
 

@@ -1,8 +1,8 @@
-"""The expectation of the estate has what was read out of it by hand."""
+"""The expectation of the organization has what was read out of it by hand."""
 
-from tests.confluent.estate.build import build
 from tests.confluent.expected_edges import expected
 from tests.confluent.handwritten_edges import EDGES, NOT_EDGES, edges
+from tests.confluent.organization.build import build
 
 
 def test_the_expectation_has_every_edge_written_by_hand_and_none_that_is_not_there() -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from tests.confluent.apis import control_plane
 from tests.confluent.apis.messages import Answer, Request, error
-from tests.confluent.estate.values import NOW, Json
+from tests.confluent.organization.values import NOW, Json
 
 if TYPE_CHECKING:
     from tests.confluent.cloud import Cloud
@@ -19,16 +19,16 @@ def answer(cloud: "Cloud", request: Request) -> Answer:  # noqa: PLR0911 - a ret
         return error(405, "only GET")
     match request.parts:
         case ("connect", "v1", "environments", environment, "clusters", cluster, "connectors", *rest):
-            if (environment, cluster) not in {(one["environment"], one["id"]) for one in cloud.estate["kafka_clusters"]}:
+            if (environment, cluster) not in {(one["environment"], one["id"]) for one in cloud.organization["kafka_clusters"]}:
                 return error(403, f"cluster {cluster} is not in {environment}, or not yours")
-            mine = {one["name"]: one for one in cloud.estate["connectors"] if one["cluster"] == cluster}
+            mine = {one["name"]: one for one in cloud.organization["connectors"] if one["cluster"] == cluster}
             if not rest:
                 return _listed(cloud, mine, request.many("expand"))
             if rest[0] not in mine:
                 return Answer(404, {"error": {"code": 404, "message": f"Connector {rest[0]} not found"}})
             return _one(cloud, mine[rest[0]], rest[1:])
         case ("connect", "v1", "environments", _, "clusters", _, "connector-plugins"):
-            return Answer(200, cloud.estate["connector_plugins"])
+            return Answer(200, cloud.organization["connector_plugins"])
         case ("connect", "v1", "custom-connector-plugins", *_):
             return control_plane.answer(cloud, request)
     return error(404, f"no resource at {request.path}")

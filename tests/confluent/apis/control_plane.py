@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tests.confluent.apis.messages import Answer, Request, error, paged
-from tests.confluent.estate.values import Json
+from tests.confluent.organization.values import Json
 
 if TYPE_CHECKING:
     from tests.confluent.cloud import Cloud
@@ -19,14 +19,14 @@ def answer(cloud: "Cloud", request: Request) -> Answer:
     kind, member, told, scoped = found
     if request.method != "GET":
         return error(405, "only GET")
-    every = cloud.estate[member]
+    every = cloud.organization[member]
     if isinstance(every, dict):
         every = [every]
     if scoped:
         environment = request.one("environment") or request.one("spec.environment")
         if not environment:
             return error(400, "the parameter environment is required")
-        if environment not in {one["id"] for one in cloud.estate["environments"]}:
+        if environment not in {one["id"] for one in cloud.organization["environments"]}:
             return error(403, f"environment {environment} is not there, or not yours")
         every = [one for one in every if one["environment"] == environment]
     items = [{"api_version": kind.split()[0], "kind": kind.split()[1], **told(cloud, one)} for one in every]
@@ -38,7 +38,7 @@ def answer(cloud: "Cloud", request: Request) -> Answer:
 
 def about(cloud: "Cloud", path: str, one: Json, *within: str) -> Json:
     """The id and the metadata of an object; `within` are the parts of its resource name."""
-    name = "/".join([f"crn://confluent.cloud/organization={cloud.estate['organization']['id']}", *within])
+    name = "/".join([f"crn://confluent.cloud/organization={cloud.organization['organization']['id']}", *within])
     created = one.get("created_at", "2025-01-01T00:00:00.000000Z")
     metadata = {"self": f"{cloud.url}/{path}/{one['id']}", "resource_name": name, "created_at": created, "updated_at": created}
     return {"id": one["id"], "metadata": metadata}
@@ -186,4 +186,4 @@ LISTS: dict[str, tuple[str, str, Callable[["Cloud", Any], Json], bool]] = {
     "usm/v1/kafka-clusters": ("usm/v1 KafkaCluster", "usm_kafka_clusters", _registered("usm/v1/kafka-clusters"), True),
     "connect/v1/custom-connector-plugins": ("connect/v1 CustomConnectorPlugin", "custom_connector_plugins", _custom_plugin, False),
 }
-"""Path of a list to its kind, the estate's member, what is told of each entry, and whether it is that of an environment."""
+"""Path of a list to its kind, the organization's member, the function that makes an entry, and whether it is that of an environment."""

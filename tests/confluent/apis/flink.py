@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tests.confluent.apis.messages import Answer, Request, error, paged
-from tests.confluent.estate.values import NOW, Json
+from tests.confluent.organization.values import NOW, Json
 
 if TYPE_CHECKING:
     from tests.confluent.cloud import Cloud
@@ -15,9 +15,9 @@ def answer(cloud: "Cloud", request: Request) -> Answer:  # noqa: PLR0911 - a ret
     if request.method != "GET":
         return error(405, "only GET")
     match rest:
-        case ["sql", "v1", "organizations", organization, "environments", environment, *rest] if rest:
-            if organization != cloud.estate["organization"]["id"]:
-                return error(404, f"organization {organization} is not there")
+        case ["sql", "v1", "organizations", organization_id, "environments", environment, *rest] if rest:
+            if organization_id != cloud.organization["organization"]["id"]:
+                return error(404, f"organization {organization_id} is not there")
             if f"{environment}/{place}.{region}" not in request.credential["resources"]:
                 return error(403, f"this key is not one of {environment} in {place}.{region}")
             base = f"{cloud.url}/flink/{place}/{region}"
@@ -35,7 +35,7 @@ def answer(cloud: "Cloud", request: Request) -> Answer:  # noqa: PLR0911 - a ret
 
 
 def _within(cloud: "Cloud", member: str, here: Json) -> list[Json]:
-    return [one for one in cloud.estate[member] if all(one[key] == value for key, value in here.items())]
+    return [one for one in cloud.organization[member] if all(one[key] == value for key, value in here.items())]
 
 
 def _statements(cloud: "Cloud", request: Request, base: str, here: Json, rest: list[str]) -> Answer:
@@ -60,8 +60,8 @@ def _statements(cloud: "Cloud", request: Request, base: str, here: Json, rest: l
 
 
 def _statement(cloud: "Cloud", base: str, one: Json) -> Json:
-    organization, environment = cloud.estate["organization"]["id"], one["environment"]
-    path = f"{base}/sql/v1/organizations/{organization}/environments/{environment}/statements/{one['name']}"
+    organization_id, environment = cloud.organization["organization"]["id"], one["environment"]
+    path = f"{base}/sql/v1/organizations/{organization_id}/environments/{environment}/statements/{one['name']}"
     metadata = {"self": path, "created_at": one["created_at"], "updated_at": one["updated_at"], "uid": one["uid"], "resource_version": "7"}
     status: Json = {
         "phase": one["phase"],
@@ -78,7 +78,7 @@ def _statement(cloud: "Cloud", base: str, one: Json) -> Json:
         "kind": "Statement",
         "metadata": {**metadata, "labels": one["labels"]},
         "name": one["name"],
-        "organization_id": organization,
+        "organization_id": organization_id,
         "environment_id": environment,
         "spec": {key: one[key] for key in ("statement", "properties", "compute_pool_id", "principal", "stopped")},
         "status": status,
@@ -86,8 +86,8 @@ def _statement(cloud: "Cloud", base: str, one: Json) -> Json:
 
 
 def _table(cloud: "Cloud", base: str, one: Json) -> Json:
-    organization, environment = cloud.estate["organization"]["id"], one["environment"]
-    where = f"{base}/sql/v1/organizations/{organization}/environments/{environment}/databases/{one['cluster']}"
+    organization_id, environment = cloud.organization["organization"]["id"], one["environment"]
+    where = f"{base}/sql/v1/organizations/{organization_id}/environments/{environment}/databases/{one['cluster']}"
     metadata = {"self": f"{where}/materialized-tables/{one['name']}", "created_at": one["created_at"], "updated_at": one["created_at"]}
     created = f"CREATE OR ALTER MATERIALIZED TABLE `{one['name']}` AS {one['query']}"
     return {
@@ -95,7 +95,7 @@ def _table(cloud: "Cloud", base: str, one: Json) -> Json:
         "kind": "MaterializedTable",
         "metadata": {**metadata, "uid": one["uid"], "labels": {}},
         "name": one["name"],
-        "organization_id": organization,
+        "organization_id": organization_id,
         "environment_id": environment,
         "spec": {
             "kafka_cluster_id": one["cluster"],

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tests.confluent.apis.messages import Answer, Request, error
-from tests.confluent.estate.values import Json
+from tests.confluent.organization.values import Json
 
 if TYPE_CHECKING:
     from tests.confluent.cloud import Cloud
@@ -44,7 +44,7 @@ class Rest:
         return error(404, "HTTP 404 Not Found", "kafka", 404)
 
     def _mine(self, member: str) -> list[Json]:
-        return [one for one in self.cloud.estate[member] if one["cluster"] == self.id]
+        return [one for one in self.cloud.organization[member] if one["cluster"] == self.id]
 
     def _told(self, kind: str, path: str, **more: object) -> Json:
         name = f"crn:///kafka={self.id}" + "".join(f"/{part}" for part in path.split("/") if part)
@@ -315,7 +315,7 @@ class Rest:
 def answer(cloud: "Cloud", request: Request) -> Answer:
     """A request below `kafka-rest/{lkc}`; the cluster's id is in its path again."""
     id_, *rest = request.parts
-    cluster = next((one for one in cloud.estate["kafka_clusters"] if one["id"] == id_), None)
+    cluster = next((one for one in cloud.organization["kafka_clusters"] if one["id"] == id_), None)
     if cluster is None or rest[:4] != ["kafka", "v3", "clusters", id_]:
         return error(404, "Cluster not found.", "kafka", 40401)
     if request.method != "GET":

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tests.confluent.apis.messages import Answer, Request, error
-from tests.confluent.estate.values import Json
+from tests.confluent.organization.values import Json
 from tests.sources.http import Request as Plain
 from tests.sources.ksqldb.server import Ksql, Query, Relation, column
 
@@ -17,7 +17,7 @@ STATES = {"RUNNING": "RUNNING", "PAUSED": "PAUSED", "ERROR": "ERROR"}
 def answer(cloud: "Cloud", request: Request) -> Answer:
     """A request below `ksql/{lksqlc}`."""
     id_, *rest = request.parts
-    cluster = next((one for one in cloud.estate["ksqldb_clusters"] if one["id"] == id_), None)
+    cluster = next((one for one in cloud.organization["ksqldb_clusters"] if one["id"] == id_), None)
     if cluster is None:
         return error(404, "HTTP 404 Not Found", "ksqldb")
     said = server(cluster)(

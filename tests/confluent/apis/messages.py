@@ -5,7 +5,7 @@ import hashlib
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from tests.confluent.estate.values import Json
+from tests.confluent.organization.values import Json
 
 
 class Request(NamedTuple):

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.confluent.apis.messages import Answer, Request, error
-from tests.confluent.estate.values import Json
+from tests.confluent.organization.values import Json
 
 if TYPE_CHECKING:
     from tests.confluent.cloud import Cloud
@@ -51,7 +51,7 @@ def answer(cloud: "Cloud", request: Request) -> Answer:
         case ("POST", ("attributes",)):
             return _refusing(lambda: _attributes(cloud, request))
         case ("GET", ("descriptors", "metrics")):
-            return _page(request, [_descriptor(cloud, name) for name in sorted({row["metric"] for row in cloud.estate["metrics"]})])
+            return _page(request, [_descriptor(cloud, name) for name in sorted({row["metric"] for row in cloud.organization["metrics"]})])
         case ("GET", ("descriptors", "resources")):
             told = [
                 {"type": kind, "description": kind, "labels": [{"key": name, "description": "", "exportable": True} for name in names]}
@@ -83,7 +83,7 @@ def _page(request: Request, items: list[Json]) -> Answer:
 
 
 def _descriptor(cloud: "Cloud", name: str) -> Json:
-    labels = sorted({label for row in cloud.estate["metrics"] if row["metric"] == name for label in row["labels"]})
+    labels = sorted({label for row in cloud.organization["metrics"] if row["metric"] == name for label in row["labels"]})
     resources = [kind for kind, ids in RESOURCES.items() if f"resource.{ids[0]}" in labels]
     kind = "GAUGE_INT64" if name.rpartition("/")[2] in GAUGES else "COUNTER_INT64"
     own = [{"key": label.removeprefix("metric."), "description": "", "exportable": True} for label in labels if label.startswith("metric.")]
@@ -115,7 +115,7 @@ def _query(cloud: "Cloud", request: Request) -> Answer:
     grouped = body.get("group_by") or []
     if unknown := sorted(set(grouped) - labels):
         raise Refused(f"group_by: {unknown[0]} is no label of this metric")
-    intervals = [_interval(text, cloud.estate["now"]) for text in body.get("intervals") or []]
+    intervals = [_interval(text, cloud.organization["now"]) for text in body.get("intervals") or []]
     if not intervals:
         raise Refused("an interval is needed")
     longest = LONGEST[granularity]
@@ -127,7 +127,7 @@ def _query(cloud: "Cloud", request: Request) -> Answer:
 
 def _rows(cloud: "Cloud", metric: str) -> tuple[list[Json], set[str]]:
     """The rows of a metric, and the labels that they have."""
-    rows = [row for row in cloud.estate["metrics"] if row["metric"] == metric]
+    rows = [row for row in cloud.organization["metrics"] if row["metric"] == metric]
     if not rows:
         raise Refused(f"there is no metric {metric}")
     return rows, {label for row in rows for label in row["labels"]}

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import httpx
 
 from tests.confluent.apis.messages import Answer, Request, error
-from tests.confluent.estate.values import Json
+from tests.confluent.organization.values import Json
 from tests.sources.http import Request as Plain
 from tests.sources.registry.confluent import Confluent, Version
 
@@ -22,7 +22,7 @@ MOST_FOUND = 500
 def answer(cloud: "Cloud", request: Request) -> Answer:
     """A request below `registry/{lsrc}`."""
     id_, *rest = request.parts
-    registry = next((one for one in cloud.estate["schema_registries"] if one["id"] == id_), None)
+    registry = next((one for one in cloud.organization["schema_registries"] if one["id"] == id_), None)
     if registry is None:
         return error(404, "HTTP 404 Not Found", "registry", 404)
     if request.method != "GET":
@@ -50,9 +50,9 @@ def _version(one: Json) -> Version:
     return Version(one["subject"], one["version"], one["id"], one["schema"], more, one["deleted"])
 
 
-def register(estate: Json, id_: str, url: str) -> None:
+def register(organization: Json, id_: str, url: str) -> None:
     """Gives the subjects of a registry, outside of contexts, to a real one, and takes on the ids that it gives."""
-    mine = [one for one in estate["subjects"] if one["registry"] == id_ and not one["deleted"] and not one["subject"].startswith(":")]
+    mine = [one for one in organization["subjects"] if one["registry"] == id_ and not one["deleted"] and not one["subject"].startswith(":")]
     with httpx.Client(timeout=60) as client:
         for one in sorted(mine, key=lambda one: (len(one["references"]), one["version"], one["id"])):
             body = {"schema": one["schema"], "schemaType": one["schemaType"], "references": one["references"]}
@@ -74,7 +74,7 @@ def _real(url: str, request: Request, rest: list[str]) -> Answer | None:
 def _subjects(cloud: "Cloud", id_: str, request: Request, rest: list[str]) -> Answer:
     if id_ in cloud.registries and (real := _real(cloud.registries[id_], request, rest)):
         return real
-    mine = [one for one in cloud.estate["subjects"] if one["registry"] == id_]
+    mine = [one for one in cloud.organization["subjects"] if one["registry"] == id_]
     match rest:
         case ["clusterconfig"]:
             return Answer(200, {"maxSchemas": 20000, "maxRequestsPerSec": 75}, TYPE)
@@ -104,7 +104,7 @@ def _by_id(mine: list[Json], number: str, part: list[str]) -> Answer:
 
 
 def _exporters(cloud: "Cloud", id_: str, rest: list[str]) -> Answer:
-    mine = {one["name"]: one for one in cloud.estate["exporters"] if one["registry"] == id_}
+    mine = {one["name"]: one for one in cloud.organization["exporters"] if one["registry"] == id_}
     if not rest:
         return Answer(200, sorted(mine), TYPE)
     if rest[0] not in mine:
@@ -129,7 +129,7 @@ class Catalog:
 
     def __init__(self, cloud: "Cloud", registry: Json) -> None:
         self.cloud, self.registry = cloud, registry
-        self.known = cloud.estate["catalog"]
+        self.known = cloud.organization["catalog"]
 
     def answer(self, request: Request) -> Answer:  # noqa: PLR0911 - a return for each path
         """A request below `catalog/v1`."""
@@ -164,10 +164,10 @@ class Catalog:
         """Entities with what is said of them, and topics of which nothing is said."""
         told = [one for one in self.known["entities"] if one["registry"] == self.registry["id"]]
         named = {one["attributes"]["qualifiedName"] for one in told}
-        clusters = {one["id"] for one in self.cloud.estate["kafka_clusters"] if one["environment"] == self.registry["environment"]}
+        clusters = {one["id"] for one in self.cloud.organization["kafka_clusters"] if one["environment"] == self.registry["environment"]}
         topics = [
             (one, f"{self.registry['id']}:{one['cluster']}:{one['topic_name']}")
-            for one in self.cloud.estate["topics"]
+            for one in self.cloud.organization["topics"]
             if one["cluster"] in clusters
         ]
         plain = [

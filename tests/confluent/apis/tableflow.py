@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from tests.confluent.apis.control_plane import about, reference
 from tests.confluent.apis.messages import Answer, Request, error, paged
-from tests.confluent.estate.values import Json
+from tests.confluent.organization.values import Json
 
 if TYPE_CHECKING:
     from tests.confluent.cloud import Cloud
@@ -29,7 +29,7 @@ def answer(cloud: "Cloud", request: Request) -> Answer:
         "tableflow-topics": ("tableflow_topics", _topic, "TableflowTopic"),
         "catalog-integrations": ("catalog_integrations", _integration, "CatalogIntegration"),
     }[kind]
-    mine = [one for one in cloud.estate[member] if (one["environment"], one["cluster"]) == (environment, cluster)]
+    mine = [one for one in cloud.organization[member] if (one["environment"], one["cluster"]) == (environment, cluster)]
     if not rest:
         return paged(cloud.url, request, f"tableflow/v1 {named}", [told(cloud, one) for one in mine])
     one = next((one for one in mine if rest[0] in (one.get("id"), one["display_name"])), None)

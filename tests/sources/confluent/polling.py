@@ -27,7 +27,7 @@ class Polling:
 
     def __init__(self, server: Standin, planes: Callable[[PlaneContext], Planes], around: SharedMetadata, **settings: Any) -> None:
         self.server, self.planes, self.shared, self.now_us = server, planes, around, T0
-        self.estate = Organization(
+        self.observed = Organization(
             "org",
             (Environment(ENV, "production"),),
             (KafkaCluster(LKC, ENV, "orders", "Dedicated", "aws", "eu-west-1", server.url, "pkc-1.example.org:9092"),),
@@ -37,12 +37,12 @@ class Polling:
         told = {"url": server.url, "timeout_s": 1, "cloud": key, "ksqldb": {"*": key}, "tableflow": {"*": key}, **settings}
         self.settings = ConfluentSettings.model_validate(told)
         self.clients = Clients(self.settings)
-        self.whole = self.estate
+        self.organization = self.observed
         self.snapshot: Any = None
 
     @property
     def plane(self) -> AnyPlane:
-        (plane,) = self.planes(PlaneContext(self.estate, self.whole, self.clients, self.settings))
+        (plane,) = self.planes(PlaneContext(self.observed, self.organization, self.clients, self.settings))
         return plane
 
     def poll(self, minutes: int = 5) -> Observation:

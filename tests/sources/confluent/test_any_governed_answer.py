@@ -5,9 +5,9 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.confluent.estate.build import build
+from tests.confluent.organization.build import build
 from tests.published import faults
-from tests.sources.confluent.flink.stand_in import of_estate
+from tests.sources.confluent.flink.stand_in import flink_region
 from tests.sources.confluent.flink.test_flink import KEY_OF_FLINK, NOW, WHOLE
 from tests.sources.http import Reply, Request, Standin, standing
 
@@ -27,8 +27,8 @@ VALUES = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "
 ANY = st.recursive(
     VALUES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "type", "data"]), inner), max_leaves=6
 )
-STATEMENTS = list(of_estate(build(), "env-p9k2x7", "aws", "us-east-1").statements.values())[:6]
-TABLES = list(of_estate(build(), "env-p9k2x7", "aws", "us-east-1").tables.values())
+STATEMENTS = list(flink_region(build(), "env-p9k2x7", "aws", "us-east-1").statements.values())[:6]
+TABLES = list(flink_region(build(), "env-p9k2x7", "aws", "us-east-1").tables.values())
 ENTITY = {
     "typeName": "kafka_topic",
     "attributes": {"name": "t", "qualifiedName": "lsrc-1:lkc-1:t", "owner": "o", "description": "d"},
@@ -85,14 +85,14 @@ def test_any_answer_of_a_registry(entities: Any, business: Any, names: Any, expo
         return Reply(200, business if parts[0] == "catalog" else entities)
 
     with standing(Standin(api)) as server:
-        estate = Organization(
+        organization = Organization(
             "o",
             (Environment("env-1", "p", "ADVANCED"),),
             (KafkaCluster("lkc-1", "env-1", "c"),),
             (SchemaRegistry("lsrc-1", "env-1", server.url),),
         )
         asked = ConfluentSettings(registry={"*": KEY_OF_FLINK.model_copy(update={"secret": "${env:HOME}"})})
-        around = PlaneContext(estate, estate, Clients(asked), asked)
+        around = PlaneContext(organization, organization, Clients(asked), asked)
         for module in (catalog, registry, schema_links):
             (plane,) = module.planes(around)
             try:

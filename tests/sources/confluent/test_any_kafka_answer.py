@@ -80,11 +80,11 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 def plane_of(case: str, clients: Clients) -> AnyPlane:
     planes, _ = CASES[case]
-    estate = Organization("org", kafka_clusters=(KafkaCluster(LKC, ENV, "orders", "Dedicated", url="https://cluster"),))
+    organization = Organization("org", kafka_clusters=(KafkaCluster(LKC, ENV, "orders", "Dedicated", url="https://cluster"),))
     key = {"key": "KEY", "secret": "${env:SECRET}"}
     told = ConfluentSettings.model_validate({"kafka": {"*": key}, "groups_by": "rest"})
     fake: Any = clients
-    (plane,) = planes(PlaneContext(estate, estate, fake, told))
+    (plane,) = planes(PlaneContext(organization, organization, fake, told))
     return plane
 
 

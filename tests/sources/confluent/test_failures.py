@@ -1,4 +1,4 @@
-"""Planes of one cluster of the estate fail in each way: the events of the others are complete, nothing is gone, and they recover."""
+"""Planes of one cluster of the organization fail in each way: the events of the others are complete, nothing is gone, and they recover."""
 
 import json
 from collections import Counter
@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import pytest
 from tests.confluent.cloud import Cloud
-from tests.confluent.estate.resources import ORDERS, PROD
 from tests.confluent.expected_edges import Edge
+from tests.confluent.organization.resources import ORDERS, PROD
 from tests.sources.confluent.graph import Graph, exported, stored, system
 
 from lineage_bridge.openlineage.event_builder import encode

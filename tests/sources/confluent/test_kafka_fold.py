@@ -50,12 +50,12 @@ def test_a_topic_its_mirror_and_who_reads_it(graph: Server, monkeypatch: pytest.
     key = {"kafka": {"*": {"key": "KEY", "secret": "${env:SECRET}"}}, "groups_by": "rest"}
     api, snapshots = Api(), dict[str, Any]()
     with polling(api, every, NO_METADATA, **key) as made:
-        whole = Organization(kafka_clusters=(*made.estate.kafka_clusters, test_cluster_links.OTHER))
+        whole = Organization(kafka_clusters=(*made.observed.kafka_clusters, test_cluster_links.OTHER))
 
         def poll(minutes: int) -> list[bytes]:
             told: list[bytes] = []
             known = [NO_METADATA]
-            for plane in every(PlaneContext(made.estate, whole, made.clients, made.settings)):
+            for plane in every(PlaneContext(made.observed, whole, made.clients, made.settings)):
                 now_us = made.now_us + minutes * 60_000_000
                 before = snapshots.get(plane.key)
                 seen = plane.translate(plane.fetch(before, now_us), before, merge_metadata(known), now_us)

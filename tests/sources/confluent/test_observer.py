@@ -68,7 +68,7 @@ class Scripted(Plane[tuple[str, ...]]):
     def fetch(self, before: Snapshot | None, now_us: int) -> tuple[str, ...]:  # noqa: ARG002  # a script needs neither
         self.org.holding.wait(10)
         assert self.settings.cloud is not None
-        self.clients.gate(self.settings.cloud, "cloud").acquire()
+        self.clients.rate_limiter(self.settings.cloud, "cloud").acquire()
         self.org.asked.append(self.key)
         answer = self.org.answers[self.key]
         if isinstance(answer, Exception):
@@ -240,11 +240,11 @@ def test_a_stop_ends_waiting_and_says_what_was_skipped(observer: ConfluentObserv
     assert len(told) == len(KEYS)
 
 
-def test_another_organization_is_not_the_same_estate(observer: ConfluentObserver) -> None:
+def test_a_key_of_another_organization_is_refused(observer: ConfluentObserver) -> None:
     first = observer.observe(None, NO_METADATA, NOW)
-    estate = {**first.snapshot["estate"], "organization": "o-2"}
+    other = {**first.snapshot["estate"], "organization": "o-2"}
     with pytest.raises(SourceError, match="another organization"):
-        observer.observe({**first.snapshot, "estate": estate}, NO_METADATA, NOW)
+        observer.observe({**first.snapshot, "estate": other}, NO_METADATA, NOW)
 
 
 def test_a_test_tries_every_plane(observer: ConfluentObserver, org: Org) -> None:

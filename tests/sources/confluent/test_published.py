@@ -1,4 +1,4 @@
-"""Every facet of our own that an extraction of the whole estate tells is as it is published."""
+"""Every facet of our own that an extraction of the whole organization tells is as it is published."""
 
 from collections import defaultdict
 

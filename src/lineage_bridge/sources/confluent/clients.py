@@ -21,7 +21,7 @@ class Clients:
 
     def __init__(self, settings: ConfluentSettings) -> None:
         self.settings = settings
-        self._gates: dict[tuple[str, str], RateLimiter] = {}
+        self._limiters: dict[tuple[str, str], RateLimiter] = {}
         self._clients: dict[tuple[str, str, str], HttpClient] = {}
         self._trust: TlsContext | None = None
         self._lock = threading.Lock()
@@ -31,21 +31,21 @@ class Clients:
         """From now on, setting `stop` ends all waiting and sending."""
         with self._lock:
             self._stop = stop
-            for gate in self._gates.values():
-                gate.stop = stop
+            for limiter in self._limiters.values():
+                limiter.stop = stop
 
     def http(self, user: str, url: str, credential: Credential, limit: str, headers: dict[str, str] | None = None) -> HttpClient:
-        """The client with which `user` (a plane's key) asks `url`. `limit` names the rate limit that counts its calls (cloud, metrics)."""
-        client, gate = (user, url, credential.key), (limit, credential.key)
+        """The client that `user` (a plane's key) calls `url` with. `limit` names the rate limit that counts its calls (cloud, metrics)."""
+        client_key, limiter_key = (user, url, credential.key), (limit, credential.key)
         with self._lock:
-            if gate not in self._gates:
-                self._gates[gate] = RateLimiter()
-                self._gates[gate].stop = self._stop
-            if client not in self._clients:
+            if limiter_key not in self._limiters:
+                self._limiters[limiter_key] = RateLimiter()
+                self._limiters[limiter_key].stop = self._stop
+            if client_key not in self._clients:
                 access = self.access(url, credential)
                 self._trust = self._trust or TlsContext(access)
-                self._clients[client] = HttpClient(access, headers, self._gates[gate], self._trust)
-            return self._clients[client]
+                self._clients[client_key] = HttpClient(access, headers, self._limiters[limiter_key], self._trust)
+            return self._clients[client_key]
 
     def control_plane(self) -> HttpClient:
         """The client that lists environments and clusters. Raises SourceError without a Cloud API key."""
@@ -53,12 +53,12 @@ class Clients:
             raise SourceError("no Cloud API key is set, so environments cannot be listed", "set cloud = {key, secret}")
         return self.http(DISCOVERY, self.settings.url, self.settings.cloud, "cloud")
 
-    def gate(self, credential: Credential, limit: str) -> RateLimiter:
+    def rate_limiter(self, credential: Credential, limit: str) -> RateLimiter:
         """The rate limiter for calls with this key under this limit."""
         with self._lock:
-            gate = self._gates.setdefault((limit, credential.key), RateLimiter())
-            gate.stop = self._stop
-            return gate
+            limiter = self._limiters.setdefault((limit, credential.key), RateLimiter())
+            limiter.stop = self._stop
+            return limiter
 
     def access(self, url: str, credential: Credential) -> HttpSettings:
         """The HTTP settings for a system at `url` and a credential."""

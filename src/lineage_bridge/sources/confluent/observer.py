@@ -53,7 +53,7 @@ class ConfluentObserver(StepwiseObserver[ConfluentSettings]):
     def steps(
         self,
         before: Snapshot | None,
-        around: SharedMetadata,
+        shared: SharedMetadata,
         now_us: int,
         *,
         only: Selection = EVERYTHING,
@@ -63,7 +63,7 @@ class ConfluentObserver(StepwiseObserver[ConfluentSettings]):
     ) -> Iterator[PlaneStep]:
         """Poll once, plane by plane; see StepwiseObserver."""
         self.clients.start_poll(stop or threading.Event())
-        poll = OrganizationPoll(self.name, self.clients, self._planes, before or {}, around, now_us, only)
+        poll = OrganizationPoll(self.name, self.clients, self._planes, before or {}, shared, now_us, only)
         yield poll.discover()
         yield from poll.steps(frozenset(done), on_progress)
 

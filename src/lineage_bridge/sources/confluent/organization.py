@@ -100,7 +100,7 @@ class Organization(msgspec.Struct, frozen=True):
 
     @property
     def flink_regions(self) -> tuple[tuple[str, str, str], ...]:
-        """Environment, cloud and region of all compute pools, each once: the places where Flink statements may run."""
+        """Environment, cloud and region of all compute pools, each once: where Flink statements can run."""
         return tuple(sorted({(pool.environment, pool.cloud, pool.region) for pool in self.compute_pools}))
 
     @property

@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import Producer
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.confluent.estate.build import build
+from tests.confluent.organization.build import build
 from tests.published import faults
 from tests.servers.broker import Kafka
 from tests.sources.http import Reply, Request, Standin, standing
@@ -40,7 +40,7 @@ HOUR = 3_600_000_000
 NOW = 1_795_000_000_000_000
 ROOT = "crn://confluent.cloud/organization=o-1/environment=env-1"
 SPACE = "confluent://env-1/lkc-1"
-ESTATE = Organization(kafka_clusters=(KafkaCluster("lkc-1", "env-1", "one"),), registries=(SchemaRegistry("lsrc-1", "env-1", ""),))
+ORGANIZATION = Organization(kafka_clusters=(KafkaCluster("lkc-1", "env-1", "one"),), registries=(SchemaRegistry("lsrc-1", "env-1", ""),))
 KNOWN = SharedMetadata(
     clusters=(ClusterMetadata("lkc-1", SPACE, topics=frozenset({"orders", "bills"})),),
     schemas={((SPACE, "orders"), VALUE): TopicSchema((), "orders-value version 3, id 17")},
@@ -74,7 +74,7 @@ def produced(client: str, minute: float = 0, *, granted: bool = True) -> bytes:
 
 def plane(**more: Any) -> AuditPlane:
     settings = ConfluentSettings(cloud={"key": "K", "secret": "${env:CLOUD_SECRET}"}, timeout_s=20, **more)  # type: ignore[arg-type]
-    (made,) = planes(PlaneContext(ESTATE, ESTATE, Clients(settings), settings))
+    (made,) = planes(PlaneContext(ORGANIZATION, ORGANIZATION, Clients(settings), settings))
     assert isinstance(made, AuditPlane)
     return made
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.confluent.cloud import Cloud, running
-from tests.confluent.estate.resources import ANALYTICS, ORDERS, PAYMENTS, PROD
+from tests.confluent.organization.resources import ANALYTICS, ORDERS, PAYMENTS, PROD
 from tests.published import faults
 
 from lineage_bridge.errors import SourceError
@@ -25,19 +25,19 @@ SPACE, LSRC = f"confluent://{PROD}/{ORDERS}", "lsrc-p7rod1"
 
 
 class Polling:
-    """The catalogs of the estate, polled again and again."""
+    """The catalogs of the organization, polled again and again."""
 
     def __init__(self, cloud: Cloud) -> None:
         self.cloud, self.now_us = cloud, NOW
-        told = cloud.estate
-        estate = Organization(
+        told = cloud.organization
+        organization = Organization(
             "org",
             tuple(Environment(one["id"], one["display_name"], one["stream_governance_config"]["package"]) for one in told["environments"]),
             tuple(KafkaCluster(one["id"], one["environment"], one["display_name"]) for one in told["kafka_clusters"]),
             tuple(SchemaRegistry(one["id"], one["environment"], f"{cloud.url}/registry/{one['id']}") for one in told["schema_registries"]),
         )
         settings = ConfluentSettings.model_validate({**cloud.settings(), "timeout_s": 1})
-        self.around = PlaneContext(estate, estate, Clients(settings), settings)
+        self.around = PlaneContext(organization, organization, Clients(settings), settings)
         self.last: dict[str, Observation] = {}
 
     def plane(self, environment: str = PROD) -> CatalogPlane:
@@ -58,7 +58,7 @@ class Polling:
 
     def entity(self, name: str) -> Json:
         (found,) = (
-            one for one in self.cloud.estate["catalog"]["entities"] if one["attributes"]["name"] == name and one["registry"] == LSRC
+            one for one in self.cloud.organization["catalog"]["entities"] if one["attributes"]["name"] == name and one["registry"] == LSRC
         )
         told: Json = found
         return told
@@ -93,7 +93,7 @@ def test_what_it_shares_with_other_planes(polling: Polling) -> None:
     polling.poll()
     known = polling.plane().shared_metadata(json.loads(json.dumps(polling.last[PROD].snapshot)))
     assert known.tags[(f"confluent://{PROD}/{PAYMENTS}", "cards")] == {"PCI", "PII"}
-    subject = next(one for one in polling.cloud.estate["subjects"] if one["subject"] == "users-value" and one["registry"] == LSRC)
+    subject = next(one for one in polling.cloud.organization["subjects"] if one["subject"] == "users-value" and one["registry"] == LSRC)
     assert known.tags[(f"confluent://{PROD}/{LSRC}", f".:{subject['id']}:com.acme.UsersValue.email")] == {"PII"}
     assert (SPACE, "orders") in known.described
     assert (SPACE, "customers") not in known.described
@@ -112,9 +112,9 @@ def test_only_changes_and_removals_are_reported(polling: Polling) -> None:
     }
     assert told["customers"]["tags"]["_deleted"]
     assert told["payments"]["confluent_business_metadata"]["_deleted"]
-    entities = polling.cloud.estate["catalog"]["entities"]
+    entities = polling.cloud.organization["catalog"]["entities"]
     entities.remove(polling.entity("cards"))
-    topics = polling.cloud.estate["topics"]
+    topics = polling.cloud.organization["topics"]
     topics[:] = [one for one in topics if one["topic_name"] != "cards"]
     assert {name: sorted(facets) for name, facets in polling.told().items()} == {"cards": ["ownership", "tags"]}
 
@@ -169,7 +169,7 @@ def test_connectors_and_an_owner_that_is_an_address(polling: Polling) -> None:
         "classificationNames": ["gold"],
         "businessMetadata": {},
     }
-    polling.cloud.estate["catalog"]["entities"].append(entity)
+    polling.cloud.organization["catalog"]["entities"].append(entity)
     polling.entity("orders")["attributes"]["owner"] = "anna@acme.example"
     events = polling.poll().events
     (job,) = (event["job"] for event in events if "job" in event)

@@ -57,7 +57,7 @@ def api() -> Api:
 def cluster(api: Api, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("SECRET", "hunter2-in-clear")
     with polling(api, planes, NO_METADATA, kafka={"*": {"key": "KEY", "secret": "${env:SECRET}"}}) as made:
-        made.whole = Organization(kafka_clusters=(*made.estate.kafka_clusters, OTHER))
+        made.organization = Organization(kafka_clusters=(*made.observed.kafka_clusters, OTHER))
         yield made
 
 

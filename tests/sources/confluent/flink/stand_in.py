@@ -1,4 +1,4 @@
-"""A stand-in for the Flink API of one region, filled from the estate, and the estate's schemas as shared metadata."""
+"""A stand-in for the Flink API of one region, filled from the stand-in's organization, and its schemas as shared metadata."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,11 +51,11 @@ class Flink:
         return self.statements[name]
 
 
-def of_estate(estate: Json, environment: str, cloud: str, region: str) -> Flink:
-    """The statements and tables of a region of the estate."""
+def flink_region(organization: Json, environment: str, cloud: str, region: str) -> Flink:
+    """The statements and tables of a region of the organization."""
     here = (environment, cloud, region)
     flink = Flink()
-    for one in estate["statements"]:
+    for one in organization["statements"]:
         if (one["environment"], one["cloud"], one["region"]) == here:
             flink.statements[one["name"]] = {
                 "name": one["name"],
@@ -64,7 +64,7 @@ def of_estate(estate: Json, environment: str, cloud: str, region: str) -> Flink:
                 "status": {key: one[key] for key in ("phase", "detail", "traits", "latest_offsets")},
             }
             flink.exceptions[one["name"]] = one["exceptions"]
-    for one in estate["materialized_tables"]:
+    for one in organization["materialized_tables"]:
         if (one["environment"], one["cloud"], one["region"]) == here:
             spec = {key: one[key] for key in ("query", "columns", "stopped", "principal", "compute_pool_id")}
             flink.tables[one["name"]] = {
@@ -76,25 +76,25 @@ def of_estate(estate: Json, environment: str, cloud: str, region: str) -> Flink:
     return flink
 
 
-def discovered(estate: Json) -> Organization:
-    """The estate as discovery has it, as far as Flink needs it."""
+def discovered(organization: Json) -> Organization:
+    """The organization as discovery has it, as far as Flink needs it."""
     return Organization(
-        estate["organization"]["id"],
-        tuple(Environment(one["id"], one["display_name"]) for one in estate["environments"]),
-        tuple(KafkaCluster(one["id"], one["environment"], one["display_name"]) for one in estate["kafka_clusters"]),
+        organization["organization"]["id"],
+        tuple(Environment(one["id"], one["display_name"]) for one in organization["environments"]),
+        tuple(KafkaCluster(one["id"], one["environment"], one["display_name"]) for one in organization["kafka_clusters"]),
         compute_pools=tuple(
             ComputePool(one["id"], one["environment"], one["display_name"], one["cloud"].lower(), one["region"])
-            for one in estate["compute_pools"]
+            for one in organization["compute_pools"]
         ),
     )
 
 
-def registered(estate: Json) -> SharedMetadata:
+def registered(organization: Json) -> SharedMetadata:
     """The columns of all topics."""
-    spaces = {one["id"]: f"confluent://{one['environment']}/{one['id']}" for one in estate["kafka_clusters"]}
+    spaces = {one["id"]: f"confluent://{one['environment']}/{one['id']}" for one in organization["kafka_clusters"]}
     schemas = {
         ((spaces[topic["cluster"]], topic["topic_name"]), part): TopicSchema(tuple(map(_field, topic[held])))
-        for topic in estate["topics"]
+        for topic in organization["topics"]
         for part, held in ((KEY, "key_columns"), (VALUE, "columns"))
         if topic[held]
     }

@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from tests.confluent.estate.build import build, secrets
 from tests.confluent.expected_edges import expected
+from tests.confluent.organization.build import build, secrets
 from tests.published import faults
-from tests.sources.confluent.flink.stand_in import Flink, discovered, of_estate, registered
+from tests.sources.confluent.flink.stand_in import Flink, discovered, flink_region, registered
 from tests.sources.confluent.graph import Graph, differences, exported
 from tests.sources.http import Reply, Request, Standin, standing
 
@@ -91,11 +91,11 @@ def columns(event: Json) -> dict[str, list[str]]:
     }
 
 
-def test_the_estate_is_found_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_statements_of_the_organization_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLINK_SECRET", "s3cret")
-    estate = build()
-    whole, around = discovered(estate), registered(estate)
-    regions = {f"{cloud}.{region}/{env}": of_estate(estate, env, cloud, region) for env, cloud, region in whole.flink_regions}
+    organization = build()
+    whole, around = discovered(organization), registered(organization)
+    regions = {f"{cloud}.{region}/{env}": flink_region(organization, env, cloud, region) for env, cloud, region in whole.flink_regions}
 
     def api(request: Request) -> Reply:
         flink = regions[f"{request.parts[0]}/{request.parts[6]}"]
@@ -113,12 +113,12 @@ def test_the_estate_is_found_whole(monkeypatch: pytest.MonkeyPatch) -> None:
             second.append(plane.translate(plane.fetch(before, 0), before, around, NOW + MINUTE))
             assert not [asked for asked in server.asked if "exceptions" in asked]
     events = [event for seen in first for event in seen.events]
-    assert differences(Graph(exported(*first)), expected(estate), ["flink"]) == {"missing": [], "extra": []}
+    assert differences(Graph(exported(*first)), expected(organization), ["flink"]) == {"missing": [], "extra": []}
     assert not [errors(event) for event in events if "run" in event and errors(event)]
     assert not faults(events)
     assert not [unseen for seen in first for unseen in seen.unseen]
     text = json.dumps([[seen.events, seen.snapshot] for seen in first])
-    assert not [secret for secret in secrets(estate) if secret in text]
+    assert not [secret for secret in secrets(organization) if secret in text]
     for seen, again in zip(first, second, strict=True):
         assert again.snapshot == seen.snapshot
         assert all(event["eventType"] == "RUNNING" for event in again.events)

@@ -21,8 +21,8 @@ def cluster(kafka: Kafka, monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
     monkeypatch.setenv("SECRET", password_of(ADMIN))
     key = {"key": ADMIN, "secret": "${env:SECRET}"}
     with polling(Api(), planes, NO_METADATA, kafka={LKC: key}, ca_file=str(kafka.tls.authority), timeout_s=30) as made:
-        (here,) = made.estate.kafka_clusters
-        made.estate = replace(made.estate, kafka_clusters=(replace(here, bootstrap=kafka.address("plain-ssl")),))
+        (here,) = made.observed.kafka_clusters
+        made.observed = replace(made.observed, kafka_clusters=(replace(here, bootstrap=kafka.address("plain-ssl")),))
         yield made
 
 
@@ -69,8 +69,8 @@ def test_what_the_brokers_reported_stays_when_only_rest_answers(kafka: Kafka, cl
     kafka.consume("cloud-clicks", 1, "cloud-clicker")
     cluster.poll()
     before = cluster.snapshot
-    (here,) = cluster.estate.kafka_clusters
-    cluster.estate = replace(cluster.estate, kafka_clusters=(replace(here, bootstrap="127.0.0.1:1"),))
+    (here,) = cluster.observed.kafka_clusters
+    cluster.observed = replace(cluster.observed, kafka_clusters=(replace(here, bootstrap="127.0.0.1:1"),))
     cluster.server.credentials = f"{ADMIN}:{password_of(ADMIN)}"
     api = cluster.server.api
     assert isinstance(api, Api)

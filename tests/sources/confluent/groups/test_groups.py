@@ -194,8 +194,8 @@ def test_heartbeats_count_what_was_read(cluster: Polling, api: Api):
 @pytest.mark.parametrize("kind", ["Basic", "Standard", "Enterprise", "Freight"])
 def test_other_clusters_tell_members_but_not_what_they_read(cluster: Polling, api: Api, kind: str):
     api.has_lags = False
-    (here,) = cluster.estate.kafka_clusters
-    cluster.estate = replace(cluster.estate, kafka_clusters=(replace(here, kind=kind),))
+    (here,) = cluster.observed.kafka_clusters
+    cluster.observed = replace(cluster.observed, kafka_clusters=(replace(here, kind=kind),))
     seen = cluster.poll()
     assert not faults(seen.events)
     assert [part.what for part in seen.unseen] == ["groups: offsets"]
@@ -263,8 +263,8 @@ def test_a_group_whose_owner_is_known_is_that_job(cluster: Polling):
 def test_brokers_that_cannot_be_reached_are_tried_again_after_an_hour(api: Api, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SECRET", "hunter2-in-clear")
     with polling(api, planes, NO_METADATA, **KEY) as cluster:
-        (here,) = cluster.estate.kafka_clusters
-        cluster.estate = replace(cluster.estate, kafka_clusters=(replace(here, bootstrap="127.0.0.1:1"),))
+        (here,) = cluster.observed.kafka_clusters
+        cluster.observed = replace(cluster.observed, kafka_clusters=(replace(here, bootstrap="127.0.0.1:1"),))
         first = cluster.poll()
         assert [part.what for part in first.unseen] == ["brokers"]
         assert "127.0.0.1:1" in first.unseen[0].why
@@ -278,8 +278,8 @@ def test_brokers_that_cannot_be_reached_are_tried_again_after_an_hour(api: Api, 
 def test_if_only_brokers_may_be_asked_nothing_is_reported_without_them(api: Api, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SECRET", "hunter2-in-clear")
     with polling(api, planes, NO_METADATA, groups_by="protocol", **KEY) as cluster:
-        (here,) = cluster.estate.kafka_clusters
-        cluster.estate = replace(cluster.estate, kafka_clusters=(replace(here, bootstrap="127.0.0.1:1"),))
+        (here,) = cluster.observed.kafka_clusters
+        cluster.observed = replace(cluster.observed, kafka_clusters=(replace(here, bootstrap="127.0.0.1:1"),))
         with pytest.raises(SourceError):
             cluster.poll()
         assert not cluster.server.asked

@@ -81,10 +81,10 @@ def test_a_dropped_stream_withdraws_its_facets(plane: Polling, ksql: Ksql) -> No
 
 
 def test_streams_of_two_clusters_are_names_of_one_topic(plane: Polling, graph: Server) -> None:
-    first = plane.estate.ksqldb_clusters[0]
+    first = plane.observed.ksqldb_clusters[0]
     graph.parts.now_us = T0
     for id_ in (KSQL, "lksqlc-z9"):
-        plane.estate, plane.snapshot = replace(plane.estate, ksqldb_clusters=(replace(first, id=id_),)), None
+        plane.observed, plane.snapshot = replace(plane.observed, ksqldb_clusters=(replace(first, id=id_),)), None
         for path, body in outbox_messages(plane.poll()):
             assert graph.client.post(path, content=body, headers={"Content-Type": "application/json"}).is_success
     graph.fold()
@@ -95,9 +95,9 @@ def test_streams_of_two_clusters_are_names_of_one_topic(plane: Polling, graph: S
 
 
 def test_two_clusters_of_one_kafka_cluster_are_apart(plane: Polling) -> None:
-    first = plane.estate.ksqldb_clusters[0]
-    plane.estate = replace(plane.estate, ksqldb_clusters=(first, replace(first, id="lksqlc-z9")))
-    every = planes(PlaneContext(plane.estate, plane.estate, plane.clients, plane.settings))
+    first = plane.observed.ksqldb_clusters[0]
+    plane.observed = replace(plane.observed, ksqldb_clusters=(first, replace(first, id="lksqlc-z9")))
+    every = planes(PlaneContext(plane.observed, plane.observed, plane.clients, plane.settings))
     assert [one.key for one in every] == [f"ksqldb {ENV}/{KSQL}", f"ksqldb {ENV}/lksqlc-z9"]
 
 

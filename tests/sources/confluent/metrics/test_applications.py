@@ -1,4 +1,4 @@
-"""The estate's applications and accounts: what the metrics and the audit log tell of it, no more and no less; and each way to fail."""
+"""The applications and accounts of the stand-in's organization, as metrics and the audit log report them; and each way to fail."""
 
 import json
 import time
@@ -36,7 +36,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
 
 
 class Look:
-    """An observer of the estate, with some planes; `steps` are those of the last look."""
+    """An observer of the organization, with some planes; `steps` are those of the last look."""
 
     def __init__(self, cloud: Cloud, planes: set[str], **more: Any) -> None:
         off = [name for name in PLANES if name not in planes]
@@ -62,7 +62,7 @@ def test_every_application_that_writes_is_found_and_no_other(cloud: Cloud):
     look = Look(cloud, MINE)
     first = look.look()
     assert {step.plane.state for step in look.steps.values()} == {OBSERVED}
-    assert differences(Graph(exported(first)), expected(cloud.estate), ["producers"]) == {"missing": [], "extra": []}
+    assert differences(Graph(exported(first)), expected(cloud.organization), ["producers"]) == {"missing": [], "extra": []}
     owners = {
         event["job"]["name"]: event["job"]["facets"]["ownership"]["owners"][0]["name"]
         for event in look.told("metrics organization")
@@ -71,12 +71,12 @@ def test_every_application_that_writes_is_found_and_no_other(cloud: Cloud):
     assert owners["producer/order-service"] == "order-service"
     assert owners["producer/console-producer"] == "Boris Lund"
     counted = {name for event in look.told("metrics organization") if (name := event.get("job", {}).get("name", "")) and "/" not in name}
-    running_ = {one["name"] for one in cloud.estate["connectors"] if one["state"] == "RUNNING"}
+    running_ = {one["name"] for one in cloud.organization["connectors"] if one["state"] == "RUNNING"}
     assert running_ <= counted | {"ledger-writer"}
     again = look.look(5)
     assert {event.get("eventType") for event in again.events} == {"RUNNING"}
     assert not any(secret in json.dumps([first.snapshot, first.events, again.snapshot]) for secret in cloud.secrets)
-    assert not any(user["email"] in json.dumps([first.snapshot, first.events]) for user in cloud.estate["users"])
+    assert not any(user["email"] in json.dumps([first.snapshot, first.events]) for user in cloud.organization["users"])
 
 
 @pytest.mark.parametrize("how", ["broken", "slow", "refused", "half", "truncated", "gone"])
@@ -99,11 +99,11 @@ def test_planes_that_fail_take_nothing_away(cloud: Cloud, how: str):
     assert {step.plane.state for step in look.steps.values()} == {OBSERVED}
 
 
-def test_the_audit_log_of_the_estate_is_attached_to_its_resources(cloud: Cloud, kafka: Kafka, monkeypatch: pytest.MonkeyPatch):
-    topic = f"estate-audit-{next(NUMBERS)}"
+def test_changes_in_the_audit_log_are_attached_to_their_resources(cloud: Cloud, kafka: Kafka, monkeypatch: pytest.MonkeyPatch):
+    topic = f"organization-audit-{next(NUMBERS)}"
     kafka.create_topics(topic, partitions=2)
     producer = Producer(kafka.client_config())
-    for at, event in enumerate(cloud.estate["audit_events"]):
+    for at, event in enumerate(cloud.organization["audit_events"]):
         producer.produce(topic, json.dumps(event), partition=at % 2, timestamp=T0 // 1000)
     producer.flush()
     monkeypatch.setenv("AUDIT", "secret")
@@ -121,7 +121,7 @@ def test_the_audit_log_of_the_estate_is_attached_to_its_resources(cloud: Cloud, 
         about = event.get("dataset") or event["job"]
         facet = about["facets"]["confluent_changes"]
         told[about["name"]] = [[(one["method"], one.get("name", "")) for one in facet[part]] for part in ("changes", "access")]
-    connectors = [one["name"] for one in cloud.estate["connectors"][:3]]
+    connectors = [one["name"] for one in cloud.organization["connectors"][:3]]
     assert told[connectors[0]][0] == [
         ("ResumeConnector", "Boris Lund"),
         ("PauseConnector", "Boris Lund"),
@@ -130,6 +130,6 @@ def test_the_audit_log_of_the_estate_is_attached_to_its_resources(cloud: Cloud, 
     assert told[connectors[1]] == [[("CreateConnector", "Anna Kovacs")], []]
     assert told["cards"] == [[], [("kafka.Produce", "nobody")]]
     assert told["order_audit"] == [[], [("kafka.Fetch", "lineage-admin")]]
-    assert {name for name in told if name.startswith("flink/")} == {f"flink/{one['name']}" for one in cloud.estate["statements"][:2]}
+    assert {name for name in told if name.startswith("flink/")} == {f"flink/{one['name']}" for one in cloud.organization["statements"][:2]}
     assert {event.get("eventType") for event in look.look(5).events} == {"RUNNING"}
     assert not look.told("audit-log organization")

@@ -23,7 +23,7 @@ MINUTE, HOUR = 60_000_000, 3_600_000_000
 NOW = 1_795_000_000_000_000
 END = (NOW - 5 * MINUTE) // MINUTE * MINUTE
 SPACE = "confluent://env-1/lkc-1"
-ESTATE = Organization(
+ORGANIZATION = Organization(
     kafka_clusters=(KafkaCluster("lkc-1", "env-1", "one"), KafkaCluster("lkc-2", "env-1", "two")),
     compute_pools=(ComputePool("lfcp-1", "env-1", "pool", "aws", "us-east-1"),),
 )
@@ -123,7 +123,7 @@ class World:
 
     @property
     def plane(self) -> MetricsPlane:
-        (made,) = planes(PlaneContext(ESTATE, ESTATE, self.clients, self.settings))
+        (made,) = planes(PlaneContext(ORGANIZATION, ORGANIZATION, self.clients, self.settings))
         assert isinstance(made, MetricsPlane)
         return made
 

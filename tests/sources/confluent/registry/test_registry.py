@@ -36,9 +36,11 @@ class Polling:
         self.topics: dict[str, tuple[str, ...] | None] = dict(TOPICS)
         self.known: dict[str, Any] = {}
         clusters = tuple(KafkaCluster(id_, "env-1", id_) for id_ in TOPICS)
-        self.estate = Organization("org-1", (Environment("env-1", "prod"),), clusters, (SchemaRegistry("lsrc-1", "env-1", server.url),))
+        self.organization = Organization(
+            "org-1", (Environment("env-1", "prod"),), clusters, (SchemaRegistry("lsrc-1", "env-1", server.url),)
+        )
         settings = ConfluentSettings(registry={"env-1": SECRET}, timeout_s=0.5, **told)
-        (self.plane,) = planes(PlaneContext(self.estate, self.estate, Clients(settings), settings))
+        (self.plane,) = planes(PlaneContext(self.organization, self.organization, Clients(settings), settings))
 
     last: Observation | None
 
@@ -162,12 +164,12 @@ def test_a_listing_that_fails_takes_nothing_away(polling: Polling, answer: Reply
 
 def test_addresses_that_are_set() -> None:
     settings = ConfluentSettings(registry={"*": SECRET}, registry_urls={"env-1": "http://a:1", "env-2": "http://b:2"})
-    estate = Organization(
+    organization = Organization(
         "o", (Environment("env-1", "p"), Environment("env-2", "l")), (), (SchemaRegistry("lsrc-1", "env-1", "http://listed"),)
     )
-    made = list(planes(PlaneContext(estate, estate, Clients(settings), settings)))
+    made = list(planes(PlaneContext(organization, organization, Clients(settings), settings)))
     assert [plane.key for plane in made] == ["registry env-1/lsrc-1", "registry env-2/registry"]
     assert [plane.registry.url for plane in made] == ["http://a:1", "http://b:2"]  # type: ignore[attr-defined]  # of these planes
     without = ConfluentSettings()
-    (plane,) = planes(PlaneContext(estate, estate, Clients(without), without))
+    (plane,) = planes(PlaneContext(organization, organization, Clients(without), without))
     assert plane.unavailable_reason() == "no API key is set for lsrc-1"

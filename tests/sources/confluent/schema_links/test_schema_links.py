@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 from tests.confluent.cloud import Cloud, running
-from tests.confluent.estate.build import secrets
-from tests.confluent.estate.resources import PROD
 from tests.confluent.expected_edges import expected
+from tests.confluent.organization.build import secrets
+from tests.confluent.organization.resources import PROD
 from tests.published import faults
 from tests.sources.confluent.graph import Graph, differences, exported
 
@@ -31,15 +31,15 @@ class Polling:
 
     def __init__(self, cloud: Cloud) -> None:
         self.cloud, self.now_us = cloud, NOW
-        told = cloud.estate
-        estate = Organization(
+        told = cloud.organization
+        organization = Organization(
             "org",
             tuple(Environment(one["id"], one["display_name"]) for one in told["environments"]),
             (),
             tuple(SchemaRegistry(one["id"], one["environment"], f"{cloud.url}/registry/{one['id']}") for one in told["schema_registries"]),
         )
         settings = ConfluentSettings.model_validate({**cloud.settings(), "timeout_s": 1})
-        self.planes: list[AnyPlane] = list(planes(PlaneContext(estate, estate, Clients(settings), settings)))
+        self.planes: list[AnyPlane] = list(planes(PlaneContext(organization, organization, Clients(settings), settings)))
         self.last: Observation | None = None
 
     def poll(self) -> Observation:
@@ -54,7 +54,7 @@ class Polling:
         return [f"{event['eventType']} {event['job']['name'].removeprefix('schema-link/')}" for event in self.poll().events]
 
     def exporter(self, name: str) -> Json:
-        found: Json = next(one for one in self.cloud.estate["exporters"] if one["name"] == name)
+        found: Json = next(one for one in self.cloud.organization["exporters"] if one["name"] == name)
         return found
 
 
@@ -68,8 +68,8 @@ def polling(monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
 
 def test_what_exporters_copy(polling: Polling) -> None:
     seen = polling.poll()
-    assert differences(Graph(exported(seen)), expected(polling.cloud.estate), ["exporters"]) == {"missing": [], "extra": []}
-    assert not [secret for secret in secrets(polling.cloud.estate) if secret in json.dumps([seen.events, seen.snapshot])]
+    assert differences(Graph(exported(seen)), expected(polling.cloud.organization), ["exporters"]) == {"missing": [], "extra": []}
+    assert not [secret for secret in secrets(polling.cloud.organization) if secret in json.dumps([seen.events, seen.snapshot])]
     assert not seen.unseen
     snapshot = seen.snapshot
     again = polling.poll()
@@ -79,7 +79,7 @@ def test_what_exporters_copy(polling: Polling) -> None:
 
 def test_the_life_of_an_exporter(polling: Polling) -> None:
     one = polling.exporter("to-analytics")
-    polling.cloud.estate["exporters"] = [one]
+    polling.cloud.organization["exporters"] = [one]
     assert polling.states() == ["START to-analytics", "RUNNING to-analytics"]
     lives = []
     for state in ("STARTING", "PAUSED", "PAUSED", "RUNNING", "ERROR", "ERROR"):
@@ -97,7 +97,7 @@ def test_the_life_of_an_exporter(polling: Polling) -> None:
     assert polling.states() == ["START to-analytics", "RUNNING to-analytics"]
     one["subjects"] = ["orders-value"]
     assert polling.states() == ["COMPLETE to-analytics", "START to-analytics", "RUNNING to-analytics"]
-    polling.cloud.estate["exporters"] = []
+    polling.cloud.organization["exporters"] = []
     assert polling.states() == ["ABORT to-analytics"]
     assert polling.states() == []
 

@@ -35,14 +35,15 @@ _KEY_COLUMN = "key"
 class TopicState(msgspec.Struct, omit_defaults=True):
     """What was last emitted about a topic. `number`: of its newest run; `run`: that run's id, empty before the first; `state`: its state.
 
-    `shape`: fingerprint of the formats and catalogs; `said`: of all facets, inputs and outputs; `created`: when Tableflow was switched on.
+    `shape`: digest of the formats and catalogs; `fingerprint`: digest of all facets, inputs and outputs (`said` in snapshots);
+    `created`: when Tableflow was switched on.
     """
 
     number: int = 0
     run: str = ""
     state: str = ""
     shape: str = ""
-    said: str = ""
+    fingerprint: str = msgspec.field(default="", name="said")
     created: str = ""
 
 
@@ -57,13 +58,13 @@ class TableflowContext(NamedTuple):
     now_us: int
 
 
-class _Content(NamedTuple):
+class _RunContent(NamedTuple):
     job_facets: Mapping[str, Json]
     inputs: list[Json]
     outputs: list[Json]
 
 
-_UNCHANGED = _Content({}, [], [])
+_UNCHANGED = _RunContent({}, [], [])
 
 
 def topic_events(topic: TableflowTopic, state: TopicState, context: TableflowContext) -> Iterator[Json]:
@@ -71,7 +72,7 @@ def topic_events(topic: TableflowTopic, state: TopicState, context: TableflowCon
     job, content = (context.namespace, f"tableflow/{topic.name}"), _content(topic, context)
     shape = digest([topic.formats, [sync.integration for sync in topic.catalogs or ()]])
     fingerprint = digest([content.job_facets, content.inputs, content.outputs])
-    is_new = fingerprint != state.said
+    is_new = fingerprint != state.fingerprint
     if _starts_run(topic, state, shape):
         if state.state == RUNNING:
             yield PRODUCER.run_event("COMPLETE", context.now_us - 2, state.run, job)
@@ -88,7 +89,7 @@ def topic_events(topic: TableflowTopic, state: TopicState, context: TableflowCon
         yield _end_run(topic, state, job, context, content if is_new else _UNCHANGED)
     elif is_new:
         yield PRODUCER.job_event(context.now_us, job, **content._asdict())
-    state.shape, state.said, state.created = shape, fingerprint, topic.created
+    state.shape, state.fingerprint, state.created = shape, fingerprint, topic.created
 
 
 def end_events(name: str, state: TopicState, namespace: str, now_us: int) -> Iterator[Json]:
@@ -107,14 +108,14 @@ def _starts_run(topic: TableflowTopic, state: TopicState, shape: str) -> bool:
     return state.state != RUNNING or state.shape != shape or state.created != topic.created
 
 
-def _end_run(topic: TableflowTopic, state: TopicState, job: DatasetName, context: TableflowContext, content: _Content) -> Json:
+def _end_run(topic: TableflowTopic, state: TopicState, job: DatasetName, context: TableflowContext, content: _RunContent) -> Json:
     state.state = topic.state
     message = topic.error or "; ".join(f"{kind}: {error}" for kind, error in sorted(topic.failing.items()) if error)
     facets = {"errorMessage": PRODUCER.error_message(message, "")} if message else {}
     return PRODUCER.run_event(topic.state, context.now_us, state.run, job, run_facets=facets, **content._asdict())
 
 
-def _content(topic: TableflowTopic, context: TableflowContext) -> _Content:
+def _content(topic: TableflowTopic, context: TableflowContext) -> _RunContent:
     source, table = (context.namespace, topic.name), (context.namespace, f"tableflow/{topic.name}")
     columns, origins = _columns(source, context.shared)
     schema = {"schema": PRODUCER.schema(schema_fields(columns))} if columns else {}
@@ -132,7 +133,7 @@ def _content(topic: TableflowTopic, context: TableflowContext) -> _Content:
         "jobType": PRODUCER.job_type("STREAMING", "CONFLUENT", "TABLEFLOW", context.period_s),
         "lineage": PRODUCER.lineage(entries),
     }
-    return _Content(job, [PRODUCER.dataset(source)], outputs)
+    return _RunContent(job, [PRODUCER.dataset(source)], outputs)
 
 
 def _table_type() -> dict[str, Json]:

@@ -1,4 +1,4 @@
-"""Generators of the estate's values: ids, times, secrets and columns. They always return the same values."""
+"""Generators of ids, times, secrets and columns. They always return the same values."""
 
 import hashlib
 import string
@@ -14,7 +14,7 @@ else:
 Json = dict[str, Any]
 LETTERS = string.ascii_lowercase + string.digits
 NOW = "2026-03-02T12:00:00Z"
-"""The current time of the estate."""
+"""The current time of the organization."""
 
 
 def token(name: str, length: int = 6) -> str:
@@ -45,7 +45,7 @@ def time(name: str) -> str:
 
 
 def load(name: str) -> Json:
-    """A part of the estate that is defined in a TOML file."""
+    """A part of the organization that is defined in a TOML file."""
     made: Json = tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
     return made
 

@@ -1,6 +1,6 @@
 """The organization, its environments, clusters, registries, regions, people, and the credentials for each."""
 
-from tests.confluent.estate.values import Json, Secrets, time, token, uid
+from tests.confluent.organization.values import Json, Secrets, time, token, uid
 
 ORGANIZATION = uid("organization acme")
 PROD, STAGING, ANALYTICS = "env-p9k2x7", "env-s4m8d1", "env-a7n3t5"

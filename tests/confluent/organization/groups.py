@@ -1,9 +1,9 @@
 """Groups of consumers: classic, of the new protocol, share and streams groups; some are those of connectors and of ksqlDB."""
 
-from tests.confluent.estate.ksqldb import committed
-from tests.confluent.estate.resources import DEV, LAB, LOGISTICS, ORDERS, PAYMENTS, TEST, WAREHOUSE, WEB
-from tests.confluent.estate.topics import Topics
-from tests.confluent.estate.values import Json, number, token, uid
+from tests.confluent.organization.ksqldb import committed
+from tests.confluent.organization.resources import DEV, LAB, LOGISTICS, ORDERS, PAYMENTS, TEST, WAREHOUSE, WEB
+from tests.confluent.organization.topics import Topics
+from tests.confluent.organization.values import Json, number, token, uid
 
 APPS = {
     ORDERS: "order-service fulfilment recommender billing email-sender fraud-check",

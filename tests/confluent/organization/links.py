@@ -1,8 +1,8 @@
 """Cluster links, exporters from registry to registry, and Tableflow from topics to tables in catalogs."""
 
-from tests.confluent.estate.resources import ANALYTICS, FOREIGN, LOGISTICS, ORDERS, PAYMENTS, PROD, WAREHOUSE, WEB, registry_of
-from tests.confluent.estate.topics import COLUMNS, ENVIRONMENT, Topics
-from tests.confluent.estate.values import NOW, Json, Secrets, number, time, token, uid
+from tests.confluent.organization.resources import ANALYTICS, FOREIGN, LOGISTICS, ORDERS, PAYMENTS, PROD, WAREHOUSE, WEB, registry_of
+from tests.confluent.organization.topics import COLUMNS, ENVIRONMENT, Topics
+from tests.confluent.organization.values import NOW, Json, Secrets, number, time, token, uid
 
 LINKS = [
     (
@@ -63,7 +63,7 @@ def cluster_links(topics: Topics) -> list[Json]:
 
 
 def exporters(topics: Topics, secrets: Secrets) -> list[Json]:
-    """Links between registries. `destination` is a registry of the estate, or an address outside. `means`: pairs of subjects."""
+    """Links between registries. `destination` is a registry of the organization, or an address outside. `means`: pairs of subjects."""
     prod, there = registry_of(PROD), registry_of(ANALYTICS)
     named = ["orders-value", "customers-value", "clicks-value"]
     for subject in named:

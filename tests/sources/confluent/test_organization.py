@@ -1,4 +1,4 @@
-"""The whole estate of the stand-in, observed and folded: exactly the expected edges are there."""
+"""The whole organization of the stand-in, observed and folded: exactly the expected edges are there."""
 
 import json
 import logging
@@ -8,8 +8,8 @@ from itertools import islice
 
 import pytest
 from tests.confluent.cloud import Cloud
-from tests.confluent.estate.build import secrets
 from tests.confluent.expected_edges import SYSTEMS, expected
+from tests.confluent.organization.build import secrets
 from tests.sources.confluent.graph import Graph, differences, exported, stored, with_started_runs_running
 
 from lineage_bridge.openlineage.event_builder import encode
@@ -58,19 +58,19 @@ def lines(first: tuple[Observation, str]) -> list[bytes]:
 
 @pytest.mark.parametrize("system", [system.__name__ for system in SYSTEMS])
 def test_every_edge_that_is_expected_is_there_and_none_that_is_not(cloud: Cloud, lines: list[bytes], system: str) -> None:
-    found = differences(Graph(lines), expected(cloud.estate), [SYSTEM_OF.get(system, system)])
+    found = differences(Graph(lines), expected(cloud.organization), [SYSTEM_OF.get(system, system)])
     problems = [f"{word} {len(edges)}, such as:\n" + "\n".join(edges[:SHOWN]) for word, edges in found.items() if edges]
     assert not problems, "\n".join(problems)
 
 
 def test_topics_go_by_their_own_names(cloud: Cloud, lines: list[bytes]) -> None:
     graph = Graph(lines)
-    told = {(f"confluent://{cluster['environment']}/{cluster['id']}", cluster["id"]) for cluster in cloud.estate["kafka_clusters"]}
-    named = [(namespace, one["topic_name"]) for namespace, id_ in told for one in cloud.estate["topics"] if one["cluster"] == id_]
+    told = {(f"confluent://{cluster['environment']}/{cluster['id']}", cluster["id"]) for cluster in cloud.organization["kafka_clusters"]}
+    named = [(namespace, one["topic_name"]) for namespace, id_ in told for one in cloud.organization["topics"] if one["cluster"] == id_]
     assert [(name, graph.canonical_name(name)) for name in named if graph.canonical_name(name)[1] != name[1]] == []
 
 
-def test_an_unchanged_estate_gets_heartbeats_only(observer: ConfluentObserver, first: tuple[Observation, str]) -> None:
+def test_an_unchanged_organization_gets_heartbeats_only(observer: ConfluentObserver, first: tuple[Observation, str]) -> None:
     seen, snapshot = first[0], json.loads(json.dumps(first[0].snapshot))
     again = observer.observe(snapshot, NO_METADATA, NOW + POLL_US)
     assert Counter(event.get("eventType", "dataset") for event in again.events).keys() == {"RUNNING"}
@@ -86,7 +86,7 @@ def test_no_secret_is_emitted_stored_or_logged(cloud: Cloud, first: tuple[Observ
     assert logged
     places = {"events": b"\n".join(map(encode, seen.events)).decode(), "snapshot": json.dumps(seen.snapshot), "log": logged}
     places |= {"unseen": str(seen.unseen), "same": str(seen.aliases)}
-    every = secrets(cloud.estate)
+    every = secrets(cloud.organization)
     assert len(every) > 100
     assert [(place, secret) for place, text in places.items() for secret in every if secret in text] == []
 

@@ -1,8 +1,8 @@
 """Flink as Confluent Cloud tells it: regions, compute pools, statements, materialized tables."""
 
-from tests.confluent.estate.resources import PROD, REGIONS, environments, kafka_clusters
-from tests.confluent.estate.topics import Topics
-from tests.confluent.estate.values import NOW, Json, Secrets, load, number, time, token, uid
+from tests.confluent.organization.resources import PROD, REGIONS, environments, kafka_clusters
+from tests.confluent.organization.topics import Topics
+from tests.confluent.organization.values import NOW, Json, Secrets, load, number, time, token, uid
 
 NAMES = {cluster["id"]: cluster["display_name"] for cluster in kafka_clusters()}
 CATALOGS = {environment["id"]: environment["display_name"] for environment in environments()}

@@ -1,8 +1,8 @@
-"""The estate of the stand-in of Confluent Cloud: its resources, and the lineage that they mean.
+"""The organization of the stand-in of Confluent Cloud: its resources, and the lineage that they mean.
 
-`build` returns one JSON object, always the same; `python -m tests.confluent.estate.build` prints it. Its lists are named as in Confluent's
-APIs; the members of their entries are the APIs' fields, flattened (`environment`, `cluster`, `registry` are ids). A member `means` is not
-served. It describes the lineage:
+`build` returns one JSON object, always the same; `python -m tests.confluent.organization.build` prints it. Its lists are named as in
+Confluent's APIs; the members of their entries are the APIs' fields, flattened (`environment`, `cluster`, `registry` are ids). A member
+`lineage` is not served. It describes the lineage that must be found:
 
 - connector: `flows`, each with a topic, the dataset outside of Kafka (namespace, name) and pairs of columns in the direction of the data
   (from the dataset to the topic for a source, from the topic to the dataset for a sink; none if columns are unknown); `dead_letters`;
@@ -18,28 +18,28 @@ import json
 import sys
 from functools import cache
 
-from tests.confluent.estate import links, resources
-from tests.confluent.estate.activity import PRODUCERS, TAILS, audit_events, metrics
-from tests.confluent.estate.catalog import catalog
-from tests.confluent.estate.connectors import connectors, plugins
-from tests.confluent.estate.flink import flink_statements, materialized_tables, pools
-from tests.confluent.estate.groups import groups
-from tests.confluent.estate.ksqldb import ksqldb_clusters
-from tests.confluent.estate.topics import Topics, add_unusual_subjects
-from tests.confluent.estate.values import NOW, Json, Secrets
+from tests.confluent.organization import links, resources
+from tests.confluent.organization.activity import PRODUCERS, TAILS, audit_events, metrics
+from tests.confluent.organization.catalog import catalog
+from tests.confluent.organization.connectors import connectors, plugins
+from tests.confluent.organization.flink import flink_statements, materialized_tables, pools
+from tests.confluent.organization.groups import groups
+from tests.confluent.organization.ksqldb import ksqldb_clusters
+from tests.confluent.organization.topics import Topics, add_unusual_subjects
+from tests.confluent.organization.values import NOW, Json, Secrets
 
 TOPICS = 400
 
 
 def build() -> Json:
-    """A new copy of the estate, which a test may change."""
+    """A new copy of the organization, which a test may change."""
     made: Json = json.loads(_text())
     return made
 
 
-def secrets(estate: Json) -> list[str]:
-    """All secrets of the estate. Some are in texts that Confluent's APIs return."""
-    return list(estate["secrets"])
+def secrets(organization: Json) -> list[str]:
+    """All secrets of the organization. Some are in texts that Confluent's APIs return."""
+    return list(organization["secrets"])
 
 
 @cache

@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from tests.confluent.estate.resources import LAB, LOGISTICS, ORDERS, WEB
-from tests.confluent.estate.topics import ENVIRONMENT, Topics
-from tests.confluent.estate.values import Json, Secrets, load, number, time, token
+from tests.confluent.organization.resources import LAB, LOGISTICS, ORDERS, WEB
+from tests.confluent.organization.topics import ENVIRONMENT, Topics
+from tests.confluent.organization.values import Json, Secrets, load, number, time, token
 
 STATES = {
     (ORDERS, "orders-to-splunk"): "FAILED",
@@ -138,7 +138,7 @@ def _custom(topics: Topics, secrets: Secrets) -> Json:
 
 
 def plugins(connectors_: list[Json]) -> list[Json]:
-    """Connector plugins of Confluent Cloud that the estate uses."""
+    """Connector plugins of Confluent Cloud that the organization uses."""
     return [
         {"class": name, "type": kind, "version": "2.9.1"}
         for name, kind in sorted({(one["config"]["connector.class"], one["type"]) for one in connectors_ if not one["custom"]})

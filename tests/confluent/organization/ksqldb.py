@@ -1,9 +1,9 @@
 """ksqlDB clusters: streams, tables and persistent queries, and what each query means."""
 
-from tests.confluent.estate.flink import add_written, meaning
-from tests.confluent.estate.resources import ORDERS, WAREHOUSE
-from tests.confluent.estate.topics import ENVIRONMENT, Topics
-from tests.confluent.estate.values import Json, load, number, time
+from tests.confluent.organization.flink import add_written, meaning
+from tests.confluent.organization.resources import ORDERS, WAREHOUSE
+from tests.confluent.organization.topics import ENVIRONMENT, Topics
+from tests.confluent.organization.values import Json, load, number, time
 
 CLUSTERS = (
     ("lksqlc-k1or", "pksqlc-1a2b3", ORDERS, "orders-ksql"),

@@ -1,8 +1,8 @@
 """Activity: the rows of the Metrics API and the events of the audit log."""
 
-from tests.confluent.estate.resources import DEV, LAB, LOGISTICS, ORDERS, ORGANIZATION, PAYMENTS, PROD, WAREHOUSE, WEB
-from tests.confluent.estate.topics import ENVIRONMENT
-from tests.confluent.estate.values import Json, number, uid
+from tests.confluent.organization.resources import DEV, LAB, LOGISTICS, ORDERS, ORGANIZATION, PAYMENTS, PROD, WAREHOUSE, WEB
+from tests.confluent.organization.topics import ENVIRONMENT
+from tests.confluent.organization.values import Json, number, uid
 
 SERVER, CONNECT, FLINK = "io.confluent.kafka.server", "io.confluent.kafka.connect", "io.confluent.flink"
 PRODUCERS = [

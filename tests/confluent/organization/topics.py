@@ -2,7 +2,7 @@
 
 import json
 
-from tests.confluent.estate.resources import (
+from tests.confluent.organization.resources import (
     ANALYTICS,
     DEV,
     LAB,
@@ -17,7 +17,7 @@ from tests.confluent.estate.resources import (
     kafka_clusters,
     registry_of,
 )
-from tests.confluent.estate.values import Json, fields, number, paths
+from tests.confluent.organization.values import Json, fields, number, paths
 
 ENVIRONMENT = {cluster["id"]: cluster["environment"] for cluster in kafka_clusters()}
 COLUMNS = {
@@ -110,7 +110,7 @@ def _proto(name: str, columns: list[Json], lead: str = "") -> str:
 
 
 class Topics:
-    """Topics and subjects while the estate is made."""
+    """Topics and subjects while the organization is made."""
 
     def __init__(self) -> None:
         self.topics: dict[tuple[str, str], Json] = {}

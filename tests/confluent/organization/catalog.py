@@ -1,8 +1,8 @@
 """What the Stream Catalog says: tags, owners, descriptions and business metadata. Only environments with ADVANCED have one."""
 
-from tests.confluent.estate.resources import ORDERS, PAYMENTS, WAREHOUSE, WEB, registries
-from tests.confluent.estate.topics import ENVIRONMENT, Topics
-from tests.confluent.estate.values import Json, time
+from tests.confluent.organization.resources import ORDERS, PAYMENTS, WAREHOUSE, WEB, registries
+from tests.confluent.organization.topics import ENVIRONMENT, Topics
+from tests.confluent.organization.values import Json, time
 
 TAGS = {"PII": "Says who somebody is", "PCI": "Card data", "production": "In use", "gold": "Checked", "pii": ""}
 BUSINESS = {"DataDomain": ["domain", "steward"], "Retention": ["years"]}

@@ -1,1 +1,0 @@
-"""The estate: what the stand-in's organization has, and the lineage that follows from it."""
