@@ -23,6 +23,7 @@ settings.register_profile("quick", phases=[Phase.explicit, Phase.reuse, Phase.ge
 settings.load_profile("suite")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks tests by what they ask for; puts them in the order in which workers take them, if there are workers."""
     fixtures.mark(items)
