@@ -40,7 +40,7 @@ def run(work: Path, *, quick: bool = False) -> Result:
         began = time.monotonic()
         extraction = alone(_extract, settings, secrets)
         out: Result = {"extraction": {**extraction, **_buckets(cloud, extraction["wall_s"])}}
-        out["extraction"]["started_after_s"] = round(min(call.at for call in cloud.asked) - began, 2)
+        out["extraction"]["started_after_s"] = round(min(call.at for call in cloud.calls) - began, 2)
         cloud.limits.on, cloud.limits.scale = False, _WIDE
         report("confluent: polling it unchanged")
         out["unchanged"] = alone(_polls, work / "polls.db", settings, secrets, (2, 5, 10) if quick else (20, 100, 200))
@@ -73,7 +73,7 @@ def _buckets(cloud: Cloud, wall_s: float) -> Result:
     names = dict(_keys(cloud))
     asked: dict[str, list[float]] = defaultdict(list)
     refused: dict[str, int] = defaultdict(int)
-    for call in cloud.asked:
+    for call in cloud.calls:
         bucket = "metrics" if call.plane == "metrics" else names.get(call.key, call.key)
         asked[bucket].append(call.at)
         refused[bucket] += call.status == 429

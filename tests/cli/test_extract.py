@@ -152,11 +152,11 @@ def test_an_interrupt_cancels_the_task_which_can_be_resumed(call, healthy: Insta
     shown = call("task", "show", task, "--url", healthy.server.url).out
     assert "failed: cancelled" in shown
     assert task in call("task", "list", "--status", "failed", "--url", healthy.server.url).out
-    asked = len(healthy.cloud.asked)
+    asked = len(healthy.cloud.calls)
     done = call("extract", "--resume", task, "--url", healthy.server.url)
     assert done.code in (0, 3)
     assert "completed: " in done.out
-    assert not [request for request in healthy.cloud.asked[asked:] if request.target.endswith("/topics")], "topics are not read again"
+    assert not [request for request in healthy.cloud.calls[asked:] if request.target.endswith("/topics")], "topics are not read again"
     assert call("task", "resume", task, "--url", healthy.server.url).code == 2
     assert call("extract", "--resume", task, "--env", "x", "--url", healthy.server.url).code == 2
 

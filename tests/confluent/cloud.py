@@ -1,7 +1,7 @@
 """The stand-in of Confluent Cloud: one HTTP server on loopback that serves all its APIs, with their keys, rate limits and refusals.
 
 Clusters, registries and Flink regions are under prefixes of its address, as its own answers say. A test changes `organization`, makes
-calls fail with `fail`, and reads the calls from `asked`.
+calls fail with `fail`, and reads the calls from `calls`.
 """
 
 import base64
@@ -66,7 +66,7 @@ class Failure(NamedTuple):
     healed: threading.Event
 
 
-class Asked(NamedTuple):
+class Call(NamedTuple):
     """A call: its API, API key, path with query, the status of the answer, and its time (monotonic seconds)."""
 
     plane: str
@@ -86,12 +86,12 @@ class Cloud:
         self.registries: dict[str, str] = {}
         self.clock: Callable[[], float] = time.monotonic
         self.limits = rate_limits.RateLimits(self._now)
-        self.asked: list[Asked] = []
+        self.calls: list[Call] = []
         self.lock = threading.RLock()
         self._failures: list[Failure] = []
         self._later: list[tuple[float, Callable[[Json], None]]] = []
-        held = [one for told in organization["credentials"].values() for one in ([told] if "key" in told else told.values())]
-        self.keys = {one["key"]: one for one in held}
+        credentials = [entry for group in organization["credentials"].values() for entry in ([group] if "key" in group else group.values())]
+        self.keys = {credential["key"]: credential for credential in credentials}
 
     def fail(self, where: str, how: str, slow_s: float = 5.0) -> None:
         """From now on calls fail: broken (500), slow, held (answered once healed), refused (403), half (the first page is whole, the next
@@ -101,10 +101,10 @@ class Cloud:
 
     def heal(self, where: str = "") -> None:
         """End the failures of these calls, or all failures."""
-        healed = [one for one in self._failures if where in ("", one.where)]
-        self._failures = [one for one in self._failures if one not in healed]
-        for one in healed:
-            one.healed.set()
+        healed = [failure for failure in self._failures if where in ("", failure.where)]
+        self._failures = [failure for failure in self._failures if failure not in healed]
+        for failure in healed:
+            failure.healed.set()
 
     def later(self, seconds: float, change: Callable[[Json], None]) -> None:
         """Change the organization at the first call after so many seconds."""
@@ -116,30 +116,31 @@ class Cloud:
     @property
     def counts(self) -> Counter[tuple[str, str]]:
         """The number of calls by API and key."""
-        return Counter((one.plane, one.key) for one in self.asked)
+        return Counter((call.plane, call.key) for call in self.calls)
 
     def settings(self, prefix: str = "STANDIN") -> Json:
         """Settings of a source that observes everything. Secrets are references to the variables of `environment`."""
-        held = self.organization["credentials"]
+        credentials = self.organization["credentials"]
 
-        def reference(one: Json) -> Json:
-            return {"key": one["key"], "secret": f"${{env:{prefix}_{one['key']}}}"}
+        def reference(credential: Json) -> Json:
+            return {"key": credential["key"], "secret": f"${{env:{prefix}_{credential['key']}}}"}
 
         many = {
-            name: {id_: reference(one) for id_, one in held[name].items()} for name in ("kafka", "registry", "flink", "ksqldb", "tableflow")
+            name: {id_: reference(credential) for id_, credential in credentials[name].items()}
+            for name in ("kafka", "registry", "flink", "ksqldb", "tableflow")
         }
         addresses = {"url": self.url, "telemetry_url": self.url, "flink_url": self.url + "/flink/{cloud}/{region}"}
-        return {**addresses, "cloud": reference(held["cloud"]), "metrics": reference(held["metrics"]), **many}
+        return {**addresses, "cloud": reference(credentials["cloud"]), "metrics": reference(credentials["metrics"]), **many}
 
     def environment(self, prefix: str = "STANDIN") -> dict[str, str]:
         """The variables that `settings` refers to."""
-        return {f"{prefix}_{key}": one["secret"] for key, one in self.keys.items()}
+        return {f"{prefix}_{key}": credential["secret"] for key, credential in self.keys.items()}
 
     def handle(self, method: str, target: str, headers: dict[str, str], body: Any, client: str) -> Answer:
         """The answer to a call, by all rules. The call is recorded."""
         with self.lock:
-            due = [one for one in self._later if one[0] <= self.clock()]
-            self._later = [one for one in self._later if one not in due]
+            due = [change for change in self._later if change[0] <= self.clock()]
+            self._later = [change for change in self._later if change not in due]
             for _, change in due:
                 change(self.organization)
         split = urlsplit(target)
@@ -148,20 +149,20 @@ class Cloud:
         if plane is None:
             return error(404, f"no resource at {split.path}")
         name = "catalog" if plane.name == "registry" and "catalog" in parts[2:3] else plane.name
-        key, credential = self._who(headers)
+        key, credential = self._authenticate(headers)
         request = Request(method, split.path, parts[plane.skip :], parse_qs(split.query), body, headers, credential or {})
-        answered = self._judged(plane, name, parts, request, credential, key, client)
-        self.asked.append(Asked(name, key, method, target, answered.status, time.monotonic()))
-        return answered
+        answer = self._judged(plane, name, parts, request, credential, key, client)
+        self.calls.append(Call(name, key, method, target, answer.status, time.monotonic()))
+        return answer
 
-    def _who(self, headers: dict[str, str]) -> tuple[str, Json | None]:
+    def _authenticate(self, headers: dict[str, str]) -> tuple[str, Json | None]:
         kind, _, text = headers.get("authorization", "").partition(" ")
         try:
             key, _, secret = base64.b64decode(text).decode().partition(":")
         except ValueError:
             return "", None
-        known = self.keys.get(key) if kind == "Basic" else None
-        return key, known if known and known["secret"] == secret else None
+        credential = self.keys.get(key) if kind == "Basic" else None
+        return key, credential if credential and credential["secret"] == secret else None
 
     def _judged(
         self, plane: Plane, name: str, parts: tuple[str, ...], request: Request, credential: Json | None, key: str, client: str
@@ -173,13 +174,13 @@ class Cloud:
         verdict = self.limits.ask(counted_by, plane.limit)
         failure = self._failure(name, parts, request.path)
         if not verdict.passes or (failure and failure.how == "limited"):
-            answered = error(429, "Too many requests.", name)
-            return answered._replace(headers={**verdict.headers, "Retry-After": verdict.headers["X-RateLimit-Reset"]})
-        asked = _in_small_pages(request) if failure and failure.how in PAGES else request
-        answered = self._allowed(plane, name, parts, credential) or self._failing(failure, request) or self._answered(plane, asked)
+            answer = error(429, "Too many requests.", name)
+            return answer._replace(headers={**verdict.headers, "Retry-After": verdict.headers["X-RateLimit-Reset"]})
+        paged_request = _in_small_pages(request) if failure and failure.how in PAGES else request
+        answer = self._allowed(plane, name, parts, credential) or self._failing(failure, request) or self._answered(plane, paged_request)
         if failure:
-            answered = _spoiled(failure, request, answered)
-        return answered._replace(headers={**verdict.headers, **answered.headers})
+            answer = _spoiled(failure, request, answer)
+        return answer._replace(headers={**verdict.headers, **answer.headers})
 
     def _allowed(self, plane: Plane, name: str, parts: tuple[str, ...], credential: Json | None) -> Answer | None:
         """A refusal: 401 for an unknown key, 403 for a key without access."""
@@ -191,8 +192,15 @@ class Cloud:
         return None
 
     def _failure(self, name: str, parts: tuple[str, ...], path: str) -> Failure | None:
-        places = {name, f"{name} {parts[1] if len(parts) > 1 else ''}"}
-        return next((one for one in self._failures if one.where in places or (one.where[:1] == "/" and path.startswith(one.where))), None)
+        targets = {name, f"{name} {parts[1] if len(parts) > 1 else ''}"}
+        return next(
+            (
+                failure
+                for failure in self._failures
+                if failure.where in targets or (failure.where[:1] == "/" and path.startswith(failure.where))
+            ),
+            None,
+        )
 
     def _failing(self, failure: Failure | None, request: Request) -> Answer | None:
         if failure is None:
@@ -201,7 +209,7 @@ class Cloud:
             time.sleep(failure.slow_s)
         if failure.how == "held":
             failure.healed.wait()
-        if failure.how == "broken" or (failure.how == "half" and (request.one("page_token") or request.one("offset", "0") != "0")):
+        if failure.how == "broken" or (failure.how == "half" and (request.value("page_token") or request.value("offset", "0") != "0")):
             return error(500, "Internal Server Error")
         if failure.how in ("refused", "gone"):
             return error(403 if failure.how == "refused" else 404, "Forbidden" if failure.how == "refused" else "Not Found")
@@ -209,8 +217,8 @@ class Cloud:
 
     def _answered(self, plane: Plane, request: Request) -> Answer:
         with self.lock:
-            answered = plane.answer(self, request)
-            return answered if isinstance(answered.body, bytes) else answered._replace(body=json.dumps(answered.body).encode())
+            answer = plane.answer(self, request)
+            return answer if isinstance(answer.body, bytes) else answer._replace(body=json.dumps(answer.body).encode())
 
 
 def _in_small_pages(request: Request) -> Request:
@@ -220,21 +228,21 @@ def _in_small_pages(request: Request) -> Request:
     return request._replace(query={**request.query, **short}, body=body)
 
 
-def _spoiled(failure: Failure, request: Request, answered: Answer) -> Answer:
+def _spoiled(failure: Failure, request: Request, answer: Answer) -> Answer:
     """The answer, truncated, replaced by an HTML page, or with a link to its own page."""
     if failure.how == "truncated":
-        body = answered.body if isinstance(answered.body, bytes) else json.dumps(answered.body).encode()
-        return answered._replace(body=body[: len(body) // 2])
+        body = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
+        return answer._replace(body=body[: len(body) // 2])
     if failure.how == "html":
         return Answer(200, b"<html><body>We will be back soon.</body></html>", "text/html")
-    if failure.how == "circle" and answered.status == 200:
-        body = json.loads(answered.body)
+    if failure.how == "circle" and answer.status == 200:
+        body = json.loads(answer.body)
         if isinstance(body, dict) and "metadata" in body and body["metadata"].get("next"):
-            first = request.one("page_token")
+            first = request.value("page_token")
             following = body["metadata"]["next"]
             body["metadata"]["next"] = following if not first else following.partition("page_token=")[0] + f"page_token={first}"
-        return answered._replace(body=json.dumps(body).encode())
-    return answered
+        return answer._replace(body=json.dumps(body).encode())
+    return answer
 
 
 @contextmanager
@@ -257,19 +265,19 @@ def running(
         wbufsize = -1  # one packet for an answer: two of them wait for each other
 
         def do_GET(self) -> None:
-            said = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             try:
-                body = json.loads(said) if said else None
+                body = json.loads(raw) if raw else None
             except ValueError:
-                body = said
+                body = raw
             headers = {key.lower(): value for key, value in self.headers.items()}
-            answered = cloud.handle(self.command, self.path, headers, body, self.client_address[0])
-            told = answered.body if isinstance(answered.body, bytes) else json.dumps(answered.body).encode()
-            self.send_response(answered.status)
-            for name, value in {"Content-Type": answered.content_type, "Content-Length": str(len(told)), **answered.headers}.items():
+            answer = cloud.handle(self.command, self.path, headers, body, self.client_address[0])
+            content = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
+            self.send_response(answer.status)
+            for name, value in {"Content-Type": answer.content_type, "Content-Length": str(len(content)), **answer.headers}.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(told)
+            self.wfile.write(content)
 
         do_POST = do_PUT = do_DELETE = do_PATCH = do_GET  # noqa: N815 - the library's names
 

@@ -32,8 +32,10 @@ class Resources:
     """Names of the organization's resources by id."""
 
     def __init__(self, organization: Json) -> None:
-        self.environment = {one["id"]: one["environment"] for one in (*organization["kafka_clusters"], *organization["schema_registries"])}
-        self.named = {(one["environment"], one["display_name"]): one["id"] for one in organization["kafka_clusters"]}
+        self.environment = {
+            cluster["id"]: cluster["environment"] for cluster in (*organization["kafka_clusters"], *organization["schema_registries"])
+        }
+        self.named = {(cluster["environment"], cluster["display_name"]): cluster["id"] for cluster in organization["kafka_clusters"]}
 
     def namespace(self, id_: str) -> str:
         """The namespace of a cluster or registry; for one that is not in the organization, by its id or address."""
@@ -46,39 +48,39 @@ class Resources:
 
     def database(self, statement: Json) -> str:
         """The namespace of a statement's job: that of its database, given by id or name, or else of its region."""
-        told = statement["properties"].get("sql.current-database", "")
-        cluster = self.named.get((statement["environment"], told), told)
+        database = statement["properties"].get("sql.current-database", "")
+        cluster = self.named.get((statement["environment"], database), database)
         return self.namespace(cluster) if cluster else f"confluent://{statement['environment']}/{statement['cloud']}.{statement['region']}"
 
 
 def connectors(organization: Json, resources: Resources) -> Iterator[Edge]:
     """Topics to datasets outside of Kafka and back, and topics to the dead-letter topic."""
-    for one in organization["connectors"]:
-        job, sink = resources.topic(one["cluster"], one["name"]), one["type"] == "sink"
-        for flow in one["means"]["flows"]:
-            topic = resources.topic(one["cluster"], flow["topic"])
+    for connector in organization["connectors"]:
+        job, sink = resources.topic(connector["cluster"], connector["name"]), connector["type"] == "sink"
+        for flow in connector["lineage"]["flows"]:
+            topic = resources.topic(connector["cluster"], flow["topic"])
             outside = (flow["namespace"], flow["name"]) if flow["namespace"] else None
             source, target = (topic, outside) if sink else (outside, topic)
             yield Edge("connect", "flow" if outside else "reads" if sink else "writes", source, target, job)
             if source and target:
                 yield from (Edge("connect", "column", (*source, of), (*target, to), job) for of, to in flow["columns"])
-        for flow in one["means"]["flows"] if one["means"]["dead_letters"] else ():
-            dead = resources.topic(one["cluster"], one["means"]["dead_letters"])
-            yield Edge("connect", "flow", resources.topic(one["cluster"], flow["topic"]), dead, job)
+        for flow in connector["lineage"]["flows"] if connector["lineage"]["dead_letters"] else ():
+            dead = resources.topic(connector["cluster"], connector["lineage"]["dead_letters"])
+            yield Edge("connect", "flow", resources.topic(connector["cluster"], flow["topic"]), dead, job)
 
 
-def _sql(system: str, means: Json, resources: Resources, job: Name) -> Iterator[Edge]:
+def _sql(system: str, lineage: Json, resources: Resources, job: Name) -> Iterator[Edge]:
     """What a statement moves. With several sinks, a source flows to those that have columns of it."""
-    reads, writes = means["reads"], means["writes"]
+    reads, writes = lineage["reads"], lineage["writes"]
     if len(writes) > 1:
-        pairs = {(tuple(of[:2]), tuple(to[:2])) for of, to in means["columns"]}
+        pairs = {(tuple(of[:2]), tuple(to[:2])) for of, to in lineage["columns"]}
     else:
         pairs = {(tuple(of), tuple(to)) for of in reads for to in writes}
     for of, to in sorted(pairs):
         yield Edge(system, "flow", resources.topic(*of), resources.topic(*to), job)
     for of in reads if not writes else ():
         yield Edge(system, "reads", resources.topic(*of), None, job)
-    for of, to in means["columns"]:
+    for of, to in lineage["columns"]:
         yield Edge(system, "column", (*resources.topic(*of[:2]), of[2]), (*resources.topic(*to[:2]), to[2]), job)
 
 
@@ -87,24 +89,24 @@ def ksqldb(organization: Json, resources: Resources) -> Iterator[Edge]:
     for cluster in organization["ksqldb_clusters"]:
         for query in cluster["queries"]:
             job = resources.topic(cluster["kafka_cluster"], f"ksqldb/{cluster['id']}/{query['id']}")
-            yield from _sql("ksqldb", query["means"], resources, job)
+            yield from _sql("ksqldb", query["lineage"], resources, job)
 
 
 def flink(organization: Json, resources: Resources) -> Iterator[Edge]:
     """Statements and materialized tables."""
-    for one in organization["statements"]:
-        yield from _sql("flink", one["means"], resources, (resources.database(one), f"flink/{one['name']}"))
-    for one in organization["materialized_tables"]:
-        yield from _sql("flink", one["means"], resources, (resources.namespace(one["cluster"]), f"flink/{one['name']}"))
+    for statement in organization["statements"]:
+        yield from _sql("flink", statement["lineage"], resources, (resources.database(statement), f"flink/{statement['name']}"))
+    for table in organization["materialized_tables"]:
+        yield from _sql("flink", table["lineage"], resources, (resources.namespace(table["cluster"]), f"flink/{table['name']}"))
 
 
 def groups(organization: Json, resources: Resources) -> Iterator[Edge]:
     """Groups that are no connector's and no query's; what a group of Kafka Streams makes on its way."""
     for group in organization["consumer_groups"]:
-        if group["means"]["owner"]:
+        if group["lineage"]["owner"]:
             continue
         job = resources.topic(group["cluster"], f"consumer-group/{group['group_id']}")
-        for topic in group["means"]["reads"] if group["type"] != "STREAMS" else ():
+        for topic in group["lineage"]["reads"] if group["type"] != "STREAMS" else ():
             yield Edge("groups", "reads", resources.topic(group["cluster"], topic), None, job)
         for part in group["subtopologies"]:
             for of in (*part["source_topics"], *part["repartition_source_topics"]):
@@ -125,33 +127,33 @@ def exporters(organization: Json, resources: Resources) -> Iterator[Edge]:
     """Subjects to their copies in another registry."""
     for exporter in organization["exporters"]:
         job = resources.topic(exporter["registry"], f"schema-link/{exporter['name']}")
-        for of, to in exporter["means"]:
+        for of, to in exporter["lineage"]:
             yield Edge("exporters", "flow", resources.topic(*of), resources.topic(*to), job)
 
 
 def tableflow(organization: Json, resources: Resources) -> Iterator[Edge]:
     """Topics to their tables, and these to each catalog that has them, with the value's columns and those of the key beside them."""
-    told = {(one["cluster"], one["topic_name"]): one for one in organization["topics"]}
-    for one in organization["tableflow_topics"]:
-        known = told[one["cluster"], one["display_name"]]
-        columns = {path: path for path in _paths(known["columns"])}
-        columns |= {path: f"_key.{path}" for path in _paths(known["key_columns"]) if columns and path not in columns}
+    topics = {(topic["cluster"], topic["topic_name"]): topic for topic in organization["topics"]}
+    for tableflow_topic in organization["tableflow_topics"]:
+        columns_of = topics[tableflow_topic["cluster"], tableflow_topic["display_name"]]
+        columns = {path: path for path in _paths(columns_of["columns"])}
+        columns |= {path: f"_key.{path}" for path in _paths(columns_of["key_columns"]) if columns and path not in columns}
         topic, job = (
-            resources.topic(one["cluster"], one["display_name"]),
-            resources.topic(one["cluster"], f"tableflow/{one['display_name']}"),
+            resources.topic(tableflow_topic["cluster"], tableflow_topic["display_name"]),
+            resources.topic(tableflow_topic["cluster"], f"tableflow/{tableflow_topic['display_name']}"),
         )
         yield Edge("tableflow", "flow", topic, job, job)
         yield from (Edge("tableflow", "column", (*topic, of), (*job, to), job) for to, of in columns.items())
-        for table in one["means"]["tables"]:
+        for table in tableflow_topic["lineage"]["tables"]:
             yield Edge("tableflow", "flow", job, _table(table), job)
             yield from (Edge("tableflow", "column", (*job, to), (*_table(table), to), job) for to in columns)
 
 
 def _paths(columns: list[Json], lead: str = "") -> Iterator[str]:
     """The dotted paths of columns that have none within."""
-    for one in columns:
-        path = f"{lead}{one['name']}"
-        yield from _paths(one["fields"], path + ".") if "fields" in one else [path]
+    for column in columns:
+        path = f"{lead}{column['name']}"
+        yield from _paths(column["fields"], path + ".") if "fields" in column else [path]
 
 
 def _table(table: Json) -> Name:
@@ -172,10 +174,10 @@ def _host(url: str) -> str:
 
 def producers(organization: Json, resources: Resources) -> Iterator[Edge]:
     """Applications that write, as the metrics tell them: those of connectors and of ksqlDB are not applications."""
-    for one in organization["producers"]:
-        for topic in one["topics"]:
-            job = resources.topic(one["cluster"], f"producer/{one['client_id']}")
-            yield Edge("producers", "writes", None, resources.topic(one["cluster"], topic), job)
+    for producer in organization["producers"]:
+        for topic in producer["topics"]:
+            job = resources.topic(producer["cluster"], f"producer/{producer['client_id']}")
+            yield Edge("producers", "writes", None, resources.topic(producer["cluster"], topic), job)
 
 
 SYSTEMS = (connectors, ksqldb, flink, groups, links, exporters, tableflow, producers)

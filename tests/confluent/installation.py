@@ -71,8 +71,10 @@ class Installation:
 
         def reached() -> str:
             found = httpx.get(f"{self.server.url}{TASKS}", params={"status": "running"}).json()
-            told = {one["task_id"]: [plane["state"] for plane in one["planes"] if plane["plane"] == "topics"] for one in found}
-            return next((task for task, states in told.items() if states and set(states) == {"observed"}), "")
+            states_by_task = {
+                task_["task_id"]: [plane["state"] for plane in task_["planes"] if plane["plane"] == "topics"] for task_ in found
+            }
+            return next((task for task, states in states_by_task.items() if states and set(states) == {"observed"}), "")
 
         return str(self.wait(reached))
 
@@ -89,8 +91,8 @@ def installed(folder: Path, **settings: Any) -> Iterator[Installation]:
 
         try:
             found.start("api")
-            told = {**cloud.settings(), "groups_by": "rest", "environments": [STAGING], **settings}
-            order = {"name": "cloud", "kind": "confluent", "settings": told}
+            source_settings = {**cloud.settings(), "groups_by": "rest", "environments": [STAGING], **settings}
+            order = {"name": "cloud", "kind": "confluent", "settings": source_settings}
             httpx.post(f"{found.server.url}/api/v1/sources", json=order, timeout=60).raise_for_status()
             httpx.post(f"{found.server.url}/api/v1/sources/cloud/pause", timeout=60).raise_for_status()
             found.start("observe")

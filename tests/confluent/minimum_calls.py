@@ -39,12 +39,14 @@ class Minimum(NamedTuple):
 def minimum_calls(organization: Json, scale: float = 1.0) -> dict[str, Minimum]:
     """The minimum of each bucket: `cloud`, `metrics`, and `kafka`, `registry`, `flink`, `ksqldb`, `tableflow` with an id behind them."""
     counts = {"cloud": _cloud(organization), "metrics": 5 * len(organization["kafka_clusters"]) + 5 + 2}
-    counts |= {f"kafka {one['id']}": _kafka(organization, one) for one in organization["kafka_clusters"]}
-    counts |= {f"registry {one['id']}": _registry(organization, one) for one in organization["schema_registries"]}
+    counts |= {f"kafka {cluster['id']}": _kafka(organization, cluster) for cluster in organization["kafka_clusters"]}
+    counts |= {f"registry {registry['id']}": _registry(organization, registry) for registry in organization["schema_registries"]}
     counts |= {f"flink {environment}": _flink(organization, environment) for environment in organization["credentials"]["flink"]}
-    counts |= {f"ksqldb {one['id']}": 2 for one in organization["ksqldb_clusters"]}
-    for one in organization["environments"]:
-        counts[f"tableflow {one['id']}"] = 2 * sum(cluster["environment"] == one["id"] for cluster in organization["kafka_clusters"])
+    counts |= {f"ksqldb {cluster['id']}": 2 for cluster in organization["ksqldb_clusters"]}
+    for environment in organization["environments"]:
+        counts[f"tableflow {environment['id']}"] = 2 * sum(
+            cluster["environment"] == environment["id"] for cluster in organization["kafka_clusters"]
+        )
     return {name: Minimum(calls, _seconds(calls, _limit(name), scale)) for name, calls in counts.items()}
 
 
@@ -64,22 +66,24 @@ def _cloud(organization: Json) -> int:
     lists: int = sum(
         _pages(len(organization[name])) for name in ("environments", "service_accounts", "users", "api_keys", "custom_connector_plugins")
     )
-    running = sum(any(task["state"] == "RUNNING" for task in one["tasks"]) for one in organization["connectors"])
+    running = sum(any(task["state"] == "RUNNING" for task in connector["tasks"]) for connector in organization["connectors"])
     return lists + 7 * len(organization["environments"]) + len(organization["kafka_clusters"]) + running
 
 
 def _kafka(organization: Json, cluster: Json) -> int:
-    groups = [one for one in organization["consumer_groups"] if one["cluster"] == cluster["id"]]
-    plain = [one for one in groups if one["type"] in ("CLASSIC", "CONSUMER")]
+    groups = [group for group in organization["consumer_groups"] if group["cluster"] == cluster["id"]]
+    plain = [group for group in groups if group["type"] in ("CLASSIC", "CONSUMER")]
     lags: int = len(plain) if cluster["lag_offered"] else 0
-    members: int = sum(bool(one["members"]) for one in groups if not lags or one not in plain)
-    streams: int = sum(one["type"] == "STREAMS" for one in groups)
+    members: int = sum(bool(group["members"]) for group in groups if not lags or group not in plain)
+    streams: int = sum(group["type"] == "STREAMS" for group in groups)
     return 7 + lags + members + streams
 
 
 def _registry(organization: Json, registry: Json) -> int:
-    exporters: int = sum(one["registry"] == registry["id"] for one in organization["exporters"])
-    described = [one for one in organization["catalog"]["entities"] if one["registry"] == registry["id"] and one["businessMetadata"]]
+    exporters: int = sum(exporter["registry"] == registry["id"] for exporter in organization["exporters"])
+    described = [
+        entity for entity in organization["catalog"]["entities"] if entity["registry"] == registry["id"] and entity["businessMetadata"]
+    ]
     return 5 + 2 * exporters + (4 + len(described) if registry["package"] == "ADVANCED" else 0)
 
 
@@ -87,14 +91,18 @@ def _flink(organization: Json, environment: str) -> int:
     calls = 0
     for resource in organization["credentials"]["flink"][environment]["resources"]:
         region = resource.partition("/")[2]
-        mine, tables = (
-            [one for one in organization[name] if one["environment"] == environment and f"{one['cloud']}.{one['region']}" == region]
+        statements, tables = (
+            [
+                entry
+                for entry in organization[name]
+                if entry["environment"] == environment and f"{entry['cloud']}.{entry['region']}" == region
+            ]
             for name in ("statements", "materialized_tables")
         )
-        calls += _pages(len(mine)) + _pages(len(tables)) + sum(one["phase"] == "FAILED" for one in mine)
+        calls += _pages(len(statements)) + _pages(len(tables)) + sum(entry["phase"] == "FAILED" for entry in statements)
     return calls
 
 
 if __name__ == "__main__":
-    for name, told in minimum_calls(build()).items():
-        print(f"{name:32} {told.calls:4} calls {told.seconds:6.1f} s")  # noqa: T201 - what it is for
+    for name, minimum in minimum_calls(build()).items():
+        print(f"{name:32} {minimum.calls:4} calls {minimum.seconds:6.1f} s")  # noqa: T201 - what it is for

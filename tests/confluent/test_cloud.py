@@ -31,31 +31,31 @@ QUERY: Json = {
 }
 
 
-class Asker:
+class Caller:
     """Asks with the credentials of the organization; `who` names one: `cloud`, `kafka lkc-..`."""
 
     def __init__(self, cloud: Cloud) -> None:
         self.cloud = cloud
         self.client = httpx.Client(base_url=cloud.url, timeout=5)
 
-    def auth(self, who: str) -> tuple[str, str]:
-        name, _, id_ = who.partition(" ")
-        held = self.cloud.organization["credentials"][name]
-        one = held[id_] if id_ else held
-        return one["key"], one["secret"]
+    def auth(self, credential: str) -> tuple[str, str]:
+        kind, _, id_ = credential.partition(" ")
+        credentials = self.cloud.organization["credentials"][kind]
+        pair = credentials[id_] if id_ else credentials
+        return pair["key"], pair["secret"]
 
-    def get(self, path: str, who: str = "cloud", **more: Any) -> httpx.Response:
-        return self.client.get(path, auth=self.auth(who), **more)
+    def get(self, path: str, credential: str = "cloud", **more: Any) -> httpx.Response:
+        return self.client.get(path, auth=self.auth(credential), **more)
 
-    def all(self, path: str, who: str, **parameters: str) -> list[Json]:
+    def all(self, path: str, credential: str, **parameters: str) -> list[Json]:
         """All entries of a list, over its pages."""
         found: list[Json] = []
         following = f"{self.cloud.url}{path}"
         more: dict[str, Any] = {"params": parameters}
         while following:
-            told = self.get(following, who, **more).raise_for_status().json()
-            found += told["data"]
-            following, more = told["metadata"].get("next"), {}
+            page = self.get(following, credential, **more).raise_for_status().json()
+            found += page["data"]
+            following, more = page["metadata"].get("next"), {}
         return found
 
     def query(self, **changed: Any) -> httpx.Response:
@@ -63,16 +63,16 @@ class Asker:
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Asker]:
+def served() -> Iterator[Caller]:
     """One for the tests that change nothing."""
     with running() as cloud:
-        yield Asker(cloud)
+        yield Caller(cloud)
 
 
 @pytest.fixture
-def own() -> Iterator[Asker]:
+def own() -> Iterator[Caller]:
     with running() as cloud:
-        yield Asker(cloud)
+        yield Caller(cloud)
 
 
 def statements(environment: str, region: str) -> str:
@@ -82,32 +82,32 @@ def statements(environment: str, region: str) -> str:
 
 def test_the_organization_has_resources_of_every_kind():
     organization = build()
-    sizes = {name: len(told) for name, told in organization.items() if isinstance(told, list)}
+    sizes = {name: len(resources) for name, resources in organization.items() if isinstance(resources, list)}
     assert (sizes["environments"], sizes["kafka_clusters"], sizes["topics"], sizes["connectors"]) == (3, 8, 400, 120)
     assert (sizes["statements"], sizes["consumer_groups"]) == (60, 200)
-    assert sum(len(one["queries"]) for one in organization["ksqldb_clusters"]) == 30
-    assert len({one["config"]["connector.class"] for one in organization["connectors"]}) >= 40
-    assert {one["type"] for one in organization["consumer_groups"]} == {"CLASSIC", "CONSUMER", "SHARE", "STREAMS"}
-    assert {one["schemaType"] for one in organization["subjects"]} == {"AVRO", "PROTOBUF", "JSON"}
-    assert sum(bool(one["columns"]) for one in organization["topics"]) >= 60
+    assert sum(len(cluster["queries"]) for cluster in organization["ksqldb_clusters"]) == 30
+    assert len({connector["config"]["connector.class"] for connector in organization["connectors"]}) >= 40
+    assert {group["type"] for group in organization["consumer_groups"]} == {"CLASSIC", "CONSUMER", "SHARE", "STREAMS"}
+    assert {subject["schemaType"] for subject in organization["subjects"]} == {"AVRO", "PROTOBUF", "JSON"}
+    assert sum(bool(topic["columns"]) for topic in organization["topics"]) >= 60
 
 
 def test_the_organization_is_reproducible_and_consistent():
     organization = build()
     assert organization == build()
-    topics = {(one["cluster"], one["topic_name"]) for one in organization["topics"]}
-    told = [one["means"] for name in ("statements", "materialized_tables") for one in organization[name]]
-    told += [query["means"] for one in organization["ksqldb_clusters"] for query in one["queries"]]
-    used = {tuple(place) for means in told for place in (*means["reads"], *means["writes"])}
-    used |= {(one["cluster"], flow["topic"]) for one in organization["connectors"] for flow in one["means"]["flows"]}
-    used |= {(one["cluster"], topic) for one in organization["consumer_groups"] for topic in one["means"]["reads"]}
-    used |= {(one["cluster"], one["display_name"]) for one in organization["tableflow_topics"]}
+    topics = {(topic["cluster"], topic["topic_name"]) for topic in organization["topics"]}
+    lineages = [entry["lineage"] for name in ("statements", "materialized_tables") for entry in organization[name]]
+    lineages += [query["lineage"] for cluster in organization["ksqldb_clusters"] for query in cluster["queries"]]
+    used = {tuple(cluster_topic) for lineage in lineages for cluster_topic in (*lineage["reads"], *lineage["writes"])}
+    used |= {(connector["cluster"], flow["topic"]) for connector in organization["connectors"] for flow in connector["lineage"]["flows"]}
+    used |= {(group["cluster"], topic) for group in organization["consumer_groups"] for topic in group["lineage"]["reads"]}
+    used |= {(topic["cluster"], topic["display_name"]) for topic in organization["tableflow_topics"]}
     assert used <= topics
     assert len(topics) == 400
     assert all(re.fullmatch(r"[A-Za-z0-9._-]{1,249}", name) for _, name in topics)
     by_subject: dict[tuple[str, str], set[str]] = {}
-    for one in organization["subjects"]:
-        by_subject.setdefault((one["registry"], one["subject"]), set()).add(one["schemaType"])
+    for subject in organization["subjects"]:
+        by_subject.setdefault((subject["registry"], subject["subject"]), set()).add(subject["schemaType"])
     assert all(len(kinds) == 1 for kinds in by_subject.values())
 
 
@@ -116,15 +116,15 @@ def test_every_secret_is_long_unique_and_used():
     given = secrets(organization)
     assert len(given) == len(set(given)) > 100
     assert min(map(len, given)) >= 40
-    text = json.dumps({name: told for name, told in organization.items() if name != "secrets"})
-    assert [one for one in given if one not in text] == []
+    text = json.dumps({name: resources for name, resources in organization.items() if name != "secrets"})
+    assert [secret for secret in given if secret not in text] == []
 
 
-def test_an_unknown_key_and_a_key_for_something_else_are_refused(served: Asker):
+def test_an_unknown_key_and_a_key_for_something_else_are_refused(served: Caller):
     assert served.client.get("/org/v2/environments").status_code == 401
-    told = served.client.get("/org/v2/environments", auth=("NOBODY", "x"))
-    assert told.status_code == 401
-    assert set(told.json()["errors"][0]) == {"id", "status", "code", "title", "detail", "source"}
+    response = served.client.get("/org/v2/environments", auth=("NOBODY", "x"))
+    assert response.status_code == 401
+    assert set(response.json()["errors"][0]) == {"id", "status", "code", "title", "detail", "source"}
     key, _ = served.auth("cloud")
     assert served.client.get("/org/v2/environments", auth=(key, "wrong")).status_code == 401
     assert served.get("/org/v2/environments", f"kafka {ORDERS}").status_code == 403
@@ -135,12 +135,12 @@ def test_an_unknown_key_and_a_key_for_something_else_are_refused(served: Asker):
     assert served.get("/ksql/lksqlc-k1or/info", "ksqldb lksqlc-k2or").status_code == 403
 
 
-def test_lists_come_in_pages_with_whole_addresses(served: Asker):
+def test_lists_come_in_pages_with_whole_addresses(served: Caller):
     first = served.get("/iam/v2/api-keys").json()
     assert len(first["data"]) == 10
     assert first["metadata"]["next"].startswith(f"{served.cloud.url}/iam/v2/api-keys?page_token=")
     every = served.all("/iam/v2/api-keys", "cloud", page_size="7")
-    assert [one["id"] for one in every] == [one["id"] for one in served.cloud.organization["api_keys"]]
+    assert [entry["id"] for entry in every] == [key["id"] for key in served.cloud.organization["api_keys"]]
     assert "next" not in served.get("/iam/v2/api-keys", params={"page_size": 100}).json()["metadata"]
     for wrong in ({"page_size": 101}, {"page_size": 0}, {"page_token": "x"}):
         assert served.get("/iam/v2/api-keys", params=wrong).status_code == 400
@@ -148,22 +148,22 @@ def test_lists_come_in_pages_with_whole_addresses(served: Asker):
     assert served.get("/iam/v2/service-accounts", params={"page_token": token}).status_code == 400
 
 
-def test_an_environment_must_be_named(served: Asker):
+def test_an_environment_must_be_named(served: Caller):
     for path in ("/cmk/v2/clusters", "/srcm/v3/clusters", "/fcpm/v2/compute-pools", "/ksqldbcm/v2/clusters", "/pim/v1/integrations"):
         assert served.get(path).status_code == 400
         assert served.get(path, params={"environment": "env-none"}).status_code == 403
     found = [
-        one["id"]
+        entry["id"]
         for env in served.cloud.organization["environments"]
-        for one in served.all("/cmk/v2/clusters", "cloud", environment=env["id"])
+        for entry in served.all("/cmk/v2/clusters", "cloud", environment=env["id"])
     ]
-    assert found == [one["id"] for one in served.cloud.organization["kafka_clusters"]]
+    assert found == [cluster["id"] for cluster in served.cloud.organization["kafka_clusters"]]
 
 
-def test_addresses_in_answers_can_be_followed(served: Asker):
+def test_addresses_in_answers_can_be_followed(served: Caller):
     (registry,) = served.all("/srcm/v3/clusters", "cloud", environment=PROD)
     assert served.get(registry["spec"]["http_endpoint"] + "/contexts", "registry lsrc-p7rod1").json() == [":.:", ":.partners:"]
-    cluster = next(one for one in served.all("/cmk/v2/clusters", "cloud", environment=PROD) if one["id"] == ORDERS)
+    cluster = next(entry for entry in served.all("/cmk/v2/clusters", "cloud", environment=PROD) if entry["id"] == ORDERS)
     assert served.get(f"{cluster['spec']['http_endpoint']}/kafka/v3/clusters/{ORDERS}/topics", f"kafka {ORDERS}").status_code == 200
     ksql = served.all("/ksqldbcm/v2/clusters", "cloud", environment=PROD)[0]
     assert (
@@ -172,20 +172,22 @@ def test_addresses_in_answers_can_be_followed(served: Asker):
     )
 
 
-def test_topics_are_not_paged(served: Asker):
-    told = served.get(f"{KAFKA}/topics", f"kafka {ORDERS}", params={"page_size": 3}).json()
-    assert told["metadata"]["next"] is None
-    assert len(told["data"]) == sum(one["cluster"] == ORDERS for one in served.cloud.organization["topics"])
+def test_topics_are_not_paged(served: Caller):
+    listing = served.get(f"{KAFKA}/topics", f"kafka {ORDERS}", params={"page_size": 3}).json()
+    assert listing["metadata"]["next"] is None
+    assert len(listing["data"]) == sum(topic["cluster"] == ORDERS for topic in served.cloud.organization["topics"])
     configs = served.get(f"{KAFKA}/topics/-/configs", f"kafka {ORDERS}").json()["data"]
-    assert {one["topic_name"] for one in configs} == {one["topic_name"] for one in told["data"]}
+    assert {config["topic_name"] for config in configs} == {entry["topic_name"] for entry in listing["data"]}
     assert served.get(f"{KAFKA}/topics/none", f"kafka {ORDERS}").json()["error_code"] == 40403
 
 
-def test_lag_is_reported_on_dedicated_clusters_only(served: Asker):
+def test_lag_is_reported_on_dedicated_clusters_only(served: Caller):
     refused = set()
     for cluster in served.cloud.organization["kafka_clusters"]:
         group = next(
-            one["group_id"] for one in served.cloud.organization["consumer_groups"] if one["cluster"] == cluster["id"] and one["members"]
+            group["group_id"]
+            for group in served.cloud.organization["consumer_groups"]
+            if group["cluster"] == cluster["id"] and group["members"]
         )
         root = f"/kafka-rest/{cluster['id']}/kafka/v3/clusters/{cluster['id']}/consumer-groups/{group}"
         statuses = {served.get(f"{root}/{part}", f"kafka {cluster['id']}").status_code for part in ("lags", "lag-summary")}
@@ -194,65 +196,70 @@ def test_lag_is_reported_on_dedicated_clusters_only(served: Asker):
     assert refused == {("Dedicated", 200), ("Standard", 404), ("Basic", 404), ("Enterprise", 403), ("Freight", 403)}
 
 
-def test_groups_of_each_kind_are_in_their_list(served: Asker):
-    found = {word: served.get(f"{KAFKA}/{word}-groups", f"kafka {ORDERS}").json()["data"] for word in ("consumer", "share", "streams")}
-    assert {one["type"] for one in found["consumer"]} == {"CLASSIC", "CONSUMER"}
+def test_groups_of_each_kind_are_in_their_list(served: Caller):
+    found = {kind: served.get(f"{KAFKA}/{kind}-groups", f"kafka {ORDERS}").json()["data"] for kind in ("consumer", "share", "streams")}
+    assert {entry["type"] for entry in found["consumer"]} == {"CLASSIC", "CONSUMER"}
     share = found["share"][0]
-    assert {one["topic_name"] for one in share["assigned_topic_partitions"]} == {"orders"}
+    assert {entry["topic_name"] for entry in share["assigned_topic_partitions"]} == {"orders"}
     assert share["consumer_count"] == 3
     parts = served.get(found["streams"][0]["subtopologies"]["related"], f"kafka {ORDERS}").json()["data"]
-    assert {topic for one in parts for topic in one["source_topics"]} == {"orders", "customers"}
+    assert {topic for entry in parts for topic in entry["source_topics"]} == {"orders", "customers"}
 
 
-def test_secrets_of_connectors_are_masked(served: Asker):
+def test_secrets_of_connectors_are_masked(served: Caller):
     given = set(secrets(served.cloud.organization))
     shown = set()
     for cluster in served.cloud.organization["kafka_clusters"]:
         path = f"/connect/v1/environments/{cluster['environment']}/clusters/{cluster['id']}/connectors"
         names = served.get(path).json()
-        told = served.get(path, params={"expand": "info,status,id"}).json()
-        assert sorted(told) == names
-        for one in told.values():
-            values = one["info"]["config"]
+        connectors = served.get(path, params={"expand": "info,status,id"}).json()
+        assert sorted(connectors) == names
+        for connector in connectors.values():
+            values = connector["info"]["config"]
             shown |= {(key, value) for key, value in values.items() if value in given}
             assert "****************" in values.values() or not any("secret" in key for key in values)
-            assert one["id"]["id"].startswith("lcc-")
+            assert connector["id"]["id"].startswith("lcc-")
     assert {key for key, _ in shown} == {"ledger.api.token"}
     assert served.get(CONNECTORS, params={"expand": "everything"}).status_code == 400
     assert served.get(f"{CONNECTORS}/none").status_code == 404
     assert served.get(f"{CONNECTORS}/orders-to-s3/offsets").json()["offsets"]
 
 
-def test_statements_are_seen_by_who_submitted_them_or_administers(served: Asker):
+def test_statements_are_seen_by_who_submitted_them_or_administers(served: Caller):
     path = statements(PROD, "aws.us-east-1")
     every = served.all(path, f"flink {PROD}")
-    mine = served.all(path, f"flink_developer {PROD}")
-    assert {one["name"] for one in every} == {
-        one["name"] for one in served.cloud.organization["statements"] if (one["environment"], one["region"]) == (PROD, "us-east-1")
+    own = served.all(path, f"flink_developer {PROD}")
+    assert {statement_["name"] for statement_ in every} == {
+        statement["name"]
+        for statement in served.cloud.organization["statements"]
+        if (statement["environment"], statement["region"]) == (PROD, "us-east-1")
     }
-    assert {one["spec"]["principal"] for one in mine} == {"sa-fl1nk0"}
-    look = statements("env-s4m8d1", "aws.us-west-2")
-    assert len({one["spec"]["principal"] for one in served.all(look, "flink env-s4m8d1")}) == 2
+    assert {statement_["spec"]["principal"] for statement_ in own} == {"sa-fl1nk0"}
+    other_path = statements("env-s4m8d1", "aws.us-west-2")
+    assert len({statement_["spec"]["principal"] for statement_ in served.all(other_path, "flink env-s4m8d1")}) == 2
     assert served.get(path, "flink_region env-p9k2x7/aws.eu-central-1").status_code == 403
     assert served.get(path, f"flink {ANALYTICS}").status_code == 403
     assert served.get(f"{path}/broken-cast/exceptions", f"flink {PROD}").json()["data"][0]["message"].startswith("Cast failed")
     tables = served.all(path.replace("/statements", "/materialized-tables"), f"flink {PROD}")
-    assert [one["name"] for one in tables] == ["live_visitors"]
+    assert [table["name"] for table in tables] == ["live_visitors"]
 
 
-def test_tableflow_needs_both_filters(served: Asker):
-    path, who = "/tableflow/v1/tableflow-topics", f"tableflow {PROD}"
-    assert served.get(path, who).status_code == 400
-    assert served.get(path, who, params={"environment": PROD}).status_code == 400
+def test_tableflow_needs_both_filters(served: Caller):
+    path, credential = "/tableflow/v1/tableflow-topics", f"tableflow {PROD}"
+    assert served.get(path, credential).status_code == 400
+    assert served.get(path, credential, params={"environment": PROD}).status_code == 400
     both = {"environment": PROD, "spec.kafka_cluster": ORDERS}
-    assert len(served.all(path, who, **both)) == 4
+    assert len(served.all(path, credential, **both)) == 4
     assert served.get(path, f"tableflow {ANALYTICS}", params=both).status_code == 403
-    kinds = {one["spec"]["config"]["kind"]: one["spec"]["config"] for one in served.all("/tableflow/v1/catalog-integrations", who, **both)}
+    kinds = {
+        entry["spec"]["config"]["kind"]: entry["spec"]["config"]
+        for entry in served.all("/tableflow/v1/catalog-integrations", credential, **both)
+    }
     assert set(kinds) == {"AwsGlue", "Unity"}
     assert set(kinds["Unity"]["client_secret"]) == {"*"}
 
 
-def test_the_registry_tells_contexts_strategies_references_and_exporters(served: Asker):
+def test_the_registry_tells_contexts_strategies_references_and_exporters(served: Caller):
     def get(path: str, **more: Any) -> Any:
         return served.get(f"/registry/lsrc-p7rod1{path}", "registry lsrc-p7rod1", **more).json()
 
@@ -271,12 +278,12 @@ def test_the_registry_tells_contexts_strategies_references_and_exporters(served:
     assert (again.status_code, again.content) == (304, b"")
 
 
-def test_the_catalog_is_there_with_advanced_only(served: Asker):
+def test_the_catalog_is_there_with_advanced_only(served: Caller):
     path = "/catalog/v1/search/basic"
-    told = served.get(
+    response = served.get(
         f"/registry/lsrc-p7rod1{path}", "registry lsrc-p7rod1", params={"type": "kafka_topic", "tag": "PII", "attrs": "owner"}
     )
-    assert {one["attributes"]["name"]: one["attributes"].get("owner") for one in told.json()["entities"]} == {
+    assert {entity["attributes"]["name"]: entity["attributes"].get("owner") for entity in response.json()["entities"]} == {
         "customers": "crm team",
         "cards": "payments team",
         "users": None,
@@ -289,20 +296,20 @@ def test_the_catalog_is_there_with_advanced_only(served: Asker):
     assert entity["businessAttributes"]["DataDomain"]["domain"] == "sales"
 
 
-def test_ksqldb_answers_as_its_servers_do(served: Asker):
-    told = served.client.post(
+def test_ksqldb_answers_as_its_servers_do(served: Caller):
+    answers = served.client.post(
         "/ksql/lksqlc-k1or/ksql",
         auth=served.auth("ksqldb lksqlc-k1or"),
         headers={"Content-Type": "application/vnd.ksql.v1+json"},
         content=json.dumps({"ksql": "SHOW STREAMS EXTENDED; SHOW QUERIES EXTENDED;"}),
     ).json()
-    ids = [one["id"] for one in told[1]["queryDescriptions"]]
+    ids = [entry["id"] for entry in answers[1]["queryDescriptions"]]
     assert len(ids) == 10
-    assert ids == [one["id"] for one in served.cloud.organization["ksqldb_clusters"][1]["queries"]]
+    assert ids == [query["id"] for query in served.cloud.organization["ksqldb_clusters"][1]["queries"]]
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"aggregations": []}, "exactly one aggregation"),
         ({"aggregations": QUERY["aggregations"] * 2}, "exactly one aggregation"),
@@ -320,13 +327,13 @@ def test_ksqldb_answers_as_its_servers_do(served: Asker):
         ({"intervals": ["yesterday"]}, "interval"),
     ],
 )
-def test_metrics_refuse_what_breaks_their_rules(served: Asker, changed: Json, said: str):
-    told = served.query(**changed)
-    assert told.status_code == 400
-    assert said in told.json()["errors"][0]["detail"]
+def test_metrics_refuse_what_breaks_their_rules(served: Caller, changed: Json, message: str):
+    response = served.query(**changed)
+    assert response.status_code == 400
+    assert message in response.json()["errors"][0]["detail"]
 
 
-def test_metrics_count_by_label_and_page_by_page(served: Asker):
+def test_metrics_count_by_label_and_page_by_page(served: Caller):
     rows = served.query().json()["data"]
     expected: Counter[str] = Counter()
     for row in served.cloud.organization["metrics"]:
@@ -345,7 +352,7 @@ def test_metrics_count_by_label_and_page_by_page(served: Asker):
     body = {"metric": QUERY["aggregations"][0]["metric"], "filter": QUERY["filter"], "group_by": ["metric.client_id"], "limit": 1000}
     clients = served.client.post("/v2/metrics/cloud/attributes", auth=served.auth("metrics"), json=body).json()["data"]
     assert {"metric.client_id": "order-service"} in clients
-    names = [one["name"] for one in served.get("/v2/metrics/cloud/descriptors/metrics", "metrics").json()["data"]]
+    names = [entry["name"] for entry in served.get("/v2/metrics/cloud/descriptors/metrics", "metrics").json()["data"]]
     assert "io.confluent.flink/num_records_in" in names
 
 
@@ -356,17 +363,17 @@ class Clock:
         return self.now
 
 
-def test_every_answer_tells_of_the_limit_and_too_many_are_sent_away(own: Asker):
+def test_every_answer_tells_of_the_limit_and_too_many_are_sent_away(own: Caller):
     own.cloud.clock = clock = Clock()
-    told = own.get("/org/v2/environments")
-    assert (told.headers["X-RateLimit-Limit"], told.headers["X-RateLimit-Remaining"]) == ("10", "9")
-    assert int(told.headers["X-RateLimit-Reset"]) == 1
+    answer = own.get("/org/v2/environments")
+    assert (answer.headers["X-RateLimit-Limit"], answer.headers["X-RateLimit-Remaining"]) == ("10", "9")
+    assert int(answer.headers["X-RateLimit-Reset"]) == 1
     assert [own.get("/org/v2/environments").headers["X-RateLimit-Remaining"] for _ in range(15)] == ["9"] * 15
     own.cloud.limits.on = True
     clock.now = 1
     statuses = [own.get("/org/v2/environments") for _ in range(11)]
-    assert [one.status_code for one in statuses] == [200] * 10 + [429]
-    assert [one.headers["X-RateLimit-Remaining"] for one in statuses[:10]] == [str(left) for left in range(9, -1, -1)]
+    assert [response.status_code for response in statuses] == [200] * 10 + [429]
+    assert [response.headers["X-RateLimit-Remaining"] for response in statuses[:10]] == [str(left) for left in range(9, -1, -1)]
     assert statuses[-1].headers["Retry-After"] == statuses[-1].headers["X-RateLimit-Reset"] == "1"
     assert own.get(f"{KAFKA}/topics", f"kafka {ORDERS}").status_code == 200
     clock.now = 2
@@ -376,7 +383,7 @@ def test_every_answer_tells_of_the_limit_and_too_many_are_sent_away(own: Asker):
     assert Counter(own.get("/org/v2/environments").status_code for _ in range(31)) == {200: 30, 429: 1}
 
 
-def test_metrics_and_registries_have_limits_of_their_own(own: Asker):
+def test_metrics_and_registries_have_limits_of_their_own(own: Caller):
     own.cloud.clock = clock = Clock()
     own.cloud.limits.on = True
     assert Counter(own.query(limit=1).status_code for _ in range(62)) == {200: 60, 429: 2}
@@ -386,17 +393,17 @@ def test_metrics_and_registries_have_limits_of_their_own(own: Asker):
     assert found == {200: 75, 429: 5}
 
 
-def test_each_plane_fails_by_itself_and_each_way_is_there(own: Asker):
-    path, who = f"{KAFKA}/topics", f"kafka {ORDERS}"
+def test_each_plane_fails_by_itself_and_each_way_is_there(own: Caller):
+    path, credential = f"{KAFKA}/topics", f"kafka {ORDERS}"
     seen = {}
     for how in FAILURES:
         own.cloud.fail(f"kafka {ORDERS}", how, slow_s=0.2)
         began = time.monotonic()
-        told = own.get(path, who)
-        seen[how] = (told.status_code, time.monotonic() - began > 0.2)
+        response = own.get(path, credential)
+        seen[how] = (response.status_code, time.monotonic() - began > 0.2)
         if how in ("truncated", "html"):
             with pytest.raises(json.JSONDecodeError):
-                told.json()
+                response.json()
         assert own.get(f"/kafka-rest/{PAYMENTS}/kafka/v3/clusters/{PAYMENTS}/topics", f"kafka {PAYMENTS}").status_code == 200
         own.cloud.heal()
     assert {how: status for how, (status, _) in seen.items()} == {
@@ -411,10 +418,10 @@ def test_each_plane_fails_by_itself_and_each_way_is_there(own: Asker):
         "gone": 404,
     }
     assert seen["slow"][1]
-    assert own.get(path, who).status_code == 200
+    assert own.get(path, credential).status_code == 200
 
 
-def test_a_list_may_break_off_or_go_in_a_circle(own: Asker):
+def test_a_list_may_break_off_or_go_in_a_circle(own: Caller):
     own.cloud.fail("iam", "half")
     first = own.get("/iam/v2/api-keys").json()
     assert own.get(first["metadata"]["next"]).status_code == 500
@@ -428,28 +435,28 @@ def test_a_list_may_break_off_or_go_in_a_circle(own: Asker):
     assert len(page["data"]) == 1
     assert own.get(page["metadata"]["next"], f"flink {PROD}").status_code == 500
     own.cloud.fail("registry", "half")
-    who = "registry lsrc-p7rod1"
-    assert len(own.get("/registry/lsrc-p7rod1/schemas", who, params={"limit": 500}).json()) == 1
-    assert own.get("/registry/lsrc-p7rod1/schemas", who, params={"limit": 500, "offset": 1}).status_code == 500
+    credential = "registry lsrc-p7rod1"
+    assert len(own.get("/registry/lsrc-p7rod1/schemas", credential, params={"limit": 500}).json()) == 1
+    assert own.get("/registry/lsrc-p7rod1/schemas", credential, params={"limit": 500, "offset": 1}).status_code == 500
     own.cloud.fail("metrics", "half")
     token = own.query().json()["meta"]["pagination"]["next_page_token"]
     assert own.client.post("/v2/metrics/cloud/query", params={"page_token": token}, auth=own.auth("metrics"), json=QUERY).status_code == 500
 
 
-def test_changes_are_visible_at_once_or_later(own: Asker):
+def test_changes_are_visible_at_once_or_later(own: Caller):
     organization = own.cloud.organization
     changes.add_topic(organization, ORDERS, "brand-new")
     changes.delete_topic(organization, ORDERS, "order-events")
-    topics = {one["topic_name"] for one in own.get(f"{KAFKA}/topics", f"kafka {ORDERS}").json()["data"]}
+    topics = {entry["topic_name"] for entry in own.get(f"{KAFKA}/topics", f"kafka {ORDERS}").json()["data"]}
     assert "brand-new" in topics
     assert "order-events" not in topics
     changes.connector_state(organization, ORDERS, "orders-to-s3", "FAILED", "it broke")
     changes.delete_connector(organization, ORDERS, "shop-cdc")
     changes.reconfigure(organization, ORDERS, "audit-to-s3", s3__bucket__name="elsewhere")
-    told = own.get(CONNECTORS, params={"expand": "info,status,id"}).json()
-    assert told["orders-to-s3"]["status"]["connector"] == {"state": "FAILED", "worker_id": "orders-to-s3", "trace": "it broke"}
-    assert "shop-cdc" not in told
-    assert told["audit-to-s3"]["info"]["config"]["s3.bucket.name"] == "elsewhere"
+    connectors = own.get(CONNECTORS, params={"expand": "info,status,id"}).json()
+    assert connectors["orders-to-s3"]["status"]["connector"] == {"state": "FAILED", "worker_id": "orders-to-s3", "trace": "it broke"}
+    assert "shop-cdc" not in connectors
+    assert connectors["audit-to-s3"]["info"]["config"]["s3.bucket.name"] == "elsewhere"
     own.cloud.clock = clock = Clock()
     own.cloud.later(60, lambda organization: changes.statement_phase(organization, PROD, "orders-enriched", "STOPPED"))
     path = f"{statements(PROD, 'aws.us-east-1')}/orders-enriched"
@@ -458,7 +465,7 @@ def test_changes_are_visible_at_once_or_later(own: Asker):
     assert own.get(path, f"flink {PROD}").json()["status"]["phase"] == "STOPPED"
 
 
-def test_calls_are_counted_by_plane_and_key(own: Asker):
+def test_calls_are_counted_by_plane_and_key(own: Caller):
     own.get("/org/v2/environments")
     own.get("/org/v2/environments", f"kafka {ORDERS}")
     own.get(f"{KAFKA}/topics", f"kafka {ORDERS}")
@@ -468,17 +475,19 @@ def test_calls_are_counted_by_plane_and_key(own: Asker):
 
 def test_a_real_broker_may_play_a_cluster():
     with running(brokers={ORDERS: "127.0.0.1:19092"}) as cloud:
-        asker = Asker(cloud)
-        told = {one["id"]: one["spec"]["kafka_bootstrap_endpoint"] for one in asker.all("/cmk/v2/clusters", "cloud", environment=PROD)}
-    assert told[ORDERS] == "SASL_SSL://127.0.0.1:19092"
-    assert told[WEB].endswith("confluent.example:9092")
+        asker = Caller(cloud)
+        bootstraps = {
+            entry["id"]: entry["spec"]["kafka_bootstrap_endpoint"] for entry in asker.all("/cmk/v2/clusters", "cloud", environment=PROD)
+        }
+    assert bootstraps[ORDERS] == "SASL_SSL://127.0.0.1:19092"
+    assert bootstraps[WEB].endswith("confluent.example:9092")
 
 
 def test_a_real_registry_may_tell_schemas(registry: Registry):
     organization = build()
     register(organization, "lsrc-s5tag2", registry.url)
     with running(organization, registries={"lsrc-s5tag2": registry.url}) as cloud:
-        asker = Asker(cloud)
+        asker = Caller(cloud)
 
         def get(path: str, **more: Any) -> Any:
             return asker.get(f"/registry/lsrc-s5tag2{path}", "registry lsrc-s5tag2", **more).json()
@@ -486,22 +495,22 @@ def test_a_real_registry_may_tell_schemas(registry: Registry):
         assert get("/subjects/orders-value/versions") == [1, 2]
         newest = get("/subjects/orders-value/versions/latest")
         assert newest["schema"] == registry.newest("orders-value")["schema"]
-        listed = {(one["subject"], one["version"]): one["id"] for one in get("/schemas", params={"subjectPrefix": ":*:"})}
+        listed = {(entry["subject"], entry["version"]): entry["id"] for entry in get("/schemas", params={"subjectPrefix": ":*:"})}
         assert listed["orders-value", 2] == newest["id"]
         assert get("/contexts") == [":.:"]
 
 
 def test_two_clusters_share_a_bootstrap_and_names_of_topics():
     organization = build()
-    bootstraps = {one["id"]: one["kafka_bootstrap_endpoint"] for one in organization["kafka_clusters"]}
+    bootstraps = {cluster["id"]: cluster["kafka_bootstrap_endpoint"] for cluster in organization["kafka_clusters"]}
     assert bootstraps[DEV] == bootstraps[TEST]
-    names = {cluster: {one["topic_name"] for one in organization["topics"] if one["cluster"] == cluster} for cluster in (DEV, TEST)}
+    names = {cluster: {topic["topic_name"] for topic in organization["topics"] if topic["cluster"] == cluster} for cluster in (DEV, TEST)}
     assert len(names[DEV] & names[TEST]) > 5
 
 
 def test_each_rate_limit_has_a_minimum_of_calls():
-    told = minimum_calls(build())
-    assert {name.partition(" ")[0] for name in told} == {"cloud", "kafka", "registry", "flink", "ksqldb", "tableflow", "metrics"}
-    assert told["ksqldb lksqlc-k1or"] == (2, 0.0)
-    assert told["cloud"].seconds == (told["cloud"].calls - 1) // 10
+    minimum = minimum_calls(build())
+    assert {name.partition(" ")[0] for name in minimum} == {"cloud", "kafka", "registry", "flink", "ksqldb", "tableflow", "metrics"}
+    assert minimum["ksqldb lksqlc-k1or"] == (2, 0.0)
+    assert minimum["cloud"].seconds == (minimum["cloud"].calls - 1) // 10
     assert minimum_calls(build(), scale=1000)["cloud"].seconds == 0.0

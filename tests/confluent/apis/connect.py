@@ -19,14 +19,14 @@ def answer(cloud: "Cloud", request: Request) -> Answer:  # noqa: PLR0911 - a ret
         return error(405, "only GET")
     match request.parts:
         case ("connect", "v1", "environments", environment, "clusters", cluster, "connectors", *rest):
-            if (environment, cluster) not in {(one["environment"], one["id"]) for one in cloud.organization["kafka_clusters"]}:
+            if (environment, cluster) not in {(cluster["environment"], cluster["id"]) for cluster in cloud.organization["kafka_clusters"]}:
                 return error(403, f"cluster {cluster} is not in {environment}, or not yours")
-            mine = {one["name"]: one for one in cloud.organization["connectors"] if one["cluster"] == cluster}
+            connectors = {connector["name"]: connector for connector in cloud.organization["connectors"] if connector["cluster"] == cluster}
             if not rest:
-                return _listed(cloud, mine, request.many("expand"))
-            if rest[0] not in mine:
+                return _listed(cloud, connectors, request.values("expand"))
+            if rest[0] not in connectors:
                 return Answer(404, {"error": {"code": 404, "message": f"Connector {rest[0]} not found"}})
-            return _one(cloud, mine[rest[0]], rest[1:])
+            return _connector(cloud, connectors[rest[0]], rest[1:])
         case ("connect", "v1", "environments", _, "clusters", _, "connector-plugins"):
             return Answer(200, cloud.organization["connector_plugins"])
         case ("connect", "v1", "custom-connector-plugins", *_):
@@ -34,45 +34,51 @@ def answer(cloud: "Cloud", request: Request) -> Answer:  # noqa: PLR0911 - a ret
     return error(404, f"no resource at {request.path}")
 
 
-def _listed(cloud: "Cloud", mine: dict[str, Json], wanted: list[str]) -> Answer:
+def _listed(cloud: "Cloud", connectors: dict[str, Json], parts: list[str]) -> Answer:
     """Names, or by name the parts that are asked for."""
-    if not wanted:
-        return Answer(200, sorted(mine))
-    if set(wanted) - set(PARTS):
+    if not parts:
+        return Answer(200, sorted(connectors))
+    if set(parts) - set(PARTS):
         return error(400, f"expand must be of {', '.join(PARTS)}")
-    told = {"info": lambda one: info(cloud, one), "status": status, "id": lambda one: {"id": one["id"], "id_type": "ID"}}
-    return Answer(200, {name: {part: told[part](one) for part in wanted} for name, one in mine.items()})
+    make = {
+        "info": lambda connector: info(cloud, connector),
+        "status": status,
+        "id": lambda connector: {"id": connector["id"], "id_type": "ID"},
+    }
+    return Answer(200, {name: {part: make[part](connector) for part in parts} for name, connector in connectors.items()})
 
 
-def _one(cloud: "Cloud", one: Json, rest: list[str]) -> Answer:
+def _connector(cloud: "Cloud", connector: Json, rest: list[str]) -> Answer:
     match rest:
         case []:
-            return Answer(200, info(cloud, one))
+            return Answer(200, info(cloud, connector))
         case ["config"]:
-            return Answer(200, config(cloud, one))
+            return Answer(200, config(cloud, connector))
         case ["status"]:
-            return Answer(200, status(one))
+            return Answer(200, status(connector))
         case ["tasks"]:
-            return Answer(200, [{"id": {"connector": one["name"], "task": task["id"]}, "config": {}} for task in one["tasks"]])
+            return Answer(200, [{"id": {"connector": connector["name"], "task": task["id"]}, "config": {}} for task in connector["tasks"]])
         case ["offsets"]:
-            told = {"name": one["name"], "id": one["id"], "offsets": one["offsets"], "metadata": {"observed_at": NOW}}
-            return Answer(200, told)
+            body = {"name": connector["name"], "id": connector["id"], "offsets": connector["offsets"], "metadata": {"observed_at": NOW}}
+            return Answer(200, body)
     return error(404, "no such part of a connector")
 
 
-def config(cloud: "Cloud", one: Json) -> Json:
+def config(cloud: "Cloud", connector: Json) -> Json:
     """The settings; a secret is masked unless nobody told that it is one."""
-    hidden, shown = cloud.secrets, one.get("shown", [])
-    return {key: MASK if value in hidden and key not in shown else value for key, value in one["config"].items()}
+    hidden, shown = cloud.secrets, connector.get("shown", [])
+    return {key: MASK if value in hidden and key not in shown else value for key, value in connector["config"].items()}
 
 
-def info(cloud: "Cloud", one: Json) -> Json:
-    tasks = [{"connector": one["name"], "task": task["id"]} for task in one["tasks"]]
-    return {"name": one["name"], "config": config(cloud, one), "tasks": tasks, "type": one["type"]}
+def info(cloud: "Cloud", connector: Json) -> Json:
+    tasks = [{"connector": connector["name"], "task": task["id"]} for task in connector["tasks"]]
+    return {"name": connector["name"], "config": config(cloud, connector), "tasks": tasks, "type": connector["type"]}
 
 
-def status(one: Json) -> Json:
-    connector = {"state": one["state"], "worker_id": one["name"], "trace": one["trace"]}
-    tasks = [{"id": task["id"], "state": task["state"], "worker_id": one["name"], "msg": task["trace"]} for task in one["tasks"]]
+def status(connector_: Json) -> Json:
+    connector = {"state": connector_["state"], "worker_id": connector_["name"], "trace": connector_["trace"]}
+    tasks = [
+        {"id": task["id"], "state": task["state"], "worker_id": connector_["name"], "msg": task["trace"]} for task in connector_["tasks"]
+    ]
     more = {"errors_from_trace": [], "validation_errors": [], "override_message": ""}
-    return {"name": one["name"], "connector": connector, "tasks": tasks, "type": one["type"], **more}
+    return {"name": connector_["name"], "connector": connector, "tasks": tasks, "type": connector_["type"], **more}

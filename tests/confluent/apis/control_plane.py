@@ -16,158 +16,177 @@ def answer(cloud: "Cloud", request: Request) -> Answer:
     found = LISTS.get(f"{api}/{version}/{rest[0]}" if rest else "")
     if not found:
         return error(404, f"no resource at {request.path}")
-    kind, member, told, scoped = found
+    kind, member, make_entry, scoped = found
     if request.method != "GET":
         return error(405, "only GET")
     every = cloud.organization[member]
     if isinstance(every, dict):
         every = [every]
     if scoped:
-        environment = request.one("environment") or request.one("spec.environment")
+        environment = request.value("environment") or request.value("spec.environment")
         if not environment:
             return error(400, "the parameter environment is required")
-        if environment not in {one["id"] for one in cloud.organization["environments"]}:
+        if environment not in {environment["id"] for environment in cloud.organization["environments"]}:
             return error(403, f"environment {environment} is not there, or not yours")
-        every = [one for one in every if one["environment"] == environment]
-    items = [{"api_version": kind.split()[0], "kind": kind.split()[1], **told(cloud, one)} for one in every]
+        every = [entry for entry in every if entry["environment"] == environment]
+    items = [{"api_version": kind.split()[0], "kind": kind.split()[1], **make_entry(cloud, entry)} for entry in every]
     if len(rest) > 1:
-        item = next((one for one in items if one["id"] == rest[1]), None)
+        item = next((entry for entry in items if entry["id"] == rest[1]), None)
         return Answer(200, item) if item else error(404, f"{rest[1]} is not there")
     return paged(cloud.url, request, kind, items)
 
 
-def about(cloud: "Cloud", path: str, one: Json, *within: str) -> Json:
+def common_members(cloud: "Cloud", path: str, resource: Json, *within: str) -> Json:
     """The id and the metadata of an object; `within` are the parts of its resource name."""
     name = "/".join([f"crn://confluent.cloud/organization={cloud.organization['organization']['id']}", *within])
-    created = one.get("created_at", "2025-01-01T00:00:00.000000Z")
-    metadata = {"self": f"{cloud.url}/{path}/{one['id']}", "resource_name": name, "created_at": created, "updated_at": created}
-    return {"id": one["id"], "metadata": metadata}
+    created = resource.get("created_at", "2025-01-01T00:00:00.000000Z")
+    metadata = {"self": f"{cloud.url}/{path}/{resource['id']}", "resource_name": name, "created_at": created, "updated_at": created}
+    return {"id": resource["id"], "metadata": metadata}
 
 
 def reference(cloud: "Cloud", path: str, id_: str) -> Json:
     return {"id": id_, "related": f"{cloud.url}/{path}/{id_}"}
 
 
-def _environment(cloud: "Cloud", one: Json) -> Json:
-    told = about(cloud, "org/v2/environments", one, f"environment={one['id']}")
-    return {**told, "display_name": one["display_name"], "stream_governance_config": one["stream_governance_config"]}
+def _environment(cloud: "Cloud", environment: Json) -> Json:
+    common = common_members(cloud, "org/v2/environments", environment, f"environment={environment['id']}")
+    return {**common, "display_name": environment["display_name"], "stream_governance_config": environment["stream_governance_config"]}
 
 
-def _organization(cloud: "Cloud", one: Json) -> Json:
-    return {**about(cloud, "org/v2/organizations", one), "display_name": one["display_name"], "jit_enabled": True}
-
-
-def _in_environment(cloud: "Cloud", one: Json) -> Json:
-    return reference(cloud, "org/v2/environments", one["environment"])
-
-
-def _kafka(cloud: "Cloud", one: Json) -> Json:
-    spec = {
-        "display_name": one["display_name"],
-        "availability": one["availability"],
-        "cloud": one["cloud"],
-        "region": one["region"],
-        "config": {"kind": one["kind"], **({"cku": 2} if one["kind"] == "Dedicated" else {})},
-        "kafka_bootstrap_endpoint": one["kafka_bootstrap_endpoint"],
-        "http_endpoint": f"{cloud.url}/kafka-rest/{one['id']}",
-        "api_endpoint": f"{cloud.url}/kafka-api/{one['id']}",
-        "environment": _in_environment(cloud, one),
+def _organization(cloud: "Cloud", organization: Json) -> Json:
+    return {
+        **common_members(cloud, "org/v2/organizations", organization),
+        "display_name": organization["display_name"],
+        "jit_enabled": True,
     }
-    told = about(cloud, "cmk/v2/clusters", one, f"environment={one['environment']}", f"cloud-cluster={one['id']}", f"kafka={one['id']}")
-    return {**told, "spec": spec, "status": {"phase": one["phase"], **({"cku": 2} if one["kind"] == "Dedicated" else {})}}
 
 
-def _registry(cloud: "Cloud", one: Json) -> Json:
-    url = f"{cloud.url}/registry/{one['id']}"
+def _in_environment(cloud: "Cloud", resource: Json) -> Json:
+    return reference(cloud, "org/v2/environments", resource["environment"])
+
+
+def _kafka(cloud: "Cloud", cluster: Json) -> Json:
     spec = {
-        "display_name": one["display_name"],
-        "package": one["package"],
+        "display_name": cluster["display_name"],
+        "availability": cluster["availability"],
+        "cloud": cluster["cloud"],
+        "region": cluster["region"],
+        "config": {"kind": cluster["kind"], **({"cku": 2} if cluster["kind"] == "Dedicated" else {})},
+        "kafka_bootstrap_endpoint": cluster["kafka_bootstrap_endpoint"],
+        "http_endpoint": f"{cloud.url}/kafka-rest/{cluster['id']}",
+        "api_endpoint": f"{cloud.url}/kafka-api/{cluster['id']}",
+        "environment": _in_environment(cloud, cluster),
+    }
+    common = common_members(
+        cloud,
+        "cmk/v2/clusters",
+        cluster,
+        f"environment={cluster['environment']}",
+        f"cloud-cluster={cluster['id']}",
+        f"kafka={cluster['id']}",
+    )
+    return {**common, "spec": spec, "status": {"phase": cluster["phase"], **({"cku": 2} if cluster["kind"] == "Dedicated" else {})}}
+
+
+def _registry(cloud: "Cloud", registry: Json) -> Json:
+    url = f"{cloud.url}/registry/{registry['id']}"
+    spec = {
+        "display_name": registry["display_name"],
+        "package": registry["package"],
         "http_endpoint": url,
         "catalog_http_endpoint": url,
-        "cloud": one["cloud"],
-        "region": one["region"],
-        "environment": _in_environment(cloud, one),
+        "cloud": registry["cloud"],
+        "region": registry["region"],
+        "environment": _in_environment(cloud, registry),
     }
-    told = about(cloud, "srcm/v3/clusters", one, f"environment={one['environment']}", f"schema-registry={one['id']}")
-    return {**told, "spec": spec, "status": {"phase": one["phase"]}}
+    common = common_members(
+        cloud, "srcm/v3/clusters", registry, f"environment={registry['environment']}", f"schema-registry={registry['id']}"
+    )
+    return {**common, "spec": spec, "status": {"phase": registry["phase"]}}
 
 
-def _pool(cloud: "Cloud", one: Json) -> Json:
-    spec = {key: one[key] for key in ("display_name", "cloud", "region", "max_cfu")}
-    spec["environment"] = _in_environment(cloud, one)
-    told = about(cloud, "fcpm/v2/compute-pools", one, f"environment={one['environment']}", f"flink-compute-pool={one['id']}")
-    return {**told, "spec": spec, "status": {"phase": one["phase"], "current_cfu": one["current_cfu"]}}
+def _pool(cloud: "Cloud", pool: Json) -> Json:
+    spec = {key: pool[key] for key in ("display_name", "cloud", "region", "max_cfu")}
+    spec["environment"] = _in_environment(cloud, pool)
+    common = common_members(cloud, "fcpm/v2/compute-pools", pool, f"environment={pool['environment']}", f"flink-compute-pool={pool['id']}")
+    return {**common, "spec": spec, "status": {"phase": pool["phase"], "current_cfu": pool["current_cfu"]}}
 
 
-def _ksqldb(cloud: "Cloud", one: Json) -> Json:
+def _ksqldb(cloud: "Cloud", cluster: Json) -> Json:
     spec = {
-        "display_name": one["display_name"],
-        "csu": one["csu"],
+        "display_name": cluster["display_name"],
+        "csu": cluster["csu"],
         "use_detailed_processing_log": True,
-        "kafka_cluster": reference(cloud, "cmk/v2/clusters", one["kafka_cluster"]),
-        "environment": _in_environment(cloud, one),
+        "kafka_cluster": reference(cloud, "cmk/v2/clusters", cluster["kafka_cluster"]),
+        "environment": _in_environment(cloud, cluster),
     }
-    url = f"{cloud.url}/ksql/{one['id']}"
-    status = {"http_endpoint": url, "phase": one["phase"], "is_paused": False, "topic_prefix": one["topic_prefix"], "storage": 125}
-    return {**about(cloud, "ksqldbcm/v2/clusters", one, f"environment={one['environment']}"), "spec": spec, "status": status}
+    url = f"{cloud.url}/ksql/{cluster['id']}"
+    status = {"http_endpoint": url, "phase": cluster["phase"], "is_paused": False, "topic_prefix": cluster["topic_prefix"], "storage": 125}
+    return {
+        **common_members(cloud, "ksqldbcm/v2/clusters", cluster, f"environment={cluster['environment']}"),
+        "spec": spec,
+        "status": status,
+    }
 
 
 def _flink_region(cloud: "Cloud", id_: str) -> Json:
-    place, _, region = id_.partition(".")
-    url = f"{cloud.url}/flink/{place}/{region}"
+    cloud_name, _, region = id_.partition(".")
+    url = f"{cloud.url}/flink/{cloud_name}/{region}"
     return {
         "id": id_,
         "display_name": region,
-        "cloud": place.upper(),
+        "cloud": cloud_name.upper(),
         "region_name": region,
         "http_endpoint": url,
         "private_http_endpoint": "",
     }
 
 
-def _account(cloud: "Cloud", one: Json) -> Json:
-    told = about(cloud, "iam/v2/service-accounts", one, f"service-account={one['id']}")
-    return {**told, "display_name": one["display_name"], "description": one["description"]}
+def _account(cloud: "Cloud", account: Json) -> Json:
+    common = common_members(cloud, "iam/v2/service-accounts", account, f"service-account={account['id']}")
+    return {**common, "display_name": account["display_name"], "description": account["description"]}
 
 
-def _user(cloud: "Cloud", one: Json) -> Json:
-    told = about(cloud, "iam/v2/users", one, f"user={one['id']}")
-    return {**told, "email": one["email"], "full_name": one["full_name"], "auth_type": one["auth_type"]}
+def _user(cloud: "Cloud", user: Json) -> Json:
+    common = common_members(cloud, "iam/v2/users", user, f"user={user['id']}")
+    return {**common, "email": user["email"], "full_name": user["full_name"], "auth_type": user["auth_type"]}
 
 
-def _key(cloud: "Cloud", one: Json) -> Json:
-    person = "users" if one["owner"].startswith("u-") else "service-accounts"
-    resources = [{"id": id_} for id_ in one["resources"]]
+def _key(cloud: "Cloud", key: Json) -> Json:
+    person = "users" if key["owner"].startswith("u-") else "service-accounts"
+    resources = [{"id": id_} for id_ in key["resources"]]
     spec = {
         "display_name": "",
         "description": "",
-        "owner": reference(cloud, f"iam/v2/{person}", one["owner"]),
-        "resource": {"id": "cloud", "kind": "Cloud"} if one["scope"] == "cloud" else resources[0],
+        "owner": reference(cloud, f"iam/v2/{person}", key["owner"]),
+        "resource": {"id": "cloud", "kind": "Cloud"} if key["scope"] == "cloud" else resources[0],
     }
-    return {**about(cloud, "iam/v2/api-keys", one, f"api-key={one['id']}"), "spec": spec}
+    return {**common_members(cloud, "iam/v2/api-keys", key, f"api-key={key['id']}"), "spec": spec}
 
 
-def _integration(cloud: "Cloud", one: Json) -> Json:
-    config = {"kind": "AwsIntegrationConfig", **{key: one[key] for key in ("iam_role_arn", "external_id", "customer_iam_role_arn")}}
-    told = about(cloud, "pim/v1/integrations", one, f"environment={one['environment']}", f"provider-integration={one['id']}")
-    where = {"environment": _in_environment(cloud, one), "usages": one["usages"]}
-    return {**told, "display_name": one["display_name"], "provider": one["provider"], "config": config, **where}
+def _integration(cloud: "Cloud", integration: Json) -> Json:
+    config = {"kind": "AwsIntegrationConfig", **{key: integration[key] for key in ("iam_role_arn", "external_id", "customer_iam_role_arn")}}
+    common = common_members(
+        cloud, "pim/v1/integrations", integration, f"environment={integration['environment']}", f"provider-integration={integration['id']}"
+    )
+    scope = {"environment": _in_environment(cloud, integration), "usages": integration["usages"]}
+    return {**common, "display_name": integration["display_name"], "provider": integration["provider"], "config": config, **scope}
 
 
-def _custom_plugin(cloud: "Cloud", one: Json) -> Json:
-    told = about(cloud, "connect/v1/custom-connector-plugins", one, f"custom-connector-plugin={one['id']}")
-    return {**told, **{key: value for key, value in one.items() if key != "id"}}
+def _custom_plugin(cloud: "Cloud", plugin: Json) -> Json:
+    common = common_members(cloud, "connect/v1/custom-connector-plugins", plugin, f"custom-connector-plugin={plugin['id']}")
+    return {**common, **{key: value for key, value in plugin.items() if key != "id"}}
 
 
 def _registered(path: str) -> Callable[["Cloud", Json], Json]:
-    def told(cloud: "Cloud", one: Json) -> Json:
+    def flink_region(cloud: "Cloud", region: Json) -> Json:
         return {
-            **about(cloud, path, one),
-            **{key: value for key, value in one.items() if key not in ("id", "environment")},
-            "environment": _in_environment(cloud, one),
+            **common_members(cloud, path, region),
+            **{key: value for key, value in region.items() if key not in ("id", "environment")},
+            "environment": _in_environment(cloud, region),
         }
 
-    return told
+    return flink_region
 
 
 LISTS: dict[str, tuple[str, str, Callable[["Cloud", Any], Json], bool]] = {

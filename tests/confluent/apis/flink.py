@@ -11,21 +11,21 @@ if TYPE_CHECKING:
 
 def answer(cloud: "Cloud", request: Request) -> Answer:  # noqa: PLR0911 - a return for each path
     """A request below `flink/{cloud}/{region}`."""
-    place, region, *rest = request.parts
+    cloud_name, region, *rest = request.parts
     if request.method != "GET":
         return error(405, "only GET")
     match rest:
         case ["sql", "v1", "organizations", organization_id, "environments", environment, *rest] if rest:
             if organization_id != cloud.organization["organization"]["id"]:
                 return error(404, f"organization {organization_id} is not there")
-            if f"{environment}/{place}.{region}" not in request.credential["resources"]:
-                return error(403, f"this key is not one of {environment} in {place}.{region}")
-            base = f"{cloud.url}/flink/{place}/{region}"
-            here = {"environment": environment, "cloud": place, "region": region}
+            if f"{environment}/{cloud_name}.{region}" not in request.credential["resources"]:
+                return error(403, f"this key is not one of {environment} in {cloud_name}.{region}")
+            base = f"{cloud.url}/flink/{cloud_name}/{region}"
+            here = {"environment": environment, "cloud": cloud_name, "region": region}
             if rest[0] == "statements":
                 return _statements(cloud, request, base, here, rest[1:])
             if rest[0] == "materialized-tables" and len(rest) == 1:
-                every = [_table(cloud, base, one) for one in _within(cloud, "materialized_tables", here)]
+                every = [_table(cloud, base, table) for table in _within(cloud, "materialized_tables", here)]
                 return paged(cloud.url, request, "sql/v1 MaterializedTable", every)
             if rest[0] == "databases" and rest[2:3] == ["materialized-tables"]:
                 return _tables(cloud, request, base, here, rest[1], rest[3:])
@@ -35,84 +35,94 @@ def answer(cloud: "Cloud", request: Request) -> Answer:  # noqa: PLR0911 - a ret
 
 
 def _within(cloud: "Cloud", member: str, here: Json) -> list[Json]:
-    return [one for one in cloud.organization[member] if all(one[key] == value for key, value in here.items())]
+    return [entry for entry in cloud.organization[member] if all(entry[key] == value for key, value in here.items())]
 
 
 def _statements(cloud: "Cloud", request: Request, base: str, here: Json, rest: list[str]) -> Answer:
     """Those that the key's owner may see: all, if it is an administrator's, else its own."""
-    mine = _within(cloud, "statements", here)
+    statements = _within(cloud, "statements", here)
     if request.credential["role"] == "FlinkDeveloper":
-        mine = [one for one in mine if one["principal"] == request.credential["owner"]]
-    if pool := request.one("spec.compute_pool_id"):
-        mine = [one for one in mine if one["compute_pool_id"] == pool]
-    for label in request.many("label_selector"):
+        statements = [statement for statement in statements if statement["principal"] == request.credential["owner"]]
+    if pool := request.value("spec.compute_pool_id"):
+        statements = [statement for statement in statements if statement["compute_pool_id"] == pool]
+    for label in request.values("label_selector"):
         name, _, value = label.partition("=")
-        mine = [one for one in mine if one["labels"].get(name) == value]
+        statements = [statement for statement in statements if statement["labels"].get(name) == value]
     if not rest:
-        return paged(cloud.url, request, "sql/v1 Statement", [_statement(cloud, base, one) for one in mine])
-    one = next((one for one in mine if one["name"] == rest[0]), None)
-    if one is None:
+        return paged(cloud.url, request, "sql/v1 Statement", [_statement(cloud, base, statement) for statement in statements])
+    statement = next((statement for statement in statements if statement["name"] == rest[0]), None)
+    if statement is None:
         return error(404, f"statement {rest[0]} is not there")
     if rest[1:] == ["exceptions"]:
-        data = [{"kind": "StatementException", **each} for each in one["exceptions"]]
+        data = [{"kind": "StatementException", **each} for each in statement["exceptions"]]
         return Answer(200, {"api_version": "sql/v1", "kind": "StatementExceptionList", "metadata": {}, "data": data})
-    return Answer(200, _statement(cloud, base, one)) if len(rest) == 1 else error(404, "no such part of a statement")
+    return Answer(200, _statement(cloud, base, statement)) if len(rest) == 1 else error(404, "no such part of a statement")
 
 
-def _statement(cloud: "Cloud", base: str, one: Json) -> Json:
-    organization_id, environment = cloud.organization["organization"]["id"], one["environment"]
-    path = f"{base}/sql/v1/organizations/{organization_id}/environments/{environment}/statements/{one['name']}"
-    metadata = {"self": path, "created_at": one["created_at"], "updated_at": one["updated_at"], "uid": one["uid"], "resource_version": "7"}
+def _statement(cloud: "Cloud", base: str, statement: Json) -> Json:
+    organization_id, environment = cloud.organization["organization"]["id"], statement["environment"]
+    path = f"{base}/sql/v1/organizations/{organization_id}/environments/{environment}/statements/{statement['name']}"
+    metadata = {
+        "self": path,
+        "created_at": statement["created_at"],
+        "updated_at": statement["updated_at"],
+        "uid": statement["uid"],
+        "resource_version": "7",
+    }
     status: Json = {
-        "phase": one["phase"],
-        "detail": one["detail"],
-        "traits": one["traits"],
+        "phase": statement["phase"],
+        "detail": statement["detail"],
+        "traits": statement["traits"],
         "warnings": [],
         "network_kind": "PUBLIC",
         "scaling_status": {"scaling_state": "OK", "last_updated": NOW},
     }
-    if one["latest_offsets"]:
-        status |= {"latest_offsets": one["latest_offsets"], "latest_offsets_timestamp": NOW}
+    if statement["latest_offsets"]:
+        status |= {"latest_offsets": statement["latest_offsets"], "latest_offsets_timestamp": NOW}
     return {
         "api_version": "sql/v1",
         "kind": "Statement",
-        "metadata": {**metadata, "labels": one["labels"]},
-        "name": one["name"],
+        "metadata": {**metadata, "labels": statement["labels"]},
+        "name": statement["name"],
         "organization_id": organization_id,
         "environment_id": environment,
-        "spec": {key: one[key] for key in ("statement", "properties", "compute_pool_id", "principal", "stopped")},
+        "spec": {key: statement[key] for key in ("statement", "properties", "compute_pool_id", "principal", "stopped")},
         "status": status,
     }
 
 
-def _table(cloud: "Cloud", base: str, one: Json) -> Json:
-    organization_id, environment = cloud.organization["organization"]["id"], one["environment"]
-    where = f"{base}/sql/v1/organizations/{organization_id}/environments/{environment}/databases/{one['cluster']}"
-    metadata = {"self": f"{where}/materialized-tables/{one['name']}", "created_at": one["created_at"], "updated_at": one["created_at"]}
-    created = f"CREATE OR ALTER MATERIALIZED TABLE `{one['name']}` AS {one['query']}"
+def _table(cloud: "Cloud", base: str, table: Json) -> Json:
+    organization_id, environment = cloud.organization["organization"]["id"], table["environment"]
+    base_path = f"{base}/sql/v1/organizations/{organization_id}/environments/{environment}/databases/{table['cluster']}"
+    metadata = {
+        "self": f"{base_path}/materialized-tables/{table['name']}",
+        "created_at": table["created_at"],
+        "updated_at": table["created_at"],
+    }
+    created = f"CREATE OR ALTER MATERIALIZED TABLE `{table['name']}` AS {table['query']}"
     return {
         "api_version": "sql/v1",
         "kind": "MaterializedTable",
-        "metadata": {**metadata, "uid": one["uid"], "labels": {}},
-        "name": one["name"],
+        "metadata": {**metadata, "uid": table["uid"], "labels": {}},
+        "name": table["name"],
         "organization_id": organization_id,
         "environment_id": environment,
         "spec": {
-            "kafka_cluster_id": one["cluster"],
-            "compute_pool_id": one["compute_pool_id"],
-            "principal": one["principal"],
-            "query": one["query"],
-            "columns": [{**column, "type": {"type": column["type"].upper(), "nullable": True}} for column in one["columns"]],
+            "kafka_cluster_id": table["cluster"],
+            "compute_pool_id": table["compute_pool_id"],
+            "principal": table["principal"],
+            "query": table["query"],
+            "columns": [{**column, "type": {"type": column["type"].upper(), "nullable": True}} for column in table["columns"]],
             "table_options": {},
-            "session_options": {"sql.current-catalog": environment, "sql.current-database": one["cluster"]},
-            "stopped": one["stopped"],
+            "session_options": {"sql.current-catalog": environment, "sql.current-database": table["cluster"]},
+            "stopped": table["stopped"],
         },
         "status": {
-            "phase": one["phase"],
+            "phase": table["phase"],
             "detail": "",
             "creation_statement": created,
-            "version": one["version"],
-            "latest_version": one["version"],
+            "version": table["version"],
+            "latest_version": table["version"],
         },
     }
 
@@ -120,11 +130,11 @@ def _table(cloud: "Cloud", base: str, one: Json) -> Json:
 def _tables(cloud: "Cloud", request: Request, base: str, here: Json, cluster: str, rest: list[str]) -> Answer:
     if not rest:
         return error(405, "materialized tables are listed for the environment")
-    one = next((one for one in _within(cloud, "materialized_tables", {**here, "cluster": cluster}) if one["name"] == rest[0]), None)
-    if one is None:
+    table = next((table for table in _within(cloud, "materialized_tables", {**here, "cluster": cluster}) if table["name"] == rest[0]), None)
+    if table is None:
         return error(404, f"materialized table {rest[0]} is not there")
-    told = _table(cloud, base, one)
+    body = _table(cloud, base, table)
     if rest[1:] == ["versions"]:
-        spec = {"version": one["version"], "statement": told["status"]["creation_statement"], "changes": []}
-        return paged(cloud.url, request, "sql/v1 MaterializedTableVersion", [{"name": f"{one['name']}-{one['version']}", "spec": spec}])
-    return Answer(200, told) if len(rest) == 1 else error(404, "no such part of a materialized table")
+        spec = {"version": table["version"], "statement": body["status"]["creation_statement"], "changes": []}
+        return paged(cloud.url, request, "sql/v1 MaterializedTableVersion", [{"name": f"{table['name']}-{table['version']}", "spec": spec}])
+    return Answer(200, body) if len(rest) == 1 else error(404, "no such part of a materialized table")

@@ -23,11 +23,11 @@ class Rest:
         """What a GET below the cluster answers."""
         match request.parts:
             case ():
-                return Answer(200, self._told("KafkaCluster", "", cluster_id=self.id))
+                return Answer(200, self._entry("KafkaCluster", "", cluster_id=self.id))
             case ("topics",):
-                return self._list("KafkaTopic", "topics", [self._topic(one) for one in self._mine("topics")])
+                return self._list("KafkaTopic", "topics", [self._topic(topic) for topic in self._resources("topics")])
             case ("topics", "-", "configs"):
-                configs = [config for one in self._mine("topics") for config in self._configs(one)]
+                configs = [config for topic in self._resources("topics") for config in self._configs(topic)]
                 return self._list("KafkaTopicConfig", "topics/-/configs", configs)
             case ("topics", name, *rest):
                 return self._of_topic(name, rest)
@@ -43,10 +43,10 @@ class Rest:
                 return self._list("KafkaAcl", "acls", [])
         return error(404, "HTTP 404 Not Found", "kafka", 404)
 
-    def _mine(self, member: str) -> list[Json]:
-        return [one for one in self.cloud.organization[member] if one["cluster"] == self.id]
+    def _resources(self, member: str) -> list[Json]:
+        return [entry for entry in self.cloud.organization[member] if entry["cluster"] == self.id]
 
-    def _told(self, kind: str, path: str, **more: object) -> Json:
+    def _entry(self, kind: str, path: str, **more: object) -> Json:
         name = f"crn:///kafka={self.id}" + "".join(f"/{part}" for part in path.split("/") if part)
         return {"kind": kind, "metadata": {"self": f"{self.root}/{path}".rstrip("/"), "resource_name": name}, **more}
 
@@ -57,25 +57,27 @@ class Rest:
     def _related(self, path: str) -> Json:
         return {"related": f"{self.root}/{path}"}
 
-    def _topic(self, one: Json) -> Json:
-        path = f"topics/{one['topic_name']}"
+    def _topic(self, topic: Json) -> Json:
+        path = f"topics/{topic['topic_name']}"
         names = ("topic_name", "is_internal", "replication_factor", "partitions_count")
         links = {
-            name: self._related(f"{path}/{place}")
-            for name, place in (
+            name: self._related(f"{path}/{relation_path}")
+            for name, relation_path in (
                 ("partitions", "partitions"),
                 ("configs", "configs"),
                 ("partition_reassignments", "partitions/-/reassignment"),
             )
         }
-        return self._told("KafkaTopic", path, cluster_id=self.id, **{name: one[name] for name in names}, **links, authorized_operations=[])
+        return self._entry(
+            "KafkaTopic", path, cluster_id=self.id, **{name: topic[name] for name in names}, **links, authorized_operations=[]
+        )
 
-    def _configs(self, one: Json) -> list[Json]:
-        topic = one["topic_name"]
-        every = [(name, value, False) for name, value in one["configs"].items()]
-        every += [(name, value, True) for name, value in DEFAULTS.items() if name not in one["configs"]]
+    def _configs(self, topic_: Json) -> list[Json]:
+        topic = topic_["topic_name"]
+        every = [(name, value, False) for name, value in topic_["configs"].items()]
+        every += [(name, value, True) for name, value in DEFAULTS.items() if name not in topic_["configs"]]
         return [
-            self._told(
+            self._entry(
                 "KafkaTopicConfig",
                 f"topics/{topic}/configs/{name}",
                 cluster_id=self.id,
@@ -92,28 +94,28 @@ class Rest:
         ]
 
     def _of_topic(self, name: str, rest: list[str]) -> Answer:
-        one = next((one for one in self._mine("topics") if one["topic_name"] == name), None)
-        if one is None:
+        topic = next((topic for topic in self._resources("topics") if topic["topic_name"] == name), None)
+        if topic is None:
             return error(404, "This server does not host this topic-partition.", "kafka", 40403)
         if not rest:
-            return Answer(200, self._topic(one))
+            return Answer(200, self._topic(topic))
         if rest == ["configs"]:
-            return self._list("KafkaTopicConfig", f"topics/{name}/configs", self._configs(one))
+            return self._list("KafkaTopicConfig", f"topics/{name}/configs", self._configs(topic))
         return error(404, "HTTP 404 Not Found", "kafka", 404)
 
-    def _groups(self, word: str, rest: list[str], types: tuple[str, ...]) -> Answer:  # noqa: PLR0911 - a return for each path
-        mine = [one for one in self._mine("consumer_groups") if one["type"] in types]
-        told = {"consumer": self._consumer_group, "share": self._share_group, "streams": self._streams_group}[word]
+    def _groups(self, kind: str, rest: list[str], types: tuple[str, ...]) -> Answer:  # noqa: PLR0911 - a return for each path
+        groups = [group for group in self._resources("consumer_groups") if group["type"] in types]
+        make_entry = {"consumer": self._consumer_group, "share": self._share_group, "streams": self._streams_group}[kind]
         if not rest:
-            return self._list(f"Kafka{word.title()}Group", f"{word}-groups", [told(one) for one in mine])
-        group = next((one for one in mine if one["group_id"] == rest[0]), None)
+            return self._list(f"Kafka{kind.title()}Group", f"{kind}-groups", [make_entry(group) for group in groups])
+        group = next((group for group in groups if group["group_id"] == rest[0]), None)
         if group is None:
             return error(404, f"Group {rest[0]} could not be found.", "kafka", 40403)
-        match (word, rest[1:]):
+        match (kind, rest[1:]):
             case (_, []):
-                return Answer(200, told(group))
+                return Answer(200, make_entry(group))
             case ("consumer" | "share", ["consumers"]):
-                return self._consumers(group, word)
+                return self._consumers(group, kind)
             case ("share", ["consumers", consumer, "assignments"]):
                 return self._assignments(group, consumer)
             case ("consumer", ["lag-summary"]) | ("consumer", ["lags"]):
@@ -122,33 +124,38 @@ class Rest:
                 names = ("subtopology_id", "source_topics")
                 path = f"streams-groups/{group['group_id']}/subtopologies"
                 every = [
-                    self._told(
+                    self._entry(
                         "KafkaStreamsGroupSubtopology",
-                        f"{path}/{one['subtopology_id']}",
+                        f"{path}/{subtopology['subtopology_id']}",
                         cluster_id=self.id,
                         group_id=group["group_id"],
-                        **{name: one[name] for name in names},
+                        **{name: subtopology[name] for name in names},
                     )
-                    for one in group["subtopologies"]
+                    for subtopology in group["subtopologies"]
                 ]
                 return self._list("KafkaStreamsGroupSubtopology", path, every)
             case ("streams", ["members"]):
                 return self._members(group)
         return error(404, "HTTP 404 Not Found", "kafka", 404)
 
-    def _consumer_group(self, one: Json) -> Json:
-        path = f"consumer-groups/{one['group_id']}"
+    def _consumer_group(self, group: Json) -> Json:
+        path = f"consumer-groups/{group['group_id']}"
         links = {
             "coordinator": self._related("brokers/1"),
             "consumers": self._related(f"{path}/consumers"),
             "lag_summary": self._related(f"{path}/lag-summary"),
         }
-        more = {"is_simple": one["is_simple"], "partition_assignor": one["partition_assignor"], "state": one["state"], "type": one["type"]}
-        return self._told("KafkaConsumerGroup", path, cluster_id=self.id, consumer_group_id=one["group_id"], **more, **links)
+        more = {
+            "is_simple": group["is_simple"],
+            "partition_assignor": group["partition_assignor"],
+            "state": group["state"],
+            "type": group["type"],
+        }
+        return self._entry("KafkaConsumerGroup", path, cluster_id=self.id, consumer_group_id=group["group_id"], **more, **links)
 
-    def _share_group(self, one: Json) -> Json:
-        path = f"share-groups/{one['group_id']}"
-        assigned = [tuple(pair) for member in one["members"] for pair in member["assigned"]]
+    def _share_group(self, group: Json) -> Json:
+        path = f"share-groups/{group['group_id']}"
+        assigned = [tuple(pair) for member in group["members"] for pair in member["assigned"]]
         parts = [
             {
                 "kind": "KafkaShareGroupTopicPartition",
@@ -156,76 +163,87 @@ class Rest:
                 "partition_id": at,
                 "partition": self._related(f"topics/{topic}/partitions/{at}"),
             }
-            for topic, at in (assigned or [(topic, part["partition"]) for topic, parts in one["offsets"].items() for part in parts])
+            for topic, at in (assigned or [(topic, part["partition"]) for topic, parts in group["offsets"].items() for part in parts])
         ]
-        counts = {"consumer_count": len(one["members"]), "partition_count": len(assigned), "assigned_topic_partitions": parts}
+        counts = {"consumer_count": len(group["members"]), "partition_count": len(assigned), "assigned_topic_partitions": parts}
         links = {"coordinator": self._related("brokers/1"), "consumers": self._related(f"{path}/consumers")}
-        return self._told(
-            "KafkaShareGroup", path, cluster_id=self.id, share_group_id=one["group_id"], state=one["state"], **counts, **links
+        return self._entry(
+            "KafkaShareGroup", path, cluster_id=self.id, share_group_id=group["group_id"], state=group["state"], **counts, **links
         )
 
-    def _streams_group(self, one: Json) -> Json:
-        path = f"streams-groups/{one['group_id']}"
+    def _streams_group(self, group: Json) -> Json:
+        path = f"streams-groups/{group['group_id']}"
         counts = {
-            "member_count": len(one["members"]),
-            "subtopology_count": len(one["subtopologies"]),
+            "member_count": len(group["members"]),
+            "subtopology_count": len(group["subtopologies"]),
             "group_epoch": 7,
             "topology_epoch": 0,
             "target_assignment_epoch": 7,
         }
         links = {"members": self._related(f"{path}/members"), "subtopologies": self._related(f"{path}/subtopologies")}
-        return self._told("KafkaStreamsGroup", path, cluster_id=self.id, group_id=one["group_id"], state=one["state"], **counts, **links)
+        return self._entry(
+            "KafkaStreamsGroup", path, cluster_id=self.id, group_id=group["group_id"], state=group["state"], **counts, **links
+        )
 
-    def _consumers(self, group: Json, word: str) -> Answer:
-        path = f"{word}-groups/{group['group_id']}/consumers"
-        name = "consumer_group_id" if word == "consumer" else "group_id"
-        told = []
-        for one in group["members"]:
-            place = f"{path}/{one['consumer_id']}"
-            who = {name: group["group_id"], "consumer_id": one["consumer_id"], "client_id": one["client_id"]}
-            kind = "KafkaConsumer" if word == "consumer" else "KafkaShareGroupConsumer"
-            more = {"instance_id": one["instance_id"]} if word == "consumer" else {}
-            told.append(self._told(kind, place, cluster_id=self.id, **who, **more, assignments=self._related(f"{place}/assignments")))
-        return self._list("KafkaConsumer" if word == "consumer" else "KafkaShareGroupConsumer", path, told)
+    def _consumers(self, group: Json, kind: str) -> Answer:
+        path = f"{kind}-groups/{group['group_id']}/consumers"
+        name = "consumer_group_id" if kind == "consumer" else "group_id"
+        entries = []
+        for member in group["members"]:
+            consumer_path = f"{path}/{member['consumer_id']}"
+            identity = {name: group["group_id"], "consumer_id": member["consumer_id"], "client_id": member["client_id"]}
+            type_name = "KafkaConsumer" if kind == "consumer" else "KafkaShareGroupConsumer"
+            more = {"instance_id": member["instance_id"]} if kind == "consumer" else {}
+            entries.append(
+                self._entry(
+                    type_name,
+                    consumer_path,
+                    cluster_id=self.id,
+                    **identity,
+                    **more,
+                    assignments=self._related(f"{consumer_path}/assignments"),
+                )
+            )
+        return self._list("KafkaConsumer" if kind == "consumer" else "KafkaShareGroupConsumer", path, entries)
 
     def _assignments(self, group: Json, consumer: str) -> Answer:
-        member = next((one for one in group["members"] if one["consumer_id"] == consumer), None)
+        member = next((entry for entry in group["members"] if entry["consumer_id"] == consumer), None)
         if member is None:
             return error(404, f"Consumer {consumer} could not be found.", "kafka", 40403)
         path = f"share-groups/{group['group_id']}/consumers/{consumer}/assignments"
-        who = {"cluster_id": self.id, "group_id": group["group_id"], "consumer_id": consumer}
-        told = [
-            self._told(
+        identity = {"cluster_id": self.id, "group_id": group["group_id"], "consumer_id": consumer}
+        entries = [
+            self._entry(
                 "KafkaShareGroupConsumerAssignment",
                 f"{path}/{topic}/partitions/{at}",
-                **who,
+                **identity,
                 topic_name=topic,
                 partition_id=at,
                 partition=self._related(f"topics/{topic}/partitions/{at}"),
             )
             for topic, at in member["assigned"]
         ]
-        return self._list("KafkaShareGroupConsumerAssignment", path, told)
+        return self._list("KafkaShareGroupConsumerAssignment", path, entries)
 
     def _members(self, group: Json) -> Answer:
         path = f"streams-groups/{group['group_id']}/members"
-        told = [
-            self._told(
+        entries = [
+            self._entry(
                 "KafkaStreamsGroupMember",
-                f"{path}/{one['consumer_id']}",
+                f"{path}/{member['consumer_id']}",
                 cluster_id=self.id,
                 group_id=group["group_id"],
-                member_id=one["consumer_id"],
-                client_id=one["client_id"],
+                member_id=member["consumer_id"],
+                client_id=member["client_id"],
                 instance_id="",
-                process_id=one["consumer_id"],
+                process_id=member["consumer_id"],
                 is_classic=False,
                 member_epoch=7,
                 topology_epoch=0,
             )
-            for one in group["members"]
+            for member in group["members"]
         ]
-        return self._list("KafkaStreamsGroupMember", path, told)
+        return self._list("KafkaStreamsGroupMember", path, entries)
 
     def _lag(self, group: Json, which: str) -> Answer:
         """The lag of a group: refused on Enterprise and Freight, not there on Basic and Standard."""
@@ -239,8 +257,8 @@ class Rest:
             for part in parts:
                 member = readers.get((topic, part["partition"]), {"consumer_id": "", "client_id": "", "instance_id": None})
                 lag = part["log_end_offset"] - part["current_offset"]
-                who = {"consumer_id": member["consumer_id"], "instance_id": member["instance_id"], "client_id": member["client_id"]}
-                where = {
+                identity = {"consumer_id": member["consumer_id"], "instance_id": member["instance_id"], "client_id": member["client_id"]}
+                identifiers = {
                     "topic_name": topic,
                     "partition_id": part["partition"],
                     "current_offset": part["current_offset"],
@@ -248,13 +266,13 @@ class Rest:
                     "lag": lag,
                 }
                 rows.append(
-                    self._told(
+                    self._entry(
                         "KafkaConsumerLag",
                         f"{path}/{topic}/partitions/{part['partition']}",
                         cluster_id=self.id,
                         consumer_group_id=group["group_id"],
-                        **who,
-                        **where,
+                        **identity,
+                        **identifiers,
                     )
                 )
         if which == "lags":
@@ -272,7 +290,7 @@ class Rest:
         total = sum(row["lag"] for row in rows)
         return Answer(
             200,
-            self._told(
+            self._entry(
                 "KafkaConsumerGroupLagSummary",
                 path,
                 cluster_id=self.id,
@@ -284,38 +302,42 @@ class Rest:
         )
 
     def _links(self, rest: list[str], request: Request) -> Answer:
-        mine = self._mine("cluster_links")
+        links = self._resources("cluster_links")
         if not rest:
-            return self._list("KafkaLinkData", "links", [self._link(one) for one in mine])
-        chosen = mine if rest[0] == "-" else [one for one in mine if one["link_name"] == rest[0]]
+            return self._list("KafkaLinkData", "links", [self._link(link) for link in links])
+        chosen = links if rest[0] == "-" else [link for link in links if link["link_name"] == rest[0]]
         if not chosen and rest[0] != "-":
             return error(404, f"Link {rest[0]} not found.", "kafka", 40403)
         if rest[1:] == ["mirrors"]:
-            status = request.one("mirror_status").upper()
-            told = [self._mirror(link, one) for link in chosen for one in link["mirrors"] if status in ("", one["mirror_status"])]
-            return self._list("KafkaMirrorData", f"links/{rest[0]}/mirrors", told)
+            status = request.value("mirror_status").upper()
+            mirrors = [
+                self._mirror(link, mirror) for link in chosen for mirror in link["mirrors"] if status in ("", mirror["mirror_status"])
+            ]
+            return self._list("KafkaMirrorData", f"links/{rest[0]}/mirrors", mirrors)
         return Answer(200, self._link(chosen[0])) if rest[0] != "-" and len(rest) == 1 else error(404, "HTTP 404 Not Found", "kafka", 404)
 
-    def _link(self, one: Json) -> Json:
+    def _link(self, link: Json) -> Json:
         names = ("link_name", "link_id", "source_cluster_id", "destination_cluster_id", "link_state")
-        more = {"remote_cluster_id": one["source_cluster_id"], "topic_names": [mirror["mirror_topic_name"] for mirror in one["mirrors"]]}
-        return self._told("KafkaLinkData", f"links/{one['link_name']}", cluster_id=self.id, **{name: one[name] for name in names}, **more)
+        more = {"remote_cluster_id": link["source_cluster_id"], "topic_names": [mirror["mirror_topic_name"] for mirror in link["mirrors"]]}
+        return self._entry(
+            "KafkaLinkData", f"links/{link['link_name']}", cluster_id=self.id, **{name: link[name] for name in names}, **more
+        )
 
-    def _mirror(self, link: Json, one: Json) -> Json:
+    def _mirror(self, link: Json, mirror: Json) -> Json:
         lags = {
             "kind": "KafkaMirrorLags",
             "metadata": {"self": None},
-            "items": [{"partition": 0, "lag": one["max_per_partition_lag"], "last_source_fetch_offset": 1000}],
+            "items": [{"partition": 0, "lag": mirror["max_per_partition_lag"], "last_source_fetch_offset": 1000}],
         }
         names = ("source_topic_name", "mirror_topic_name", "mirror_status", "num_partitions", "state_time_ms", "max_per_partition_lag")
-        path = f"links/{link['link_name']}/mirrors/{one['mirror_topic_name']}"
-        return self._told("KafkaMirrorData", path, link_name=link["link_name"], **{name: one[name] for name in names}, mirror_lags=lags)
+        path = f"links/{link['link_name']}/mirrors/{mirror['mirror_topic_name']}"
+        return self._entry("KafkaMirrorData", path, link_name=link["link_name"], **{name: mirror[name] for name in names}, mirror_lags=lags)
 
 
 def answer(cloud: "Cloud", request: Request) -> Answer:
     """A request below `kafka-rest/{lkc}`; the cluster's id is in its path again."""
     id_, *rest = request.parts
-    cluster = next((one for one in cloud.organization["kafka_clusters"] if one["id"] == id_), None)
+    cluster = next((cluster for cluster in cloud.organization["kafka_clusters"] if cluster["id"] == id_), None)
     if cluster is None or rest[:4] != ["kafka", "v3", "clusters", id_]:
         return error(404, "Cluster not found.", "kafka", 40401)
     if request.method != "GET":

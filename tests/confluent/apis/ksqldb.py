@@ -17,36 +17,38 @@ STATES = {"RUNNING": "RUNNING", "PAUSED": "PAUSED", "ERROR": "ERROR"}
 def answer(cloud: "Cloud", request: Request) -> Answer:
     """A request below `ksql/{lksqlc}`."""
     id_, *rest = request.parts
-    cluster = next((one for one in cloud.organization["ksqldb_clusters"] if one["id"] == id_), None)
+    cluster = next((cluster for cluster in cloud.organization["ksqldb_clusters"] if cluster["id"] == id_), None)
     if cluster is None:
         return error(404, "HTTP 404 Not Found", "ksqldb")
-    said = server(cluster)(
+    response = server(cluster)(
         Plain(request.method, tuple(rest), {key: values[-1] for key, values in request.query.items()}, request.body, request.headers)
     )
-    return Answer(said.status, said.body, said.content_type)
+    return Answer(response.status, response.body, response.content_type)
 
 
 def server(cluster: Json) -> Ksql:
     """A cluster's server."""
     relations = [
         Relation(
-            one["name"],
-            one["topic"],
+            relation["name"],
+            relation["topic"],
             [
                 column(each["name"], each["type"], key=each["key"], fields=[] if each["type"] == "STRUCT" else None)
-                for each in one["columns"]
+                for each in relation["columns"]
             ],
-            one["type"],
-            one["statement"],
-            one["window"],
-            readers=[query["id"] for query in cluster["queries"] if one["name"] in query["sources"]],
-            writers=[query["id"] for query in cluster["queries"] if one["name"] in query["sinks"]],
+            relation["type"],
+            relation["statement"],
+            relation["window"],
+            readers=[query["id"] for query in cluster["queries"] if relation["name"] in query["sources"]],
+            writers=[query["id"] for query in cluster["queries"] if relation["name"] in query["sinks"]],
             written={HOST: 1000},
         )
-        for one in cluster["relations"]
+        for relation in cluster["relations"]
     ]
     queries = [
-        Query(one["id"], one["text"], one["sources"], one["sinks"], {HOST: STATES[one["state"]]}, one["window"], one["errors"])
-        for one in cluster["queries"]
+        Query(
+            query["id"], query["text"], query["sources"], query["sinks"], {HOST: STATES[query["state"]]}, query["window"], query["errors"]
+        )
+        for query in cluster["queries"]
     ]
     return Ksql(relations, queries, service=cluster["service_id"], cluster=cluster["kafka_cluster"])

@@ -19,11 +19,11 @@ class Request(NamedTuple):
     headers: dict[str, str]
     credential: Json
 
-    def one(self, name: str, default: str = "") -> str:
+    def value(self, name: str, default: str = "") -> str:
         """The last value of a parameter."""
         return self.query.get(name, [default])[-1]
 
-    def many(self, name: str) -> list[str]:
+    def values(self, name: str) -> list[str]:
         """All values of a parameter that is repeated or separated by commas."""
         return [part for value in self.query.get(name, []) for part in value.split(",") if part]
 
@@ -50,8 +50,8 @@ def error(status: int, detail: str, plane: str = "", code: int = 0) -> Answer:
         return Answer(status, {"error_code": code if code % 100 or plane == "kafka" else status, "message": detail})
     name = hashlib.sha256(f"{status} {detail}".encode()).hexdigest()[:32]
     title = TITLES.get(status, "Internal Server Error")
-    one = {"id": name, "status": str(status), "code": title.lower().replace(" ", "_"), "title": title, "detail": detail, "source": {}}
-    return Answer(status, {"errors": [one]})
+    problem = {"id": name, "status": str(status), "code": title.lower().replace(" ", "_"), "title": title, "detail": detail, "source": {}}
+    return Answer(status, {"errors": [problem]})
 
 
 def paged(base: str, request: Request, kind: str, items: list[Json]) -> Answer:
@@ -60,10 +60,10 @@ def paged(base: str, request: Request, kind: str, items: list[Json]) -> Answer:
     `base`: address of the API that the request's path is below; `kind`: version and kind of the entries (`org/v2 Environment`).
     """
     version, _, name = kind.partition(" ")
-    size = request.one("page_size", "10")
+    size = request.value("page_size", "10")
     if not size.isdigit() or not 1 <= int(size) <= 100:
         return error(400, f"page_size must be between 1 and 100, not {size}")
-    token = request.one("page_token")
+    token = request.value("page_token")
     start = _start(request, token)
     if start is None:
         return error(400, "page_token is not valid")

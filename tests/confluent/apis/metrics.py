@@ -53,11 +53,11 @@ def answer(cloud: "Cloud", request: Request) -> Answer:
         case ("GET", ("descriptors", "metrics")):
             return _page(request, [_descriptor(cloud, name) for name in sorted({row["metric"] for row in cloud.organization["metrics"]})])
         case ("GET", ("descriptors", "resources")):
-            told = [
+            resources = [
                 {"type": kind, "description": kind, "labels": [{"key": name, "description": "", "exportable": True} for name in names]}
                 for kind, names in RESOURCES.items()
             ]
-            return _page(request, told)
+            return _page(request, resources)
     return error(404, f"no resource at {request.path}")
 
 
@@ -67,15 +67,15 @@ class Refused(Exception):  # noqa: N818 - what it says
 
 def _refusing(do) -> Answer:
     try:
-        told: Answer = do()
+        answer_: Answer = do()
     except Refused as refused:
         return error(400, str(refused))
-    return told
+    return answer_
 
 
 def _page(request: Request, items: list[Json]) -> Answer:
-    size = min(int(request.one("page_size") or 100), MOST_ROWS)
-    start = int(request.one("page_token") or 0)
+    size = min(int(request.value("page_size") or 100), MOST_ROWS)
+    start = int(request.value("page_token") or 0)
     pagination: Json = {"page_size": size, "total_size": len(items)}
     if start + size < len(items):
         pagination["next_page_token"] = str(start + size)
@@ -119,10 +119,10 @@ def _query(cloud: "Cloud", request: Request) -> Answer:
     if not intervals:
         raise Refused("an interval is needed")
     longest = LONGEST[granularity]
-    if longest and any((one.end - one.start).total_seconds() > longest for one in intervals):
+    if longest and any((interval.end - interval.start).total_seconds() > longest for interval in intervals):
         raise Refused(f"an interval of granularity {granularity} is at most {longest // HOUR} h long")
-    told = _told([row for row in rows if _matches(row, body.get("filter"), labels)], grouped, granularity, intervals)
-    return _page(request._replace(query={**request.query, "page_size": [str(limit)]}), told)
+    rows_ = _data_points([row for row in rows if _matches(row, body.get("filter"), labels)], grouped, granularity, intervals)
+    return _page(request._replace(query={**request.query, "page_size": [str(limit)]}), rows_)
 
 
 def _rows(cloud: "Cloud", metric: str) -> tuple[list[Json], set[str]]:
@@ -133,11 +133,11 @@ def _rows(cloud: "Cloud", metric: str) -> tuple[list[Json], set[str]]:
     return rows, {label for row in rows for label in row["labels"]}
 
 
-def _interval(text: str, present: str) -> Interval:
+def _interval(text: str, now: str) -> Interval:
     first, slash, second = text.partition("/")
     if not slash:
         raise Refused(f"{text} is no interval")
-    start, end = _moment(first, present), _moment(second, present)
+    start, end = _moment(first, now), _moment(second, now)
     if isinstance(start, timedelta) and isinstance(end, datetime):
         start = end - start
     elif isinstance(end, timedelta) and isinstance(start, datetime):
@@ -147,60 +147,60 @@ def _interval(text: str, present: str) -> Interval:
     return Interval(start, end)
 
 
-def _moment(text: str, present: str) -> datetime | timedelta:
+def _moment(text: str, now: str) -> datetime | timedelta:
     if length := re.fullmatch(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?)?", text):
         days, hours, minutes = (int(part or 0) for part in length.groups())
         return timedelta(days=days, hours=hours, minutes=minutes)
     name, _, rounding = text.partition("|")
     if name.startswith("now"):
-        made = datetime.fromisoformat(present.replace("Z", "+00:00"))
+        moment = datetime.fromisoformat(now.replace("Z", "+00:00"))
         back = re.search(r"-(\d+)([mhd])", name)
         if back:
-            made -= timedelta(**{{"m": "minutes", "h": "hours", "d": "days"}[back[2]]: int(back[1])})
-        return made.replace(second=0, microsecond=0, minute=0 if rounding == "h" else made.minute)
+            moment -= timedelta(**{{"m": "minutes", "h": "hours", "d": "days"}[back[2]]: int(back[1])})
+        return moment.replace(second=0, microsecond=0, minute=0 if rounding == "h" else moment.minute)
     try:
-        made = datetime.fromisoformat(text.replace("Z", "+00:00"))
+        moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
     except ValueError:
         raise Refused(f"{text} is no time") from None
-    if made.tzinfo is None:
+    if moment.tzinfo is None:
         raise Refused(f"{text} has no time zone")
-    return made.astimezone(timezone.utc)
+    return moment.astimezone(timezone.utc)
 
 
-def _matches(row: Json, asked: object, labels: set[str]) -> bool:
+def _matches(row: Json, filter_: object, labels: set[str]) -> bool:
     """Whether a row passes the filter, which must name a resource."""
-    if not isinstance(asked, dict) or not any(name.startswith("resource.") for name in _fields(asked)):
+    if not isinstance(filter_, dict) or not any(name.startswith("resource.") for name in _fields(filter_)):
         raise Refused("a filter with the id of a resource is needed")
-    if unknown := sorted(_fields(asked) - labels):
+    if unknown := sorted(_fields(filter_) - labels):
         raise Refused(f"filter: {unknown[0]} is no label of this metric")
-    return _passes(row, asked)
+    return _passes(row, filter_)
 
 
-def _fields(asked: Json) -> set[str]:
-    inner = [*(asked.get("filters") or []), *([asked["filter"]] if "filter" in asked else [])]
-    return {str(asked["field"])} if "field" in asked else {name for one in inner for name in _fields(one)}
+def _fields(filter_: Json) -> set[str]:
+    inner = [*(filter_.get("filters") or []), *([filter_["filter"]] if "filter" in filter_ else [])]
+    return {str(filter_["field"])} if "field" in filter_ else {name for condition in inner for name in _fields(condition)}
 
 
-def _passes(row: Json, asked: Json) -> bool:
-    match asked.get("op"):
+def _passes(row: Json, filter_: Json) -> bool:
+    match filter_.get("op"):
         case "AND":
-            return all(_passes(row, one) for one in asked["filters"])
+            return all(_passes(row, condition) for condition in filter_["filters"])
         case "OR":
-            return any(_passes(row, one) for one in asked["filters"])
+            return any(_passes(row, condition) for condition in filter_["filters"])
         case "NOT":
-            return not _passes(row, asked["filter"])
+            return not _passes(row, filter_["filter"])
         case "EQ":
-            return bool(row["labels"].get(asked["field"]) == asked["value"])
-    raise Refused(f"{asked.get('op')} is no operation of a filter")
+            return bool(row["labels"].get(filter_["field"]) == filter_["value"])
+    raise Refused(f"{filter_.get('op')} is no operation of a filter")
 
 
-def _told(rows: list[Json], grouped: list[str], granularity: str, intervals: list[Interval]) -> list[Json]:
+def _data_points(rows: list[Json], grouped: list[str], granularity: str, intervals: list[Interval]) -> list[Json]:
     """A row for each group and step of time; a count grows with the minutes, a gauge does not."""
     sums: dict[tuple[str | None, ...], float] = defaultdict(float)
     for row in rows:
         sums[tuple(row["labels"].get(name) for name in grouped)] += row["per_minute"]
     gauge = bool(rows) and rows[0]["metric"].rpartition("/")[2] in GAUGES
-    told = []
+    points = []
     for start, end in intervals:
         length = (end - start) if granularity == "ALL" else timedelta(minutes=MINUTES[granularity])
         at = start
@@ -208,9 +208,9 @@ def _told(rows: list[Json], grouped: list[str], granularity: str, intervals: lis
             minutes = min(length, end - at).total_seconds() / 60
             for group, value in sorted(sums.items(), key=str):
                 labels = {name: part for name, part in zip(grouped, group, strict=True) if part is not None}
-                told.append({"timestamp": at.strftime("%Y-%m-%dT%H:%M:%SZ"), "value": value if gauge else value * minutes, **labels})
+                points.append({"timestamp": at.strftime("%Y-%m-%dT%H:%M:%SZ"), "value": value if gauge else value * minutes, **labels})
             at += length
-    return told
+    return points
 
 
 def _attributes(cloud: "Cloud", request: Request) -> Answer:
@@ -221,4 +221,4 @@ def _attributes(cloud: "Cloud", request: Request) -> Answer:
         raise Refused("group_by must name labels of this metric")
     found = [row for row in rows if _matches(row, body.get("filter"), labels)]
     values = sorted({tuple((name, row["labels"].get(name)) for name in grouped) for row in found}, key=str)
-    return _page(request._replace(query={**request.query, "page_size": [str(body.get("limit", 100))]}), [dict(one) for one in values])
+    return _page(request._replace(query={**request.query, "page_size": [str(body.get("limit", 100))]}), [dict(value) for value in values])

@@ -29,15 +29,15 @@ class Rows:
         self.rows: list[Json] = []
 
     def add(self, metric: str, per_minute: float, **labels: str) -> None:
-        told = {key.replace("__", "."): value for key, value in labels.items()}
-        self.rows.append({"metric": metric, "labels": told, "per_minute": per_minute})
+        dotted = {key.replace("__", "."): value for key, value in labels.items()}
+        self.rows.append({"metric": metric, "labels": dotted, "per_minute": per_minute})
 
-    def moved(self, way: str, cluster: str, topic: str, client: str = "", principal: str = "") -> None:
+    def moved(self, direction: str, cluster: str, topic: str, client: str = "", principal: str = "") -> None:
         """Records and bytes of a topic, by client and principal if they are known."""
-        count = 1 + number(f"{way} {cluster} {topic} {client}", 500)
-        who = {"metric__client_id": client, "metric__principal_id": principal} if client else {}
+        count = 1 + number(f"{direction} {cluster} {topic} {client}", 500)
+        client_labels = {"metric__client_id": client, "metric__principal_id": principal} if client else {}
         for what, each in (("records", count), ("bytes", count * 180)):
-            self.add(f"{SERVER}/{way}_{what}", each, resource__kafka__id=cluster, metric__topic=topic, **who)
+            self.add(f"{SERVER}/{direction}_{what}", each, resource__kafka__id=cluster, metric__topic=topic, **client_labels)
 
 
 def metrics(connectors: list[Json], statements: list[Json], ksqldb: list[Json], groups: list[Json], topics: list[Json]) -> list[Json]:
@@ -48,67 +48,67 @@ def metrics(connectors: list[Json], statements: list[Json], ksqldb: list[Json], 
             rows.moved("received", cluster, topic, client, principal)
     for cluster, client, principal, topic in TAILS:
         rows.moved("sent", cluster, topic, client, principal)
-    for one in (one for one in connectors if one["state"] == "RUNNING"):
-        _of_connector(rows, one)
-    for one in (one for one in statements if one["phase"] in ("RUNNING", "DEGRADED") and one["means"]["reads"]):
-        _of_statement(rows, one)
-    for held in ksqldb:
-        _of_ksqldb(rows, held)
+    for job in (connector for connector in connectors if connector["state"] == "RUNNING"):
+        _of_connector(rows, job)
+    for job in (statement for statement in statements if statement["phase"] in ("RUNNING", "DEGRADED") and statement["lineage"]["reads"]):
+        _of_statement(rows, job)
+    for ksqldb_cluster in ksqldb:
+        _of_ksqldb(rows, ksqldb_cluster)
     for group in groups:
         _of_group(rows, group)
-    for told in topics:
-        if not told["is_internal"]:
-            size = 1000 * (1 + number(told["topic_name"], 9999))
-            rows.add(f"{SERVER}/retained_bytes", size, resource__kafka__id=told["cluster"], metric__topic=told["topic_name"])
+    for topic_ in topics:
+        if not topic_["is_internal"]:
+            size = 1000 * (1 + number(topic_["topic_name"], 9999))
+            rows.add(f"{SERVER}/retained_bytes", size, resource__kafka__id=topic_["cluster"], metric__topic=topic_["topic_name"])
     return rows.rows
 
 
 def _of_group(rows: Rows, group: Json) -> None:
     for topic, partitions in group["offsets"].items():
-        lag = sum(one["log_end_offset"] - one["current_offset"] for one in partitions)
+        lag = sum(partition["log_end_offset"] - partition["current_offset"] for partition in partitions)
         labels = {"resource__kafka__id": group["cluster"], "metric__topic": topic, "metric__consumer_group_id": group["group_id"]}
         rows.add(f"{SERVER}/consumer_lag_offsets", lag, **labels)
 
 
-def _of_connector(rows: Rows, one: Json) -> None:
-    sink = one["type"] == "sink"
-    count = 1 + number(f"metric {one['id']}", 300)
+def _of_connector(rows: Rows, connector: Json) -> None:
+    sink = connector["type"] == "sink"
+    count = 1 + number(f"metric {connector['id']}", 300)
     for what, each in (("records", count), ("bytes", count * 200)):
-        rows.add(f"{CONNECT}/{'received' if sink else 'sent'}_{what}", each, resource__connector__id=one["id"])
-    if one["means"]["dead_letters"]:
-        rows.add(f"{CONNECT}/dead_letter_queue_records", number(one["id"], 3), resource__connector__id=one["id"])
-    client = f"connector-{'consumer' if sink else 'producer'}-{one['id']}-0"
-    for flow in one["means"]["flows"]:
-        rows.moved("sent" if sink else "received", one["cluster"], flow["topic"], client, "sa-conn42")
+        rows.add(f"{CONNECT}/{'received' if sink else 'sent'}_{what}", each, resource__connector__id=connector["id"])
+    if connector["lineage"]["dead_letters"]:
+        rows.add(f"{CONNECT}/dead_letter_queue_records", number(connector["id"], 3), resource__connector__id=connector["id"])
+    client = f"connector-{'consumer' if sink else 'producer'}-{connector['id']}-0"
+    for flow in connector["lineage"]["flows"]:
+        rows.moved("sent" if sink else "received", connector["cluster"], flow["topic"], client, "sa-conn42")
 
 
-def _of_statement(rows: Rows, one: Json) -> None:
+def _of_statement(rows: Rows, statement: Json) -> None:
     labels = {
-        "resource__flink_statement__name": one["name"],
-        "resource__flink_statement__uid": one["uid"],
-        "resource__compute_pool__id": one["compute_pool_id"],
-        "resource__environment__id": one["environment"],
+        "resource__flink_statement__name": statement["name"],
+        "resource__flink_statement__uid": statement["uid"],
+        "resource__compute_pool__id": statement["compute_pool_id"],
+        "resource__environment__id": statement["environment"],
     }
-    rows.add(f"{FLINK}/num_records_in", 1 + number(f"in {one['uid']}", 400), **labels)
-    rows.add(f"{FLINK}/num_records_out", 1 + number(f"out {one['uid']}", 400), **labels)
-    for cluster, topic in one["means"]["writes"]:
+    rows.add(f"{FLINK}/num_records_in", 1 + number(f"in {statement['uid']}", 400), **labels)
+    rows.add(f"{FLINK}/num_records_out", 1 + number(f"out {statement['uid']}", 400), **labels)
+    for cluster, topic in statement["lineage"]["writes"]:
         rows.moved("received", cluster, topic)
 
 
-def _of_ksqldb(rows: Rows, one: Json) -> None:
-    rows.add("io.confluent.kafka.ksql/streaming_unit_count", one["csu"], resource__ksqldb__id=one["id"])
-    for query in one["queries"]:
+def _of_ksqldb(rows: Rows, cluster: Json) -> None:
+    rows.add("io.confluent.kafka.ksql/streaming_unit_count", cluster["csu"], resource__ksqldb__id=cluster["id"])
+    for query in cluster["queries"]:
         if query["state"] == "RUNNING":
             client = f"{query['group']}-{uid(query['group'])}-StreamThread-1-producer"
-            rows.moved("received", one["kafka_cluster"], query["sink_topics"][0], client, "sa-ks9ldb")
+            rows.moved("received", cluster["kafka_cluster"], query["sink_topics"][0], client, "sa-ks9ldb")
 
 
 def audit_events(connectors: list[Json], statements: list[Json]) -> list[Json]:
     """Events of the audit log, as CloudEvents; the last one is twice there, as deliveries may be."""
-    made: list[Json] = []
+    events: list[Json] = []
 
-    def one(kind: str, method: str, subject: str, principal: str, granted: bool = True, client: str = "", **more: object) -> None:
-        at = len(made)
+    def add(kind: str, method: str, subject: str, principal: str, granted: bool = True, client: str = "", **more: object) -> None:
+        at = len(events)
         data: Json = {
             "serviceName": "crn://confluent.cloud/",
             "methodName": method,
@@ -126,7 +126,7 @@ def audit_events(connectors: list[Json], statements: list[Json]) -> list[Json]:
             "request": {"clientId": client, "accessType": "MODIFICATION"},
             **more,
         }
-        made.append(
+        events.append(
             {
                 "specversion": "1.0",
                 "id": uid(f"audit {at}"),
@@ -142,22 +142,22 @@ def audit_events(connectors: list[Json], statements: list[Json]) -> list[Json]:
     root = f"crn://confluent.cloud/organization={ORGANIZATION}"
     request, authorization = "io.confluent.cloud/request", "io.confluent.kafka.server/authorization"
     for connector in connectors[:3]:
-        place = f"{root}/environment={connector['environment']}/cloud-cluster={connector['cluster']}/connector={connector['id']}"
-        one(request, "CreateConnector", place, "u-4nn4k1")
-    one(request, "PauseConnector", f"{root}/environment={PROD}/cloud-cluster={ORDERS}/connector={connectors[0]['id']}", "u-b0r1s2")
-    one(request, "ResumeConnector", f"{root}/environment={PROD}/cloud-cluster={ORDERS}/connector={connectors[0]['id']}", "u-b0r1s2")
-    one(request, "DeleteConnector", f"{root}/environment={PROD}/cloud-cluster={ORDERS}/connector=lcc-g0ne42", "u-b0r1s2")
-    for cluster, client, principal, told in PRODUCERS[:5]:
-        place = f"{root}/environment={ENVIRONMENT[cluster]}/cloud-cluster={cluster}/kafka={cluster}/topic={told.split()[0]}"
-        one(authorization, "kafka.Produce", place, principal, client=client)
-    one(
+        crn = f"{root}/environment={connector['environment']}/cloud-cluster={connector['cluster']}/connector={connector['id']}"
+        add(request, "CreateConnector", crn, "u-4nn4k1")
+    add(request, "PauseConnector", f"{root}/environment={PROD}/cloud-cluster={ORDERS}/connector={connectors[0]['id']}", "u-b0r1s2")
+    add(request, "ResumeConnector", f"{root}/environment={PROD}/cloud-cluster={ORDERS}/connector={connectors[0]['id']}", "u-b0r1s2")
+    add(request, "DeleteConnector", f"{root}/environment={PROD}/cloud-cluster={ORDERS}/connector=lcc-g0ne42", "u-b0r1s2")
+    for cluster, client, principal, topics in PRODUCERS[:5]:
+        crn = f"{root}/environment={ENVIRONMENT[cluster]}/cloud-cluster={cluster}/kafka={cluster}/topic={topics.split()[0]}"
+        add(authorization, "kafka.Produce", crn, principal, client=client)
+    add(
         authorization,
         "kafka.Fetch",
         f"{root}/environment={PROD}/cloud-cluster={ORDERS}/kafka={ORDERS}/topic=order_audit",
         "sa-adm1n0",
         client="audit-tail",
     )
-    one(
+    add(
         authorization,
         "kafka.Produce",
         f"{root}/environment={PROD}/cloud-cluster={PAYMENTS}/kafka={PAYMENTS}/topic=cards",
@@ -165,24 +165,24 @@ def audit_events(connectors: list[Json], statements: list[Json]) -> list[Json]:
         granted=False,
         client="intruder",
     )
-    one(
+    add(
         authorization,
         "kafka.CreateTopics",
         f"{root}/environment={PROD}/cloud-cluster={ORDERS}/kafka={ORDERS}/topic=order_notes",
         "sa-fl1nk0",
     )
     for statement in statements[:2]:
-        one(
+        add(
             request,
             "CreateStatement",
             f"{root}/environment={statement['environment']}/flink-region={statement['cloud']}.{statement['region']}/statement={statement['name']}",
             statement["principal"],
         )
-    one(
+    add(
         "io.confluent.schema_registry/request",
         "schema-registry.RegisterSchema",
         f"{root}/environment={PROD}/schema-registry=lsrc-p7rod1/subject=orders-value",
         "sa-ord3rs",
     )
-    made.append(dict(made[-1]))
-    return made
+    events.append(dict(events[-1]))
+    return events

@@ -33,8 +33,8 @@ TOPICS = 400
 
 def build() -> Json:
     """A new copy of the organization, which a test may change."""
-    made: Json = json.loads(_text())
-    return made
+    organization: Json = json.loads(_text())
+    return organization
 
 
 def secrets(organization: Json) -> list[str]:
@@ -56,7 +56,7 @@ def _text() -> str:
     topics.fill(TOPICS)
     exporters = links.exporters(topics, given)
     integrations = links.catalog_integrations(given)
-    held = resources.credentials(given, ksqldb)
+    credentials = resources.credentials(given, ksqldb)
     every = list(topics.topics.values())
     return json.dumps(
         {
@@ -71,7 +71,7 @@ def _text() -> str:
             ],
             "compute_pools": pools(),
             **resources.people(),
-            "api_keys": resources.api_keys(held),
+            "api_keys": resources.api_keys(credentials),
             "topics": every,
             "subjects": topics.subjects,
             "connectors": managed,
@@ -115,13 +115,16 @@ def _text() -> str:
                     "region": "berlin",
                 }
             ],
-            "producers": [{"cluster": one[0], "client_id": one[1], "principal_id": one[2], "topics": one[3].split()} for one in PRODUCERS],
+            "producers": [
+                {"cluster": producer[0], "client_id": producer[1], "principal_id": producer[2], "topics": producer[3].split()}
+                for producer in PRODUCERS
+            ],
             "readers_without_group": [
-                {"cluster": one[0], "client_id": one[1], "principal_id": one[2], "topics": one[3].split()} for one in TAILS
+                {"cluster": tail[0], "client_id": tail[1], "principal_id": tail[2], "topics": tail[3].split()} for tail in TAILS
             ],
             "metrics": metrics(managed, statements, ksqldb, read, every),
             "audit_events": audit_events(managed, statements),
-            "credentials": held,
+            "credentials": credentials,
             "secrets": given.given,
         }
     )

@@ -51,13 +51,13 @@ FIELDS = [
 
 def catalog(topics: Topics) -> Json:
     """Definitions of tags and of business metadata, and what entities have of both."""
-    registry = {one["environment"]: one["id"] for one in registries()}
+    registry = {registry["environment"]: registry["id"] for registry in registries()}
     entities: list[Json] = []
     for cluster, topic, tags, owner, mail, text, business in DESCRIBED:
-        place = f"{registry[ENVIRONMENT[cluster]]}:{cluster}:{topic}"
+        qualified_name = f"{registry[ENVIRONMENT[cluster]]}:{cluster}:{topic}"
         attributes = {
             "name": topic,
-            "qualifiedName": place,
+            "qualifiedName": qualified_name,
             "owner": owner or None,
             "ownerEmail": mail or None,
             "description": text or None,
@@ -75,16 +75,16 @@ def catalog(topics: Topics) -> Json:
             }
         )
     for lsrc, subject, field, tag in FIELDS:
-        mine = next(one for one in topics.subjects if one["registry"] == lsrc and one["subject"] == subject)
+        version = next(entry for entry in topics.subjects if entry["registry"] == lsrc and entry["subject"] == subject)
         record = "com.acme." + "".join(word.title() for word in subject.replace("-", "_").split("_"))
-        place = f"{lsrc}:.:{mine['id']}:{record}.{field}"
+        qualified_name = f"{lsrc}:.:{version['id']}:{record}.{field}"
         entities.append(
             {
                 "registry": lsrc,
                 "typeName": "sr_field",
                 "subject": subject,
                 "field": field,
-                "attributes": {"name": field, "qualifiedName": place},
+                "attributes": {"name": field, "qualifiedName": qualified_name},
                 "classificationNames": [tag],
                 "businessMetadata": {},
             }

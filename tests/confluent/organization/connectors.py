@@ -20,13 +20,13 @@ MOST = 120
 
 def connectors(topics: Topics, secrets: Secrets) -> list[Json]:
     """All connectors; their topics are added to `topics`."""
-    made = [_sink(one, topics, secrets) for one in load("sinks")["sink"]]
-    made += [_source(one, topics, secrets) for one in load("sources")["source"]]
-    made += [_custom(topics, secrets)]
-    while len(made) < MOST:
-        made.append(_sink(_archive(MOST - len(made)), topics, secrets))
-    assert len(Counter((one["cluster"], one["name"]) for one in made)) == MOST
-    return made
+    found = [_sink(definition, topics, secrets) for definition in load("sinks")["sink"]]
+    found += [_source(definition, topics, secrets) for definition in load("sources")["source"]]
+    found += [_custom(topics, secrets)]
+    while len(found) < MOST:
+        found.append(_sink(_archive(MOST - len(found)), topics, secrets))
+    assert len(Counter((entry["cluster"], entry["name"]) for entry in found)) == MOST
+    return found
 
 
 def _archive(at: int) -> Json:
@@ -34,31 +34,31 @@ def _archive(at: int) -> Json:
     team = ("risk", "growth", "platform", "ops")[at % 4]
     topic = f"{team}-archived-{at:02}"
     config = {"topics": topic, "s3.bucket.name": f"acme-{team}", "topics.dir": f"archive/{at:02}", "aws.secret.access.key": "SECRET"}
-    place = [topic, f"s3://acme-{team}", f"archive/{at:02}/{topic}"]
+    target = [topic, f"s3://acme-{team}", f"archive/{at:02}/{topic}"]
     return {
         "cluster": (ORDERS, LOGISTICS, WEB, LAB)[at % 4],
         "name": f"archive-{team}-{at:02}",
         "plugin": "S3_SINK",
-        "to": [place],
+        "to": [target],
         "config": config,
     }
 
 
-def _shell(told: Json, kind: str, secrets: Secrets) -> Json:
-    cluster, name = told["cluster"], told["name"]
+def _shell(definition: Json, kind: str, secrets: Secrets) -> Json:
+    cluster, name = definition["cluster"], definition["name"]
     state = STATES.get((cluster, name), STATES.get(("", name), "RUNNING"))
     number_of_tasks = 0 if state == "PROVISIONING" else 1 + number(f"tasks {name}", 3)
     trace = ""
     if state == "FAILED":
-        said = f"cannot connect as user=kafka password={secrets.create(f'trace {name}')}"
-        trace = f"org.apache.kafka.connect.errors.ConnectException: {said}\n\tat io.confluent.connect.Task.start(Task.java:71)"
+        message = f"cannot connect as user=kafka password={secrets.create(f'trace {name}')}"
+        trace = f"org.apache.kafka.connect.errors.ConnectException: {message}\n\tat io.confluent.connect.Task.start(Task.java:71)"
     broken = {"FAILED": range(number_of_tasks), "DEGRADED": range(1)}.get(state, range(0))
     auth = {"kafka.auth.mode": "SERVICE_ACCOUNT", "kafka.service.account.id": "sa-conn42"}
     if number(name, 3) == 0:
         key = token(f"connector key {name}", 16).upper()
         auth = {"kafka.auth.mode": "KAFKA_API_KEY", "kafka.api.key": key, "kafka.api.secret": "SECRET"}
-    about = {"name": name, "connector.class": told["plugin"], "cloud.environment": "prod", "tasks.max": str(max(1, number_of_tasks))}
-    config = {**about, "input.data.format" if kind == "sink" else "output.data.format": "AVRO", **auth, **told["config"]}
+    about = {"name": name, "connector.class": definition["plugin"], "cloud.environment": "prod", "tasks.max": str(max(1, number_of_tasks))}
+    config = {**about, "input.data.format" if kind == "sink" else "output.data.format": "AVRO", **auth, **definition["config"]}
     running = "PAUSED" if state == "PAUSED" else "RUNNING"
     return {
         "environment": ENVIRONMENT[cluster],
@@ -78,45 +78,45 @@ def _shell(told: Json, kind: str, secrets: Secrets) -> Json:
         "created_at": time(f"{cluster} {name}"),
         "offsets": [],
         "custom": False,
-        "means": {"flows": [], "dead_letters": None, "side": {}},
+        "lineage": {"flows": [], "dead_letters": None, "side": {}},
     }
 
 
-def _sink(told: Json, topics: Topics, secrets: Secrets) -> Json:
-    made = _shell(told, "sink", secrets)
-    if number(told["name"], 3):
-        made["means"]["dead_letters"] = f"dlq-{made['id']}"
-        topics.add(told["cluster"], f"dlq-{made['id']}")
-        made["config"]["errors.deadletterqueue.topic.name"] = f"dlq-{made['id']}"
-    for topic, namespace, name in told["to"]:
-        topics.add(told["cluster"], topic)
-        same = [[path, path] for path in topics.columns(told["cluster"], topic)]
-        flow = {"topic": topic, "namespace": namespace, "name": name, "columns": told.get("renamed", same)}
-        made["means"]["flows"].append(flow)
+def _sink(definition: Json, topics: Topics, secrets: Secrets) -> Json:
+    connector = _shell(definition, "sink", secrets)
+    if number(definition["name"], 3):
+        connector["lineage"]["dead_letters"] = f"dlq-{connector['id']}"
+        topics.add(definition["cluster"], f"dlq-{connector['id']}")
+        connector["config"]["errors.deadletterqueue.topic.name"] = f"dlq-{connector['id']}"
+    for topic, namespace, name in definition["to"]:
+        topics.add(definition["cluster"], topic)
+        same = [[path, path] for path in topics.columns(definition["cluster"], topic)]
+        flow = {"topic": topic, "namespace": namespace, "name": name, "columns": definition.get("renamed", same)}
+        connector["lineage"]["flows"].append(flow)
         offset = {"kafka_offset": 1000 + number(topic, 9000)}
-        made["offsets"].append({"partition": {"kafka_partition": 0, "kafka_topic": topic}, "offset": offset})
-    return made
+        connector["offsets"].append({"partition": {"kafka_partition": 0, "kafka_topic": topic}, "offset": offset})
+    return connector
 
 
-def _source(told: Json, topics: Topics, secrets: Secrets) -> Json:
-    made = _shell(told, "source", secrets)
-    for topic, namespace, name in told["from"]:
-        topics.add(told["cluster"], topic, told.get("columns", {}).get(topic, ""))
-        paths = topics.columns(told["cluster"], topic)
-        pairs = [[path, path] for path in paths] if told["shape"] == "row" else []
-        if told["shape"] == "envelope":
+def _source(definition: Json, topics: Topics, secrets: Secrets) -> Json:
+    connector = _shell(definition, "source", secrets)
+    for topic, namespace, name in definition["from"]:
+        topics.add(definition["cluster"], topic, definition.get("columns", {}).get(topic, ""))
+        paths = topics.columns(definition["cluster"], topic)
+        pairs = [[path, path] for path in paths] if definition["shape"] == "row" else []
+        if definition["shape"] == "envelope":
             pairs = [[path.partition(".")[2], path] for path in paths if path.startswith(("before.", "after."))]
-        made["means"]["flows"].append({"topic": topic, "namespace": namespace, "name": name, "columns": pairs})
-        if "Cdc" in told["plugin"]:
-            partition = {"server": told["config"].get("topic.prefix", told["name"])}
-            made["offsets"] = [{"partition": partition, "offset": {"lsn": number(name, 10**9), "ts_usec": 1767000000000000}}]
-        elif "connection.host" in told["config"]:
+        connector["lineage"]["flows"].append({"topic": topic, "namespace": namespace, "name": name, "columns": pairs})
+        if "Cdc" in definition["plugin"]:
+            partition = {"server": definition["config"].get("topic.prefix", definition["name"])}
+            connector["offsets"] = [{"partition": partition, "offset": {"lsn": number(name, 10**9), "ts_usec": 1767000000000000}}]
+        elif "connection.host" in definition["config"]:
             offset = {"timestamp": 1767000000000, "incrementing": number(name, 10**6)}
-            made["offsets"].append({"partition": {"protocol": "1", "table": name}, "offset": offset})
-    for topic, role in told.get("side", {}).items():
-        topics.add(told["cluster"], topic)
-        made["means"]["side"][topic] = role
-    return made
+            connector["offsets"].append({"partition": {"protocol": "1", "table": name}, "offset": offset})
+    for topic, role in definition.get("side", {}).items():
+        topics.add(definition["cluster"], topic)
+        connector["lineage"]["side"][topic] = role
+    return connector
 
 
 def _custom(topics: Topics, secrets: Secrets) -> Json:
@@ -131,15 +131,17 @@ def _custom(topics: Topics, secrets: Secrets) -> Json:
     }
     topics.add(ORDERS, "ledger-bookings", "booking_id account amount:double")
     about = {"cluster": ORDERS, "name": "ledger-writer", "plugin": "com.acme.kafka.LedgerSinkConnector", "config": config}
-    made = _shell(about, "sink", secrets)
-    place = {"namespace": "https://ledger.acme.example:443", "name": "ledger-bookings"}
-    flow: Json = {"topic": "ledger-bookings", **place, "columns": [[path, path] for path in topics.columns(ORDERS, "ledger-bookings")]}
-    return {**made, "custom": True, "shown": ["ledger.api.token"], "means": {"flows": [flow], "dead_letters": None, "side": {}}}
+    connector = _shell(about, "sink", secrets)
+    target = {"namespace": "https://ledger.acme.example:443", "name": "ledger-bookings"}
+    flow: Json = {"topic": "ledger-bookings", **target, "columns": [[path, path] for path in topics.columns(ORDERS, "ledger-bookings")]}
+    return {**connector, "custom": True, "shown": ["ledger.api.token"], "lineage": {"flows": [flow], "dead_letters": None, "side": {}}}
 
 
 def plugins(connectors_: list[Json]) -> list[Json]:
     """Connector plugins of Confluent Cloud that the organization uses."""
     return [
         {"class": name, "type": kind, "version": "2.9.1"}
-        for name, kind in sorted({(one["config"]["connector.class"], one["type"]) for one in connectors_ if not one["custom"]})
+        for name, kind in sorted(
+            {(connector["config"]["connector.class"], connector["type"]) for connector in connectors_ if not connector["custom"]}
+        )
     ]

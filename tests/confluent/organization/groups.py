@@ -20,12 +20,12 @@ MOST = 200
 
 
 def groups(topics: Topics, connectors: list[Json], ksqldb: list[Json]) -> list[Json]:
-    """All groups. `means.owner`: the connector's name or the query's id that the group is of, else none."""
-    made = []
+    """All groups. `lineage.owner`: the connector's name or the query's id that the group is of, else none."""
+    found = []
     for connector in connectors:
         if connector["type"] == "sink" and connector["tasks"]:
-            read = [flow["topic"] for flow in connector["means"]["flows"]]
-            made.append(
+            read = [flow["topic"] for flow in connector["lineage"]["flows"]]
+            found.append(
                 _group(
                     topics,
                     connector["cluster"],
@@ -38,8 +38,8 @@ def groups(topics: Topics, connectors: list[Json], ksqldb: list[Json]) -> list[J
             )
     for cluster in ksqldb:
         for query in cluster["queries"]:
-            read = [topic for _, topic in query["means"]["reads"]]
-            made.append(
+            read = [topic for _, topic in query["lineage"]["reads"]]
+            found.append(
                 _group(
                     topics,
                     cluster["kafka_cluster"],
@@ -49,9 +49,9 @@ def groups(topics: Topics, connectors: list[Json], ksqldb: list[Json]) -> list[J
                     active=query["state"] == "RUNNING",
                 )
             )
-    made += _special(topics)
-    made += _applications(topics, MOST - len(made))
-    return made
+    found += _special(topics)
+    found += _applications(topics, MOST - len(found))
+    return found
 
 
 def _group(
@@ -74,7 +74,7 @@ def _group(
                 "consumer_id": f"{name}-{uid(f'{cluster} {name}')}",
                 "client_id": name,
                 "instance_id": None,
-                "assigned": [list(one) for one in partitions[at::members]],
+                "assigned": [list(partition) for partition in partitions[at::members]],
             }
         )
     return {
@@ -87,7 +87,7 @@ def _group(
         "members": people,
         "offsets": {topic: committed(f"{cluster} {group}", topics.topics[cluster, topic]) for topic in read},
         "subtopologies": [],
-        "means": {"reads": read, "owner": owner},
+        "lineage": {"reads": read, "owner": owner},
     }
 
 
@@ -131,20 +131,20 @@ def _special(topics: Topics) -> list[Json]:
     return [*share, *streams, *empty]
 
 
-def _applications(topics: Topics, wanted: int) -> list[Json]:
+def _applications(topics: Topics, count: int) -> list[Json]:
     """Groups of applications, round by round until there are enough."""
-    made: dict[tuple[str, str], Json] = {}
+    applications: dict[tuple[str, str], Json] = {}
     turn = 0
-    while len(made) < wanted:
+    while len(applications) < count:
         for cluster, text in APPS.items():
-            mine = [name for (place, name), topic in topics.topics.items() if place == cluster and topic["columns"]]
+            candidates = [name for (cluster_id, name), topic in topics.topics.items() if cluster_id == cluster and topic["columns"]]
             for app in text.split():
                 group = app if not turn else f"{app}.{token(f'{app} {turn}', 3)}"
-                start = number(f"{cluster} {group}", len(mine))
-                read = list(dict.fromkeys(mine[(start + at) % len(mine)] for at in range(1 + number(group, 2))))
+                start = number(f"{cluster} {group}", len(candidates))
+                read = list(dict.fromkeys(candidates[(start + at) % len(candidates)] for at in range(1 + number(group, 2))))
                 kind = "CONSUMER" if number(f"protocol {group}", 3) == 0 else "CLASSIC"
-                if len(made) < wanted:
-                    made[cluster, group] = _group(
+                if len(applications) < count:
+                    applications[cluster, group] = _group(
                         topics,
                         cluster,
                         group,
@@ -155,4 +155,4 @@ def _applications(topics: Topics, wanted: int) -> list[Json]:
                         client=app,
                     )
         turn += 1
-    return list(made.values())
+    return list(applications.values())

@@ -1,6 +1,6 @@
-"""ksqlDB clusters: streams, tables and persistent queries, and what each query means."""
+"""ksqlDB clusters: streams, tables and persistent queries, and the lineage of each query."""
 
-from tests.confluent.organization.flink import add_written, meaning
+from tests.confluent.organization.flink import add_written, sql_lineage
 from tests.confluent.organization.resources import ORDERS, WAREHOUSE
 from tests.confluent.organization.topics import ENVIRONMENT, Topics
 from tests.confluent.organization.values import Json, load, number, time
@@ -32,27 +32,27 @@ def ksqldb_clusters(topics: Topics) -> list[Json]:
 def _cluster(id_: str, service: str, kafka: str, name: str, topics: Topics) -> Json:
     relations = [_source(stream, topics.topics[kafka, topic]) for stream, topic in SOURCES[kafka].items()]
     queries = []
-    for told in _queries(kafka, service):
-        means = meaning(kafka, told["reads"], told["topic"], told["columns"])
-        add_written(topics, {**means, "written": [one for one in means["written"] if one[2] != "_key"]})
-        if not told["id"].startswith("INSERT"):
-            relations.append(_written(told, topics.topics[kafka, told["topic"]]))
-        group = f"_confluent-ksql-{service}query_{told['id']}"
-        state = {"CSAS_PAUSED_25": "PAUSED", "CSAS_BROKEN_27": "ERROR"}.get(told["id"], "RUNNING")
-        if told.get("window"):
+    for query in _queries(kafka, service):
+        lineage = sql_lineage(kafka, query["reads"], query["topic"], query["columns"])
+        add_written(topics, {**lineage, "written": [column for column in lineage["written"] if column[2] != "_key"]})
+        if not query["id"].startswith("INSERT"):
+            relations.append(_written(query, topics.topics[kafka, query["topic"]]))
+        group = f"_confluent-ksql-{service}query_{query['id']}"
+        state = {"CSAS_PAUSED_25": "PAUSED", "CSAS_BROKEN_27": "ERROR"}.get(query["id"], "RUNNING")
+        if query.get("window"):
             for suffix in ("Aggregate-Aggregate-Materialize-changelog", "Aggregate-GroupBy-repartition"):
                 topics.add(kafka, f"{group}-{suffix}", is_internal=True)
         queries.append(
             {
-                "id": told["id"],
-                "text": told["text"],
-                "sources": _reading(told["text"], relations),
-                "sinks": [told["sink"]],
-                "sink_topics": [told["topic"]],
+                "id": query["id"],
+                "text": query["text"],
+                "sources": _reading(query["text"], relations),
+                "sinks": [query["sink"]],
+                "sink_topics": [query["topic"]],
                 "state": state,
-                "window": told.get("window"),
+                "window": query.get("window"),
                 "errors": ["Serialization failed: unknown magic byte"] if state == "ERROR" else [],
-                "means": means,
+                "lineage": lineage,
                 "group": group,
             }
         )
@@ -76,23 +76,23 @@ def _queries(kafka: str, service: str) -> list[Json]:
     """The queries of a cluster, with its topics and columns in them."""
     of = SOURCES[kafka]
     sku, amount = ("sku", "on_hand") if of["STOCK"] == "inventory" else ("device_id", "humidity")
-    words = {
+    variables = {
         "orders": of["ORDERS"],
         "second": of["orders-v2"],
         "tickets": of["TICKETS"],
         "stock": of["STOCK"],
         "customers": of["CUSTOMERS"],
     }
-    words |= {"lead": service, "sku": sku, "amount": amount, "SKU": sku.upper(), "AMOUNT": amount.upper()}
-    return [{key: value.format(**words) for key, value in query.items()} for query in load("ksqldb")["query"]]
+    variables |= {"lead": service, "sku": sku, "amount": amount, "SKU": sku.upper(), "AMOUNT": amount.upper()}
+    return [{key: value.format(**variables) for key, value in query.items()} for query in load("ksqldb")["query"]]
 
 
 def _reading(text: str, relations: list[Json]) -> list[str]:
     """The streams that follow FROM or JOIN, outside of literals."""
     words = " ".join(part for at, part in enumerate(text.split("'")) if at % 2 == 0).split()
-    known = {one["name"] for one in relations}
+    names = {relation["name"] for relation in relations}
     found = [words[at + 1].strip("`;") for at, word in enumerate(words[:-1]) if word in ("FROM", "JOIN")]
-    return list(dict.fromkeys(name for name in found if name in known))
+    return list(dict.fromkeys(name for name in found if name in names))
 
 
 def _source(name: str, topic: Json) -> Json:
@@ -100,8 +100,8 @@ def _source(name: str, topic: Json) -> Json:
     table = name == "CUSTOMERS"
     key = "ID" if table else ""
     columns = [
-        {"name": one["name"].upper(), "type": KINDS.get(one["type"], "STRUCT"), "key": False, "topic_column": one["name"]}
-        for one in topic["columns"]
+        {"name": column["name"].upper(), "type": KINDS.get(column["type"], "STRUCT"), "key": False, "topic_column": column["name"]}
+        for column in topic["columns"]
     ]
     if table:
         columns.insert(0, {"name": key, "type": "STRING", "key": True, "topic_column": "_key"})
@@ -118,28 +118,28 @@ def _source(name: str, topic: Json) -> Json:
     }
 
 
-def _written(told: Json, topic: Json) -> Json:
+def _written(query: Json, topic: Json) -> Json:
     columns = [
-        {"name": one["name"], "type": KINDS.get(one["type"], "STRING"), "key": False, "topic_column": one["name"]}
-        for one in topic["columns"]
+        {"name": column["name"], "type": KINDS.get(column["type"], "STRING"), "key": False, "topic_column": column["name"]}
+        for column in topic["columns"]
     ]
-    key = next((word.partition("=")[2] for word in told["columns"].split() if word.startswith("_key=")), "")
+    key = next((word.partition("=")[2] for word in query["columns"].split() if word.startswith("_key=")), "")
     if key:
         columns.insert(0, {"name": key.rpartition(".")[2].upper(), "type": "STRING", "key": True, "topic_column": "_key"})
     return {
-        "name": told["sink"],
-        "type": "TABLE" if told["text"].startswith("CREATE TABLE") else "STREAM",
+        "name": query["sink"],
+        "type": "TABLE" if query["text"].startswith("CREATE TABLE") else "STREAM",
         "topic": topic["topic_name"],
         "columns": columns,
-        "window": told.get("window"),
-        "statement": told["text"],
+        "window": query.get("window"),
+        "statement": query["text"],
     }
 
 
 def committed(group: str, topic: Json) -> list[Json]:
     """What a group has read of a topic, by partition."""
-    made = []
+    offsets = []
     for partition in range(topic["partitions_count"]):
         end = 5000 + number(f"end {topic['cluster']} {topic['topic_name']} {partition}", 5000)
-        made.append({"partition": partition, "current_offset": end - number(f"{group} {partition}", 50), "log_end_offset": end})
-    return made
+        offsets.append({"partition": partition, "current_offset": end - number(f"{group} {partition}", 50), "log_end_offset": end})
+    return offsets

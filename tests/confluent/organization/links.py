@@ -32,13 +32,13 @@ LINKS = [
 
 def cluster_links(topics: Topics) -> list[Json]:
     """All links between clusters; their mirror topics are added."""
-    made = []
+    links = []
     for cluster, name, source, state, mirrors in LINKS:
-        told = []
+        mirror_topics = []
         for original, mirror, status in mirrors:
             kind = original if original in COLUMNS else ""
             topic = topics.add(cluster, mirror, COLUMNS.get(kind, ""))
-            told.append(
+            mirror_topics.append(
                 {
                     "source_topic_name": original,
                     "mirror_topic_name": mirror,
@@ -48,7 +48,7 @@ def cluster_links(topics: Topics) -> list[Json]:
                     "max_per_partition_lag": number(mirror, 100),
                 }
             )
-        made.append(
+        links.append(
             {
                 "cluster": cluster,
                 "link_name": name,
@@ -56,25 +56,28 @@ def cluster_links(topics: Topics) -> list[Json]:
                 "source_cluster_id": source,
                 "destination_cluster_id": None,
                 "link_state": state,
-                "mirrors": told,
+                "mirrors": mirror_topics,
             }
         )
-    return made
+    return links
 
 
 def exporters(topics: Topics, secrets: Secrets) -> list[Json]:
-    """Links between registries. `destination` is a registry of the organization, or an address outside. `means`: pairs of subjects."""
+    """Links between registries. `destination` is a registry of the organization, or an address outside. `lineage`: pairs of subjects."""
     prod, there = registry_of(PROD), registry_of(ANALYTICS)
     named = ["orders-value", "customers-value", "clicks-value"]
     for subject in named:
-        mine = max(
-            (one for one in topics.subjects if one["registry"] == prod and one["subject"] == subject), key=lambda one: one["version"]
+        newest = max(
+            (subject_ for subject_ in topics.subjects if subject_["registry"] == prod and subject_["subject"] == subject),
+            key=lambda subject: subject["version"],
         )
         topics.subjects.append(
-            {**mine, "registry": there, "subject": f":.prod:{subject}", "version": 1, "id": 200001 + len(topics.subjects)}
+            {**newest, "registry": there, "subject": f":.prod:{subject}", "version": 1, "id": 200001 + len(topics.subjects)}
         )
     pairs = [[[prod, subject], [there, f":.prod:{subject}"]] for subject in named]
-    partners = [one["subject"] for one in topics.subjects if one["registry"] == prod and one["subject"].startswith(":.partners:")]
+    partners = [
+        subject["subject"] for subject in topics.subjects if subject["registry"] == prod and subject["subject"].startswith(":.partners:")
+    ]
     outside = "https://psrc-dr001.eu-west-1.aws.confluent.example"
     return [
         {
@@ -90,7 +93,7 @@ def exporters(topics: Topics, secrets: Secrets) -> list[Json]:
             "state": "RUNNING",
             "offset": 812,
             "trace": "",
-            "means": pairs,
+            "lineage": pairs,
         },
         {
             "registry": prod,
@@ -105,7 +108,7 @@ def exporters(topics: Topics, secrets: Secrets) -> list[Json]:
             "state": "PAUSED",
             "offset": 90,
             "trace": "",
-            "means": [[[prod, one], [outside, f":.partners:dr-{one.rpartition(':')[2]}"]] for one in partners],
+            "lineage": [[[prod, subject_], [outside, f":.partners:dr-{subject_.rpartition(':')[2]}"]] for subject_ in partners],
         },
     ]
 
@@ -178,11 +181,11 @@ def provider_integrations() -> list[Json]:
 
 def catalog_integrations(secrets: Secrets) -> list[Json]:
     """All catalog integrations; `region` is that of the cluster."""
-    made = []
+    integrations = []
     for cluster, name, kind, config, phase in INTEGRATIONS:
         client = {"client_id": token(f"client {name}", 12)}
         hidden = {} if kind == "AwsGlue" else {**client, "client_secret": secrets.create(f"integration {name}")}
-        made.append(
+        integrations.append(
             {
                 "id": f"tci-{token(f'integration {name}')}",
                 "environment": ENVIRONMENT[cluster],
@@ -196,31 +199,35 @@ def catalog_integrations(secrets: Secrets) -> list[Json]:
                 "created_at": time(name),
             }
         )
-    return made
+    return integrations
 
 
 def tableflow_topics(integrations: list[Json]) -> list[Json]:
-    """All topics with Tableflow. `means.tables`: where a catalog has (or is to have) the table, in the catalog's own words."""
-    made = []
+    """All topics with Tableflow. `lineage.tables`: where a catalog has (or is to have) the table, in the catalog's own words."""
+    topics = []
     for cluster, topic, storage, formats, phase, suspended, states in TABLES:
-        mine = sorted(
-            (one for one in integrations if one["cluster"] == cluster and FORMAT_OF[one["kind"]] in formats),
-            key=lambda one: FORMAT_OF[one["kind"]] == "DELTA",
+        catalogs = sorted(
+            (
+                integration
+                for integration in integrations
+                if integration["cluster"] == cluster and FORMAT_OF[integration["kind"]] in formats
+            ),
+            key=lambda integration: FORMAT_OF[integration["kind"]] == "DELTA",
         )
         statuses, tables = [], []
-        for one, state in zip(mine, states.split(), strict=True):
-            kind = {"AwsGlue": "AWS_GLUE", "Unity": "UNITY", "Snowflake": "SNOWFLAKE"}[one["kind"]]
+        for catalog, state in zip(catalogs, states.split(), strict=True):
+            kind = {"AwsGlue": "AWS_GLUE", "Unity": "UNITY", "Snowflake": "SNOWFLAKE"}[catalog["kind"]]
             error = "Permission denied on schema web" if state == "FAILED" else ""
             statuses.append(
                 {
-                    "catalog_integration_id": one["id"],
+                    "catalog_integration_id": catalog["id"],
                     "catalog_type": kind,
                     "sync_status": state,
                     **({"error_message": error} if error else {}),
                 }
             )
-            config = one["config"]
-            place = {
+            config = catalog["config"]
+            names = {
                 "AwsGlue": {
                     "region": "us-east-1",
                     "account": ACCOUNT if config.get("provider_integration_id") == "cspi-gl1ue2" else None,
@@ -236,8 +243,8 @@ def tableflow_topics(integrations: list[Json]) -> list[Json]:
                     "catalog": config.get("warehouse"),
                     "schema": config.get("custom_namespace", cluster),
                 },
-            }[one["kind"]]
-            tables.append({"kind": one["kind"], "integration": one["id"], "table": topic, "state": state, **place})
+            }[catalog["kind"]]
+            tables.append({"kind": catalog["kind"], "integration": catalog["id"], "table": topic, "state": state, **names})
         bucket = f"acme-tableflow-{cluster}"
         place_of = {
             "Managed": {},
@@ -254,7 +261,7 @@ def tableflow_topics(integrations: list[Json]) -> list[Json]:
             "ByobAws": f"s3://{bucket}/tables/{topic}",
             "AzureAdls": f"abfss://tableflow@acmelake.dfs.core.windows.net/{topic}",
         }[storage]
-        made.append(
+        topics.append(
             {
                 "environment": ENVIRONMENT[cluster],
                 "cluster": cluster,
@@ -271,7 +278,7 @@ def tableflow_topics(integrations: list[Json]) -> list[Json]:
                 if "FAILED" in states
                 else [],
                 "created_at": time(f"tableflow {cluster} {topic}"),
-                "means": {"tables": tables},
+                "lineage": {"tables": tables},
             }
         )
-    return made
+    return topics

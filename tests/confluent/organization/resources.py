@@ -19,16 +19,16 @@ REGIONS = {
 
 
 def environments() -> list[Json]:
-    told = [(PROD, "production", "ADVANCED"), (STAGING, "staging", "ESSENTIALS"), (ANALYTICS, "analytics", "ADVANCED")]
+    definitions = [(PROD, "production", "ADVANCED"), (STAGING, "staging", "ESSENTIALS"), (ANALYTICS, "analytics", "ADVANCED")]
     return [
         {"id": id_, "display_name": name, "stream_governance_config": {"package": package}, "created_at": time(id_)}
-        for id_, name, package in told
+        for id_, name, package in definitions
     ]
 
 
 def kafka_clusters() -> list[Json]:
     """Kafka clusters. `lag_offered`: whether REST reports the lag of groups."""
-    told = [
+    definitions = [
         (
             ORDERS,
             PROD,
@@ -79,12 +79,12 @@ def kafka_clusters() -> list[Json]:
             "lag_offered": kind == "Dedicated",
             "created_at": time(id_),
         }
-        for id_, environment, name, kind, cloud, region, availability, host in told
+        for id_, environment, name, kind, cloud, region, availability, host in definitions
     ]
 
 
 def registries() -> list[Json]:
-    told = [
+    definitions = [
         ("lsrc-p7rod1", PROD, "ADVANCED", "AWS", "us-east-1"),
         ("lsrc-s5tag2", STAGING, "ESSENTIALS", "AWS", "us-west-2"),
         ("lsrc-a3nal4", ANALYTICS, "ADVANCED", "GCP", "us-central1"),
@@ -99,12 +99,12 @@ def registries() -> list[Json]:
             "display_name": "Stream Governance Package",
             "phase": "PROVISIONED",
         }
-        for id_, environment, package, cloud, region in told
+        for id_, environment, package, cloud, region in definitions
     ]
 
 
 def registry_of(environment: str) -> str:
-    return next(str(one["id"]) for one in registries() if one["environment"] == environment)
+    return next(str(registry["id"]) for registry in registries() if registry["environment"] == environment)
 
 
 ACCOUNTS = {
@@ -145,29 +145,29 @@ def credentials(secrets: Secrets, ksqldb: list[Json]) -> Json:
     Flink); `role`: `none` is refused everywhere, `FlinkDeveloper` sees its owner's statements only.
     """
 
-    def one(name: str, scope: str, resources: list[str], owner: str = "sa-adm1n0", role: str = "Admin") -> Json:
+    def create(name: str, scope: str, resources: list[str], owner: str = "sa-adm1n0", role: str = "Admin") -> Json:
         key = token(f"key {name}", 16).upper()
         return {"key": key, "secret": secrets.create(f"key {name}"), "owner": owner, "scope": scope, "resources": resources, "role": role}
 
     flink = {env: [f"{env}/{region}" for region in regions] for env, regions in REGIONS.items()}
     return {
-        "cloud": one("cloud", "cloud", ["*"]),
-        "kafka": {cluster["id"]: one(cluster["id"], "kafka", [cluster["id"]]) for cluster in kafka_clusters()},
-        "registry": {registry["id"]: one(registry["id"], "registry", [registry["id"]]) for registry in registries()},
-        "flink": {env: one(f"flink {env}", "flink", regions) for env, regions in flink.items()},
-        "flink_region": {region: one(region, "flink", [region]) for regions in flink.values() for region in regions},
-        "flink_developer": {PROD: one("flink developer", "flink", flink[PROD], "sa-fl1nk0", "FlinkDeveloper")},
-        "ksqldb": {cluster["id"]: one(cluster["id"], "ksqldb", [cluster["id"]]) for cluster in ksqldb},
-        "tableflow": {env: one(f"tableflow {env}", "tableflow", [env]) for env in REGIONS},
-        "metrics": one("metrics", "cloud", ["*"]),
-        "audit_log": one("audit log", "kafka", ["lkc-aud1t0"]),
-        "powerless": one("powerless", "cloud", ["*"], "sa-nobody", "none"),
+        "cloud": create("cloud", "cloud", ["*"]),
+        "kafka": {cluster["id"]: create(cluster["id"], "kafka", [cluster["id"]]) for cluster in kafka_clusters()},
+        "registry": {registry["id"]: create(registry["id"], "registry", [registry["id"]]) for registry in registries()},
+        "flink": {env: create(f"flink {env}", "flink", regions) for env, regions in flink.items()},
+        "flink_region": {region: create(region, "flink", [region]) for regions in flink.values() for region in regions},
+        "flink_developer": {PROD: create("flink developer", "flink", flink[PROD], "sa-fl1nk0", "FlinkDeveloper")},
+        "ksqldb": {cluster["id"]: create(cluster["id"], "ksqldb", [cluster["id"]]) for cluster in ksqldb},
+        "tableflow": {env: create(f"tableflow {env}", "tableflow", [env]) for env in REGIONS},
+        "metrics": create("metrics", "cloud", ["*"]),
+        "audit_log": create("audit log", "kafka", ["lkc-aud1t0"]),
+        "powerless": create("powerless", "cloud", ["*"], "sa-nobody", "none"),
     }
 
 
 def api_keys(credentials_: Json) -> list[Json]:
     """The keys as IAM lists them, without secrets."""
-    every = [one for held in credentials_.values() for one in ([held] if "key" in held else held.values())]
+    every = [key for group in credentials_.values() for key in ([group] if "key" in group else group.values())]
     service = [
         {"key": token(f"service key {owner}", 16).upper(), "owner": owner, "scope": "kafka", "resources": [cluster]}
         for owner, cluster in (
@@ -178,4 +178,4 @@ def api_keys(credentials_: Json) -> list[Json]:
             ("u-4nn4k1", LAB),
         )
     ]
-    return [{"id": one["key"], "owner": one["owner"], "scope": one["scope"], "resources": one["resources"]} for one in [*every, *service]]
+    return [{"id": key["key"], "owner": key["owner"], "scope": key["scope"], "resources": key["resources"]} for key in [*every, *service]]

@@ -62,7 +62,7 @@ INTERNAL = ("_schemas", "__consumer_offsets", "_confluent-telemetry-metrics")
 def schema_text(kind: str, name: str, columns: list[Json]) -> str:
     """A schema of those columns in Avro, Protobuf or JSON Schema."""
     if kind == "AVRO":
-        return json.dumps({"type": "record", "name": name, "namespace": "com.acme", "fields": [_avro(one) for one in columns]})
+        return json.dumps({"type": "record", "name": name, "namespace": "com.acme", "fields": [_avro(column) for column in columns]})
     if kind == "JSON":
         return json.dumps({"$schema": "http://json-schema.org/draft-07/schema#", "title": name, **_json(columns)})
     return f'syntax = "proto3";\npackage com.acme;\n\nimport "google/protobuf/timestamp.proto";\n\n{_proto(name, columns)}'
@@ -73,7 +73,7 @@ def _avro(column: Json) -> Json:
     if "fields" in column:
         return {
             "name": column["name"],
-            "type": {"type": "record", "name": column["name"].title(), "fields": [_avro(one) for one in column["fields"]]},
+            "type": {"type": "record", "name": column["name"].title(), "fields": [_avro(field) for field in column["fields"]]},
         }
     kind = kinds.get(column["type"], column["type"])
     return (
@@ -94,17 +94,18 @@ def _json(columns: list[Json]) -> Json:
     return {
         "type": "object",
         "properties": {
-            one["name"]: _json(one["fields"]) if "fields" in one else kinds.get(one["type"], {"type": "string"}) for one in columns
+            column["name"]: _json(column["fields"]) if "fields" in column else kinds.get(column["type"], {"type": "string"})
+            for column in columns
         },
     }
 
 
 def _proto(name: str, columns: list[Json], lead: str = "") -> str:
     kinds = {"int": "int32", "long": "int64", "double": "double", "boolean": "bool", "timestamp": "google.protobuf.Timestamp"}
-    inner = [_proto(one["name"].title(), one["fields"], lead + "  ") for one in columns if "fields" in one]
+    inner = [_proto(column["name"].title(), column["fields"], lead + "  ") for column in columns if "fields" in column]
     lines = [
-        f"{lead}  {one['name'].title() if 'fields' in one else kinds.get(one['type'], 'string')} {one['name']} = {at};"
-        for at, one in enumerate(columns, 1)
+        f"{lead}  {column['name'].title() if 'fields' in column else kinds.get(column['type'], 'string')} {column['name']} = {at};"
+        for at, column in enumerate(columns, 1)
     ]
     return "\n".join([f"{lead}message {name} {{", *inner, *lines, f"{lead}}}"])
 
@@ -125,7 +126,7 @@ class Topics:
         """A topic, made once. `columns` and `key` are as `fields` reads them; `kind` is the schema's; `more` are members of it."""
         if (cluster, name) in self.topics:
             return self.topics[cluster, name]
-        made: Json = {
+        topic: Json = {
             "cluster": cluster,
             "topic_name": name,
             "is_internal": name.startswith("_"),
@@ -136,24 +137,24 @@ class Topics:
             "key_columns": fields(key),
             **more,
         }
-        self.topics[cluster, name] = made
-        for part, which in (("value", made["columns"]), ("key", made["key_columns"])):
+        self.topics[cluster, name] = topic
+        for part, which in (("value", topic["columns"]), ("key", topic["key_columns"])):
             if which and not more.get("subjects"):
                 record = "".join(word.title() for word in name.replace(".", "_").replace("-", "_").split("_")) + part.title()
                 self.register(ENVIRONMENT[cluster], f"{name}-{part}", record, which, kind)
-        return made
+        return topic
 
     def register(self, environment: str, subject: str, record: str, columns: list[Json], kind: str = "", **more: object) -> None:
         """A version of a subject, unless the subject has one like it."""
         registry = registry_of(environment)
         kind = kind or FORMATS[number(subject, len(FORMATS))]
         text = schema_text(kind, record, columns)
-        mine = [one for one in self.subjects if one["registry"] == registry and one["subject"] == subject]
-        if any(one["schema"] == text for one in mine):
+        versions = [version for version in self.subjects if version["registry"] == registry and version["subject"] == subject]
+        if any(version["schema"] == text for version in versions):
             return
-        id_ = 100001 + sum(one["registry"] == registry for one in self.subjects)
-        told = {"registry": registry, "subject": subject, "version": len(mine) + 1, "id": id_, "schemaType": kind, "schema": text}
-        self.subjects.append({**told, "references": [], "metadata": None, "ruleSet": None, "deleted": False, **more})
+        id_ = 100001 + sum(subject["registry"] == registry for subject in self.subjects)
+        members = {"registry": registry, "subject": subject, "version": len(versions) + 1, "id": id_, "schemaType": kind, "schema": text}
+        self.subjects.append({**members, "references": [], "metadata": None, "ruleSet": None, "deleted": False, **more})
 
     def columns(self, cluster: str, name: str) -> list[str]:
         """The dotted paths of a topic's values."""

@@ -20,11 +20,11 @@ NOW = "2026-03-02T12:00:00Z"
 def token(name: str, length: int = 6) -> str:
     """Random-looking letters and digits."""
     number = int.from_bytes(hashlib.sha256(name.encode()).digest(), "big")
-    made = ""
+    text = ""
     for _ in range(length):
         number, at = divmod(number, len(LETTERS))
-        made += LETTERS[at]
-    return made
+        text += LETTERS[at]
+    return text
 
 
 def number(name: str, below: int) -> int:
@@ -46,8 +46,8 @@ def time(name: str) -> str:
 
 def load(name: str) -> Json:
     """A part of the organization that is defined in a TOML file."""
-    made: Json = tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
-    return made
+    content: Json = tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
+    return content
 
 
 class Secrets:
@@ -58,34 +58,36 @@ class Secrets:
 
     def create(self, name: str) -> str:
         """A secret of 48 characters that occurs nowhere else."""
-        made = "Zq" + hashlib.sha256(f"secret of {name}".encode()).hexdigest()[:46].translate(str.maketrans("0123", "GHKX"))
-        if made not in self.given:
-            self.given.append(made)
-        return made
+        secret = "Zq" + hashlib.sha256(f"secret of {name}".encode()).hexdigest()[:46].translate(str.maketrans("0123", "GHKX"))
+        if secret not in self.given:
+            self.given.append(secret)
+        return secret
 
 
 def fields(text: str) -> list[Json]:
     """Columns from `name:type name:type`. A type is string (the default), int, long, double, boolean, timestamp or `{...}` with columns."""
-    made: list[Json] = []
-    depth, word = 0, ""
+    columns: list[Json] = []
+    depth, column = 0, ""
     for sign in text + " ":
         depth += (sign == "{") - (sign == "}")
         if sign == " " and not depth:
-            if word:
-                name, _, kind = word.partition(":")
-                made.append(
+            if column:
+                name, _, kind = column.partition(":")
+                columns.append(
                     {"name": name, "type": "record", "fields": fields(kind[1:-1])}
                     if kind[:1] == "{"
                     else {"name": name, "type": kind or "string"}
                 )
-            word = ""
+            column = ""
         else:
-            word += sign
-    return made
+            column += sign
+    return columns
 
 
 def paths(columns: list[Json], lead: str = "") -> list[str]:
     """The dotted paths of all columns without inner columns."""
     return [
-        path for one in columns for path in (paths(one["fields"], f"{lead}{one['name']}.") if "fields" in one else [lead + one["name"]])
+        path
+        for column in columns
+        for path in (paths(column["fields"], f"{lead}{column['name']}.") if "fields" in column else [lead + column["name"]])
     ]

@@ -31,9 +31,9 @@ SYSTEMS = {
 def exported(*seen: Observation) -> list[bytes]:
     """The exported lines of the graph that observations make."""
     with opened() as writer:
-        aliases = [body for one in seen for path, body in outbox_messages(one) if path.endswith("aliases")]
+        aliases = [body for observation in seen for path, body in outbox_messages(observation) if path.endswith("aliases")]
         apply(writer, [operator(_added(body), place=90_000 + at) for at, body in enumerate(aliases)])
-        apply(writer, records_of([encode(event) for one in seen for event in one.events]))
+        apply(writer, records_of([encode(event) for observation in seen for event in observation.events]))
         settle(writer)
         return list(reader_of(writer).whole.lines(frozenset(), now_us=T0))
 
@@ -52,8 +52,8 @@ class Graph:
         self._canonical = {_name(line["node"]): _name(line["canonical"]) for line in self._lines["alias"] if line["entity"] == "dataset"}
         self.edges = set(self._flows()) | set(self._columns())
         self.nodes = {(type_, *_name(line)) for type_ in ("dataset", "job") for line in self._lines[type_]}
-        told = {(edge.job, end) for edge in self.edges if edge.what == "flow" for end in (edge.source, edge.target)}
-        self.edges |= {edge for edge in self._ports() if (edge.job, edge.source or edge.target) not in told}
+        ends = {(edge.job, end) for edge in self.edges if edge.what == "flow" for end in (edge.source, edge.target)}
+        self.edges |= {edge for edge in self._ports() if (edge.job, edge.source or edge.target) not in ends}
 
     def canonical_edge(self, edge: Edge) -> Edge:
         """An edge with canonical names."""
@@ -82,8 +82,8 @@ class Graph:
             yield _edge("writes", None, _name(line["dataset"]), line)
 
 
-def _name(told: Line) -> Name:
-    return told["namespace"], told["name"]
+def _name(name: Line) -> Name:
+    return name["namespace"], name["name"]
 
 
 def _edge(what: str, source: Name | Column | None, target: Name | Column | None, line: Line) -> Edge:
@@ -98,17 +98,17 @@ def system(job: str) -> str:
 
 def differences(graph: Graph, expected: Iterable[Edge], systems: Iterable[str]) -> dict[str, list[str]]:
     """The `missing` and `extra` edges of some systems, as lines sorted by job."""
-    wanted = {edge for edge in map(graph.canonical_edge, expected) if edge.system in set(systems)}
+    expected_edges = {edge for edge in map(graph.canonical_edge, expected) if edge.system in set(systems)}
     found = {edge for edge in graph.edges if edge.system in set(systems)}
-    named = {"missing": wanted - found, "extra": found - wanted}
-    return {word: [_told(edge) for edge in sorted(edges, key=_by_job)] for word, edges in named.items()}
+    named = {"missing": expected_edges - found, "extra": found - expected_edges}
+    return {kind: [_describe(edge) for edge in sorted(edges, key=_by_job)] for kind, edges in named.items()}
 
 
 def _by_job(edge: Edge) -> tuple[str, str]:
     return edge.system, str((edge.job, edge.what, edge.source, edge.target))
 
 
-def _told(edge: Edge) -> str:
+def _describe(edge: Edge) -> str:
     source, target = (" ".join(end) if end else "-" for end in (edge.source, edge.target))
     return f"{edge.system} {' '.join(edge.job)}: {edge.what} {source} -> {target}"
 

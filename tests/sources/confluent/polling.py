@@ -25,8 +25,8 @@ SECRET = "hunter2-in-clear"  # what must be found nowhere
 class Polling:
     """A plane whose system is `server`. `now_us`: the time of the next poll."""
 
-    def __init__(self, server: Standin, planes: Callable[[PlaneContext], Planes], around: SharedMetadata, **settings: Any) -> None:
-        self.server, self.planes, self.shared, self.now_us = server, planes, around, T0
+    def __init__(self, server: Standin, planes: Callable[[PlaneContext], Planes], shared: SharedMetadata, **settings: Any) -> None:
+        self.server, self.planes, self.shared, self.now_us = server, planes, shared, T0
         self.observed = Organization(
             "org",
             (Environment(ENV, "production"),),
@@ -34,8 +34,8 @@ class Polling:
             ksqldb_clusters=(KsqlCluster(KSQL, ENV, LKC, "ksql", server.url),),
         )
         key = {"key": "KEY", "secret": "${env:SECRET}"}
-        told = {"url": server.url, "timeout_s": 1, "cloud": key, "ksqldb": {"*": key}, "tableflow": {"*": key}, **settings}
-        self.settings = ConfluentSettings.model_validate(told)
+        values = {"url": server.url, "timeout_s": 1, "cloud": key, "ksqldb": {"*": key}, "tableflow": {"*": key}, **settings}
+        self.settings = ConfluentSettings.model_validate(values)
         self.clients = Clients(self.settings)
         self.organization = self.observed
         self.snapshot: Any = None
@@ -69,17 +69,17 @@ class Polling:
         self.now_us += minutes * MINUTE_US
 
     @property
-    def known(self) -> SharedMetadata:
+    def shared_metadata(self) -> SharedMetadata:
         return self.plane.shared_metadata(self.snapshot)
 
 
 @contextmanager
-def polling(api: Api, planes: Callable[[PlaneContext], Planes], around: SharedMetadata, **settings: Any) -> Iterator[Polling]:
+def polling(api: Api, planes: Callable[[PlaneContext], Planes], shared: SharedMetadata, **settings: Any) -> Iterator[Polling]:
     """A plane and its system, which answers as `api` does."""
     with standing(Standin(api, f"KEY:{SECRET}")) as server:
-        made = Polling(server, planes, around, **settings)
-        yield made
-        made.clients.close()
+        poller = Polling(server, planes, shared, **settings)
+        yield poller
+        poller.clients.close()
 
 
 def topic_metadata(*names: str, **more: Any) -> SharedMetadata:
@@ -102,10 +102,12 @@ def edges(seen: Observation) -> list[str]:
     """Every flow in lineage facets, `source > target`, and those of columns."""
     found = []
     for event in seen.events:
-        told = event.get("job", {}).get("facets", {}).get("lineage", {"entries": []})
-        for entry in told["entries"]:
+        lineage = event.get("job", {}).get("facets", {}).get("lineage", {"entries": []})
+        for entry in lineage["entries"]:
             target = f"{entry['namespace']} {entry['name']}"
-            found += [f"{one['namespace']} {one['name']} > {target}" for one in entry["inputs"]]
+            found += [f"{dataset['namespace']} {dataset['name']} > {target}" for dataset in entry["inputs"]]
             for column, sources in entry.get("fields", {}).items():
-                found += [f"{one['namespace']} {one['name']} {one['field']} > {target} {column}" for one in sources["inputs"]]
+                found += [
+                    f"{dataset['namespace']} {dataset['name']} {dataset['field']} > {target} {column}" for dataset in sources["inputs"]
+                ]
     return sorted(set(found))

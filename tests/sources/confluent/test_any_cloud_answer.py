@@ -24,9 +24,9 @@ JUNK: st.SearchStrategy[Any] = st.sampled_from(
 
 
 def connectors() -> test_connect.Cloud:
-    made = test_connect.Cloud()
-    made.connectors["own"] = test_connect.connector(test_connect.OWN, "sink", "FAILED", "FAILED RUNNING", trace="no", msg="none")
-    return made
+    api = test_connect.Cloud()
+    api.connectors["own"] = test_connect.connector(test_connect.OWN, "sink", "FAILED", "FAILED RUNNING", trace="no", msg="none")
+    return api
 
 
 class Changing:
@@ -38,7 +38,7 @@ class Changing:
 
     def __call__(self, request: Request) -> Reply:
         body = copy.deepcopy(self.api(request).body)
-        here = [place for place in places(body) if place[1] not in ("metadata", "next")]
+        here = [position for position in places(body) if position[1] not in ("metadata", "next")]
         for at, junk in self.changes if here else ():
             container, key = here[at % len(here)]
             container[key] = junk
@@ -50,8 +50,8 @@ def changing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("SECRET", SECRET)
     is_connect = request.param == "connect"
     api = Changing(connectors() if is_connect else test_tableflow.Tableflow())
-    with polling(api, connect.planes if is_connect else tableflow.planes, topic_metadata("shop.orders", "shop.public.orders")) as made:
-        yield api, made
+    with polling(api, connect.planes if is_connect else tableflow.planes, topic_metadata("shop.orders", "shop.public.orders")) as poller:
+        yield api, poller
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -66,6 +66,6 @@ def test_any_answer(changing: tuple[Changing, Polling], changes: list[tuple[int,
     except SourceError:
         return
     assert all(encode(event) for event in seen.events)
-    assert plane.known is not None
+    assert plane.shared_metadata is not None
     assert {event.get("eventType") for event in plane.poll().events} <= {"RUNNING", "START", "FAIL"}, "a failure may be told a poll later"
     assert {event.get("eventType") for event in plane.poll().events} <= {"RUNNING"}

@@ -39,15 +39,15 @@ EXPORTER = {"name": "e", "subjects": ["a", "b*"], "contextType": "NONE", "contex
 
 
 @st.composite
-def changed(draw: st.DrawFn, told: Any) -> Any:
+def changed(draw: st.DrawFn, original: Any) -> Any:
     """A value of JSON in which something else stands somewhere."""
-    made = json.loads(json.dumps(told))
-    places = list(_places(made))
-    if not places or draw(st.integers(0, 9)) == 0:
+    copy = json.loads(json.dumps(original))
+    positions = list(_places(copy))
+    if not positions or draw(st.integers(0, 9)) == 0:
         return draw(ANY)
-    holder, key = draw(st.sampled_from(places))
+    holder, key = draw(st.sampled_from(positions))
     holder[key] = draw(ANY)
-    return made
+    return copy
 
 
 def _places(value: Any) -> Any:
@@ -59,8 +59,8 @@ def _places(value: Any) -> Any:
 @settings(deadline=None)
 @given(st.sampled_from(STATEMENTS).flatmap(changed), st.sampled_from(TABLES).flatmap(changed), ANY)
 def test_any_statement(statement: Any, table: Any, failure: Any) -> None:
-    asked = ConfluentSettings(flink={"*": KEY_OF_FLINK})
-    (plane,) = flink.planes(PlaneContext(WHOLE, WHOLE, Clients(asked), asked))
+    settings_ = ConfluentSettings(flink={"*": KEY_OF_FLINK})
+    (plane,) = flink.planes(PlaneContext(WHOLE, WHOLE, Clients(settings_), settings_))
     try:
         answers = FlinkAnswers((parse_statement(statement),), (parse_table("env-1", table),))
     except SourceError:
@@ -91,10 +91,10 @@ def test_any_answer_of_a_registry(entities: Any, business: Any, names: Any, expo
             (KafkaCluster("lkc-1", "env-1", "c"),),
             (SchemaRegistry("lsrc-1", "env-1", server.url),),
         )
-        asked = ConfluentSettings(registry={"*": KEY_OF_FLINK.model_copy(update={"secret": "${env:HOME}"})})
-        around = PlaneContext(organization, organization, Clients(asked), asked)
+        settings_ = ConfluentSettings(registry={"*": KEY_OF_FLINK.model_copy(update={"secret": "${env:HOME}"})})
+        context = PlaneContext(organization, organization, Clients(settings_), settings_)
         for module in (catalog, registry, schema_links):
-            (plane,) = module.planes(around)
+            (plane,) = module.planes(context)
             try:
                 fetched = plane.fetch(None, NOW)
             except SourceError:

@@ -28,7 +28,7 @@ CASES: dict[str, tuple[Callable[[PlaneContext], Planes], Callable[[], Api]]] = {
     "groups": (groups.planes, test_groups.Api),
     "links": (cluster_links.planes, test_cluster_links.Api),
 }
-AROUND = topic_metadata("orders", "refunds", "bills", "totals-by-id-repartition", "totals-sums-changelog")
+SHARED = topic_metadata("orders", "refunds", "bills", "totals-by-id-repartition", "totals-sums-changelog")
 _JUNK = st.sampled_from([None, True, -1, "", "x", [], [None], ["x"], {}, {"x": None}, [{"name": "x"}], 2**70, 2**40, 1.5])
 
 
@@ -47,14 +47,14 @@ class Clients:
         reply = self.api(Request("GET", tuple(path.strip("/").split("/")), parameters, None, {}))
         if reply.status != 200:
             raise MissingError(path) if reply.status == 404 else SourceError(path)
-        said = json.loads(json.dumps({"answer": reply.body}))
-        here = list(_places(said))
+        body = json.loads(json.dumps({"answer": reply.body}))
+        here = list(_places(body))
         for call, at, junk in self.changes:
             if call == self.calls:
                 container, key = here[at % len(here)]
                 container[key] = junk
         self.calls += 1
-        return said["answer"]
+        return body["answer"]
 
     def pages(self, path: str, **parameters: str) -> Iterator[Any]:
         yield self.get(path, **parameters)
@@ -82,9 +82,9 @@ def plane_of(case: str, clients: Clients) -> AnyPlane:
     planes, _ = CASES[case]
     organization = Organization("org", kafka_clusters=(KafkaCluster(LKC, ENV, "orders", "Dedicated", url="https://cluster"),))
     key = {"key": "KEY", "secret": "${env:SECRET}"}
-    told = ConfluentSettings.model_validate({"kafka": {"*": key}, "groups_by": "rest"})
+    settings = ConfluentSettings.model_validate({"kafka": {"*": key}, "groups_by": "rest"})
     fake: Any = clients
-    (plane,) = planes(PlaneContext(organization, organization, fake, told))
+    (plane,) = planes(PlaneContext(organization, organization, fake, settings))
     return plane
 
 
@@ -93,17 +93,17 @@ def plane_of(case: str, clients: Clients) -> AnyPlane:
 @given(changes=st.lists(st.tuples(st.integers(0, 8), st.integers(0, 500), _JUNK), min_size=1, max_size=3))
 def test_any_answer(case: str, changes: list[tuple[int, int, Any]]) -> None:
     whole = plane_of(case, Clients(CASES[case][1]()))
-    before = whole.translate(whole.fetch(None, T0), None, AROUND, T0)
+    before = whole.translate(whole.fetch(None, T0), None, SHARED, T0)
     plane = plane_of(case, Clients(CASES[case][1](), changes))
     try:
-        said = plane.fetch(before.snapshot, T0 + 1)
+        fetched = plane.fetch(before.snapshot, T0 + 1)
     except SourceError:
         return
-    for held in (None, json.loads(json.dumps(before.snapshot))):
-        seen = plane.translate(said, held, AROUND, T0 + 1)
+    for snapshot in (None, json.loads(json.dumps(before.snapshot))):
+        seen = plane.translate(fetched, snapshot, SHARED, T0 + 1)
         assert all(encode(event) for event in seen.events)
         assert not faults(seen.events)
         plane.shared_metadata(json.loads(json.dumps(seen.snapshot)))
-        assert plane.translate(said, held, AROUND, T0 + 1) == seen
+        assert plane.translate(fetched, snapshot, SHARED, T0 + 1) == seen
     for name in set(before.snapshot) & {"topics", "groups"}:
         assert set(before.snapshot[name]) <= set(seen.snapshot[name])

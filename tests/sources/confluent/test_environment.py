@@ -27,20 +27,20 @@ def test_all_variables_are_known_and_make_one_source(monkeypatch: pytest.MonkeyP
     (settings,) = source_from_environment(EVERY).values()
     assert settings.pop("kind") == "confluent"
     assert all(not secret.startswith("value") for secret in str(settings).split("'secret': '")[1:])
-    made = ConfluentSettings.model_validate(settings)
-    assert made.cloud is not None
-    assert (made.cloud.key, reveal(made.cloud.secret)) == tuple(
+    parsed = ConfluentSettings.model_validate(settings)
+    assert parsed.cloud is not None
+    assert (parsed.cloud.key, reveal(parsed.cloud.secret)) == tuple(
         EVERY[f"LINEAGE_BRIDGE_CONFLUENT_CLOUD_API_{end}"] for end in ("KEY", "SECRET")
     )
     for plane in ("kafka", "registry", "flink", "ksqldb", "tableflow"):
-        held = made.credential(plane, "anything")
-        assert held is not None
-        assert reveal(held.secret).endswith(f"{plane.upper().replace('REGISTRY', 'SCHEMA_REGISTRY')}_API_SECRET")
-    one = made.credential("kafka", "lkc-1")
-    assert one is not None
-    assert (one.key, reveal(one.secret)) == ("K1", "S1")
-    assert made.audit_log is not None
-    assert made.registry_urls == {"*": "https://psrc"}
+        other = parsed.credential(plane, "anything")
+        assert other is not None
+        assert reveal(other.secret).endswith(f"{plane.upper().replace('REGISTRY', 'SCHEMA_REGISTRY')}_API_SECRET")
+    credential = parsed.credential("kafka", "lkc-1")
+    assert credential is not None
+    assert (credential.key, reveal(credential.secret)) == ("K1", "S1")
+    assert parsed.audit_log is not None
+    assert parsed.registry_urls == {"*": "https://psrc"}
 
 
 def test_without_a_cloud_key_there_is_no_source() -> None:

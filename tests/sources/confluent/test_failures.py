@@ -65,17 +65,17 @@ def poll_again(observer: ConfluentObserver, seen: Observation, now_us: int = NOW
 
 @pytest.fixture(scope="module")
 def observer(cloud: Cloud) -> Iterator[ConfluentObserver]:
-    made = ConfluentObserver("cc", ConfluentSettings.model_validate({**cloud.settings(), **SETTINGS}))
-    yield made
-    made.close()
+    observer_ = ConfluentObserver("cc", ConfluentSettings.model_validate({**cloud.settings(), **SETTINGS}))
+    yield observer_
+    observer_.close()
 
 
 @pytest.fixture(scope="module")
 def impatient(cloud: Cloud) -> Iterator[ConfluentObserver]:
     """An observer that waits two seconds for an answer."""
-    made = ConfluentObserver("cc", ConfluentSettings.model_validate({**cloud.settings(), **SETTINGS, "timeout_s": 2}))
-    yield made
-    made.close()
+    observer_ = ConfluentObserver("cc", ConfluentSettings.model_validate({**cloud.settings(), **SETTINGS, "timeout_s": 2}))
+    yield observer_
+    observer_.close()
 
 
 @pytest.fixture(scope="module")

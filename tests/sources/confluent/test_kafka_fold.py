@@ -35,9 +35,9 @@ class Api:
         return next((reply for reply in answers if reply.status == 200), Reply(404, {}))
 
 
-def every(around: PlaneContext) -> Planes:
+def every(context: PlaneContext) -> Planes:
     for planes in (topics.planes, cluster_links.planes, groups.planes):
-        yield from planes(around)
+        yield from planes(context)
 
 
 def walked(graph: Server, space: str, name: str, direction: str) -> set[str]:
@@ -49,20 +49,20 @@ def test_a_topic_its_mirror_and_who_reads_it(graph: Server, monkeypatch: pytest.
     monkeypatch.setenv("SECRET", "hunter2-in-clear")
     key = {"kafka": {"*": {"key": "KEY", "secret": "${env:SECRET}"}}, "groups_by": "rest"}
     api, snapshots = Api(), dict[str, Any]()
-    with polling(api, every, NO_METADATA, **key) as made:
-        whole = Organization(kafka_clusters=(*made.observed.kafka_clusters, test_cluster_links.OTHER))
+    with polling(api, every, NO_METADATA, **key) as poller:
+        whole = Organization(kafka_clusters=(*poller.observed.kafka_clusters, test_cluster_links.OTHER))
 
         def poll(minutes: int) -> list[bytes]:
-            told: list[bytes] = []
-            known = [NO_METADATA]
-            for plane in every(PlaneContext(made.observed, whole, made.clients, made.settings)):
-                now_us = made.now_us + minutes * 60_000_000
+            events: list[bytes] = []
+            shared = [NO_METADATA]
+            for plane in every(PlaneContext(poller.observed, whole, poller.clients, poller.settings)):
+                now_us = poller.now_us + minutes * 60_000_000
                 before = snapshots.get(plane.key)
-                seen = plane.translate(plane.fetch(before, now_us), before, merge_metadata(known), now_us)
+                seen = plane.translate(plane.fetch(before, now_us), before, merge_metadata(shared), now_us)
                 snapshots[plane.key] = seen.snapshot
-                known.append(plane.shared_metadata(seen.snapshot))
-                told += map(encode, seen.events)
-            return told
+                shared.append(plane.shared_metadata(seen.snapshot))
+                events += map(encode, seen.events)
+            return events
 
         first = poll(0)
         graph.send(*first, *poll(5), *first)

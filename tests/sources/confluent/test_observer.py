@@ -50,15 +50,15 @@ class Org:
             return listed(*({"id": env, "display_name": env, "metadata": {"resource_name": crn + env}} for env in self.environments))
         return listed(*(self.clusters.get(request.query["environment"], []) if path == "cmk/v2/clusters" else []))
 
-    def planes(self, around: PlaneContext) -> Planes:
-        for one in around.observed.kafka_clusters:
-            yield Scripted(around, one.scope, self, "topics", 1)
-            yield Scripted(around, one.scope, self, "groups", 5)
+    def planes(self, context: PlaneContext) -> Planes:
+        for cluster in context.observed.kafka_clusters:
+            yield Scripted(context, cluster.scope, self, "topics", 1)
+            yield Scripted(context, cluster.scope, self, "groups", 5)
 
 
 class Scripted(Plane[tuple[str, ...]]):
-    def __init__(self, around: PlaneContext, scope: str, org: Org, name: str, stage: int) -> None:
-        super().__init__(around, scope)
+    def __init__(self, context: PlaneContext, scope: str, org: Org, name: str, stage: int) -> None:
+        super().__init__(context, scope)
         self.org = org
         self.name, self.stage = name, stage  # type: ignore[misc]  # one class plays several planes
 
@@ -75,8 +75,8 @@ class Scripted(Plane[tuple[str, ...]]):
             raise answer
         return tuple(answer)
 
-    def translate(self, fetched: tuple[str, ...], before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
-        self.org.metadata_used[self.key] = around
+    def translate(self, fetched: tuple[str, ...], before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
+        self.org.metadata_used[self.key] = shared
         if "bug" in fetched:
             raise KeyError("bug")
         was = set((before or {}).get("topics", ()))
@@ -112,9 +112,11 @@ def server(org: Org) -> Iterator[Standin]:
 @pytest.fixture
 def observer(server: Standin, org: Org) -> Iterator[ConfluentObserver]:
     cloud = {"key": "cloud-key", "secret": "${env:SECRET}"}
-    made = ConfluentObserver("cc", ConfluentSettings.model_validate({"url": server.url, "cloud": cloud, "timeout_s": 2}), (org.planes,))
-    yield made
-    made.close()
+    observer_ = ConfluentObserver(
+        "cc", ConfluentSettings.model_validate({"url": server.url, "cloud": cloud, "timeout_s": 2}), (org.planes,)
+    )
+    yield observer_
+    observer_.close()
 
 
 def emitted(seen: Observation) -> list[str]:
@@ -132,7 +134,7 @@ def test_every_plane_is_translated_once_and_then_only_its_changes(observer: Conf
 
 def test_a_bootstrap_server_names_a_cluster_only_if_it_is_no_others(observer: ConfluentObserver) -> None:
     seen = observer.observe(None, NO_METADATA, NOW)
-    assert [one[:2] for one in seen.aliases] == [("confluent://env-1/lkc-1", "kafka://a:9092")]
+    assert [alias[:2] for alias in seen.aliases] == [("confluent://env-1/lkc-1", "kafka://a:9092")]
     assert isinstance(seen.aliases[0], SameNamespace)
     assert [part.what for part in seen.unseen] == ["bootstrap server b:9092"]
 
@@ -195,7 +197,7 @@ def test_what_is_narrowed_leaves_the_rest_as_it_was(observer: ConfluentObserver,
     rest = observer.observe(last.snapshot, NO_METADATA, NOW)
     assert "env-1/lkc-2 +new" in emitted(rest)
     assert sorted(emitted(rest)) == sorted(
-        [*(f"env-{one} +new" for one in ["1/lkc-1", "2/lkc-3"] * 2), "env-1/lkc-2 +new", "env-2/lkc-3 -part"]
+        [*(f"env-{entry} +new" for entry in ["1/lkc-1", "2/lkc-3"] * 2), "env-1/lkc-2 +new", "env-2/lkc-3 -part"]
     )
 
 
@@ -216,20 +218,20 @@ def test_planes_use_metadata_of_earlier_stages_and_nothing_stale(observer: Confl
     org.answers["topics env-1/lkc-1"] = ["clicks"]
     stale = observer.shared_metadata(first.snapshot)
     other = ClusterMetadata("other", "kafka://o:9092")
-    around = replace(stale, clusters=(*stale.clusters, other))
-    observer.observe(first.snapshot, around, NOW)
+    shared = replace(stale, clusters=(*stale.clusters, other))
+    observer.observe(first.snapshot, shared, NOW)
     org.answers["groups env-1/lkc-1"] = ["clicks"]
-    known = org.metadata_used["groups env-1/lkc-1"].cluster("lkc-1")
-    assert known is not None
-    assert "clicks" in (known.topics or ())
+    metadata = org.metadata_used["groups env-1/lkc-1"].cluster("lkc-1")
+    assert metadata is not None
+    assert "clicks" in (metadata.topics or ())
     assert org.metadata_used["topics env-1/lkc-2"].cluster("other") == other
     assert org.metadata_used["groups env-1/lkc-1"].cluster("other") == other
 
 
 def test_a_stop_ends_waiting_and_says_what_was_skipped(observer: ConfluentObserver, org: Org) -> None:
     org.holding.clear()
-    stop, told = threading.Event(), list[PlaneRecord]()
-    steps = observer.steps(None, NO_METADATA, NOW, stop=stop, on_progress=told.append)
+    stop, records = threading.Event(), list[PlaneRecord]()
+    steps = observer.steps(None, NO_METADATA, NOW, stop=stop, on_progress=records.append)
     assert next(steps).plane.key == "discovery"
     stop.set()
     org.holding.set()
@@ -237,7 +239,7 @@ def test_a_stop_ends_waiting_and_says_what_was_skipped(observer: ConfluentObserv
     assert {step.plane.state for step in rest} == {SKIPPED}
     assert not any(part.what in KEYS for part in rest[-1].observation.unseen)
     assert not any(step.observation.events for step in rest)
-    assert len(told) == len(KEYS)
+    assert len(records) == len(KEYS)
 
 
 def test_a_key_of_another_organization_is_refused(observer: ConfluentObserver) -> None:

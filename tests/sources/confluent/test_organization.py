@@ -26,9 +26,9 @@ SYSTEM_OF = {"connectors": "connect"}
 @pytest.fixture(scope="module")
 def observer(cloud: Cloud) -> Iterator[ConfluentObserver]:
     settings = {**cloud.settings(), "groups_by": "rest"}
-    made = ConfluentObserver("cc", ConfluentSettings.model_validate(settings))
-    yield made
-    made.close()
+    observer_ = ConfluentObserver("cc", ConfluentSettings.model_validate(settings))
+    yield observer_
+    observer_.close()
 
 
 @pytest.fixture(scope="module")
@@ -59,14 +59,18 @@ def lines(first: tuple[Observation, str]) -> list[bytes]:
 @pytest.mark.parametrize("system", [system.__name__ for system in SYSTEMS])
 def test_every_edge_that_is_expected_is_there_and_none_that_is_not(cloud: Cloud, lines: list[bytes], system: str) -> None:
     found = differences(Graph(lines), expected(cloud.organization), [SYSTEM_OF.get(system, system)])
-    problems = [f"{word} {len(edges)}, such as:\n" + "\n".join(edges[:SHOWN]) for word, edges in found.items() if edges]
+    problems = [f"{kind} {len(edges)}, such as:\n" + "\n".join(edges[:SHOWN]) for kind, edges in found.items() if edges]
     assert not problems, "\n".join(problems)
 
 
 def test_topics_go_by_their_own_names(cloud: Cloud, lines: list[bytes]) -> None:
     graph = Graph(lines)
-    told = {(f"confluent://{cluster['environment']}/{cluster['id']}", cluster["id"]) for cluster in cloud.organization["kafka_clusters"]}
-    named = [(namespace, one["topic_name"]) for namespace, id_ in told for one in cloud.organization["topics"] if one["cluster"] == id_]
+    clusters = {
+        (f"confluent://{cluster['environment']}/{cluster['id']}", cluster["id"]) for cluster in cloud.organization["kafka_clusters"]
+    }
+    named = [
+        (namespace, topic["topic_name"]) for namespace, id_ in clusters for topic in cloud.organization["topics"] if topic["cluster"] == id_
+    ]
     assert [(name, graph.canonical_name(name)) for name in named if graph.canonical_name(name)[1] != name[1]] == []
 
 
@@ -84,11 +88,11 @@ def test_an_unchanged_organization_gets_heartbeats_only(observer: ConfluentObser
 def test_no_secret_is_emitted_stored_or_logged(cloud: Cloud, first: tuple[Observation, str]) -> None:
     seen, logged = first
     assert logged
-    places = {"events": b"\n".join(map(encode, seen.events)).decode(), "snapshot": json.dumps(seen.snapshot), "log": logged}
-    places |= {"unseen": str(seen.unseen), "same": str(seen.aliases)}
+    texts = {"events": b"\n".join(map(encode, seen.events)).decode(), "snapshot": json.dumps(seen.snapshot), "log": logged}
+    texts |= {"unseen": str(seen.unseen), "same": str(seen.aliases)}
     every = secrets(cloud.organization)
     assert len(every) > 100
-    assert [(place, secret) for place, text in places.items() for secret in every if secret in text] == []
+    assert [(name, secret) for name, text in texts.items() for secret in every if secret in text] == []
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
@@ -96,6 +100,6 @@ def test_an_interrupted_extraction_that_starts_again_gives_the_same_graph(
     observer: ConfluentObserver, first: tuple[Observation, str], lines: list[bytes], share: float
 ) -> None:
     planes = len(first[0].snapshot["planes"])
-    told = [step.observation for step in islice(observer.steps(None, NO_METADATA, NOW), int(share * planes))]
-    rest = observer.observe(json.loads(json.dumps(told[-1].snapshot)), NO_METADATA, NOW)
-    assert with_started_runs_running(exported(*told, rest)) == with_started_runs_running(lines)
+    observations = [step.observation for step in islice(observer.steps(None, NO_METADATA, NOW), int(share * planes))]
+    rest = observer.observe(json.loads(json.dumps(observations[-1].snapshot)), NO_METADATA, NOW)
+    assert with_started_runs_running(exported(*observations, rest)) == with_started_runs_running(lines)

@@ -25,10 +25,10 @@ def test_every_facet_that_an_extraction_tells_is_published(monkeypatch: pytest.M
         observer.close()
     events = [*first.events, *second.events]
     assert not faults(events)
-    told: dict[str, int] = defaultdict(int)
+    counts: dict[str, int] = defaultdict(int)
     for key, facet in (entry for event in events for entry in facets(event)):
-        told[key] += facet["_schemaURL"].startswith(OWN_FACETS)
-    assert {key for key, count in told.items() if count} == {
+        counts[key] += facet["_schemaURL"].startswith(OWN_FACETS)
+    assert {key for key, count in counts.items() if count} == {
         "confluent_business_metadata",
         "confluent_cluster_link",
         "confluent_connector",
@@ -51,7 +51,7 @@ def test_every_facet_that_an_extraction_tells_is_published(monkeypatch: pytest.M
         "ksqldb_window",
         "schema_registry",
     }
-    (orders,) = [one["dataset"] for one in first.events if _is_topic(one, "orders")]
+    (orders,) = [event["dataset"] for event in first.events if _is_topic(event, "orders")]
     assert orders["facets"]["confluent_kafka"]["tags"] == ["gold", "production"]
 
 

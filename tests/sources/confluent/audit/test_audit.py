@@ -41,7 +41,7 @@ NOW = 1_795_000_000_000_000
 ROOT = "crn://confluent.cloud/organization=o-1/environment=env-1"
 SPACE = "confluent://env-1/lkc-1"
 ORGANIZATION = Organization(kafka_clusters=(KafkaCluster("lkc-1", "env-1", "one"),), registries=(SchemaRegistry("lsrc-1", "env-1", ""),))
-KNOWN = SharedMetadata(
+SHARED = SharedMetadata(
     clusters=(ClusterMetadata("lkc-1", SPACE, topics=frozenset({"orders", "bills"})),),
     schemas={((SPACE, "orders"), VALUE): TopicSchema((), "orders-value version 3, id 17")},
     names={"u-1": "Anna Kovacs", "sa-1": "order-service"},
@@ -52,10 +52,12 @@ CONNECTOR = f"{ROOT}/cloud-cluster=lkc-1/connector=lcc-1"
 NUMBERS = count()
 
 
-def event(method: str, subject: str, minute: float = 0, who: str = "u-1", kind: str = "io.confluent.cloud/request", **data: Any) -> bytes:
+def event(
+    method: str, subject: str, minute: float = 0, sender: str = "u-1", kind: str = "io.confluent.cloud/request", **data: Any
+) -> bytes:
     """An event as the vendor documents it: the resource in `subject`, the principal an object."""
-    principal = {"confluentUser" if who.startswith("u-") else "confluentServiceAccount": {"resourceId": who}}
-    told = {
+    principal = {"confluentUser" if sender.startswith("u-") else "confluentServiceAccount": {"resourceId": sender}}
+    members = {
         "specversion": "1.0",
         "id": f"{method} {subject} {minute}",
         "source": "crn://confluent.cloud/",
@@ -64,7 +66,7 @@ def event(method: str, subject: str, minute: float = 0, who: str = "u-1", kind: 
         "time": format_time(NOW + round(minute * 60_000_000)),
         "data": {"methodName": method, "authenticationInfo": {"principal": principal, "email": "anna@acme.example"}, **data},
     }
-    return json.dumps(told).encode()
+    return json.dumps(members).encode()
 
 
 def produced(client: str, minute: float = 0, *, granted: bool = True) -> bytes:
@@ -74,26 +76,26 @@ def produced(client: str, minute: float = 0, *, granted: bool = True) -> bytes:
 
 def plane(**more: Any) -> AuditPlane:
     settings = ConfluentSettings(cloud={"key": "K", "secret": "${env:CLOUD_SECRET}"}, timeout_s=20, **more)  # type: ignore[arg-type]
-    (made,) = planes(PlaneContext(ORGANIZATION, ORGANIZATION, Clients(settings), settings))
-    assert isinstance(made, AuditPlane)
-    return made
+    (plane_,) = planes(PlaneContext(ORGANIZATION, ORGANIZATION, Clients(settings), settings))
+    assert isinstance(plane_, AuditPlane)
+    return plane_
 
 
-def translated(*values: bytes, before: Any = None, known: SharedMetadata = KNOWN, now: int = NOW) -> Observation:
+def translated(*values: bytes, before: Any = None, shared: SharedMetadata = SHARED, now: int = NOW) -> Observation:
     changes = RecentRequests((before or {}).get("resources", {}))
     for value in values:
         request = parse_request(value)
         if request is not None:
             changes.add(request)
-    seen = plane().translate(AuditLogRead(changes, {"0": len(values)}), before, known, now)
+    seen = plane().translate(AuditLogRead(changes, {"0": len(values)}), before, shared, now)
     assert not faults(seen.events)
     return Observation(json.loads(json.dumps(seen.snapshot)), seen.events, seen.aliases, seen.unseen)
 
 
 def facets(seen: Observation) -> dict[str, Json]:
     found = {}
-    for one in seen.events:
-        about = one.get("dataset") or one["job"]
+    for event in seen.events:
+        about = event.get("dataset") or event["job"]
         found[about["name"]] = {key: value for key, value in about["facets"]["confluent_changes"].items() if key[0] != "_"}
     return found
 
@@ -195,7 +197,7 @@ WORDS = st.sampled_from(
     ]
 )
 TREES = st.recursive(
-    st.none() | st.booleans() | st.integers() | WORDS, lambda one: st.lists(one) | st.dictionaries(WORDS, one), max_leaves=12
+    st.none() | st.booleans() | st.integers() | WORDS, lambda entry: st.lists(entry) | st.dictionaries(WORDS, entry), max_leaves=12
 )
 
 
@@ -214,7 +216,7 @@ def test_who_changed_what_lies_on_what_was_changed():
         event("DeleteConnector", f"{ROOT}/cloud-cluster=lkc-1/connector=lcc-9", 6),
     )
     found = facets(seen)
-    assert {name: [one["method"] for one in facet["changes"]] for name, facet in found.items()} == {
+    assert {name: [change["method"] for change in facet["changes"]] for name, facet in found.items()} == {
         "orders-sink": ["PauseConnector", "CreateConnector"],
         "flink/totals": ["CreateStatement"],
         "orders": ["schema-registry.RegisterSchema", "kafka.CreateTopics"],
@@ -228,33 +230,33 @@ def test_who_changed_what_lies_on_what_was_changed():
         "name": "Anna Kovacs",
         "granted": True,
     }
-    assert [one["resource"] for one in found["orders"]["changes"]] == ["subject orders-value", "topic orders"]
+    assert [change["resource"] for change in found["orders"]["changes"]] == ["subject orders-value", "topic orders"]
     assert "@" not in json.dumps([seen.snapshot, seen.events])
-    assert not any("inputs" in one and (one["inputs"] or one["outputs"]) for one in seen.events)
+    assert not any("inputs" in event and (event["inputs"] or event["outputs"]) for event in seen.events)
     assert not translated(before=seen.snapshot).events
     assert not translated(event("CreateConnector", CONNECTOR, 1), before=seen.snapshot).events
 
 
 def test_access_checks_are_emitted_at_most_hourly():
     first = translated(produced("app"), produced("app", 1), produced("intruder", 2, granted=False))
-    assert [(one["client"], one["granted"]) for one in facets(first)["orders"]["access"]] == [("intruder", False), ("app", True)]
+    assert [(check["client"], check["granted"]) for check in facets(first)["orders"]["access"]] == [("intruder", False), ("app", True)]
     again = translated(produced("app", 5), before=first.snapshot, now=NOW + 2 * HOUR)
     assert not again.events
     new = translated(produced("other", 6), before=again.snapshot, now=NOW + HOUR // 2)
     assert not new.events
     late = translated(before=new.snapshot, now=NOW + 2 * HOUR)
-    assert [one["client"] for one in facets(late)["orders"]["access"]] == ["other", "app", "intruder"]
+    assert [check["client"] for check in facets(late)["orders"]["access"]] == ["other", "app", "intruder"]
 
 
 def test_what_becomes_known_later_is_emitted_then():
-    first = translated(event("CreateConnector", CONNECTOR), known=NO_METADATA)
+    first = translated(event("CreateConnector", CONNECTOR), shared=NO_METADATA)
     assert not first.events
     assert list(facets(translated(before=first.snapshot))) == ["orders-sink"]
 
 
 def test_lists_are_bounded():
     seen = translated(*(event("PauseConnector", CONNECTOR, at) for at in range(30)))
-    times = [one["time"] for one in facets(seen)["orders-sink"]["changes"]]
+    times = [change["time"] for change in facets(seen)["orders-sink"]["changes"]]
     assert times == [format_time(NOW + at * 60_000_000) for at in range(29, 19, -1)]
     many = translated(*(event("kafka.CreateTopics", f"{TOPIC}-{at}", at) for at in range(1500)))
     assert len(many.snapshot["resources"]) == 1000
@@ -290,21 +292,21 @@ def log(kafka: Kafka) -> Callable[..., None]:
 
 
 def settings(kafka: Kafka, log: Any, **more: Any) -> Json:
-    way = {"bootstrap_servers": kafka.bootstrap, "security_protocol": "PLAINTEXT", "topic": log.topic}
-    return {"audit_log": {"key": "AUDIT", "secret": "${env:AUDIT_SECRET}", **way, **more}}
+    connection = {"bootstrap_servers": kafka.bootstrap, "security_protocol": "PLAINTEXT", "topic": log.topic}
+    return {"audit_log": {"key": "AUDIT", "secret": "${env:AUDIT_SECRET}", **connection, **more}}
 
 
 def test_the_log_is_read_from_where_the_last_poll_stopped(kafka: Kafka, log: Callable[..., None]):
-    log(*(json.dumps(one).encode() for one in build()["audit_events"]), b"no json")
+    log(*(json.dumps(event).encode() for event in build()["audit_events"]), b"no json")
     audit = plane(**settings(kafka, log))
     now = time.time_ns() // 1000
     first = audit.fetch(None, now)
     assert not first.unseen
     assert sum(first.offsets.values()) == len(build()["audit_events"]) + 1
-    seen = audit.translate(first, None, KNOWN, now)
+    seen = audit.translate(first, None, SHARED, now)
     assert [unseen.what for unseen in seen.unseen] == ["older events"]
     kept = json.loads(json.dumps(seen.snapshot))
-    assert not audit.translate(first, kept, KNOWN, now).unseen
+    assert not audit.translate(first, kept, SHARED, now).unseen
     assert not audit.fetch(kept, now).unseen
     assert audit.fetch(kept, now).requests.by_resource == first.requests.by_resource
     log(event("PauseConnector", CONNECTOR))
@@ -320,12 +322,12 @@ def cloud(request: Request) -> Reply:
     return Reply(200, {"data": []})
 
 
-class World:
-    """A poller of one source, with an interval of an hour. Its time stands still until the test lets it pass."""
+class RunningPoller:
+    """A poller of one source, with an interval of an hour. Its clock moves only when the test advances it."""
 
-    def __init__(self, folder: Path, url: str, told: Json) -> None:
-        self.book = SourceRepository(StateDatabase(folder / "state.db"))
-        self.desk = SourceService({}, self.book)
+    def __init__(self, folder: Path, url: str, settings_: Json) -> None:
+        self.repository = SourceRepository(StateDatabase(folder / "state.db"))
+        self.service = SourceService({}, self.repository)
         quiet = [
             "topics",
             "metrics",
@@ -341,45 +343,45 @@ class World:
             "tableflow",
         ]
         here = {"url": url, "cloud": {"key": "K", "secret": "${env:CLOUD_SECRET}"}, "interval_s": 3600, "timeout_s": 3, "off": quiet}
-        self.desk.add("cloud", "confluent", {**here, **told}, replace=False)
+        self.service.add("cloud", "confluent", {**here, **settings_}, replace=False)
         self.stop = threading.Event()
-        self.now, self.looks = time.time_ns() // 1000, 0
+        self.now, self.listings = time.time_ns() // 1000, 0
 
     def start(self) -> threading.Thread:
         self.stop.clear()
-        self.poller = Poller(self.records, self.book, lambda _: None, lambda: self.now, tick_s=0.05)
+        self.poller = Poller(self.records, self.repository, lambda _: None, lambda: self.now, tick_s=0.05)
         thread = threading.Thread(target=self.poller.run, args=(self.stop,))
         thread.start()
         return thread
 
     def records(self) -> list[SourceRecord]:
-        self.looks += 1
-        return self.desk.records()
+        self.listings += 1
+        return self.service.records()
 
-    def passes(self, seconds: float) -> None:
-        """Lets so much time pass, after the poller has taken in all that it was told; returns when it has looked again."""
+    def advance(self, seconds: float) -> None:
+        """Advance the clock once the poller has handled everything so far; return when it has listed the sources again."""
         for passing in (seconds, 0):
-            self.wait_until(partial(self.has_looked, self.looks + 4))
+            self.wait_until(partial(self.has_listed, self.listings + 4))
             self.now += round(passing * 1_000_000)
 
-    def has_looked(self, times: int) -> bool:
-        return self.looks >= times
+    def has_listed(self, times: int) -> bool:
+        return self.listings >= times
 
-    def hears(self, events: int) -> None:
-        """Returns when the poller has read so many events of the log, all that there are."""
+    def wait_for_events(self, events: int) -> None:
+        """Return when the poller has read this many events, which is all that the log has."""
 
-        def heard() -> int:
+        def read_events() -> int:
             _, observer = self.poller._observers.get("cloud", (None, None))
             watch = observer._watch if isinstance(observer, ConfluentObserver) else None
             return sum(watch._offsets.values()) if watch else 0
 
-        self.wait_until(lambda: heard() == events)
+        self.wait_until(lambda: read_events() == events)
 
     @property
     def state(self) -> Any:
-        return self.desk.record("cloud").state
+        return self.service.record("cloud").state
 
-    def until(self, polls: int) -> None:
+    def wait_for_polls(self, polls: int) -> None:
         self.wait_until(lambda: self.state.polls >= polls)
 
     def wait_until(self, holds: Callable[[], bool], seconds: float = 40) -> None:
@@ -400,52 +402,52 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Standin]:
 def test_a_change_that_the_log_tells_is_polled_for_soon_and_a_burst_once(
     kafka: Kafka, log: Callable[..., None], served: Standin, tmp_path: Path
 ):
-    world = World(tmp_path, served.url, {**settings(kafka, log), "environments": ["env-1"]})
-    thread = world.start()
+    poller = RunningPoller(tmp_path, served.url, {**settings(kafka, log), "environments": ["env-1"]})
+    thread = poller.start()
     try:
-        world.until(1)
+        poller.wait_for_polls(1)
         log(
             event("CreateConnector", f"{ROOT.replace('env-1', 'env-2')}/cloud-cluster=lkc-7/connector=lcc-7"),
             event("GetConnector", CONNECTOR),
         )
-        world.hears(2)
-        world.passes(7)
-        assert world.state.polls == 1
+        poller.wait_for_events(2)
+        poller.advance(7)
+        assert poller.state.polls == 1
         for at in range(4):
             log(event("PauseConnector", CONNECTOR, at), event("ResumeConnector", CONNECTOR, at))
-            world.hears(4 + 2 * at)
-            world.passes(4)
-            assert world.state.polls == 1
-        world.passes(1)
-        world.until(2)
-        world.passes(7)
-        assert (world.state.polls, world.state.failures) == (2, 0)
+            poller.wait_for_events(4 + 2 * at)
+            poller.advance(4)
+            assert poller.state.polls == 1
+        poller.advance(1)
+        poller.wait_for_polls(2)
+        poller.advance(7)
+        assert (poller.state.polls, poller.state.failures) == (2, 0)
     finally:
-        world.stop.set()
+        poller.stop.set()
         thread.join()
     log(event("DeleteConnector", CONNECTOR, 9))
-    thread = world.start()
+    thread = poller.start()
     try:
-        world.hears(11)
-        world.passes(5)
-        world.until(3)
-        snapshot = json.loads(world.book.snapshot("cloud") or b"")
+        poller.wait_for_events(11)
+        poller.advance(5)
+        poller.wait_for_polls(3)
+        snapshot = json.loads(poller.repository.snapshot("cloud") or b"")
         assert sum(snapshot["planes"]["audit-log organization"]["offsets"].values()) == 11
     finally:
-        world.stop.set()
+        poller.stop.set()
         thread.join()
 
 
 def test_a_log_that_cannot_be_read_is_unseen_and_changes_nothing_else(
     kafka: Kafka, log: Callable[..., None], served: Standin, tmp_path: Path
 ):
-    world = World(tmp_path, served.url, settings(kafka, log, bootstrap_servers="127.0.0.1:9"))
-    thread = world.start()
+    poller = RunningPoller(tmp_path, served.url, settings(kafka, log, bootstrap_servers="127.0.0.1:9"))
+    thread = poller.start()
     try:
-        world.until(1)
-        world.passes(7)
-        assert (world.state.polls, world.state.failures) == (1, 0)
-        assert [(unseen.what, "127.0.0.1:9" in unseen.why) for unseen in world.state.unseen] == [("audit-log organization", True)]
+        poller.wait_for_polls(1)
+        poller.advance(7)
+        assert (poller.state.polls, poller.state.failures) == (1, 0)
+        assert [(unseen.what, "127.0.0.1:9" in unseen.why) for unseen in poller.state.unseen] == [("audit-log organization", True)]
     finally:
-        world.stop.set()
+        poller.stop.set()
         thread.join()

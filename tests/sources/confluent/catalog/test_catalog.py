@@ -29,19 +29,25 @@ class Polling:
 
     def __init__(self, cloud: Cloud) -> None:
         self.cloud, self.now_us = cloud, NOW
-        told = cloud.organization
+        resources = cloud.organization
         organization = Organization(
             "org",
-            tuple(Environment(one["id"], one["display_name"], one["stream_governance_config"]["package"]) for one in told["environments"]),
-            tuple(KafkaCluster(one["id"], one["environment"], one["display_name"]) for one in told["kafka_clusters"]),
-            tuple(SchemaRegistry(one["id"], one["environment"], f"{cloud.url}/registry/{one['id']}") for one in told["schema_registries"]),
+            tuple(
+                Environment(environment["id"], environment["display_name"], environment["stream_governance_config"]["package"])
+                for environment in resources["environments"]
+            ),
+            tuple(KafkaCluster(cluster["id"], cluster["environment"], cluster["display_name"]) for cluster in resources["kafka_clusters"]),
+            tuple(
+                SchemaRegistry(registry["id"], registry["environment"], f"{cloud.url}/registry/{registry['id']}")
+                for registry in resources["schema_registries"]
+            ),
         )
         settings = ConfluentSettings.model_validate({**cloud.settings(), "timeout_s": 1})
-        self.around = PlaneContext(organization, organization, Clients(settings), settings)
+        self.context = PlaneContext(organization, organization, Clients(settings), settings)
         self.last: dict[str, Observation] = {}
 
     def plane(self, environment: str = PROD) -> CatalogPlane:
-        (found,) = (one for one in planes(self.around) if one.scope.startswith(environment))
+        (found,) = (plane for plane in planes(self.context) if plane.scope.startswith(environment))
         assert isinstance(found, CatalogPlane)
         return found
 
@@ -53,15 +59,17 @@ class Polling:
         assert not faults(self.last[environment].events)
         return self.last[environment]
 
-    def told(self, environment: str = PROD) -> dict[str, Json]:
+    def facets(self, environment: str = PROD) -> dict[str, Json]:
         return {event["dataset"]["name"]: event["dataset"]["facets"] for event in self.poll(environment).events}
 
     def entity(self, name: str) -> Json:
         (found,) = (
-            one for one in self.cloud.organization["catalog"]["entities"] if one["attributes"]["name"] == name and one["registry"] == LSRC
+            entity
+            for entity in self.cloud.organization["catalog"]["entities"]
+            if entity["attributes"]["name"] == name and entity["registry"] == LSRC
         )
-        told: Json = found
-        return told
+        entity_: Json = found
+        return entity_
 
 
 @pytest.fixture
@@ -73,9 +81,9 @@ def polling(monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
 
 
 def test_the_facets_of_topics(polling: Polling) -> None:
-    told = polling.told()
-    assert sorted(told) == ["cards", "clicks", "customers", "high-value-orders", "orders", "orders.v2", "payments", "users"]
-    orders = told["orders"]
+    facets = polling.facets()
+    assert sorted(facets) == ["cards", "clicks", "customers", "high-value-orders", "orders", "orders.v2", "payments", "users"]
+    orders = facets["orders"]
     assert [tag["key"] for tag in orders["tags"]["tags"]] == ["gold", "production"]
     assert orders["ownership"]["owners"][0]["name"] == "order team"
     assert orders["documentation"]["description"] == "All orders, as they are placed"
@@ -83,20 +91,22 @@ def test_the_facets_of_topics(polling: Polling) -> None:
     assert "@" not in json.dumps([polling.last[PROD].events, polling.last[PROD].snapshot])
     # What schemas tell of the same topics at this poll, with these tags and more, is told after it.
     assert {event["eventTime"] for event in polling.last[PROD].events} == {format_time(NOW - 1)}
-    assert set(polling.told(ANALYTICS)) == {"orders_fact", "customers_dim"}
+    assert set(polling.facets(ANALYTICS)) == {"orders_fact", "customers_dim"}
     snapshot = polling.last[PROD].snapshot
-    assert polling.told() == {}
+    assert polling.facets() == {}
     assert polling.last[PROD].snapshot == snapshot
 
 
 def test_what_it_shares_with_other_planes(polling: Polling) -> None:
     polling.poll()
-    known = polling.plane().shared_metadata(json.loads(json.dumps(polling.last[PROD].snapshot)))
-    assert known.tags[(f"confluent://{PROD}/{PAYMENTS}", "cards")] == {"PCI", "PII"}
-    subject = next(one for one in polling.cloud.organization["subjects"] if one["subject"] == "users-value" and one["registry"] == LSRC)
-    assert known.tags[(f"confluent://{PROD}/{LSRC}", f".:{subject['id']}:com.acme.UsersValue.email")] == {"PII"}
-    assert (SPACE, "orders") in known.described
-    assert (SPACE, "customers") not in known.described
+    shared = polling.plane().shared_metadata(json.loads(json.dumps(polling.last[PROD].snapshot)))
+    assert shared.tags[(f"confluent://{PROD}/{PAYMENTS}", "cards")] == {"PCI", "PII"}
+    subject = next(
+        subject for subject in polling.cloud.organization["subjects"] if subject["subject"] == "users-value" and subject["registry"] == LSRC
+    )
+    assert shared.tags[(f"confluent://{PROD}/{LSRC}", f".:{subject['id']}:com.acme.UsersValue.email")] == {"PII"}
+    assert (SPACE, "orders") in shared.described
+    assert (SPACE, "customers") not in shared.described
 
 
 def test_only_changes_and_removals_are_reported(polling: Polling) -> None:
@@ -104,19 +114,19 @@ def test_only_changes_and_removals_are_reported(polling: Polling) -> None:
     polling.entity("orders")["attributes"]["owner"] = "sales team"
     polling.entity("payments")["businessMetadata"] = {}
     polling.entity("customers")["classificationNames"] = []
-    told = polling.told()
-    assert {name: sorted(facets) for name, facets in told.items()} == {
+    emitted = polling.facets()
+    assert {name: sorted(facets) for name, facets in emitted.items()} == {
         "orders": ["ownership"],
         "payments": ["confluent_business_metadata"],
         "customers": ["tags"],
     }
-    assert told["customers"]["tags"]["_deleted"]
-    assert told["payments"]["confluent_business_metadata"]["_deleted"]
+    assert emitted["customers"]["tags"]["_deleted"]
+    assert emitted["payments"]["confluent_business_metadata"]["_deleted"]
     entities = polling.cloud.organization["catalog"]["entities"]
     entities.remove(polling.entity("cards"))
     topics = polling.cloud.organization["topics"]
-    topics[:] = [one for one in topics if one["topic_name"] != "cards"]
-    assert {name: sorted(facets) for name, facets in polling.told().items()} == {"cards": ["ownership", "tags"]}
+    topics[:] = [topic for topic in topics if topic["topic_name"] != "cards"]
+    assert {name: sorted(facets) for name, facets in polling.facets().items()} == {"cards": ["ownership", "tags"]}
 
 
 def test_a_part_that_fails_keeps_its_snapshot(polling: Polling) -> None:
@@ -148,8 +158,8 @@ def test_a_package_without_a_catalog(polling: Polling) -> None:
     bare = PlaneContext(
         Organization("o", (Environment("env-1", "p"),), (), (SchemaRegistry("lsrc-1", "env-1", "http://r"),)),
         Organization("o", (Environment("env-1", "p"),)),
-        polling.around.clients,
-        polling.around.settings,
+        polling.context.clients,
+        polling.context.settings,
     )
     (plane,) = planes(bare)
     assert plane.unavailable_reason() == "the environment has no Stream Governance package, so it has no catalog"

@@ -28,7 +28,7 @@ class Api:
             case ("links",):
                 return Reply(200, {"data": [self._link(name, source) for name, source in self.sources.items()]})
             case ("links", "-", "mirrors"):
-                return Reply(200, {"data": [self._mirror(*one, status) for one, status in self.mirrors.items()]})
+                return Reply(200, {"data": [self._mirror(*mirror, status) for mirror, status in self.mirrors.items()]})
         return Reply(404, {"message": "no such call"})
 
     @staticmethod
@@ -56,12 +56,12 @@ def api() -> Api:
 @pytest.fixture
 def cluster(api: Api, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("SECRET", "hunter2-in-clear")
-    with polling(api, planes, NO_METADATA, kafka={"*": {"key": "KEY", "secret": "${env:SECRET}"}}) as made:
-        made.organization = Organization(kafka_clusters=(*made.observed.kafka_clusters, OTHER))
-        yield made
+    with polling(api, planes, NO_METADATA, kafka={"*": {"key": "KEY", "secret": "${env:SECRET}"}}) as poller:
+        poller.organization = Organization(kafka_clusters=(*poller.observed.kafka_clusters, OTHER))
+        yield poller
 
 
-def told(seen: Any) -> list[str]:
+def event_lines(seen: Any) -> list[str]:
     assert not faults(seen.events)
     return [f"{event['eventType']} {event['job']['name']}" for event in seen.events]
 
@@ -72,7 +72,7 @@ def runs(seen: Any) -> set[str]:
 
 def test_each_topic_flows_to_its_mirror_alone(cluster: Polling):
     seen = cluster.poll()
-    assert told(seen) == [START]
+    assert event_lines(seen) == [START]
     assert edges(seen) == [
         f"confluent://env-z9/lkc-source bills > {SPACE} east.bills",
         f"confluent://env-z9/lkc-source orders > {SPACE} east.orders",
@@ -90,7 +90,7 @@ def test_each_topic_flows_to_its_mirror_alone(cluster: Polling):
     }
     assert facets["jobType"]["jobType"] == "CLUSTER_LINK"
     assert bare(event["run"]["facets"])["confluent_mirror_lag"] == {"rows": 14, "topics": {"east.bills": 7, "east.orders": 7}}
-    assert [(one["name"], bare(one["facets"])["confluent_mirror"]) for one in event["outputs"]][1] == (
+    assert [(dataset["name"], bare(dataset["facets"])["confluent_mirror"]) for dataset in event["outputs"]][1] == (
         "east.orders",
         {
             "link_name": "east",
@@ -100,12 +100,12 @@ def test_each_topic_flows_to_its_mirror_alone(cluster: Polling):
             "since": "2025-12-29T09:20:00.000000Z",
         },
     )
-    assert [asked.rpartition(LKC)[2] for asked in cluster.server.asked] == ["/links", "/links/-/mirrors"]
+    assert [request.rpartition(LKC)[2] for request in cluster.server.asked] == ["/links", "/links/-/mirrors"]
 
 
 def test_what_does_not_change_is_a_heartbeat(cluster: Polling):
     first, second = cluster.poll(), cluster.poll()
-    assert told(second) == [RUNNING]
+    assert event_lines(second) == [RUNNING]
     assert runs(second) == runs(first)
     (event,) = second.events
     assert not event["inputs"]
@@ -135,16 +135,16 @@ def test_the_source_of_a_mirror_has_the_namespace_that_others_know(cluster: Poll
 def test_a_run_ends_when_no_mirror_copies(cluster: Polling, api: Api, statuses: tuple[str, ...], end: str):
     first = cluster.poll()
     api.mirrors = dict(zip(api.mirrors, ("ACTIVE", statuses[1]), strict=True))
-    assert told(cluster.poll()) == [RUNNING]
+    assert event_lines(cluster.poll()) == [RUNNING]
     api.mirrors = dict(zip(api.mirrors, statuses, strict=True))
     seen = cluster.poll()
-    assert told(seen) == [f"{end} cluster-link/east"]
+    assert event_lines(seen) == [f"{end} cluster-link/east"]
     assert runs(seen) == runs(first)
     assert ("errorMessage" in seen.events[0]["run"]["facets"]) == (end == "FAIL")
     assert not cluster.poll().events
     api.mirrors = dict.fromkeys(api.mirrors, "ACTIVE")
     again = cluster.poll()
-    assert told(again) == [START]
+    assert event_lines(again) == [START]
     assert len(edges(again)) == 2
     assert runs(again) != runs(first)
 
@@ -152,7 +152,7 @@ def test_a_run_ends_when_no_mirror_copies(cluster: Polling, api: Api, statuses: 
 def test_a_link_that_copied_before_it_was_seen_is_reported_once(cluster: Polling, api: Api):
     api.mirrors = dict.fromkeys(api.mirrors, "STOPPED")
     seen = cluster.poll()
-    assert told(seen) == ["COMPLETE cluster-link/east"]
+    assert event_lines(seen) == ["COMPLETE cluster-link/east"]
     assert len(edges(seen)) == 2
     assert not cluster.poll().events
 
@@ -161,28 +161,28 @@ def test_another_mirror_joins_the_run_and_one_that_is_no_more_ends_it(cluster: P
     first = cluster.poll()
     api.mirrors["east", "refunds", "east.refunds"] = "PENDING_MIRROR"
     second = cluster.poll()
-    assert told(second) == [RUNNING]
+    assert event_lines(second) == [RUNNING]
     assert runs(second) == runs(first)
     assert len(edges(second)) == 3
     del api.mirrors["east", "orders", "east.orders"]
     third = cluster.poll()
-    assert told(third) == ["COMPLETE cluster-link/east", START]
+    assert event_lines(third) == ["COMPLETE cluster-link/east", START]
     assert len(edges(third)) == 2
-    assert told(cluster.poll()) == [RUNNING]
+    assert event_lines(cluster.poll()) == [RUNNING]
 
 
 def test_a_link_that_is_no_more_is_aborted(cluster: Polling, api: Api):
     first = cluster.poll()
     api.mirrors, api.sources = {}, {}
     seen = cluster.poll()
-    assert told(seen) == ["ABORT cluster-link/east"]
+    assert event_lines(seen) == ["ABORT cluster-link/east"]
     assert runs(seen) == runs(first)
     assert not cluster.poll().events
 
 
 def test_a_cluster_that_is_no_more_takes_its_links_along(cluster: Polling):
     cluster.poll()
-    assert told(cluster.end_scope()) == ["ABORT cluster-link/east"]
+    assert event_lines(cluster.end_scope()) == ["ABORT cluster-link/east"]
 
 
 def test_a_cluster_without_the_call_has_no_links(cluster: Polling):
@@ -200,4 +200,4 @@ def test_a_list_that_fails_ends_nothing(cluster: Polling, path: str, answer: Rep
     with pytest.raises(SourceError):
         cluster.poll()
     cluster.server.failing.clear()
-    assert told(cluster.poll()) == [RUNNING]
+    assert event_lines(cluster.poll()) == [RUNNING]

@@ -51,7 +51,7 @@ def connector(config: dict[str, str], kind: str, state: str = "RUNNING", tasks: 
         "status": {
             "name": "n",
             "connector": {"state": state, "worker_id": "w", "trace": more.pop("trace", "")},
-            "tasks": [{"id": at, "state": one, "worker_id": "w", "msg": more.get("msg", "")} for at, one in enumerate(tasks.split())],
+            "tasks": [{"id": at, "state": task, "worker_id": "w", "msg": more.get("msg", "")} for at, task in enumerate(tasks.split())],
             "type": kind,
             **more,
         },
@@ -76,7 +76,9 @@ class Cloud:
         lake: list[Any] = [{"kafka_topic": "shop.public.orders", "kafka_partition": at} for at in (0, 1)]
         own: dict[str, list[Any]] = {"cdc": [{"server": "shop"}], "to/lake": lake}
         partitions = own.get(name, [])
-        offsets = [{"partition": one, "offset": {"lsn": 7} if name == "cdc" else {"kafka_offset": self.offset}} for one in partitions]
+        offsets = [
+            {"partition": partition, "offset": {"lsn": 7} if name == "cdc" else {"kafka_offset": self.offset}} for partition in partitions
+        ]
         return Reply(200, {"name": name, "offsets": offsets, "metadata": {}})
 
 
@@ -88,13 +90,13 @@ def cloud() -> Cloud:
 @pytest.fixture
 def plane(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
     monkeypatch.setenv("SECRET", SECRET)
-    with polling(cloud, planes, topic_metadata("shop.public.orders", "shop.public.users", "dlq-lcc-sin")) as made:
-        yield made
+    with polling(cloud, planes, topic_metadata("shop.public.orders", "shop.public.users", "dlq-lcc-sin")) as poller:
+        yield poller
 
 
 def lines(reader: Reader, polled: Polling) -> list[str]:
     seen = polled.poll()
-    return [*map(reader.line, seen.events), *(f"unseen {one.what}" for one in seen.unseen)]
+    return [*map(reader.line, seen.events), *(f"unseen {part.what}" for part in seen.unseen)]
 
 
 def test_both_sides_of_each_connector_are_reported_with_columns(plane: Polling) -> None:
@@ -122,10 +124,10 @@ def test_both_sides_of_each_connector_are_reported_with_columns(plane: Polling) 
         "connector_id": "lcc-sou",
     }
     assert start["job"]["facets"]["ownership"] == {"owners": [{"name": "order service", "type": "MAINTAINER"}]}
-    assert [one["facets"]["dataSource"] for one in start["inputs"]] == [{"name": "PostgreSQL", "uri": DB}] * 2
+    assert [dataset["facets"]["dataSource"] for dataset in start["inputs"]] == [{"name": "PostgreSQL", "uri": DB}] * 2
     config = start["run"]["facets"]["kafka_connect"]["config"]
     assert (config["database.user"], config.get("database.password")) == ("kafka", None)
-    assert plane.known.owners == {(LKC, "connect-lcc-sin"): (SPACE, "to/lake")}
+    assert plane.shared_metadata.owners == {(LKC, "connect-lcc-sin"): (SPACE, "to/lake")}
 
 
 def test_a_second_poll_of_what_is_as_it_was_is_heartbeats_and_one_request(plane: Polling) -> None:
@@ -142,19 +144,22 @@ def test_a_second_poll_of_what_is_as_it_was_is_heartbeats_and_one_request(plane:
 
 
 def test_rows_of_a_sink_are_asked_each_quarter_of_an_hour_and_a_sources_offsets_each_hour(plane: Polling, cloud: Cloud) -> None:
-    asked = []
+    requests = []
     for _ in range(13):
         plane.server.asked.clear()
         seen = plane.poll()
         rows = [
-            one["inputFacets"]["inputStatistics"]["rowCount"] for event in seen.events for one in event["inputs"] if "inputFacets" in one
+            dataset["inputFacets"]["inputStatistics"]["rowCount"]
+            for event in seen.events
+            for dataset in event["inputs"]
+            if "inputFacets" in dataset
         ]
-        asked.append((sorted(target.split("/")[-2] for target in plane.server.asked if target.endswith("offsets")), rows))
+        requests.append((sorted(target.split("/")[-2] for target in plane.server.asked if target.endswith("offsets")), rows))
         cloud.offset += 10
-    assert asked[0] == (["cdc", "to%2Flake"], [])
-    assert [at for at, (names, _) in enumerate(asked) if "to%2Flake" in names] == [0, 3, 6, 9, 12]
-    assert [at for at, (names, _) in enumerate(asked) if "cdc" in names] == [0, 12]
-    assert [rows for _, rows in asked if rows] == [[60], [120], [180], [240]]
+    assert requests[0] == (["cdc", "to%2Flake"], [])
+    assert [at for at, (names, _) in enumerate(requests) if "to%2Flake" in names] == [0, 3, 6, 9, 12]
+    assert [at for at, (names, _) in enumerate(requests) if "cdc" in names] == [0, 12]
+    assert [rows for _, rows in requests if rows] == [[60], [120], [180], [240]]
 
 
 def test_a_new_password_is_no_news_and_another_setting_is_another_run(plane: Polling, cloud: Cloud) -> None:
@@ -198,10 +203,10 @@ LIVES = {
 @pytest.mark.parametrize("life", LIVES.values(), ids=list(LIVES))
 def test_each_state_has_its_event(plane: Polling, cloud: Cloud, life: list[Any]) -> None:
     reader = Reader()
-    for number, (told, gives) in enumerate(life):
-        trace = "cannot connect\n\tat io.confluent" if told and told[0] == "FAILED" else ""
+    for number, (states, gives) in enumerate(life):
+        trace = "cannot connect\n\tat io.confluent" if states and states[0] == "FAILED" else ""
         more = {"trace": trace, "msg": "no such bucket"}
-        cloud.connectors = {"a": connector(LAKE, "sink", *told, **more)} if told else {}
+        cloud.connectors = {"a": connector(LAKE, "sink", *states, **more)} if states else {}
         assert lines(reader, plane) == gives, f"poll {number + 1}"
 
 
@@ -270,7 +275,7 @@ def test_a_custom_plugin_is_asked_for_once_and_its_configuration_is_not_emitted(
     assert seen["job"]["facets"]["confluent_connector"]["connector_class"] == "com.acme.AcmeSink"
     assert seen["job"]["facets"]["documentation"] == {"description": "To ACME"}
     assert "config" not in seen["run"]["facets"]["kafka_connect"]
-    assert [one["name"] for one in seen["inputs"]] == ["shop.public.users"]
+    assert [dataset["name"] for dataset in seen["inputs"]] == ["shop.public.users"]
     plane.poll()
     assert sum("custom-connector-plugins" in target for target in plane.server.asked) == 1
 
@@ -296,9 +301,9 @@ def test_an_owner_who_gets_a_name_is_emitted_once(plane: Polling) -> None:
     owner = next(event["job"]["facets"].get("ownership", {}).get("owners") for event in plane.poll().events)
     assert owner == [{"name": "sa-1", "type": "MAINTAINER"}]
     plane.shared = named
-    told = [list(event["job"]["facets"]) for _ in range(2) for event in plane.poll().events if event["job"]["name"] == "cdc"]
-    assert [keys for keys in told if "ownership" in keys] == [["ownership"]] or told[0][0] == "ownership"
-    assert told[1] == []
+    facets = [list(event["job"]["facets"]) for _ in range(2) for event in plane.poll().events if event["job"]["name"] == "cdc"]
+    assert [keys for keys in facets if "ownership" in keys] == [["ownership"]] or facets[0][0] == "ownership"
+    assert facets[1] == []
 
 
 def test_what_is_gone_with_its_cluster_ends(plane: Polling) -> None:

@@ -25,17 +25,17 @@ class Flink:
 
     def __call__(self, request: Request) -> Reply:
         kind, *rest = request.parts[6:]
-        held = self.statements if kind == "statements" else self.tables
+        resources = self.statements if kind == "statements" else self.tables
         if rest and rest[0] in self.hidden:
             return Reply(403, {"errors": [{"detail": "Forbidden"}]})
-        if rest and rest[0] not in held:
+        if rest and rest[0] not in resources:
             return Reply(404, {"errors": [{"detail": "Not found"}]})
         if rest[1:] == ["exceptions"]:
             return Reply(200, {"data": self.exceptions.get(rest[0], []), "metadata": {}})
         if rest:
-            return Reply(200, held[rest[0]])
+            return Reply(200, resources[rest[0]])
         at = int(request.query.get("page_token", 0))
-        shown = [one for name, one in held.items() if name not in self.hidden]
+        shown = [credential for name, credential in resources.items() if name not in self.hidden]
         following = f"{self.base}/{'/'.join(request.parts)}?page_size={PAGE}&page_token={at + PAGE}" if at + PAGE < len(shown) else ""
         return Reply(200, {"metadata": {"next": following}, "data": shown[at : at + PAGE]})
 
@@ -55,23 +55,23 @@ def flink_region(organization: Json, environment: str, cloud: str, region: str) 
     """The statements and tables of a region of the organization."""
     here = (environment, cloud, region)
     flink = Flink()
-    for one in organization["statements"]:
-        if (one["environment"], one["cloud"], one["region"]) == here:
-            flink.statements[one["name"]] = {
-                "name": one["name"],
-                "metadata": {key: one[key] for key in ("uid", "created_at", "updated_at", "labels")},
-                "spec": {key: one[key] for key in ("statement", "properties", "compute_pool_id", "principal", "stopped")},
-                "status": {key: one[key] for key in ("phase", "detail", "traits", "latest_offsets")},
+    for statement in organization["statements"]:
+        if (statement["environment"], statement["cloud"], statement["region"]) == here:
+            flink.statements[statement["name"]] = {
+                "name": statement["name"],
+                "metadata": {key: statement[key] for key in ("uid", "created_at", "updated_at", "labels")},
+                "spec": {key: statement[key] for key in ("statement", "properties", "compute_pool_id", "principal", "stopped")},
+                "status": {key: statement[key] for key in ("phase", "detail", "traits", "latest_offsets")},
             }
-            flink.exceptions[one["name"]] = one["exceptions"]
-    for one in organization["materialized_tables"]:
-        if (one["environment"], one["cloud"], one["region"]) == here:
-            spec = {key: one[key] for key in ("query", "columns", "stopped", "principal", "compute_pool_id")}
-            flink.tables[one["name"]] = {
-                "name": one["name"],
-                "metadata": {"uid": one["uid"], "created_at": one["created_at"]},
-                "spec": {**spec, "kafka_cluster_id": one["cluster"]},
-                "status": {"phase": one["phase"], "version": one["version"]},
+            flink.exceptions[statement["name"]] = statement["exceptions"]
+    for table in organization["materialized_tables"]:
+        if (table["environment"], table["cloud"], table["region"]) == here:
+            spec = {key: table[key] for key in ("query", "columns", "stopped", "principal", "compute_pool_id")}
+            flink.tables[table["name"]] = {
+                "name": table["name"],
+                "metadata": {"uid": table["uid"], "created_at": table["created_at"]},
+                "spec": {**spec, "kafka_cluster_id": table["cluster"]},
+                "status": {"phase": table["phase"], "version": table["version"]},
             }
     return flink
 
@@ -80,23 +80,23 @@ def discovered(organization: Json) -> Organization:
     """The organization as discovery has it, as far as Flink needs it."""
     return Organization(
         organization["organization"]["id"],
-        tuple(Environment(one["id"], one["display_name"]) for one in organization["environments"]),
-        tuple(KafkaCluster(one["id"], one["environment"], one["display_name"]) for one in organization["kafka_clusters"]),
+        tuple(Environment(environment["id"], environment["display_name"]) for environment in organization["environments"]),
+        tuple(KafkaCluster(cluster["id"], cluster["environment"], cluster["display_name"]) for cluster in organization["kafka_clusters"]),
         compute_pools=tuple(
-            ComputePool(one["id"], one["environment"], one["display_name"], one["cloud"].lower(), one["region"])
-            for one in organization["compute_pools"]
+            ComputePool(pool["id"], pool["environment"], pool["display_name"], pool["cloud"].lower(), pool["region"])
+            for pool in organization["compute_pools"]
         ),
     )
 
 
 def registered(organization: Json) -> SharedMetadata:
     """The columns of all topics."""
-    spaces = {one["id"]: f"confluent://{one['environment']}/{one['id']}" for one in organization["kafka_clusters"]}
+    spaces = {cluster["id"]: f"confluent://{cluster['environment']}/{cluster['id']}" for cluster in organization["kafka_clusters"]}
     schemas = {
-        ((spaces[topic["cluster"]], topic["topic_name"]), part): TopicSchema(tuple(map(_field, topic[held])))
+        ((spaces[topic["cluster"]], topic["topic_name"]), part): TopicSchema(tuple(map(_field, topic[columns])))
         for topic in organization["topics"]
-        for part, held in ((KEY, "key_columns"), (VALUE, "columns"))
-        if topic[held]
+        for part, columns in ((KEY, "key_columns"), (VALUE, "columns"))
+        if topic[columns]
     }
     return SharedMetadata(schemas=schemas, names={"sa-fl1nk0": "flink-jobs"})
 

@@ -40,8 +40,8 @@ ORDERS = {
 class Polling:
     """A region that is polled again and again; snapshots go by way of JSON, as the poller keeps them."""
 
-    def __init__(self, api: Flink, server: Standin, around: SharedMetadata | None = None, **more: Any) -> None:
-        self.api, self.around, self.now_us = api, around or SharedMetadata(schemas=ORDERS, names={"sa-1": "flink-jobs"}), NOW
+    def __init__(self, api: Flink, server: Standin, shared: SharedMetadata | None = None, **more: Any) -> None:
+        self.api, self.shared, self.now_us = api, shared or SharedMetadata(schemas=ORDERS, names={"sa-1": "flink-jobs"}), NOW
         settings = ConfluentSettings(flink_url=server.url, timeout_s=0.5, **{"flink": {"env-1": KEY_OF_FLINK}, **more})
         self.plane = next(iter(planes(PlaneContext(WHOLE, WHOLE, Clients(settings), settings))))
         self.last: Observation | None = None
@@ -49,7 +49,7 @@ class Polling:
     def poll(self) -> Observation:
         before = json.loads(json.dumps(self.last.snapshot)) if self.last else None
         assert isinstance(self.plane, FlinkPlane)
-        self.last = self.plane.translate(self.plane.fetch(before, self.now_us), before, self.around, self.now_us)
+        self.last = self.plane.translate(self.plane.fetch(before, self.now_us), before, self.shared, self.now_us)
         self.now_us += MINUTE
         assert not faults(self.last.events)
         return self.last
@@ -63,29 +63,29 @@ def polling(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("FLINK_SECRET", "s3cret")
     api = Flink()
     with standing(Standin(api, "FLINK:s3cret")) as server:
-        made = Polling(api, server)
-        made.server = server  # type: ignore[attr-defined]  # for tests that break it
-        yield made
+        poller = Polling(api, server)
+        poller.server = server  # type: ignore[attr-defined]  # for tests that break it
+        yield poller
 
 
-def told(seen: Observation, name: str) -> Json:
+def event_of(seen: Observation, name: str) -> Json:
     """The first event of a job, in which it is told in full."""
     return next(event for event in seen.events if event.get("job", {}).get("name") == f"flink/{name}")
 
 
 def inputs(event: Json) -> list[str]:
-    return [f"{one['namespace']} {one['name']}" for one in event["inputs"]]
+    return [f"{dataset['namespace']} {dataset['name']}" for dataset in event["inputs"]]
 
 
 def errors(event: Json) -> list[str]:
-    return [one["errorMessage"] for one in event["run"]["facets"].get("extractionError", {}).get("errors", [])]
+    return [error["errorMessage"] for error in event["run"]["facets"].get("extractionError", {}).get("errors", [])]
 
 
 def columns(event: Json) -> dict[str, list[str]]:
     """Each output column with those it comes from, as the lineage facet has them."""
     entries = event["job"]["facets"]["lineage"]["entries"]
     return {
-        f"{entry['name']}.{name}": [f"{one['name']}.{one['field']}" for one in field["inputs"]]
+        f"{entry['name']}.{name}": [f"{dataset['name']}.{dataset['field']}" for dataset in field["inputs"]]
         for entry in entries
         for name, field in entry.get("fields", {}).items()
     }
@@ -94,8 +94,11 @@ def columns(event: Json) -> dict[str, list[str]]:
 def test_all_statements_of_the_organization_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLINK_SECRET", "s3cret")
     organization = build()
-    whole, around = discovered(organization), registered(organization)
-    regions = {f"{cloud}.{region}/{env}": flink_region(organization, env, cloud, region) for env, cloud, region in whole.flink_regions}
+    discovered_organization, shared = discovered(organization), registered(organization)
+    regions = {
+        f"{cloud}.{region}/{env}": flink_region(organization, env, cloud, region)
+        for env, cloud, region in discovered_organization.flink_regions
+    }
 
     def api(request: Request) -> Reply:
         flink = regions[f"{request.parts[0]}/{request.parts[6]}"]
@@ -106,12 +109,12 @@ def test_all_statements_of_the_organization_are_found(monkeypatch: pytest.Monkey
     with standing(Standin(api)) as server:
         address = f"{server.url}/{{cloud}}.{{region}}"
         settings = ConfluentSettings(flink_url=address, flink={"*": KEY_OF_FLINK})
-        for plane in planes(PlaneContext(whole, whole, Clients(settings), settings)):
-            first.append(plane.translate(plane.fetch(None, 0), None, around, NOW))
+        for plane in planes(PlaneContext(discovered_organization, discovered_organization, Clients(settings), settings)):
+            first.append(plane.translate(plane.fetch(None, 0), None, shared, NOW))
             before = json.loads(json.dumps(first[-1].snapshot))
             server.asked.clear()
-            second.append(plane.translate(plane.fetch(before, 0), before, around, NOW + MINUTE))
-            assert not [asked for asked in server.asked if "exceptions" in asked]
+            second.append(plane.translate(plane.fetch(before, 0), before, shared, NOW + MINUTE))
+            assert not [request for request in server.asked if "exceptions" in request]
     events = [event for seen in first for event in seen.events]
     assert differences(Graph(exported(*first)), expected(organization), ["flink"]) == {"missing": [], "extra": []}
     assert not [errors(event) for event in events if "run" in event and errors(event)]
@@ -132,7 +135,7 @@ def test_names_are_those_of_environments_clusters_and_topics(polling: Polling) -
     polling.api.submit("by-id", "INSERT INTO `env-1`.`lkc-2`.t SELECT id FROM `prod`.`shop`.`orders`", properties={})
     polling.api.submit("market", "INSERT INTO t SELECT url FROM `examples`.`marketplace`.`clicks`")
     seen = polling.poll()
-    join, by_id, market = (told(seen, name) for name in ("join", "by-id", "market"))
+    join, by_id, market = (event_of(seen, name) for name in ("join", "by-id", "market"))
     assert inputs(join) == [f"{SPACE} orders", f"{OTHER} clicks", "confluent://env-2/lkc-3 x"]
     assert join["job"]["namespace"] == SPACE
     assert inputs(by_id) == [f"{SPACE} orders"]
@@ -151,21 +154,21 @@ def test_columns_are_those_of_keys_and_values(polling: Polling) -> None:
     polling.api.submit("t", "CREATE TABLE totals (customer STRING, sum_ DOUBLE) DISTRIBUTED BY (customer) INTO 2 BUCKETS", "COMPLETED")
     polling.api.submit("fill", "INSERT INTO totals SELECT customer, amount FROM orders WHERE $rowtime > CURRENT_TIMESTAMP", at=1)
     polling.api.submit("raw", "INSERT INTO lines SELECT CAST(key AS STRING) AS k, val AS v FROM raw_lines", at=2)
-    polling.around = SharedMetadata(schemas={**ORDERS, ((SPACE, "raw_lines"), VALUE): TopicSchema((SchemaField("", "string"),))})
+    polling.shared = SharedMetadata(schemas={**ORDERS, ((SPACE, "raw_lines"), VALUE): TopicSchema((SchemaField("", "string"),))})
     seen = polling.poll()
-    assert columns(told(seen, "fill")) == {"totals._key.customer": ["orders._key.customer"], "totals.sum_": ["orders.amount"]}
-    assert columns(told(seen, "raw")) == {"lines.k": ["raw_lines._key"], "lines.v": ["raw_lines._value"]}
-    assert not errors(told(seen, "fill"))
-    assert not errors(told(seen, "raw"))
+    assert columns(event_of(seen, "fill")) == {"totals._key.customer": ["orders._key.customer"], "totals.sum_": ["orders.amount"]}
+    assert columns(event_of(seen, "raw")) == {"lines.k": ["raw_lines._key"], "lines.v": ["raw_lines._value"]}
+    assert not errors(event_of(seen, "fill"))
+    assert not errors(event_of(seen, "raw"))
 
 
 def test_each_part_of_a_statement_set_has_its_own_flow(polling: Polling) -> None:
     polling.api.submit(
         "set", "EXECUTE STATEMENT SET BEGIN INSERT INTO a SELECT id FROM orders; INSERT INTO b SELECT url FROM `lkc-2`.clicks; END;"
     )
-    entries = told(polling.poll(), "set")["job"]["facets"]["lineage"]["entries"]
-    assert [(one["name"], sorted(one["fields"])) for one in entries] == [("a", ["id"]), ("b", ["url"])]
-    assert [one.get("inputs") for one in entries] == [None, None]
+    entries = event_of(polling.poll(), "set")["job"]["facets"]["lineage"]["entries"]
+    assert [(entry["name"], sorted(entry["fields"])) for entry in entries] == [("a", ["id"]), ("b", ["url"])]
+    assert [entry.get("inputs") for entry in entries] == [None, None]
 
 
 def test_views_are_their_sources_wherever_they_are_used(polling: Polling) -> None:
@@ -174,18 +177,18 @@ def test_views_are_their_sources_wherever_they_are_used(polling: Polling) -> Non
     elsewhere = {"sql.current-catalog": "prod", "sql.current-database": "lkc-2"}
     polling.api.submit("use", "INSERT INTO sink SELECT big_id FROM shop.big", at=2, properties=elsewhere)
     seen = polling.poll()
-    assert columns(told(seen, "use")) == {"sink.big_id": ["orders.id"]}
+    assert columns(event_of(seen, "use")) == {"sink.big_id": ["orders.id"]}
     del polling.api.statements["v"]
     polling.api.submit("later", "INSERT INTO sink2 SELECT big_id FROM big", at=3)
     seen = polling.poll()
-    assert columns(told(seen, "later")) == {"sink2.big_id": ["orders.id"]}
+    assert columns(event_of(seen, "later")) == {"sink2.big_id": ["orders.id"]}
     polling.api.submit("still", "INSERT INTO sink4 SELECT big_id FROM big", at=3)
-    assert columns(told(polling.poll(), "still")) == {"sink4.big_id": ["orders.id"]}
+    assert columns(event_of(polling.poll(), "still")) == {"sink4.big_id": ["orders.id"]}
     polling.api.submit("drop", "DROP VIEW big", "COMPLETED", at=4)
     polling.poll()
     del polling.api.statements["drop"]
     polling.api.submit("after", "INSERT INTO sink3 SELECT big_id FROM big", at=5)
-    assert inputs(told(polling.poll(), "after")) == [f"{SPACE} big"]
+    assert inputs(event_of(polling.poll(), "after")) == [f"{SPACE} big"]
 
 
 def test_the_phases_of_a_statement(polling: Polling) -> None:
@@ -217,7 +220,7 @@ def test_the_phases_of_a_statement(polling: Polling) -> None:
 
 def test_a_statement_made_anew_under_its_name_is_another_run(polling: Polling) -> None:
     polling.api.submit("s", "INSERT INTO t SELECT id FROM orders")
-    first = told(polling.poll(), "s")["run"]["runId"]
+    first = event_of(polling.poll(), "s")["run"]["runId"]
     polling.api.submit("s", "INSERT INTO t SELECT amount FROM orders", at=5)
     seen = polling.poll()
     assert [(event["eventType"], event["run"]["runId"] == first) for event in seen.events] == [
@@ -260,12 +263,12 @@ def test_selects_are_readers_while_nobody_ends_them(polling: Polling) -> None:
     polling.api.submit("show", "SHOW TABLES", "COMPLETED")
     seen = polling.poll()
     assert {event["job"]["name"] for event in seen.events} == {"flink/look"}
-    assert (inputs(told(seen, "look")), told(seen, "look")["outputs"]) == ([f"{SPACE} orders"], [])
+    assert (inputs(event_of(seen, "look")), event_of(seen, "look")["outputs"]) == ([f"{SPACE} orders"], [])
 
 
 def test_definitions_tell_columns_and_comments(polling: Polling) -> None:
-    held = "id STRING NOT NULL COMMENT 'of the event', at_ TIMESTAMP(3), k STRING, PRIMARY KEY (k) NOT ENFORCED"
-    polling.api.submit("ddl", f"CREATE TABLE audit ({held}) COMMENT 'Who did what'", "COMPLETED")
+    columns_ = "id STRING NOT NULL COMMENT 'of the event', at_ TIMESTAMP(3), k STRING, PRIMARY KEY (k) NOT ENFORCED"
+    polling.api.submit("ddl", f"CREATE TABLE audit ({columns_}) COMMENT 'Who did what'", "COMPLETED")
     polling.api.submit("waits", "CREATE TABLE later (id STRING)", "PENDING", at=1)
     (event,) = polling.poll().events
     assert (event["dataset"]["namespace"], event["dataset"]["name"]) == (SPACE, "audit")
@@ -278,9 +281,9 @@ def test_definitions_tell_columns_and_comments(polling: Polling) -> None:
     assert [field["name"] for field in fields[2]["fields"]] == ["k"]
     assert event["dataset"]["facets"]["documentation"]["description"] == "Who did what"
     assert polling.last is not None
-    known = polling.plane.shared_metadata(json.loads(json.dumps(polling.last.snapshot)))
-    assert known.fields((SPACE, "audit")) == (SchemaField("id", "STRING", "of the event"), SchemaField("at_", "TIMESTAMP(3)"))
-    assert known.schemas[(SPACE, "audit"), VALUE].rank == 1
+    shared = polling.plane.shared_metadata(json.loads(json.dumps(polling.last.snapshot)))
+    assert shared.fields((SPACE, "audit")) == (SchemaField("id", "STRING", "of the event"), SchemaField("at_", "TIMESTAMP(3)"))
+    assert shared.schemas[(SPACE, "audit"), VALUE].rank == 1
     assert not polling.poll().events
     polling.api.submit("drop", "DROP TABLE audit", "COMPLETED", at=2)
     (gone,) = polling.poll().events
@@ -296,7 +299,7 @@ def test_offsets_are_compared_with_the_text(polling: Polling) -> None:
     offsets = {"orders": "partition:0,offset:5;partition:1,offset:7", "hidden.topic": "partition:0,offset:-2"}
     polling.api.submit("s", "INSERT INTO t SELECT o.id FROM orders o JOIN customers c ON o.id = c.id", latest_offsets=offsets)
     seen = polling.poll()
-    event = told(seen, "s")
+    event = event_of(seen, "s")
     assert inputs(event) == [f"{SPACE} orders", f"{SPACE} customers", f"{SPACE} hidden.topic"]
     assert errors(event) == [
         "Flink tells that it reads hidden.topic, which is not found in its text",
@@ -304,16 +307,18 @@ def test_offsets_are_compared_with_the_text(polling: Polling) -> None:
     ]
     polling.api.statements["s"]["status"]["latest_offsets"] = {**offsets, "orders": "partition:0,offset:9;partition:1,offset:17"}
     (beat,) = polling.poll().events
-    counts = {one["name"]: one["inputFacets"]["inputStatistics"]["rowCount"] for one in beat["inputs"] if "inputFacets" in one}
+    counts = {
+        dataset["name"]: dataset["inputFacets"]["inputStatistics"]["rowCount"] for dataset in beat["inputs"] if "inputFacets" in dataset
+    }
     assert counts == {"orders": 14}
 
 
 def test_a_statement_that_is_not_understood_tells_what_was_found(polling: Polling) -> None:
     text = "INSERT INTO t SELECT id FROM orders WHERE WITHIN WITHIN (((" + "\nWITH x"
     polling.api.submit("s", text, latest_offsets={"orders": "partition:0,offset:5", "more": "partition:0,offset:5"})
-    event = told(polling.poll(), "s")
+    event = event_of(polling.poll(), "s")
     assert inputs(event) == [f"{SPACE} orders", f"{SPACE} more"]
-    assert [one["name"] for one in event["outputs"]] == ["t"]
+    assert [dataset["name"] for dataset in event["outputs"]] == ["t"]
     assert len(errors(event)) == 2
 
 
@@ -322,13 +327,13 @@ def test_facets_of_a_statement(polling: Polling) -> None:
     text = f"INSERT INTO moods SELECT id, mood FROM orders, LATERAL TABLE(ML_PREDICT('sentiment', id)) {hint}"
     traits = {"sql_kind": "INSERT_INTO", "schema": {"columns": [{"name": "id", "type": {"type": "VARCHAR", "length": 8}}]}}
     polling.api.submit("s", text, traits=traits)
-    event = told(polling.poll(), "s")
+    event = event_of(polling.poll(), "s")
     facets = event["job"]["facets"]
     assert "abcdefgh12345678" not in facets["sql"]["query"]
     assert facets["ownership"]["owners"] == [{"name": "flink-jobs", "type": "MAINTAINER"}]
     assert (facets["jobType"]["processingType"], facets["jobType"]["integration"]) == ("STREAMING", "FLINK")
-    said = {key: value for key, value in facets["confluent_flink_statement"].items() if not key.startswith("_")}
-    assert said == {
+    members = {key: value for key, value in facets["confluent_flink_statement"].items() if not key.startswith("_")}
+    assert members == {
         "statement": "s",
         "environment_id": "env-1",
         "region": "aws.eu-west-1",
@@ -343,7 +348,7 @@ def test_facets_of_a_statement(polling: Polling) -> None:
         "stopped": False,
     }
     (output,) = event["outputs"]
-    assert [(one["name"], one["type"]) for one in output["facets"]["schema"]["fields"]] == [("id", "VARCHAR(8)")]
+    assert [(field["name"], field["type"]) for field in output["facets"]["schema"]["fields"]] == [("id", "VARCHAR(8)")]
     polling.api.statements["s"]["status"]["detail"] = "waits for resources"
     (beat,) = polling.poll().events
     assert beat["job"]["facets"]["confluent_flink_statement"]["detail"] == "waits for resources"
@@ -351,10 +356,10 @@ def test_facets_of_a_statement(polling: Polling) -> None:
 
 
 def test_columns_that_become_known_later_are_emitted_then(polling: Polling) -> None:
-    around, polling.around = polling.around, SharedMetadata()
+    shared, polling.shared = polling.shared, SharedMetadata()
     polling.api.submit("s", "INSERT INTO t SELECT * FROM orders")
-    assert columns(told(polling.poll(), "s")) == {}
-    polling.around = around
+    assert columns(event_of(polling.poll(), "s")) == {}
+    polling.shared = shared
     (beat,) = polling.poll().events
     assert sorted(columns(beat)) == ["t.amount", "t.customer", "t.id"]
     (beat,) = polling.poll().events
@@ -371,8 +376,8 @@ def test_a_materialized_table_is_one_job(polling: Polling) -> None:
     }
     seen = polling.poll()
     assert {event["job"]["name"] for event in seen.events} == {"flink/daily"}
-    assert columns(told(seen, "daily")) == {"daily.id": ["orders.id"]}
-    assert told(seen, "daily")["job"]["facets"]["sql"]["query"] == "SELECT id FROM orders"
+    assert columns(event_of(seen, "daily")) == {"daily.id": ["orders.id"]}
+    assert event_of(seen, "daily")["job"]["facets"]["sql"]["query"] == "SELECT id FROM orders"
     polling.server.failing["/sql/v1/organizations/org-1/environments/env-1/materialized-tables"] = Reply(500, {})  # type: ignore[attr-defined]
     seen = polling.poll()
     assert not [event for event in seen.events if event["eventType"] == "ABORT"]

@@ -7,7 +7,7 @@ from confluent_kafka import Producer
 from msgspec.structs import replace
 from tests.published import faults
 from tests.servers.broker import ADMIN, Kafka, password_of
-from tests.sources.confluent.groups.test_groups import Api, about
+from tests.sources.confluent.groups.test_groups import Api, event_of
 from tests.sources.confluent.polling import LKC, SPACE, Polling, polling
 from tests.sources.kafka.told import said
 
@@ -20,14 +20,14 @@ from lineage_bridge.sources.confluent.groups.plane import planes
 def cluster(kafka: Kafka, monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
     monkeypatch.setenv("SECRET", password_of(ADMIN))
     key = {"key": ADMIN, "secret": "${env:SECRET}"}
-    with polling(Api(), planes, NO_METADATA, kafka={LKC: key}, ca_file=str(kafka.tls.authority), timeout_s=30) as made:
-        (here,) = made.observed.kafka_clusters
-        made.observed = replace(made.observed, kafka_clusters=(replace(here, bootstrap=kafka.address("plain-ssl")),))
-        yield made
+    with polling(Api(), planes, NO_METADATA, kafka={LKC: key}, ca_file=str(kafka.tls.authority), timeout_s=30) as poller:
+        (here,) = poller.observed.kafka_clusters
+        poller.observed = replace(poller.observed, kafka_clusters=(replace(here, bootstrap=kafka.address("plain-ssl")),))
+        yield poller
 
 
-def of(seen: Observation, group: str) -> list[str]:
-    return [told for told in said(seen.events) if f"/{group}:" in told]
+def group_lines(seen: Observation, group: str) -> list[str]:
+    return [line for line in said(seen.events) if f"/{group}:" in line]
 
 
 def test_groups_their_lag_and_who_writes_in_transactions(kafka: Kafka, cluster: Polling) -> None:
@@ -43,24 +43,24 @@ def test_groups_their_lag_and_who_writes_in_transactions(kafka: Kafka, cluster: 
     producer.commit_transaction(30)
     del producer  # one that outlives its broker complains of it
     first = cluster.poll()
-    assert of(first, "cloud-reader") == ["COMPLETE consumer-group/cloud-reader: cloud-orders"]
-    assert of(first, "cloud-writer") == ["START producer/cloud-writer:  -> cloud-bills"]
-    assert not of(first, "connect-lcc-cloud1")
-    assert about(first, "cloud-reader")["job"]["namespace"] == SPACE
-    assert about(first, "cloud-reader")["run"]["facets"]["kafka_lag"]["topics"] == {"cloud-orders": 2}
+    assert group_lines(first, "cloud-reader") == ["COMPLETE consumer-group/cloud-reader: cloud-orders"]
+    assert group_lines(first, "cloud-writer") == ["START producer/cloud-writer:  -> cloud-bills"]
+    assert not group_lines(first, "connect-lcc-cloud1")
+    assert event_of(first, "cloud-reader")["job"]["namespace"] == SPACE
+    assert event_of(first, "cloud-reader")["run"]["facets"]["kafka_lag"]["topics"] == {"cloud-orders": 2}
     assert not faults(first.events)
     assert not cluster.server.asked  # by REST
-    known = cluster.known.clusters[0]
-    assert known.groups["connect-lcc-cloud1"] == {"cloud-orders"}
-    assert (known.read["cloud-reader", "cloud-orders"], known.ends["cloud-orders"]) == (3, 5)
+    metadata = cluster.shared_metadata.clusters[0]
+    assert metadata.groups["connect-lcc-cloud1"] == {"cloud-orders"}
+    assert (metadata.read["cloud-reader", "cloud-orders"], metadata.ends["cloud-orders"]) == (3, 5)
 
     kafka.consume("cloud-orders", 2, "cloud-reader")
     second = cluster.poll()
-    assert of(second, "cloud-reader") == ["START consumer-group/cloud-reader: cloud-orders=2"]
+    assert group_lines(second, "cloud-reader") == ["START consumer-group/cloud-reader: cloud-orders=2"]
     admin = kafka.admin()
     admin.delete_consumer_groups(["cloud-reader"])["cloud-reader"].result(30)
     third = cluster.poll()
-    assert of(third, "cloud-reader") == ["ABORT consumer-group/cloud-reader: cloud-orders=2"]
+    assert group_lines(third, "cloud-reader") == ["ABORT consumer-group/cloud-reader: cloud-orders=2"]
 
 
 def test_what_the_brokers_reported_stays_when_only_rest_answers(kafka: Kafka, cluster: Polling) -> None:
@@ -77,6 +77,6 @@ def test_what_the_brokers_reported_stays_when_only_rest_answers(kafka: Kafka, cl
     api.states["cloud-clicker"] = "STABLE"
     api.read["cloud-clicker"] = {"cloud-clicks": [1]}
     seen = cluster.poll()
-    assert of(seen, "cloud-clicker") == ["START consumer-group/cloud-clicker: cloud-clicks=0"]
+    assert group_lines(seen, "cloud-clicker") == ["START consumer-group/cloud-clicker: cloud-clicks=0"]
     assert not [event for event in seen.events if event["eventType"] == "ABORT" and "producer" in event["job"]["name"]]
     assert cluster.snapshot["producers"] == before["producers"]

@@ -60,27 +60,38 @@ class Api:
             name: {
                 "share_group_id": name,
                 "state": state,
-                "assigned_topic_partitions": [{"topic_name": one, "partition_id": 0} for one in read],
+                "assigned_topic_partitions": [{"topic_name": topic, "partition_id": 0} for topic in read],
             }
             for name, (state, read) in self.share.items()
         }
         streams: dict[str, Any] = {name: {"group_id": name, "state": "STABLE"} for name in self.streams}
-        held = share if folder == "share-groups" else streams
+        group = share if folder == "share-groups" else streams
         match parts:
             case ():
-                return _list(held.values())
-            case (name,) if name in held:
-                return Reply(200, held[name])
+                return _list(group.values())
+            case (name,) if name in group:
+                return Reply(200, group[name])
             case (name, "subtopologies") if name in self.streams:
                 return _list({"subtopology_id": str(at), "source_topics": read} for at, read in enumerate(self.streams[name]))
         return MISSING
 
     def _lags(self, name: str) -> Any:
         awake = self.states[name] != "EMPTY"
-        for topic, places in self.read[name].items():
-            for at, place in enumerate(places):
-                who = {"consumer_id": f"{name}-{at}-x" if awake else "", "client_id": f"{name}-{at}" if awake else "", "instance_id": None}
-                yield {"topic_name": topic, "partition_id": at, "current_offset": place, "log_end_offset": 100, "lag": 100 - place, **who}
+        for topic, offsets in self.read[name].items():
+            for at, offset in enumerate(offsets):
+                identity = {
+                    "consumer_id": f"{name}-{at}-x" if awake else "",
+                    "client_id": f"{name}-{at}" if awake else "",
+                    "instance_id": None,
+                }
+                yield {
+                    "topic_name": topic,
+                    "partition_id": at,
+                    "current_offset": offset,
+                    "log_end_offset": 100,
+                    "lag": 100 - offset,
+                    **identity,
+                }
 
 
 def _list(entries: Any) -> Reply:
@@ -99,12 +110,12 @@ def api() -> Api:
 @pytest.fixture
 def cluster(api: Api, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("SECRET", "hunter2-in-clear")
-    around = topic_metadata("orders", "refunds", "bills", "totals-by-id-repartition", "totals-sums-changelog")
-    with polling(api, planes, around, groups_by="rest", **KEY) as made:
-        yield made
+    shared = topic_metadata("orders", "refunds", "bills", "totals-by-id-repartition", "totals-sums-changelog")
+    with polling(api, planes, shared, groups_by="rest", **KEY) as poller:
+        yield poller
 
 
-def about(seen: Any, group: str) -> Any:
+def event_of(seen: Any, group: str) -> Any:
     (event,) = [event for event in seen.events if event["job"]["name"] == f"consumer-group/{group}"]
     return event
 
@@ -120,7 +131,7 @@ def test_a_dedicated_cluster_tells_who_reads_what_and_how_far_they_are(cluster: 
     ]
     assert not faults(seen.events)
     assert not seen.unseen
-    billing = about(seen, "billing")
+    billing = event_of(seen, "billing")
     assert billing["job"]["namespace"] == SPACE
     facets = bare(billing["run"]["facets"])
     assert facets["kafka_lag"]["topics"] == {"orders": 30, "refunds": 0}
@@ -132,7 +143,7 @@ def test_a_dedicated_cluster_tells_who_reads_what_and_how_far_they_are(cluster: 
         "memberCount": 2,
         "members": [{"clientId": "billing-0", "partitions": 2}, {"clientId": "billing-1", "partitions": 1}],
     }
-    assert bare(about(seen, "picking")["run"]["facets"]["kafka_group"]) == {
+    assert bare(event_of(seen, "picking")["run"]["facets"]["kafka_group"]) == {
         "clusterId": LKC,
         "groupType": "share",
         "state": "Stable",
@@ -142,29 +153,29 @@ def test_a_dedicated_cluster_tells_who_reads_what_and_how_far_they_are(cluster: 
         f"{SPACE} orders > {SPACE} totals-by-id-repartition",
         f"{SPACE} totals-by-id-repartition > {SPACE} totals-sums-changelog",
     ]
-    (known,) = cluster.known.clusters
-    assert known.groups["billing"] == {"orders", "refunds"}
-    assert known.read["billing", "orders"] == 170
-    assert known.ends == {"orders": 200, "refunds": 100}
+    (metadata,) = cluster.shared_metadata.clusters
+    assert metadata.groups["billing"] == {"orders", "refunds"}
+    assert metadata.read["billing", "orders"] == 170
+    assert metadata.ends == {"orders": 200, "refunds": 100}
 
 
 def test_what_becomes_known_about_a_group_is_emitted(cluster: Polling, api: Api):
     topics, cluster.shared = cluster.shared, NO_METADATA
-    assert said([about(cluster.poll(), "totals")]) == ["START consumer-group/totals: orders"]
+    assert said([event_of(cluster.poll(), "totals")]) == ["START consumer-group/totals: orders"]
     cluster.shared = topics
     api.share["picking"] = ("STABLE", ["orders", "refunds"])
     seen = cluster.poll()
-    assert said([about(seen, "totals")]) == [
+    assert said([event_of(seen, "totals")]) == [
         "RUNNING consumer-group/totals: orders totals-by-id-repartition -> totals-by-id-repartition totals-sums-changelog"
     ]
-    assert said([about(seen, "picking")]) == ["RUNNING consumer-group/picking: orders refunds"]
-    assert "kafka_group" in about(seen, "picking")["run"]["facets"]
-    assert not about(cluster.poll(), "totals")["job"]["facets"]
+    assert said([event_of(seen, "picking")]) == ["RUNNING consumer-group/picking: orders refunds"]
+    assert "kafka_group" in event_of(seen, "picking")["run"]["facets"]
+    assert not event_of(cluster.poll(), "totals")["job"]["facets"]
 
 
 def test_groups_of_connectors_and_queries_are_not_asked_for_more(cluster: Polling):
     cluster.poll()
-    assert [one.partition(LKC)[2] for one in cluster.server.asked] == [
+    assert [request.partition(LKC)[2] for request in cluster.server.asked] == [
         "/consumer-groups",
         "/share-groups",
         "/streams-groups",
@@ -185,7 +196,7 @@ def test_heartbeats_count_what_was_read(cluster: Polling, api: Api):
     ]
     for event in second.events:
         assert not event["job"]["facets"]
-        assert event["run"]["runId"] == about(first, event["job"]["name"].partition("/")[2])["run"]["runId"]
+        assert event["run"]["runId"] == event_of(first, event["job"]["name"].partition("/")[2])["run"]["runId"]
     before = cluster.snapshot
     assert len(cluster.poll().events) == 3
     assert cluster.snapshot["producers"] == before["producers"]
@@ -199,10 +210,10 @@ def test_other_clusters_tell_members_but_not_what_they_read(cluster: Polling, ap
     seen = cluster.poll()
     assert not faults(seen.events)
     assert [part.what for part in seen.unseen] == ["groups: offsets"]
-    assert said([about(seen, "billing")]) == ["START consumer-group/billing: "]
-    assert bare(about(seen, "billing")["run"]["facets"]["kafka_group"])["members"] == [{"clientId": "billing-0"}]
-    assert said([about(seen, "picking")]) == ["START consumer-group/picking: orders"]
-    assert not [asked for asked in cluster.server.asked if "/lags" in asked or "idle" in asked]
+    assert said([event_of(seen, "billing")]) == ["START consumer-group/billing: "]
+    assert bare(event_of(seen, "billing")["run"]["facets"]["kafka_group"])["members"] == [{"clientId": "billing-0"}]
+    assert said([event_of(seen, "picking")]) == ["START consumer-group/picking: orders"]
+    assert not [request for request in cluster.server.asked if "/lags" in request or "idle" in request]
     assert [event["eventType"] for event in cluster.poll().events] == ["RUNNING"] * 3
 
 
@@ -244,8 +255,8 @@ def test_lag_that_is_refused_of_one_group_is_unseen(cluster: Polling):
     (part,) = seen.unseen
     assert part.what == "groups: offsets"
     assert "(1: billing)" in part.why
-    assert said([about(seen, "billing")]) == ["RUNNING consumer-group/billing: orders=0 refunds=0"]
-    assert not about(seen, "billing")["job"]["facets"]
+    assert said([event_of(seen, "billing")]) == ["RUNNING consumer-group/billing: orders=0 refunds=0"]
+    assert not event_of(seen, "billing")["job"]["facets"]
     assert cluster.snapshot["groups"]["billing"]["at"] == first.snapshot["groups"]["billing"]["at"]
 
 
@@ -253,7 +264,7 @@ def test_a_group_whose_owner_is_known_is_that_job(cluster: Polling):
     cluster.poll()
     cluster.shared = SharedMetadata(cluster.shared.clusters, owners={(LKC, "billing"): (SPACE, "orders-sink")})
     seen = cluster.poll()
-    assert said([about(seen, "billing")])[0].startswith("COMPLETE consumer-group/billing")
+    assert said([event_of(seen, "billing")])[0].startswith("COMPLETE consumer-group/billing")
     assert seen.aliases == (
         SameJob(SPACE, "orders-sink", SPACE, "consumer-group/billing", f"group billing of cluster {LKC} is that job's"),
     )
@@ -268,7 +279,7 @@ def test_brokers_that_cannot_be_reached_are_tried_again_after_an_hour(api: Api, 
         first = cluster.poll()
         assert [part.what for part in first.unseen] == ["brokers"]
         assert "127.0.0.1:1" in first.unseen[0].why
-        assert about(first, "billing")["eventType"] == "START"
+        assert event_of(first, "billing")["eventType"] == "START"
         tried = first.snapshot["blocked"][1]
         assert cluster.poll(50).snapshot["blocked"][1] == tried
         assert cluster.poll(5).snapshot["blocked"][1] == tried

@@ -44,26 +44,26 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def plane(url: str, **more: Any) -> IdentitiesPlane:
     settings = ConfluentSettings(url=url, timeout_s=0.5, **{"cloud": {"key": "CLOUDKEY", "secret": "${env:CLOUD_SECRET}"}, **more})
-    (made,) = planes(PlaneContext(Organization(), Organization(), Clients(settings), settings))
-    assert isinstance(made, IdentitiesPlane)
-    return made
+    (plane_,) = planes(PlaneContext(Organization(), Organization(), Clients(settings), settings))
+    assert isinstance(plane_, IdentitiesPlane)
+    return plane_
 
 
 def test_ids_have_names_and_keys_those_of_their_owners(cloud: Standin):
     names = plane(cloud.url)
-    told = names.translate(names.fetch(None, 0), None, NO_METADATA, 0)
-    assert names.shared_metadata(told.snapshot).names == {
+    observation = names.translate(names.fetch(None, 0), None, NO_METADATA, 0)
+    assert names.shared_metadata(observation.snapshot).names == {
         "sa-1": "order-service",
         "sa-2": "flink-jobs",
         "u-1": "Anna Kovacs",
         "KEY1": "order-service",
         "KEY2": "u-3",
     }
-    assert not told.events
-    assert not told.unseen
-    assert "@" not in json.dumps(told.snapshot)
-    assert "hush" not in json.dumps(told.snapshot)
-    assert names.translate(names.fetch(told.snapshot, 1), told.snapshot, NO_METADATA, 1) == told
+    assert not observation.events
+    assert not observation.unseen
+    assert "@" not in json.dumps(observation.snapshot)
+    assert "hush" not in json.dumps(observation.snapshot)
+    assert names.translate(names.fetch(observation.snapshot, 1), observation.snapshot, NO_METADATA, 1) == observation
 
 
 @pytest.mark.parametrize(

@@ -21,16 +21,16 @@ SERVICE = "pksqlc-d4"
 
 @pytest.fixture
 def ksql() -> Ksql:
-    made = shop()
-    made.cluster, made.service = "another name", SERVICE
-    return made
+    server = shop()
+    server.cluster, server.service = "another name", SERVICE
+    return server
 
 
 @pytest.fixture
 def plane(ksql: Ksql, monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
     monkeypatch.setenv("SECRET", SECRET)
-    with polling(ksql, planes, topic_metadata("orders", "customers", "rich-orders")) as made:
-        yield made
+    with polling(ksql, planes, topic_metadata("orders", "customers", "rich-orders")) as poller:
+        yield poller
 
 
 def states(seen: Observation) -> list[tuple[str, str, str]]:
@@ -41,7 +41,7 @@ def test_queries_are_jobs_of_the_kafka_cluster_and_bear_the_ksqldb_clusters_id(p
     seen = plane.poll()
     (start,) = [event for event in seen.events if "eventType" in event]
     assert states(seen) == [("START", SPACE, QUERY)]
-    assert [(one["namespace"], one["name"]) for one in start["inputs"]] == [(SPACE, "customers"), (SPACE, "orders")]
+    assert [(dataset["namespace"], dataset["name"]) for dataset in start["inputs"]] == [(SPACE, "customers"), (SPACE, "orders")]
     (rich,) = start["outputs"]
     assert (rich["namespace"], rich["name"]) == (SPACE, "rich-orders")
     assert "columnLineage" in rich["facets"]
@@ -52,9 +52,9 @@ def test_queries_are_jobs_of_the_kafka_cluster_and_bear_the_ksqldb_clusters_id(p
         if "dataset" in event
     }
     streams = {"ORDERS": "orders", "CUSTOMERS": "customers", "RICH": "rich-orders"}
-    told = {name: [{"namespace": SPACE, "name": topic, "type": "TABLE"}] for name, topic in streams.items()}
-    assert links == {(f"ksqldb://{KSQL}", name): topics for name, topics in told.items()}
-    assert plane.known.owners == {(LKC, f"_confluent-ksql-{SERVICE}query_CSAS_RICH_3"): (SPACE, QUERY)}
+    symlinks = {name: [{"namespace": SPACE, "name": topic, "type": "TABLE"}] for name, topic in streams.items()}
+    assert links == {(f"ksqldb://{KSQL}", name): topics for name, topics in symlinks.items()}
+    assert plane.shared_metadata.owners == {(LKC, f"_confluent-ksql-{SERVICE}query_CSAS_RICH_3"): (SPACE, QUERY)}
     assert len(plane.server.asked) == 2
 
 
@@ -66,11 +66,11 @@ def test_a_second_poll_of_what_is_as_it_was_is_heartbeats(plane: Polling) -> Non
 
 def test_a_dropped_stream_withdraws_its_facets(plane: Polling, ksql: Ksql) -> None:
     plane.poll()
-    ksql.relations = [one for one in ksql.relations if one.name != "CUSTOMERS"]
+    ksql.relations = [relation for relation in ksql.relations if relation.name != "CUSTOMERS"]
     for relation in ksql.relations:
         relation.topic = "other" if relation.name == "ORDERS" else relation.topic
-    told = [event["dataset"] for event in plane.poll().events if "dataset" in event]
-    facets = {(one["namespace"], one["name"]): one["facets"] for one in told}
+    datasets = [event["dataset"] for event in plane.poll().events if "dataset" in event]
+    facets = {(dataset["namespace"], dataset["name"]): dataset["facets"] for dataset in datasets}
     assert facets.pop((SPACE, "other")).keys() == {"schema"}, "no registry tells it"
     dropped, moved = (facets.pop((f"ksqldb://{KSQL}", name)) for name in ("CUSTOMERS", "ORDERS"))
     assert all(facet["_deleted"] for facet in dropped.values())
@@ -98,7 +98,7 @@ def test_two_clusters_of_one_kafka_cluster_are_apart(plane: Polling) -> None:
     first = plane.observed.ksqldb_clusters[0]
     plane.observed = replace(plane.observed, ksqldb_clusters=(first, replace(first, id="lksqlc-z9")))
     every = planes(PlaneContext(plane.observed, plane.observed, plane.clients, plane.settings))
-    assert [one.key for one in every] == [f"ksqldb {ENV}/{KSQL}", f"ksqldb {ENV}/lksqlc-z9"]
+    assert [entry.key for entry in every] == [f"ksqldb {ENV}/{KSQL}", f"ksqldb {ENV}/lksqlc-z9"]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_server_that_starts_lists_only_a_part(plane: Polling, ksql: Ksql) -> N
     ksql.status, ksql.queries = "DEGRADED", []
     seen = plane.poll()
     assert states(seen) == []
-    assert [one.what for one in seen.unseen] == ["state of the server"]
+    assert [part.what for part in seen.unseen] == ["state of the server"]
     ksql.status = "RUNNING"
     assert states(plane.poll()) == [("ABORT", SPACE, QUERY)]
 

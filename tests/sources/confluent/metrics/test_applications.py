@@ -35,8 +35,8 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
         yield standin
 
 
-class Look:
-    """An observer of the organization, with some planes; `steps` are those of the last look."""
+class Polling:
+    """An observer of the organization, with some planes; `steps` are those of the last poll."""
 
     def __init__(self, cloud: Cloud, planes: set[str], **more: Any) -> None:
         off = [name for name in PLANES if name not in planes]
@@ -45,35 +45,37 @@ class Look:
         self.snapshot: Snapshot | None = None
         self.steps: dict[str, PlaneStep] = {}
 
-    def look(self, minutes: int = 0) -> Observation:
-        around = self.observer.shared_metadata(self.snapshot) if self.snapshot else NO_METADATA
-        steps = list(self.observer.steps(self.snapshot, around, T0 + minutes * MINUTE))
+    def poll(self, minutes: int = 0) -> Observation:
+        shared = self.observer.shared_metadata(self.snapshot) if self.snapshot else NO_METADATA
+        steps = list(self.observer.steps(self.snapshot, shared, T0 + minutes * MINUTE))
         self.steps = {step.plane.key: step for step in steps}
         events = tuple(event for step in steps for event in step.observation.events)
         assert not faults(events)
         self.snapshot = json.loads(json.dumps(steps[-1].observation.snapshot))
         return Observation(self.snapshot or {}, events)
 
-    def told(self, key: str) -> list[dict[str, Any]]:
+    def events(self, key: str) -> list[dict[str, Any]]:
         return list(self.steps[key].observation.events)
 
 
 def test_every_application_that_writes_is_found_and_no_other(cloud: Cloud):
-    look = Look(cloud, MINE)
-    first = look.look()
-    assert {step.plane.state for step in look.steps.values()} == {OBSERVED}
+    polling = Polling(cloud, MINE)
+    first = polling.poll()
+    assert {step.plane.state for step in polling.steps.values()} == {OBSERVED}
     assert differences(Graph(exported(first)), expected(cloud.organization), ["producers"]) == {"missing": [], "extra": []}
     owners = {
         event["job"]["name"]: event["job"]["facets"]["ownership"]["owners"][0]["name"]
-        for event in look.told("metrics organization")
+        for event in polling.events("metrics organization")
         if "ownership" in event.get("job", {}).get("facets", {})
     }
     assert owners["producer/order-service"] == "order-service"
     assert owners["producer/console-producer"] == "Boris Lund"
-    counted = {name for event in look.told("metrics organization") if (name := event.get("job", {}).get("name", "")) and "/" not in name}
-    running_ = {one["name"] for one in cloud.organization["connectors"] if one["state"] == "RUNNING"}
+    counted = {
+        name for event in polling.events("metrics organization") if (name := event.get("job", {}).get("name", "")) and "/" not in name
+    }
+    running_ = {connector["name"] for connector in cloud.organization["connectors"] if connector["state"] == "RUNNING"}
     assert running_ <= counted | {"ledger-writer"}
-    again = look.look(5)
+    again = polling.poll(5)
     assert {event.get("eventType") for event in again.events} == {"RUNNING"}
     assert not any(secret in json.dumps([first.snapshot, first.events, again.snapshot]) for secret in cloud.secrets)
     assert not any(user["email"] in json.dumps([first.snapshot, first.events]) for user in cloud.organization["users"])
@@ -81,22 +83,22 @@ def test_every_application_that_writes_is_found_and_no_other(cloud: Cloud):
 
 @pytest.mark.parametrize("how", ["broken", "slow", "refused", "half", "truncated", "gone"])
 def test_planes_that_fail_take_nothing_away(cloud: Cloud, how: str):
-    look = Look(cloud, {"names", "metrics"})
-    look.look()
-    before = look.snapshot or {}
-    for where in ("/v2/metrics", "/iam"):
-        cloud.fail(where, how, 2.0)
-    failed = look.look(5)
+    polling = Polling(cloud, {"names", "metrics"})
+    polling.poll()
+    before = polling.snapshot or {}
+    for path in ("/v2/metrics", "/iam"):
+        cloud.fail(path, how, 2.0)
+    failed = polling.poll(5)
     assert {event.get("eventType") for event in failed.events} <= {"RUNNING"}
     for key in ("metrics organization", "names organization"):
-        outcome = look.steps[key].plane
+        outcome = polling.steps[key].plane
         if how != "half":  # one page tells all: there is no second one that could fail
             assert outcome.state == FAILED
             assert outcome.why
             assert (failed.snapshot["planes"][key], bool(failed.snapshot["unseen"][key])) == (before["planes"][key], True)
     cloud.heal()
-    assert {event.get("eventType") for event in look.look(10).events} == {"RUNNING"}
-    assert {step.plane.state for step in look.steps.values()} == {OBSERVED}
+    assert {event.get("eventType") for event in polling.poll(10).events} == {"RUNNING"}
+    assert {step.plane.state for step in polling.steps.values()} == {OBSERVED}
 
 
 def test_changes_in_the_audit_log_are_attached_to_their_resources(cloud: Cloud, kafka: Kafka, monkeypatch: pytest.MonkeyPatch):
@@ -109,27 +111,30 @@ def test_changes_in_the_audit_log_are_attached_to_their_resources(cloud: Cloud, 
     monkeypatch.setenv("AUDIT", "secret")
     log = {"bootstrap_servers": kafka.bootstrap, "security_protocol": "PLAINTEXT", "topic": topic, "key": "K", "secret": "${env:AUDIT}"}
     checked = [
-        (check.step, check.works) for check in Look(cloud, {"names", "metrics", "audit-log"}, audit_log=log, timeout_s=20).observer.test()
+        (check.step, check.works)
+        for check in Polling(cloud, {"names", "metrics", "audit-log"}, audit_log=log, timeout_s=20).observer.test()
     ]
     assert checked[1:] == [("names organization", True), ("audit-log organization", True), ("metrics organization", True)]
-    look = Look(cloud, {"names", "topics", "connect", "flink", "audit-log"}, audit_log=log, timeout_s=20)
+    polling = Polling(cloud, {"names", "topics", "connect", "flink", "audit-log"}, audit_log=log, timeout_s=20)
     began = time.monotonic()
-    look.look()
+    polling.poll()
     assert time.monotonic() - began < 60
-    told = {}
-    for event in look.told("audit-log organization"):
+    requests = {}
+    for event in polling.events("audit-log organization"):
         about = event.get("dataset") or event["job"]
         facet = about["facets"]["confluent_changes"]
-        told[about["name"]] = [[(one["method"], one.get("name", "")) for one in facet[part]] for part in ("changes", "access")]
-    connectors = [one["name"] for one in cloud.organization["connectors"][:3]]
-    assert told[connectors[0]][0] == [
+        requests[about["name"]] = [[(entry["method"], entry.get("name", "")) for entry in facet[part]] for part in ("changes", "access")]
+    connectors = [connector["name"] for connector in cloud.organization["connectors"][:3]]
+    assert requests[connectors[0]][0] == [
         ("ResumeConnector", "Boris Lund"),
         ("PauseConnector", "Boris Lund"),
         ("CreateConnector", "Anna Kovacs"),
     ]
-    assert told[connectors[1]] == [[("CreateConnector", "Anna Kovacs")], []]
-    assert told["cards"] == [[], [("kafka.Produce", "nobody")]]
-    assert told["order_audit"] == [[], [("kafka.Fetch", "lineage-admin")]]
-    assert {name for name in told if name.startswith("flink/")} == {f"flink/{one['name']}" for one in cloud.organization["statements"][:2]}
-    assert {event.get("eventType") for event in look.look(5).events} == {"RUNNING"}
-    assert not look.told("audit-log organization")
+    assert requests[connectors[1]] == [[("CreateConnector", "Anna Kovacs")], []]
+    assert requests["cards"] == [[], [("kafka.Produce", "nobody")]]
+    assert requests["order_audit"] == [[], [("kafka.Fetch", "lineage-admin")]]
+    assert {name for name in requests if name.startswith("flink/")} == {
+        f"flink/{statement['name']}" for statement in cloud.organization["statements"][:2]
+    }
+    assert {event.get("eventType") for event in polling.poll(5).events} == {"RUNNING"}
+    assert not polling.events("audit-log organization")

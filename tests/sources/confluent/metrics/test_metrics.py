@@ -27,7 +27,7 @@ ORGANIZATION = Organization(
     kafka_clusters=(KafkaCluster("lkc-1", "env-1", "one"), KafkaCluster("lkc-2", "env-1", "two")),
     compute_pools=(ComputePool("lfcp-1", "env-1", "pool", "aws", "us-east-1"),),
 )
-KNOWN = SharedMetadata(
+SHARED = SharedMetadata(
     names={"sa-1": "order-service"},
     jobs={"lcc-1": (SPACE, "orders-sink"), "env-1/aws.us-east-1/totals": (SPACE, "flink/totals")},
 )
@@ -67,33 +67,33 @@ class Telemetry:
         if request.parts[-2:] == ("descriptors", "metrics"):
             every = [{"name": name, "labels": [{"key": key} for key in keys]} for name, keys in self.labels.items()]
             return self.page(every, request, 7)
-        asked = request.body
-        self.queries.append(asked)
-        ((metric,),) = [one.values() for one in asked["aggregations"]]
+        query = request.body
+        self.queries.append(query)
+        ((metric,),) = [aggregation.values() for aggregation in query["aggregations"]]
         resources = RESOURCES[metric.rpartition("/")[0]]
-        fields = asked["filter"].get("filters", [asked["filter"]])
-        known = resources | {f"metric.{key}" for key in self.labels[metric]}
-        (interval,) = asked["intervals"]
+        fields = query["filter"].get("filters", [query["filter"]])
+        allowed = resources | {f"metric.{key}" for key in self.labels[metric]}
+        (interval,) = query["intervals"]
         start, end = (parse_time(text) for text in interval.split("/"))
         assert start
         assert end
         rules = [
             all(field["op"] == "EQ" and field["field"] in resources for field in fields),
-            set(asked["group_by"]) <= known,
+            set(query["group_by"]) <= allowed,
             start.us % MINUTE == end.us % MINUTE == 0,
             start.us < end.us,
-            asked["granularity"] == "ALL" or (asked["granularity"] == "PT1M" and end.us - start.us <= 6 * HOUR),
-            0 < asked["limit"] <= 1000,
+            query["granularity"] == "ALL" or (query["granularity"] == "PT1M" and end.us - start.us <= 6 * HOUR),
+            0 < query["limit"] <= 1000,
         ]
         if not all(rules):
             return Reply(400, {"errors": [{"detail": f"a rule is broken: {rules}"}]})
-        wanted = {(field["field"], field["value"]) for field in fields}
+        filters = {(field["field"], field["value"]) for field in fields}
         sums: dict[tuple[str, ...], float] = {}
         for name, labels, value in self.rows:
-            if name == metric and wanted & set(labels.items()):
-                key = tuple(labels.get(label, "") for label in asked["group_by"])
+            if name == metric and filters & set(labels.items()):
+                key = tuple(labels.get(label, "") for label in query["group_by"])
                 sums[key] = sums.get(key, 0) + value
-        data = [{**dict(zip(asked["group_by"], key, strict=True)), "value": value, "timestamp": "x"} for key, value in sorted(sums.items())]
+        data = [{**dict(zip(query["group_by"], key, strict=True)), "value": value, "timestamp": "x"} for key, value in sorted(sums.items())]
         return self.page(data, request, 2)
 
     @staticmethod
@@ -111,7 +111,7 @@ class Telemetry:
         self.rows.append((f"{SERVER}/consumer_lag_offsets", labels, amount))
 
 
-class World:
+class Polling:
     """The plane, polled at times; `hour` counts from the first poll."""
 
     def __init__(self, url: str, api: Telemetry, standin: Standin, **more: Any) -> None:
@@ -123,54 +123,54 @@ class World:
 
     @property
     def plane(self) -> MetricsPlane:
-        (made,) = planes(PlaneContext(ORGANIZATION, ORGANIZATION, self.clients, self.settings))
-        assert isinstance(made, MetricsPlane)
-        return made
+        (plane_,) = planes(PlaneContext(ORGANIZATION, ORGANIZATION, self.clients, self.settings))
+        assert isinstance(plane_, MetricsPlane)
+        return plane_
 
     snapshot: Snapshot | None
 
-    def poll(self, hour: float = 0, known: SharedMetadata = KNOWN) -> Observation:
+    def poll(self, hour: float = 0, shared: SharedMetadata = SHARED) -> Observation:
         now = NOW + round(hour * HOUR)
-        seen = self.plane.translate(self.plane.fetch(self.snapshot, now), self.snapshot, known, now)
+        seen = self.plane.translate(self.plane.fetch(self.snapshot, now), self.snapshot, shared, now)
         self.snapshot = seen.snapshot
         assert not faults(seen.events)
         return seen
 
 
 @pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+def polling(monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
     monkeypatch.setenv("CLOUD_SECRET", "s3cret")
     api = Telemetry()
     with standing(Standin(api.api, "K:s3cret")) as standin:
-        yield World(standin.url, api, standin)
+        yield Polling(standin.url, api, standin)
 
 
 def facets(seen: Observation, kind: str = "dataset") -> dict[str, Json]:
     """The statistics by name."""
-    told = {event[kind]["name"]: event[kind]["facets"].get("confluent_statistics") for event in seen.events if kind in event}
-    return {name: {key: value for key, value in facet.items() if key[0] != "_"} for name, facet in told.items() if facet}
+    found = {event[kind]["name"]: event[kind]["facets"].get("confluent_statistics") for event in seen.events if kind in event}
+    return {name: {key: value for key, value in facet.items() if key[0] != "_"} for name, facet in found.items() if facet}
 
 
 def heard(seen: Observation) -> list[tuple[str, str]]:
     return [(event["eventType"], event["job"]["name"]) for event in seen.events if "eventType" in event]
 
 
-def test_one_query_a_metric_tells_all_clusters_over_all_pages(world: World):
+def test_one_query_a_metric_tells_all_clusters_over_all_pages(polling: Polling):
     for at in range(5):
-        world.api.wrote(f"topic-{at}", "app", 1 + at, f"lkc-{1 + at % 2}")
-    seen = world.poll()
+        polling.api.wrote(f"topic-{at}", "app", 1 + at, f"lkc-{1 + at % 2}")
+    seen = polling.poll()
     assert not seen.unseen
     assert {name: facet["received_records"] for name, facet in facets(seen).items()} == {f"topic-{at}": 1 + at for at in range(5)}
-    pages = [asked for asked in world.standin.asked if "page_token" in asked]
-    assert len(world.api.queries) == 10 + len([one for one in pages if "query" in one])
-    assert len([asked for asked in world.standin.asked if "descriptors" in asked]) == 2
-    first = world.api.queries[0]
-    assert [one["value"] for one in first["filter"]["filters"]] == ["lkc-1", "lkc-2"]
+    pages = [request for request in polling.standin.asked if "page_token" in request]
+    assert len(polling.api.queries) == 10 + len([page for page in pages if "query" in page])
+    assert len([request for request in polling.standin.asked if "descriptors" in request]) == 2
+    first = polling.api.queries[0]
+    assert [condition["value"] for condition in first["filter"]["filters"]] == ["lkc-1", "lkc-2"]
 
 
-def test_statistics_are_emitted_at_most_hourly_and_only_when_they_change(world: World):
-    world.api.wrote("orders", "app", 5)
-    assert facets(world.poll())["orders"] == {
+def test_statistics_are_emitted_at_most_hourly_and_only_when_they_change(polling: Polling):
+    polling.api.wrote("orders", "app", 5)
+    assert facets(polling.poll())["orders"] == {
         "since": format_time(END - HOUR),
         "until": format_time(END),
         "received_bytes": 500,
@@ -178,54 +178,54 @@ def test_statistics_are_emitted_at_most_hourly_and_only_when_they_change(world: 
         "received_records": 5,
         "sent_records": 0,
     }
-    world.api.wrote("orders", "app", 2)
-    assert not facets(world.poll(0.5))
-    assert facets(world.poll(1))["orders"]["received_records"] == 7
-    assert not facets(world.poll(2.5))
+    polling.api.wrote("orders", "app", 2)
+    assert not facets(polling.poll(0.5))
+    assert facets(polling.poll(1))["orders"]["received_records"] == 7
+    assert not facets(polling.poll(2.5))
 
 
-def test_connectors_are_listed_once_and_asked_for_by_their_own_ids(world: World):
+def test_connectors_are_listed_once_and_asked_for_by_their_own_ids(polling: Polling):
     labels = {"resource.connector.id": "lcc-1"}
-    world.api.rows += [(f"{CONNECT}/received_records", labels, 7), (f"{CONNECT}/dead_letter_queue_records", labels, 2)]
-    told = facets(world.poll(known=NO_METADATA), "job")["orders-sink"]
-    assert (told["records_in"], told["records_out"], told["dead_letter_records"]) == (7, 0, 2)
-    asked = [one for one in world.standin.asked if "/connect/" in one]
-    assert len(asked) == 2
-    world.poll(0.1)
-    assert [one for one in world.standin.asked if "/connect/" in one] == asked
+    polling.api.rows += [(f"{CONNECT}/received_records", labels, 7), (f"{CONNECT}/dead_letter_queue_records", labels, 2)]
+    statistics = facets(polling.poll(shared=NO_METADATA), "job")["orders-sink"]
+    assert (statistics["records_in"], statistics["records_out"], statistics["dead_letter_records"]) == (7, 0, 2)
+    requests = [request for request in polling.standin.asked if "/connect/" in request]
+    assert len(requests) == 2
+    polling.poll(0.1)
+    assert [request for request in polling.standin.asked if "/connect/" in request] == requests
 
 
-def test_statements_are_found_by_their_region(world: World):
+def test_statements_are_found_by_their_region(polling: Polling):
     labels = {"resource.compute_pool.id": "lfcp-1", "resource.flink_statement.name": "totals"}
-    world.api.rows += [(f"{FLINK}/num_records_in", labels, 9), (f"{FLINK}/num_records_out", labels, 4)]
-    told = facets(world.poll(), "job")["flink/totals"]
-    assert (told["records_in"], told["records_out"]) == (9, 4)
-    world.snapshot = None
-    assert not facets(world.poll(known=NO_METADATA), "job")
+    polling.api.rows += [(f"{FLINK}/num_records_in", labels, 9), (f"{FLINK}/num_records_out", labels, 4)]
+    statistics = facets(polling.poll(), "job")["flink/totals"]
+    assert (statistics["records_in"], statistics["records_out"]) == (9, 4)
+    polling.snapshot = None
+    assert not facets(polling.poll(shared=NO_METADATA), "job")
 
 
-def test_an_application_that_writes_is_a_job_and_silence_is_no_end(world: World):
-    world.api.wrote("orders", "app")
-    (event,) = [one for one in world.poll().events if "eventType" in one]
+def test_an_application_that_writes_is_a_job_and_silence_is_no_end(polling: Polling):
+    polling.api.wrote("orders", "app")
+    (event,) = [event for event in polling.poll().events if "eventType" in event]
     assert (event["eventType"], event["job"]["namespace"], event["job"]["name"]) == ("START", SPACE, "producer/app")
-    assert [one["name"] for one in event["outputs"]] == ["orders"]
+    assert [dataset["name"] for dataset in event["outputs"]] == ["orders"]
     assert event["job"]["facets"]["jobType"]["jobType"] == "PRODUCER"
     assert event["job"]["facets"]["ownership"]["owners"][0]["name"] == "order-service"
     assert event["job"]["facets"]["confluent_producer"]["principals"] == [{"id": "sa-1", "name": "order-service"}]
-    (beat,) = world.poll(0.1).events
+    (beat,) = polling.poll(0.1).events
     assert (beat["eventType"], beat["job"]["facets"], beat["outputs"]) == ("RUNNING", {}, [])
     assert beat["run"]["runId"] == event["run"]["runId"]
-    written, world.api.rows = world.api.rows, []
-    assert not world.poll(0.2).events
-    world.api.rows = written
-    world.api.wrote("bills", "app")
-    (again,) = [one for one in world.poll(0.3).events if "eventType" in one]
+    written, polling.api.rows = polling.api.rows, []
+    assert not polling.poll(0.2).events
+    polling.api.rows = written
+    polling.api.wrote("bills", "app")
+    (again,) = [event for event in polling.poll(0.3).events if "eventType" in event]
     assert again["run"]["runId"] == event["run"]["runId"]
-    assert [one["name"] for one in again["outputs"]] == ["bills", "orders"]
-    world.api.rows = []
-    world.poll(24 * 8)
-    assert world.snapshot
-    assert world.snapshot["producers"] == {"lkc-1": {}}
+    assert [dataset["name"] for dataset in again["outputs"]] == ["bills", "orders"]
+    polling.api.rows = []
+    polling.poll(24 * 8)
+    assert polling.snapshot
+    assert polling.snapshot["producers"] == {"lkc-1": {}}
 
 
 @pytest.mark.parametrize(
@@ -240,60 +240,62 @@ def test_an_application_that_writes_is_a_job_and_silence_is_no_end(world: World)
         "",
     ],
 )
-def test_clients_of_other_jobs_are_not_producers(world: World, client: str):
-    world.api.wrote("orders", client)
-    assert not heard(world.poll())
+def test_clients_of_other_jobs_are_not_producers(polling: Polling, client: str):
+    polling.api.wrote("orders", client)
+    assert not heard(polling.poll())
 
 
-def test_users_clients_are_producers_whatever_they_are_like(world: World):
+def test_users_clients_are_producers_whatever_they_are_like(polling: Polling):
     for client in ("flink-orders", "confluent", "connectors", "rdkafka", "schema-keeper", "app-1b4e28ba-2fa1-11d2-883f-0016d3cca427"):
-        world.api.wrote("orders", client)
-    world.api.wrote("orders", "noise-7")
-    world.settings = world.settings.model_copy(update={"exclude_clients": ("noise-*",)})
+        polling.api.wrote("orders", client)
+    polling.api.wrote("orders", "noise-7")
+    polling.settings = polling.settings.model_copy(update={"exclude_clients": ("noise-*",)})
     names = ["app", "confluent", "connectors", "flink-orders", "rdkafka", "schema-keeper"]
-    assert heard(world.poll()) == [("START", f"producer/{name}") for name in names]
+    assert heard(polling.poll()) == [("START", f"producer/{name}") for name in names]
 
 
-def test_system_topics_and_deleted_topics_have_no_statistics(world: World):
+def test_system_topics_and_deleted_topics_have_no_statistics(polling: Polling):
     for topic in ("__consumer_offsets", "_confluent-metrics", "gone", "confluent-orders"):
-        world.api.wrote(topic, "app")
-    known = SharedMetadata(clusters=(ClusterMetadata("lkc-1", SPACE, topics=frozenset({"confluent-orders"})),))
-    seen = world.poll(known=known)
+        polling.api.wrote(topic, "app")
+    shared = SharedMetadata(clusters=(ClusterMetadata("lkc-1", SPACE, topics=frozenset({"confluent-orders"})),))
+    seen = polling.poll(shared=shared)
     assert list(facets(seen)) == ["confluent-orders"]
-    assert [one["name"] for event in seen.events for one in event.get("outputs", ())] == ["confluent-orders"]
+    assert [dataset["name"] for event in seen.events for dataset in event.get("outputs", ())] == ["confluent-orders"]
 
 
-def test_groups_that_cannot_be_listed_are_found_by_their_lag(world: World):
-    world.api.lags("orders", "billing", 3)
-    world.api.lags("bills", "billing", 4)
-    world.api.lags("orders", "connect-lcc-1", 4)
-    (event,) = [one for one in world.poll().events if "job" in one]
-    assert (event["job"]["name"], [one["name"] for one in event["inputs"]]) == ("consumer-group/billing", ["bills", "orders"])
+def test_groups_that_cannot_be_listed_are_found_by_their_lag(polling: Polling):
+    polling.api.lags("orders", "billing", 3)
+    polling.api.lags("bills", "billing", 4)
+    polling.api.lags("orders", "connect-lcc-1", 4)
+    (event,) = [event for event in polling.poll().events if "job" in event]
+    assert (event["job"]["name"], [dataset["name"] for dataset in event["inputs"]]) == ("consumer-group/billing", ["bills", "orders"])
     assert event["job"]["facets"]["confluent_statistics"]["lag"] == 7
-    assert not world.poll(0.1).events
+    assert not polling.poll(0.1).events
     listed = SharedMetadata(clusters=(ClusterMetadata("lkc-1", SPACE, groups={"other": frozenset({"orders"})}),))
-    world.snapshot = None
-    assert not world.poll(known=listed).events
+    polling.snapshot = None
+    assert not polling.poll(shared=listed).events
 
 
-def test_they_tell_what_a_group_reads_of_which_its_cluster_tells_no_more_than_that_it_is_there(world: World):
-    world.api.lags("orders", "billing", 3)
-    world.api.lags("orders", "other", 3)
-    world.api.lags("orders", "deleted", 3)
+def test_they_tell_what_a_group_reads_of_which_its_cluster_tells_no_more_than_that_it_is_there(polling: Polling):
+    polling.api.lags("orders", "billing", 3)
+    polling.api.lags("orders", "other", 3)
+    polling.api.lags("orders", "deleted", 3)
     groups: dict[str, frozenset[str]] = {"billing": frozenset(), "other": frozenset({"orders"})}
     (event,) = [
-        one for one in world.poll(known=SharedMetadata(clusters=(ClusterMetadata("lkc-1", SPACE, groups=groups),))).events if "job" in one
+        event
+        for event in polling.poll(shared=SharedMetadata(clusters=(ClusterMetadata("lkc-1", SPACE, groups=groups),))).events
+        if "job" in event
     ]
-    assert (event["job"]["name"], [one["name"] for one in event["inputs"]]) == ("consumer-group/billing", ["orders"])
+    assert (event["job"]["name"], [dataset["name"] for dataset in event["inputs"]]) == ("consumer-group/billing", ["orders"])
     assert set(event["job"]["facets"]) == {"confluent_statistics"}
 
 
-def test_a_metric_that_is_not_offered_is_unseen_and_the_others_are_emitted(world: World):
-    world.api.wrote("orders", "app")
+def test_a_metric_that_is_not_offered_is_unseen_and_the_others_are_emitted(polling: Polling):
+    polling.api.wrote("orders", "app")
     labels = {"resource.connector.id": "lcc-1"}
-    world.api.rows.append((f"{CONNECT}/received_records", labels, 7))
-    del world.api.labels[f"{SERVER}/sent_bytes"]
-    seen = world.poll()
+    polling.api.rows.append((f"{CONNECT}/received_records", labels, 7))
+    del polling.api.labels[f"{SERVER}/sent_bytes"]
+    seen = polling.poll()
     assert [unseen.what for unseen in seen.unseen] == [f"{SERVER}/sent_bytes"]
     assert facets(seen)["orders"].keys() == {"since", "until", "received_bytes", "received_records", "sent_records"}
     assert facets(seen, "job")["orders-sink"]["records_in"] == 7
@@ -303,35 +305,35 @@ def test_a_metric_that_is_not_offered_is_unseen_and_the_others_are_emitted(world
 @pytest.mark.parametrize(
     "answer", [Reply(500, {}), Reply(403, {"errors": [{"detail": "no"}]}), Reply(200, b"<html>", "text/html"), Reply(200, {"data": 1})]
 )
-def test_a_page_that_fails_is_unseen_and_no_partial_sums_are_emitted(world: World, answer: Reply):
+def test_a_page_that_fails_is_unseen_and_no_partial_sums_are_emitted(polling: Polling, answer: Reply):
     for at in range(3):
-        world.api.wrote(f"topic-{at}", "app")
-    world.standin.failing["/v2/metrics/cloud/query?page_token=2"] = answer
-    seen = world.poll()
+        polling.api.wrote(f"topic-{at}", "app")
+    polling.standin.failing["/v2/metrics/cloud/query?page_token=2"] = answer
+    seen = polling.poll()
     assert [unseen.what for unseen in seen.unseen] == [f"{SERVER}/received_bytes", f"{SERVER}/received_records"]
     assert not seen.events
-    world.standin.failing.clear()
-    assert len(facets(world.poll(0.1))) == 3
+    polling.standin.failing.clear()
+    assert len(facets(polling.poll(0.1))) == 3
 
 
-def test_pages_without_an_end_are_refused(world: World):
-    world.api.wrote("orders", "app")
-    world.standin.failing["/v2/metrics/cloud/query"] = Reply(200, {"data": [], "meta": {"pagination": {"next_page_token": "same"}}})
+def test_pages_without_an_end_are_refused(polling: Polling):
+    polling.api.wrote("orders", "app")
+    polling.standin.failing["/v2/metrics/cloud/query"] = Reply(200, {"data": [], "meta": {"pagination": {"next_page_token": "same"}}})
     with pytest.raises(SourceError, match="pages without end"):
-        world.poll()
+        polling.poll()
 
 
-def test_without_a_key_nothing_is_asked(world: World):
-    lacking = World(world.standin.url, world.api, world.standin, cloud=None)
+def test_without_a_key_nothing_is_asked(polling: Polling):
+    lacking = Polling(polling.standin.url, polling.api, polling.standin, cloud=None)
     assert "API key" in lacking.plane.unavailable_reason()
-    assert not world.plane.unavailable_reason()
-    assert not world.plane.translate(world.plane.empty_answer(), None, NO_METADATA, NOW).events
+    assert not polling.plane.unavailable_reason()
+    assert not polling.plane.translate(polling.plane.empty_answer(), None, NO_METADATA, NOW).events
 
 
-def test_a_producer_is_upstream_of_its_topic(world: World, graph: Server):
-    world.api.wrote("orders", "app")
-    world.api.lags("orders", "billing", 3)
-    graph.send(*map(encode, (*world.poll().events, *world.poll(0.1).events)))
+def test_a_producer_is_upstream_of_its_topic(polling: Polling, graph: Server):
+    polling.api.wrote("orders", "app")
+    polling.api.lags("orders", "billing", 3)
+    graph.send(*map(encode, (*polling.poll().events, *polling.poll(0.1).events)))
     for direction, job in (("upstream", "producer/app"), ("downstream", "consumer-group/billing")):
         answer = graph.ask("/graph/neighbourhood", kind="dataset", namespace=SPACE, name="orders", direction=direction, depth=3)
         assert {node["name"] for node in answer["nodes"]} == {"orders", job}

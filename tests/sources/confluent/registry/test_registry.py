@@ -24,22 +24,22 @@ SECRET = Credential(key="SR", secret="${env:SR_SECRET}")
 
 def record(*names: str, name: str = "Order", **more: Any) -> str:
     return json.dumps(
-        {"type": "record", "name": name, "namespace": "acme", **more, "fields": [{"name": one, "type": "long"} for one in names]}
+        {"type": "record", "name": name, "namespace": "acme", **more, "fields": [{"name": field, "type": "long"} for field in names]}
     )
 
 
 class Polling:
     """A registry that is polled again and again."""
 
-    def __init__(self, server: Standin, registry: Confluent, **told: Any) -> None:
+    def __init__(self, server: Standin, registry: Confluent, **settings_: Any) -> None:
         self.server, self.registry, self.now_us, self.last = server, registry, NOW, None
         self.topics: dict[str, tuple[str, ...] | None] = dict(TOPICS)
-        self.known: dict[str, Any] = {}
+        self.metadata: dict[str, Any] = {}
         clusters = tuple(KafkaCluster(id_, "env-1", id_) for id_ in TOPICS)
         self.organization = Organization(
             "org-1", (Environment("env-1", "prod"),), clusters, (SchemaRegistry("lsrc-1", "env-1", server.url),)
         )
-        settings = ConfluentSettings(registry={"env-1": SECRET}, timeout_s=0.5, **told)
+        settings = ConfluentSettings(registry={"env-1": SECRET}, timeout_s=0.5, **settings_)
         (self.plane,) = planes(PlaneContext(self.organization, self.organization, Clients(settings), settings))
 
     last: Observation | None
@@ -51,13 +51,13 @@ class Polling:
         )
         before = json.loads(json.dumps(self.last.snapshot)) if self.last else None
         fetched = self.plane.fetch(before, self.now_us)
-        self.last = self.plane.translate(fetched, before, SharedMetadata(clusters, **self.known), self.now_us)
+        self.last = self.plane.translate(fetched, before, SharedMetadata(clusters, **self.metadata), self.now_us)
         self.now_us += MINUTE
         return self.last
 
-    def told(self) -> dict[str, dict[str, Any]]:
+    def facets(self) -> dict[str, dict[str, Any]]:
         """What the last event of each topic says."""
-        return {f"{one['dataset']['namespace']} {one['dataset']['name']}": one["dataset"]["facets"] for one in self.poll().events}
+        return {f"{event['dataset']['namespace']} {event['dataset']['name']}": event["dataset"]["facets"] for event in self.poll().events}
 
 
 @pytest.fixture
@@ -77,21 +77,21 @@ def test_a_subject_is_of_every_cluster_that_has_the_topic(polling: Polling) -> N
     polling.registry.register("orders-key", '"string"')
     polling.registry.register("audit-acme.Entry", record("at", name="Entry"))
     polling.registry.register("ghost-value", record("x"))
-    told = polling.told()
-    assert {name: fields(facets) for name, facets in told.items()} == {
+    emitted = polling.facets()
+    assert {name: fields(facets) for name, facets in emitted.items()} == {
         f"{ONE} orders": ["id", "_key"],
         f"{TWO} orders": ["id", "_key"],
         f"{TWO} audit": ["at"],
     }
-    assert told[f"{ONE} orders"]["schema_registry"]["registry"] == "env-1/lsrc-1"
+    assert emitted[f"{ONE} orders"]["schema_registry"]["registry"] == "env-1/lsrc-1"
     assert polling.last is not None
     assert [unseen.what for unseen in polling.last.unseen] == ["subjects without a topic"]
-    known = polling.plane.shared_metadata(json.loads(json.dumps(polling.last.snapshot)))
-    assert [field.name for field in known.fields((TWO, "orders"), VALUE)] == ["id"]
-    assert known.schemas[(ONE, "orders"), KEY].rank == 0
-    assert polling.told() == {}
+    shared = polling.plane.shared_metadata(json.loads(json.dumps(polling.last.snapshot)))
+    assert [field.name for field in shared.fields((TWO, "orders"), VALUE)] == ["id"]
+    assert shared.schemas[(ONE, "orders"), KEY].rank == 0
+    assert polling.facets() == {}
     polling.registry.register("orders-value", record("id", "amount"))
-    assert {name: fields(facets) for name, facets in polling.told().items()} == {
+    assert {name: fields(facets) for name, facets in polling.facets().items()} == {
         f"{ONE} orders": ["id", "amount", "_key"],
         f"{TWO} orders": ["id", "amount", "_key"],
     }
@@ -101,9 +101,9 @@ def test_a_few_calls_tell_all_of_it(polling: Polling) -> None:
     for number in range(40):
         polling.registry.register(f"t{number}-value", record("id"))
     polling.topics = {"lkc-1": tuple(f"t{number}" for number in range(40)), "lkc-2": ()}
-    assert len(polling.told()) == 40
+    assert len(polling.facets()) == 40
     assert len(polling.server.asked) <= 5
-    assert polling.told() == {}
+    assert polling.facets() == {}
 
 
 def test_a_cluster_whose_topics_are_not_known_gets_none(polling: Polling) -> None:
@@ -111,46 +111,46 @@ def test_a_cluster_whose_topics_are_not_known_gets_none(polling: Polling) -> Non
     polling.poll()
     polling.topics["lkc-2"] = None
     polling.registry.register("orders-value", record("id", "amount"))
-    assert list(polling.told()) == [f"{ONE} orders"]
+    assert list(polling.facets()) == [f"{ONE} orders"]
     assert polling.last is not None
     assert [unseen.what for unseen in polling.last.unseen] == ["topics of lkc-2"]
     polling.topics["lkc-2"] = ("orders",)
-    assert list(polling.told()) == [f"{TWO} orders"]
+    assert list(polling.facets()) == [f"{TWO} orders"]
 
 
 def test_what_the_catalog_says_of_topics_and_columns(polling: Polling) -> None:
-    made = polling.registry.register("orders-value", record("id", "card", doc="Told by the schema"))
-    assert polling.told()[f"{ONE} orders"]["documentation"]["description"] == "Told by the schema"
-    polling.known = {
-        "tags": {(ONE, "orders"): frozenset(("gold",)), (LSRC, f".:{made.id}:acme.Order.card"): frozenset(("PCI",))},
+    schema_id = polling.registry.register("orders-value", record("id", "card", doc="Told by the schema"))
+    assert polling.facets()[f"{ONE} orders"]["documentation"]["description"] == "Told by the schema"
+    polling.metadata = {
+        "tags": {(ONE, "orders"): frozenset(("gold",)), (LSRC, f".:{schema_id.id}:acme.Order.card"): frozenset(("PCI",))},
         "described": frozenset(((ONE, "orders"),)),
     }
-    told = polling.told()
-    tags = {name: [(tag.get("field", ""), tag["key"]) for tag in facets["tags"]["tags"]] for name, facets in told.items()}
+    emitted = polling.facets()
+    tags = {name: [(tag.get("field", ""), tag["key"]) for tag in facets["tags"]["tags"]] for name, facets in emitted.items()}
     assert tags == {f"{ONE} orders": [("", "gold"), ("card", "PCI")], f"{TWO} orders": [("card", "PCI")]}
-    assert "documentation" not in told[f"{ONE} orders"]
-    assert polling.told() == {}
+    assert "documentation" not in emitted[f"{ONE} orders"]
+    assert polling.facets() == {}
     polling.registry.delete("orders-value")
-    told = polling.told()
-    assert [tag["key"] for tag in told[f"{ONE} orders"]["tags"]["tags"]] == ["gold"]
-    assert told[f"{TWO} orders"]["tags"]["_deleted"]
-    assert told[f"{ONE} orders"]["schema"]["_deleted"]
+    emitted = polling.facets()
+    assert [tag["key"] for tag in emitted[f"{ONE} orders"]["tags"]["tags"]] == ["gold"]
+    assert emitted[f"{TWO} orders"]["tags"]["_deleted"]
+    assert emitted[f"{ONE} orders"]["schema"]["_deleted"]
 
 
 def test_a_subject_that_is_named_as_its_record_is_of_the_topic_that_is_set(polling: Polling) -> None:
     polling.registry.register("acme.Alert", record("level", name="Alert"))
-    assert f"{TWO} audit" not in polling.told()
-    told = Polling(polling.server, polling.registry, strategies={"acme.*": "audit"}).told()
-    assert [field["name"] for field in told[f"{TWO} audit"]["schema"]["fields"]] == ["level"]
-    assert f"{ONE} audit" not in told
+    assert f"{TWO} audit" not in polling.facets()
+    facets = Polling(polling.server, polling.registry, strategies={"acme.*": "audit"}).facets()
+    assert [field["name"] for field in facets[f"{TWO} audit"]["schema"]["fields"]] == ["level"]
+    assert f"{ONE} audit" not in facets
 
 
 def test_of_two_contexts_the_default_one_describes_the_topic(polling: Polling) -> None:
     polling.registry.register(":.partners:orders-value", record("partner", name="PartnerOrder"))
     polling.registry.register("orders-value", record("id"))
-    assert {name: fields(facets) for name, facets in polling.told().items()} == {f"{ONE} orders": ["id"], f"{TWO} orders": ["id"]}
+    assert {name: fields(facets) for name, facets in polling.facets().items()} == {f"{ONE} orders": ["id"], f"{TWO} orders": ["id"]}
     polling.registry.delete("orders-value")
-    assert {fields(facets)[0] for facets in polling.told().values()} == {"partner"}
+    assert {fields(facets)[0] for facets in polling.facets().values()} == {"partner"}
 
 
 @pytest.mark.parametrize("answer", [Reply(500, {}), Reply(403, {}), Reply(200, b"[{"), Reply(200, {"a": 1})])
@@ -167,9 +167,9 @@ def test_addresses_that_are_set() -> None:
     organization = Organization(
         "o", (Environment("env-1", "p"), Environment("env-2", "l")), (), (SchemaRegistry("lsrc-1", "env-1", "http://listed"),)
     )
-    made = list(planes(PlaneContext(organization, organization, Clients(settings), settings)))
-    assert [plane.key for plane in made] == ["registry env-1/lsrc-1", "registry env-2/registry"]
-    assert [plane.registry.url for plane in made] == ["http://a:1", "http://b:2"]  # type: ignore[attr-defined]  # of these planes
+    found = list(planes(PlaneContext(organization, organization, Clients(settings), settings)))
+    assert [plane.key for plane in found] == ["registry env-1/lsrc-1", "registry env-2/registry"]
+    assert [plane.registry.url for plane in found] == ["http://a:1", "http://b:2"]  # type: ignore[attr-defined]  # of these planes
     without = ConfluentSettings()
     (plane,) = planes(PlaneContext(organization, organization, Clients(without), without))
     assert plane.unavailable_reason() == "no API key is set for lsrc-1"

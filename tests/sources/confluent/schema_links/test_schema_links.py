@@ -31,19 +31,22 @@ class Polling:
 
     def __init__(self, cloud: Cloud) -> None:
         self.cloud, self.now_us = cloud, NOW
-        told = cloud.organization
+        resources = cloud.organization
         organization = Organization(
             "org",
-            tuple(Environment(one["id"], one["display_name"]) for one in told["environments"]),
+            tuple(Environment(environment["id"], environment["display_name"]) for environment in resources["environments"]),
             (),
-            tuple(SchemaRegistry(one["id"], one["environment"], f"{cloud.url}/registry/{one['id']}") for one in told["schema_registries"]),
+            tuple(
+                SchemaRegistry(registry["id"], registry["environment"], f"{cloud.url}/registry/{registry['id']}")
+                for registry in resources["schema_registries"]
+            ),
         )
         settings = ConfluentSettings.model_validate({**cloud.settings(), "timeout_s": 1})
         self.planes: list[AnyPlane] = list(planes(PlaneContext(organization, organization, Clients(settings), settings)))
         self.last: Observation | None = None
 
     def poll(self) -> Observation:
-        (plane,) = (one for one in self.planes if one.scope.startswith(PROD))
+        (plane,) = (plane for plane in self.planes if plane.scope.startswith(PROD))
         before = json.loads(json.dumps(self.last.snapshot)) if self.last else None
         self.last = plane.translate(plane.fetch(before, self.now_us), before, NO_METADATA, self.now_us)
         self.now_us += POLL_US
@@ -54,7 +57,7 @@ class Polling:
         return [f"{event['eventType']} {event['job']['name'].removeprefix('schema-link/')}" for event in self.poll().events]
 
     def exporter(self, name: str) -> Json:
-        found: Json = next(one for one in self.cloud.organization["exporters"] if one["name"] == name)
+        found: Json = next(exporter for exporter in self.cloud.organization["exporters"] if exporter["name"] == name)
         return found
 
 
@@ -78,12 +81,12 @@ def test_what_exporters_copy(polling: Polling) -> None:
 
 
 def test_the_life_of_an_exporter(polling: Polling) -> None:
-    one = polling.exporter("to-analytics")
-    polling.cloud.organization["exporters"] = [one]
+    exporter = polling.exporter("to-analytics")
+    polling.cloud.organization["exporters"] = [exporter]
     assert polling.states() == ["START to-analytics", "RUNNING to-analytics"]
     lives = []
     for state in ("STARTING", "PAUSED", "PAUSED", "RUNNING", "ERROR", "ERROR"):
-        one["state"] = state
+        exporter["state"] = state
         lives.append(polling.states())
     assert lives == [
         ["RUNNING to-analytics"],
@@ -93,9 +96,9 @@ def test_the_life_of_an_exporter(polling: Polling) -> None:
         ["FAIL to-analytics"],
         [],
     ]
-    one["state"] = "RUNNING"
+    exporter["state"] = "RUNNING"
     assert polling.states() == ["START to-analytics", "RUNNING to-analytics"]
-    one["subjects"] = ["orders-value"]
+    exporter["subjects"] = ["orders-value"]
     assert polling.states() == ["COMPLETE to-analytics", "START to-analytics", "RUNNING to-analytics"]
     polling.cloud.organization["exporters"] = []
     assert polling.states() == ["ABORT to-analytics"]

@@ -34,7 +34,7 @@ def tabled(name: str, formats: str = "ICEBERG DELTA", states: str = "glue unity"
         "status": {
             "phase": phase,
             "error_message": more.pop("error", "none"),
-            "catalog_sync_statuses": [{"catalog_integration_id": f"tci-{one}", "sync_status": "SYNCED"} for one in states.split()],
+            "catalog_sync_statuses": [{"catalog_integration_id": f"tci-{catalog}", "sync_status": "SYNCED"} for catalog in states.split()],
             **more,
         },
     }
@@ -76,11 +76,11 @@ def tableflow() -> Tableflow:
 @pytest.fixture
 def plane(tableflow: Tableflow, monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
     monkeypatch.setenv("SECRET", SECRET)
-    with polling(tableflow, planes, topic_metadata("shop.orders")) as made:
-        yield made
+    with polling(tableflow, planes, topic_metadata("shop.orders")) as poller:
+        yield poller
 
 
-def said(seen: Observation) -> list[str]:
+def event_lines(seen: Observation) -> list[str]:
     """Each event: its type, job, and the error's message."""
     lines = []
     for event in seen.events:
@@ -96,14 +96,14 @@ def flows(*pairs: tuple[tuple[str, str], tuple[str, str]]) -> list[str]:
 def test_a_topic_becomes_a_table_and_the_table_goes_to_each_catalog_of_its_format(plane: Polling) -> None:
     seen = plane.poll()
     topic, table = (SPACE, "shop.orders"), (SPACE, JOB)
-    told = edges(seen)
-    assert [edge for edge in told if len(edge.split()) == 5] == flows((topic, table), (table, GLUE), (table, UNITY))
-    assert [edge for edge in told if edge.endswith(f"{JOB} shop")] == [f"{SPACE} shop.orders _key.shop > {SPACE} {JOB} shop"]
-    assert f"{SPACE} {JOB} total > {' '.join(UNITY)} total" in told
-    assert len(told) == 3 + 3 * 3
+    found = edges(seen)
+    assert [edge for edge in found if len(edge.split()) == 5] == flows((topic, table), (table, GLUE), (table, UNITY))
+    assert [edge for edge in found if edge.endswith(f"{JOB} shop")] == [f"{SPACE} shop.orders _key.shop > {SPACE} {JOB} shop"]
+    assert f"{SPACE} {JOB} total > {' '.join(UNITY)} total" in found
+    assert len(found) == 3 + 3 * 3
     start = bare(seen.events[0])
-    assert (said(seen), start["inputs"]) == ([f"START {JOB}"], [{"namespace": SPACE, "name": "shop.orders"}])
-    facets = {(one["namespace"], one["name"]): one["facets"] for one in start["outputs"]}
+    assert (event_lines(seen), start["inputs"]) == ([f"START {JOB}"], [{"namespace": SPACE, "name": "shop.orders"}])
+    facets = {(dataset["namespace"], dataset["name"]): dataset["facets"] for dataset in start["outputs"]}
     assert [field["name"] for field in facets[UNITY]["schema"]["fields"]] == ["id", "total", "shop"]
     assert facets[GLUE]["dataSource"] == {"name": "AWS Glue", "uri": GLUE[0]}
     assert facets[table]["confluent_tableflow"] == {
@@ -124,7 +124,7 @@ def test_the_topics_name_is_not_what_people_call_it(plane: Polling, tableflow: T
     assert {event["job"]["name"] for event in plane.poll().events} == {JOB}
     del tableflow.lists[TOPICS][0]["spec"]["topic_name"]
     tableflow.lists[TOPICS][0]["spec"]["display_name"] = "shop.orders"
-    assert said(plane.poll()) == [f"RUNNING {JOB}"]
+    assert event_lines(plane.poll()) == [f"RUNNING {JOB}"]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_a_catalog_gets_the_table_if_the_service_says_so_and_the_format_fits(
 ) -> None:
     tableflow.lists[CATALOGS].append(catalog("nameless", kind="Unity", catalog_name="main"))
     tableflow.lists[TOPICS] = [tabled("shop.orders", formats, states)]
-    outputs = {(one["namespace"], one["name"]) for one in plane.poll().events[0]["outputs"]}
+    outputs = {(dataset["namespace"], dataset["name"]) for dataset in plane.poll().events[0]["outputs"]}
     assert outputs - {(SPACE, JOB)} == set(gets)
 
 
@@ -158,7 +158,7 @@ def test_names_that_users_set_and_accounts_that_nobody_tells(plane: Polling, tab
         catalog("glue", kind="AWS_GLUE", provider_integration_id="cspi-2", custom_database="Web_Lake"),
         catalog("unity", kind="UNITY", workspace_endpoint="https://adb.net/", catalog_name="main", custom_schema="web"),
     ]
-    names = [(one["namespace"], one["name"]) for one in plane.poll().events[0]["outputs"]]
+    names = [(dataset["namespace"], dataset["name"]) for dataset in plane.poll().events[0]["outputs"]]
     assert names[1:] == [("aws://eu-west-1/web_lake", "shop.orders"), ("unitycatalog://adb.net", "main.web.shop_orders")]
     plane.server.asked.clear()
     for _ in range(13):
@@ -205,10 +205,10 @@ LIVES: list[list[tuple[dict[str, Any] | None, list[str]]]] = [
 @pytest.mark.parametrize("life", LIVES, ids=range(len(LIVES)))
 def test_each_state_has_its_event(plane: Polling, tableflow: Tableflow, life: list[tuple[dict[str, Any] | None, list[str]]]) -> None:
     runs: list[str] = []
-    for number, (told, gives) in enumerate(life):
-        tableflow.lists[TOPICS] = [] if told is None else [tabled("shop.orders", **told)]
+    for number, (state, gives) in enumerate(life):
+        tableflow.lists[TOPICS] = [] if state is None else [tabled("shop.orders", **state)]
         seen = plane.poll()
-        assert [line.replace(f" {JOB}", "") for line in said(seen)] == gives, f"poll {number + 1}"
+        assert [line.replace(f" {JOB}", "") for line in event_lines(seen)] == gives, f"poll {number + 1}"
         runs += [event["run"]["runId"] for event in seen.events if event.get("eventType") == "START"]
     assert len(set(runs)) == len(runs)
 
@@ -222,7 +222,7 @@ def test_columns_are_the_registrys(plane: Polling) -> None:
 def test_a_new_field_is_emitted_in_the_same_run(plane: Polling) -> None:
     plane.poll()
     plane.shared = topic_metadata("else")
-    assert said(plane.poll()) == [f"RUNNING {JOB}"]
+    assert event_lines(plane.poll()) == [f"RUNNING {JOB}"]
     plane.shared = topic_metadata("shop.orders")
     (event,) = plane.poll().events
     assert (event["eventType"], "lineage" in event["job"]["facets"]) == ("RUNNING", True)
@@ -249,7 +249,7 @@ def test_a_list_that_fails_is_an_error_and_ends_nothing(
     with pytest.raises(error):
         plane.poll()
     plane.server.failing = {}
-    assert said(plane.poll()) == ["RUNNING tableflow/other", f"RUNNING {JOB}"]
+    assert event_lines(plane.poll()) == ["RUNNING tableflow/other", f"RUNNING {JOB}"]
 
 
 @pytest.mark.parametrize(("path", "what"), [(CATALOGS, "catalog integrations"), (ACCOUNTS, "accounts of catalogs")])
@@ -259,7 +259,7 @@ def test_without_catalogs_or_accounts_what_was_known_of_them_stands(plane: Polli
     if path == ACCOUNTS:
         tableflow.lists[CATALOGS].append(catalog("second", kind="AwsGlue", provider_integration_id="cspi-7"))
     seen = plane.poll()
-    assert (said(seen), [one.what for one in seen.unseen]) == ([f"RUNNING {JOB}"], [what])
+    assert (event_lines(seen), [part.what for part in seen.unseen]) == ([f"RUNNING {JOB}"], [what])
 
 
 def test_catalogs_that_could_not_be_listed_at_first_are_added_later_in_the_same_run(plane: Polling) -> None:
@@ -267,10 +267,10 @@ def test_catalogs_that_could_not_be_listed_at_first_are_added_later_in_the_same_
     outputs = [len(plane.poll().events[0]["outputs"])]
     del plane.server.failing[CATALOGS]
     seen = plane.poll()
-    assert [one.what for one in seen.unseen] == ["accounts of catalogs"]
+    assert [part.what for part in seen.unseen] == ["accounts of catalogs"]
     plane.server.failing = {}
     for later in (seen, plane.poll()):
-        assert said(later) == [f"RUNNING {JOB}"]
+        assert event_lines(later) == [f"RUNNING {JOB}"]
         outputs.append(len(later.events[0]["outputs"]))
     assert outputs == [1, 3, 3]
     assert plane.poll().events[0]["outputs"] == []
@@ -278,7 +278,7 @@ def test_catalogs_that_could_not_be_listed_at_first_are_added_later_in_the_same_
 
 def test_without_a_key_it_is_unavailable_and_what_is_gone_with_its_cluster_ends(plane: Polling) -> None:
     plane.poll()
-    assert said(plane.end_scope()) == [f"ABORT {JOB}"]
+    assert event_lines(plane.end_scope()) == [f"ABORT {JOB}"]
     plane.settings = plane.settings.model_copy(update={"tableflow": {}})
     assert plane.plane.unavailable_reason() == f"no API key is set for {ENV} (tableflow)"
 

@@ -12,7 +12,7 @@ from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.confluent.topics.plane import planes
 
-AROUND = SharedMetadata(names={"sa-1": "order service"}, tags={(SPACE, "orders"): frozenset(("production", "pii"))})
+SHARED = SharedMetadata(names={"sa-1": "order service"}, tags={(SPACE, "orders"): frozenset(("production", "pii"))})
 WHOLE = "confluent_kafka dataSource datasetType kafka_topic"
 
 
@@ -43,7 +43,7 @@ class Api:
                 assert request.query == {"resource_type": "TOPIC"}
                 names = ("resource_name", "pattern_type", "principal", "operation", "permission")
                 return Reply(
-                    200, {"data": [{"resource_type": "TOPIC", "host": "*", **dict(zip(names, one, strict=True))} for one in self.rules]}
+                    200, {"data": [{"resource_type": "TOPIC", "host": "*", **dict(zip(names, rule, strict=True))} for rule in self.rules]}
                 )
         return Reply(404, {"message": "no such call"})
 
@@ -76,8 +76,8 @@ def api() -> Api:
 @pytest.fixture
 def cluster(api: Api, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("SECRET", "hunter2-in-clear")
-    with polling(api, planes, AROUND, kafka={LKC: {"key": "KEY", "secret": "${env:SECRET}"}}) as made:
-        yield made
+    with polling(api, planes, SHARED, kafka={LKC: {"key": "KEY", "secret": "${env:SECRET}"}}) as poller:
+        yield poller
 
 
 def test_topics_of_users_are_reported_with_all_facets(cluster: Polling):
@@ -111,7 +111,7 @@ def test_topics_of_users_are_reported_with_all_facets(cluster: Polling):
         "mayWrite": ["User:sa-2"],
         "names": {"User:sa-1": "order service"},
     }
-    assert cluster.known.clusters == (
+    assert cluster.shared_metadata.clusters == (
         ClusterMetadata(LKC, SPACE, frozenset(("pkc-1.example.org:9092",)), frozenset(("orders", "confluent-moves", "_drafts"))),
     )
     assert cluster.server.asked == [
