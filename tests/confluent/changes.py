@@ -1,4 +1,4 @@
-"""Changes that happen to an organization while it is observed. Each modifies the organization in place."""
+"""Changes to an organization while it is observed. Each modifies the organization in place."""
 
 from tests.confluent.organization.values import Json, fields, token
 

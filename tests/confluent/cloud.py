@@ -22,7 +22,7 @@ from tests.confluent.organization.values import Json
 
 
 class Plane(NamedTuple):
-    """One API. `skip`: parts of the path that precede the API's own path, beside the first; `scope`: scope of the keys that it accepts."""
+    """One API. `skip`: how many parts after the first precede the API's own path; `scope`: scope of the keys that it accepts."""
 
     name: str
     answer: Callable[["Cloud", Request], Answer]
@@ -107,7 +107,7 @@ class Cloud:
             failure.healed.set()
 
     def later(self, seconds: float, change: Callable[[Json], None]) -> None:
-        """Change the organization at the first call after so many seconds."""
+        """Change the organization at the first call after this many seconds."""
         self._later.append((self.clock() + seconds, change))
 
     def _now(self) -> float:
@@ -167,7 +167,7 @@ class Cloud:
     def _judged(
         self, plane: Plane, name: str, parts: tuple[str, ...], request: Request, credential: Json | None, key: str, client: str
     ) -> Answer:
-        """The answer after rate limits, the key's rights, and failures that a test asked for."""
+        """The answer after rate limits, the key's rights, and failures that a test has set."""
         counted_by = {"metrics": f"metrics {client}", "registry": f"registry {parts[1:2]}", "catalog": f"registry {parts[1:2]}"}.get(
             name, f"key {key}"
         )

@@ -70,7 +70,7 @@ def connectors(organization: Json, resources: Resources) -> Iterator[Edge]:
 
 
 def _sql(system: str, lineage: Json, resources: Resources, job: Name) -> Iterator[Edge]:
-    """What a statement moves. With several sinks, a source flows to those that have columns of it."""
+    """The edges of a statement. With several sinks, a source flows to those that have columns of it."""
     reads, writes = lineage["reads"], lineage["writes"]
     if len(writes) > 1:
         pairs = {(tuple(of[:2]), tuple(to[:2])) for of, to in lineage["columns"]}
@@ -101,7 +101,7 @@ def flink(organization: Json, resources: Resources) -> Iterator[Edge]:
 
 
 def groups(organization: Json, resources: Resources) -> Iterator[Edge]:
-    """Groups that are no connector's and no query's; what a group of Kafka Streams makes on its way."""
+    """Groups other than those of connectors and queries, with the internal topics of Kafka Streams groups."""
     for group in organization["consumer_groups"]:
         if group["lineage"]["owner"]:
             continue
@@ -132,7 +132,7 @@ def exporters(organization: Json, resources: Resources) -> Iterator[Edge]:
 
 
 def tableflow(organization: Json, resources: Resources) -> Iterator[Edge]:
-    """Topics to their tables, and these to each catalog that has them, with the value's columns and those of the key beside them."""
+    """Topics to their tables, and these to each catalog that has them, with the columns of the value and the key."""
     topics = {(topic["cluster"], topic["topic_name"]): topic for topic in organization["topics"]}
     for tableflow_topic in organization["tableflow_topics"]:
         columns_of = topics[tableflow_topic["cluster"], tableflow_topic["display_name"]]
@@ -150,7 +150,7 @@ def tableflow(organization: Json, resources: Resources) -> Iterator[Edge]:
 
 
 def _paths(columns: list[Json], lead: str = "") -> Iterator[str]:
-    """The dotted paths of columns that have none within."""
+    """The dotted paths of columns without inner columns."""
     for column in columns:
         path = f"{lead}{column['name']}"
         yield from _paths(column["fields"], path + ".") if "fields" in column else [path]
@@ -173,7 +173,7 @@ def _host(url: str) -> str:
 
 
 def producers(organization: Json, resources: Resources) -> Iterator[Edge]:
-    """Applications that write, as the metrics tell them: those of connectors and of ksqlDB are not applications."""
+    """Applications that write, as the metrics count them; clients of connectors and of ksqlDB are not applications."""
     for producer in organization["producers"]:
         for topic in producer["topics"]:
             job = resources.topic(producer["cluster"], f"producer/{producer['client_id']}")

@@ -1,4 +1,4 @@
-"""LineageBridge beside the stand-in of Confluent Cloud: real API and observe processes; events are folded in the test's process."""
+"""LineageBridge with the stand-in of Confluent Cloud: real API and observe processes; events are folded in the test's process."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ TASKS = "/api/v1/tasks"
 
 @dataclass
 class Installation:
-    """An API process and an observe process on one data folder, beside a stand-in. Events are folded in this process."""
+    """An API process and an observe process on one data folder, with a stand-in. Events are folded in this process."""
 
     cloud: Cloud
     folder: Path

@@ -37,7 +37,7 @@ class Minimum(NamedTuple):
 
 
 def minimum_calls(organization: Json, scale: float = 1.0) -> dict[str, Minimum]:
-    """The minimum of each bucket: `cloud`, `metrics`, and `kafka`, `registry`, `flink`, `ksqldb`, `tableflow` with an id behind them."""
+    """The minimum of each bucket: `cloud`, `metrics`, and `kafka`, `registry`, `flink`, `ksqldb`, `tableflow`, each with an id."""
     counts = {"cloud": _cloud(organization), "metrics": 5 * len(organization["kafka_clusters"]) + 5 + 2}
     counts |= {f"kafka {cluster['id']}": _kafka(organization, cluster) for cluster in organization["kafka_clusters"]}
     counts |= {f"registry {registry['id']}": _registry(organization, registry) for registry in organization["schema_registries"]}

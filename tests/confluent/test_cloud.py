@@ -32,7 +32,7 @@ QUERY: Json = {
 
 
 class Caller:
-    """Asks with the credentials of the organization; `who` names one: `cloud`, `kafka lkc-..`."""
+    """A client with the credentials of the organization, each by its name: `cloud`, `kafka lkc-..`."""
 
     def __init__(self, cloud: Cloud) -> None:
         self.cloud = cloud
@@ -64,7 +64,7 @@ class Caller:
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Caller]:
-    """One for the tests that change nothing."""
+    """A stand-in shared by the tests that do not change it."""
     with running() as cloud:
         yield Caller(cloud)
 
@@ -120,7 +120,7 @@ def test_every_secret_is_long_unique_and_used():
     assert [secret for secret in given if secret not in text] == []
 
 
-def test_an_unknown_key_and_a_key_for_something_else_are_refused(served: Caller):
+def test_unknown_keys_and_keys_of_another_scope_are_refused(served: Caller):
     assert served.client.get("/org/v2/environments").status_code == 401
     response = served.client.get("/org/v2/environments", auth=("NOBODY", "x"))
     assert response.status_code == 401
@@ -135,7 +135,7 @@ def test_an_unknown_key_and_a_key_for_something_else_are_refused(served: Caller)
     assert served.get("/ksql/lksqlc-k1or/info", "ksqldb lksqlc-k2or").status_code == 403
 
 
-def test_lists_come_in_pages_with_whole_addresses(served: Caller):
+def test_lists_are_paged_with_full_addresses(served: Caller):
     first = served.get("/iam/v2/api-keys").json()
     assert len(first["data"]) == 10
     assert first["metadata"]["next"].startswith(f"{served.cloud.url}/iam/v2/api-keys?page_token=")
@@ -148,7 +148,7 @@ def test_lists_come_in_pages_with_whole_addresses(served: Caller):
     assert served.get("/iam/v2/service-accounts", params={"page_token": token}).status_code == 400
 
 
-def test_an_environment_must_be_named(served: Caller):
+def test_lists_of_an_environment_require_its_id(served: Caller):
     for path in ("/cmk/v2/clusters", "/srcm/v3/clusters", "/fcpm/v2/compute-pools", "/ksqldbcm/v2/clusters", "/pim/v1/integrations"):
         assert served.get(path).status_code == 400
         assert served.get(path, params={"environment": "env-none"}).status_code == 403
@@ -196,7 +196,7 @@ def test_lag_is_reported_on_dedicated_clusters_only(served: Caller):
     assert refused == {("Dedicated", 200), ("Standard", 404), ("Basic", 404), ("Enterprise", 403), ("Freight", 403)}
 
 
-def test_groups_of_each_kind_are_in_their_list(served: Caller):
+def test_groups_are_listed_by_kind(served: Caller):
     found = {kind: served.get(f"{KAFKA}/{kind}-groups", f"kafka {ORDERS}").json()["data"] for kind in ("consumer", "share", "streams")}
     assert {entry["type"] for entry in found["consumer"]} == {"CLASSIC", "CONSUMER"}
     share = found["share"][0]
@@ -225,7 +225,7 @@ def test_secrets_of_connectors_are_masked(served: Caller):
     assert served.get(f"{CONNECTORS}/orders-to-s3/offsets").json()["offsets"]
 
 
-def test_statements_are_seen_by_who_submitted_them_or_administers(served: Caller):
+def test_statements_are_visible_to_their_owner_and_to_administrators(served: Caller):
     path = statements(PROD, "aws.us-east-1")
     every = served.all(path, f"flink {PROD}")
     own = served.all(path, f"flink_developer {PROD}")
@@ -259,7 +259,7 @@ def test_tableflow_needs_both_filters(served: Caller):
     assert set(kinds["Unity"]["client_secret"]) == {"*"}
 
 
-def test_the_registry_tells_contexts_strategies_references_and_exporters(served: Caller):
+def test_the_registry_serves_contexts_strategies_references_and_exporters(served: Caller):
     def get(path: str, **more: Any) -> Any:
         return served.get(f"/registry/lsrc-p7rod1{path}", "registry lsrc-p7rod1", **more).json()
 
@@ -278,7 +278,7 @@ def test_the_registry_tells_contexts_strategies_references_and_exporters(served:
     assert (again.status_code, again.content) == (304, b"")
 
 
-def test_the_catalog_is_there_with_advanced_only(served: Caller):
+def test_only_the_advanced_package_has_a_catalog(served: Caller):
     path = "/catalog/v1/search/basic"
     response = served.get(
         f"/registry/lsrc-p7rod1{path}", "registry lsrc-p7rod1", params={"type": "kafka_topic", "tag": "PII", "attrs": "owner"}
@@ -296,7 +296,7 @@ def test_the_catalog_is_there_with_advanced_only(served: Caller):
     assert entity["businessAttributes"]["DataDomain"]["domain"] == "sales"
 
 
-def test_ksqldb_answers_as_its_servers_do(served: Caller):
+def test_ksqldb_answers_like_its_servers(served: Caller):
     answers = served.client.post(
         "/ksql/lksqlc-k1or/ksql",
         auth=served.auth("ksqldb lksqlc-k1or"),
@@ -327,13 +327,13 @@ def test_ksqldb_answers_as_its_servers_do(served: Caller):
         ({"intervals": ["yesterday"]}, "interval"),
     ],
 )
-def test_metrics_refuse_what_breaks_their_rules(served: Caller, changed: Json, message: str):
+def test_metrics_refuse_invalid_queries(served: Caller, changed: Json, message: str):
     response = served.query(**changed)
     assert response.status_code == 400
     assert message in response.json()["errors"][0]["detail"]
 
 
-def test_metrics_count_by_label_and_page_by_page(served: Caller):
+def test_metrics_are_grouped_by_label_and_paged(served: Caller):
     rows = served.query().json()["data"]
     expected: Counter[str] = Counter()
     for row in served.cloud.organization["metrics"]:
@@ -363,7 +363,7 @@ class Clock:
         return self.now
 
 
-def test_every_answer_tells_of_the_limit_and_too_many_are_sent_away(own: Caller):
+def test_every_answer_has_rate_limit_headers_and_excess_requests_are_refused(own: Caller):
     own.cloud.clock = clock = Clock()
     answer = own.get("/org/v2/environments")
     assert (answer.headers["X-RateLimit-Limit"], answer.headers["X-RateLimit-Remaining"]) == ("10", "9")
@@ -393,7 +393,7 @@ def test_metrics_and_registries_have_limits_of_their_own(own: Caller):
     assert found == {200: 75, 429: 5}
 
 
-def test_each_plane_fails_by_itself_and_each_way_is_there(own: Caller):
+def test_each_plane_can_fail_alone_and_in_every_way(own: Caller):
     path, credential = f"{KAFKA}/topics", f"kafka {ORDERS}"
     seen = {}
     for how in FAILURES:
@@ -421,7 +421,7 @@ def test_each_plane_fails_by_itself_and_each_way_is_there(own: Caller):
     assert own.get(path, credential).status_code == 200
 
 
-def test_a_list_may_break_off_or_go_in_a_circle(own: Caller):
+def test_a_list_can_end_early_or_repeat_pages(own: Caller):
     own.cloud.fail("iam", "half")
     first = own.get("/iam/v2/api-keys").json()
     assert own.get(first["metadata"]["next"]).status_code == 500
@@ -443,7 +443,7 @@ def test_a_list_may_break_off_or_go_in_a_circle(own: Caller):
     assert own.client.post("/v2/metrics/cloud/query", params={"page_token": token}, auth=own.auth("metrics"), json=QUERY).status_code == 500
 
 
-def test_changes_are_visible_at_once_or_later(own: Caller):
+def test_changes_take_effect_at_once_or_after_a_delay(own: Caller):
     organization = own.cloud.organization
     changes.add_topic(organization, ORDERS, "brand-new")
     changes.delete_topic(organization, ORDERS, "order-events")
@@ -473,7 +473,7 @@ def test_calls_are_counted_by_plane_and_key(own: Caller):
     assert own.cloud.counts == {("org", cloud): 1, ("org", kafka): 1, ("kafka", kafka): 1}
 
 
-def test_a_real_broker_may_play_a_cluster():
+def test_a_real_broker_can_serve_as_a_cluster():
     with running(brokers={ORDERS: "127.0.0.1:19092"}) as cloud:
         asker = Caller(cloud)
         bootstraps = {
@@ -483,7 +483,7 @@ def test_a_real_broker_may_play_a_cluster():
     assert bootstraps[WEB].endswith("confluent.example:9092")
 
 
-def test_a_real_registry_may_tell_schemas(registry: Registry):
+def test_a_real_registry_can_serve_the_schemas(registry: Registry):
     organization = build()
     register(organization, "lsrc-s5tag2", registry.url)
     with running(organization, registries={"lsrc-s5tag2": registry.url}) as cloud:
@@ -500,7 +500,7 @@ def test_a_real_registry_may_tell_schemas(registry: Registry):
         assert get("/contexts") == [":.:"]
 
 
-def test_two_clusters_share_a_bootstrap_and_names_of_topics():
+def test_two_clusters_share_a_bootstrap_server_and_topic_names():
     organization = build()
     bootstraps = {cluster["id"]: cluster["kafka_bootstrap_endpoint"] for cluster in organization["kafka_clusters"]}
     assert bootstraps[DEV] == bootstraps[TEST]

@@ -35,7 +35,7 @@ def answer(cloud: "Cloud", request: Request) -> Answer:  # noqa: PLR0911 - a ret
 
 
 def _listed(cloud: "Cloud", connectors: dict[str, Json], parts: list[str]) -> Answer:
-    """Names, or by name the parts that are asked for."""
+    """The names of connectors, or with `expand`, name to the requested parts."""
     if not parts:
         return Answer(200, sorted(connectors))
     if set(parts) - set(PARTS):
@@ -65,7 +65,7 @@ def _connector(cloud: "Cloud", connector: Json, rest: list[str]) -> Answer:
 
 
 def config(cloud: "Cloud", connector: Json) -> Json:
-    """The settings; a secret is masked unless nobody told that it is one."""
+    """The settings. Secrets are masked, except those that are not declared as secret."""
     hidden, shown = cloud.secrets, connector.get("shown", [])
     return {key: MASK if value in hidden and key not in shown else value for key, value in connector["config"].items()}
 

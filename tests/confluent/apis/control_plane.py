@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def answer(cloud: "Cloud", request: Request) -> Answer:
-    """Lists and single objects; lists of what lies in an environment need its id."""
+    """Lists and single objects. Lists of resources in an environment require its id."""
     api, version, *rest = request.parts
     found = LISTS.get(f"{api}/{version}/{rest[0]}" if rest else "")
     if not found:

@@ -246,7 +246,7 @@ class Rest:
         return self._list("KafkaStreamsGroupMember", path, entries)
 
     def _lag(self, group: Json, which: str) -> Answer:
-        """The lag of a group: refused on Enterprise and Freight, not there on Basic and Standard."""
+        """The lag of a group: refused on Enterprise and Freight, missing on Basic and Standard."""
         if not self.cluster["lag_offered"]:
             if self.cluster["kind"] in ("Enterprise", "Freight"):
                 return error(403, "Consumer lag is only available for dedicated clusters.", "kafka", 40301)

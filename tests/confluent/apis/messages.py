@@ -55,7 +55,7 @@ def error(status: int, detail: str, plane: str = "", code: int = 0) -> Answer:
 
 
 def paged(base: str, request: Request, kind: str, items: list[Json]) -> Answer:
-    """A page of a list: 10 entries unless asked for more, at most 100; `metadata.next` is the full address of the next page.
+    """A page of a list: 10 entries unless `page_size` is set, at most 100; `metadata.next` is the full address of the next page.
 
     `base`: address of the API that the request's path is below; `kind`: version and kind of the entries (`org/v2 Environment`).
     """

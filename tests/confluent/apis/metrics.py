@@ -61,7 +61,7 @@ def answer(cloud: "Cloud", request: Request) -> Answer:
     return error(404, f"no resource at {request.path}")
 
 
-class Refused(Exception):  # noqa: N818 - what it says
+class Refused(Exception):  # noqa: N818 - the name of the answer
     """A query that is not answered."""
 
 

@@ -1,4 +1,4 @@
-"""Rate limits: so many calls in a window of time, counted by API key, registry or client address."""
+"""Rate limits: a number of calls in a window of time, counted by API key, registry or client address."""
 
 import math
 import threading

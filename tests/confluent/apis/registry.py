@@ -1,4 +1,4 @@
-"""A Schema Registry with contexts and exporters, and the Stream Catalog beside it, which only ADVANCED has."""
+"""A Schema Registry with contexts and exporters, and its Stream Catalog, which only the package ADVANCED has."""
 
 import hashlib
 from typing import TYPE_CHECKING
@@ -36,7 +36,7 @@ def answer(cloud: "Cloud", request: Request) -> Answer:
 
 
 def _tagged(request: Request, answer: Answer) -> Answer:
-    """Schemas with their ETag; nothing, if the asker has them."""
+    """The answer with an ETag; 304 if the client has that one."""
     tag = '"' + hashlib.sha256(repr(answer.body).encode()).hexdigest()[:16] + '"'
     if request.headers.get("if-none-match") == tag:
         return Answer(304, b"", headers={"ETag": tag})
@@ -51,7 +51,7 @@ def _version(subject: Json) -> Version:
 
 
 def register(organization: Json, id_: str, url: str) -> None:
-    """Gives the subjects of a registry, outside of contexts, to a real one, and takes on the ids that it gives."""
+    """Register the subjects of a registry, except those in contexts, in a real one, and adopt the ids that it assigns."""
     subjects = [
         subject
         for subject in organization["subjects"]
@@ -65,7 +65,7 @@ def register(organization: Json, id_: str, url: str) -> None:
 
 
 def _real(url: str, request: Request, rest: list[str]) -> Answer | None:
-    """What a real registry says of subjects and schemas; none, if it is not asked that or cannot tell."""
+    """A real registry's answer about subjects and schemas; None for other requests and those that it does not support."""
     if rest[:1] not in (["subjects"], ["schemas"], ["config"]) or rest == ["schemas"] or any(part.startswith(":") for part in rest):
         return None
     if rest == ["subjects"] and request.value("subjectPrefix").startswith(":"):
@@ -171,7 +171,7 @@ class Catalog:
         return error(404, "HTTP 404 Not Found", "catalog", 404)
 
     def _entities(self) -> list[Json]:
-        """Entities with what is said of them, and topics of which nothing is said."""
+        """Entities with their attributes, and the topics without any."""
         listed = [entity for entity in self.catalog["entities"] if entity["registry"] == self.registry["id"]]
         named = {entry["attributes"]["qualifiedName"] for entry in listed}
         clusters = {

@@ -1,4 +1,4 @@
-"""Tableflow v1: topics that are tables, and the catalogs that they are told to. Both lists need the environment and the cluster."""
+"""Tableflow v1: topics with tables, and the catalogs that list them. Both lists require the environment and the cluster."""
 
 from typing import TYPE_CHECKING
 
@@ -38,7 +38,7 @@ def answer(cloud: "Cloud", request: Request) -> Answer:
     return Answer(200, make_entry(cloud, resource)) if resource else error(404, f"{rest[0]} is not there")
 
 
-def _place(cloud: "Cloud", resource: Json) -> Json:
+def _scope(cloud: "Cloud", resource: Json) -> Json:
     environment = reference(cloud, "org/v2/environments", resource["environment"])
     return {
         "environment": environment,
@@ -47,7 +47,7 @@ def _place(cloud: "Cloud", resource: Json) -> Json:
 
 
 def _topic(cloud: "Cloud", topic: Json) -> Json:
-    """A topic; it has no id: its name in its cluster is."""
+    """A topic. It has no id; its name identifies it within its cluster."""
     common = common_members(
         cloud, "tableflow/v1/tableflow-topics", {**topic, "id": topic["display_name"]}, f"tableflow-topic={topic['display_name']}"
     )
@@ -57,7 +57,7 @@ def _topic(cloud: "Cloud", topic: Json) -> Json:
         "api_version": "tableflow/v1",
         "kind": "TableflowTopic",
         "metadata": common["metadata"],
-        "spec": {**{key: topic[key] for key in names}, **_place(cloud, topic)},
+        "spec": {**{key: topic[key] for key in names}, **_scope(cloud, topic)},
         "status": {**status, "error_message": topic.get("error_message", "")},
     }
 
@@ -75,6 +75,6 @@ def _integration(cloud: "Cloud", integration: Json) -> Json:
         "api_version": "tableflow/v1",
         "kind": "CatalogIntegration",
         **common,
-        "spec": {**spec, **_place(cloud, integration)},
+        "spec": {**spec, **_scope(cloud, integration)},
         "status": status,
     }

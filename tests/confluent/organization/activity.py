@@ -41,7 +41,7 @@ class Rows:
 
 
 def metrics(connectors: list[Json], statements: list[Json], ksqldb: list[Json], groups: list[Json], topics: list[Json]) -> list[Json]:
-    """Rows: a metric, its labels, and what it counts each minute (of `consumer_lag_offsets` and `retained_bytes`: what it is)."""
+    """Rows: a metric, its labels, and what it counts each minute (for `consumer_lag_offsets` and `retained_bytes`: the value)."""
     rows = Rows()
     for cluster, client, principal, names in PRODUCERS:
         for topic in names.split():
@@ -49,13 +49,13 @@ def metrics(connectors: list[Json], statements: list[Json], ksqldb: list[Json], 
     for cluster, client, principal, topic in TAILS:
         rows.moved("sent", cluster, topic, client, principal)
     for job in (connector for connector in connectors if connector["state"] == "RUNNING"):
-        _of_connector(rows, job)
+        _add_connector(rows, job)
     for job in (statement for statement in statements if statement["phase"] in ("RUNNING", "DEGRADED") and statement["lineage"]["reads"]):
-        _of_statement(rows, job)
+        _add_statement(rows, job)
     for ksqldb_cluster in ksqldb:
-        _of_ksqldb(rows, ksqldb_cluster)
+        _add_ksqldb(rows, ksqldb_cluster)
     for group in groups:
-        _of_group(rows, group)
+        _add_group(rows, group)
     for topic_ in topics:
         if not topic_["is_internal"]:
             size = 1000 * (1 + number(topic_["topic_name"], 9999))
@@ -63,14 +63,14 @@ def metrics(connectors: list[Json], statements: list[Json], ksqldb: list[Json], 
     return rows.rows
 
 
-def _of_group(rows: Rows, group: Json) -> None:
+def _add_group(rows: Rows, group: Json) -> None:
     for topic, partitions in group["offsets"].items():
         lag = sum(partition["log_end_offset"] - partition["current_offset"] for partition in partitions)
         labels = {"resource__kafka__id": group["cluster"], "metric__topic": topic, "metric__consumer_group_id": group["group_id"]}
         rows.add(f"{SERVER}/consumer_lag_offsets", lag, **labels)
 
 
-def _of_connector(rows: Rows, connector: Json) -> None:
+def _add_connector(rows: Rows, connector: Json) -> None:
     sink = connector["type"] == "sink"
     count = 1 + number(f"metric {connector['id']}", 300)
     for what, each in (("records", count), ("bytes", count * 200)):
@@ -82,7 +82,7 @@ def _of_connector(rows: Rows, connector: Json) -> None:
         rows.moved("sent" if sink else "received", connector["cluster"], flow["topic"], client, "sa-conn42")
 
 
-def _of_statement(rows: Rows, statement: Json) -> None:
+def _add_statement(rows: Rows, statement: Json) -> None:
     labels = {
         "resource__flink_statement__name": statement["name"],
         "resource__flink_statement__uid": statement["uid"],
@@ -95,7 +95,7 @@ def _of_statement(rows: Rows, statement: Json) -> None:
         rows.moved("received", cluster, topic)
 
 
-def _of_ksqldb(rows: Rows, cluster: Json) -> None:
+def _add_ksqldb(rows: Rows, cluster: Json) -> None:
     rows.add("io.confluent.kafka.ksql/streaming_unit_count", cluster["csu"], resource__ksqldb__id=cluster["id"])
     for query in cluster["queries"]:
         if query["state"] == "RUNNING":
@@ -104,7 +104,7 @@ def _of_ksqldb(rows: Rows, cluster: Json) -> None:
 
 
 def audit_events(connectors: list[Json], statements: list[Json]) -> list[Json]:
-    """Events of the audit log, as CloudEvents; the last one is twice there, as deliveries may be."""
+    """Events of the audit log, as CloudEvents; the last one occurs twice, since deliveries may repeat."""
     events: list[Json] = []
 
     def add(kind: str, method: str, subject: str, principal: str, granted: bool = True, client: str = "", **more: object) -> None:

@@ -1,4 +1,4 @@
-"""The organization of the stand-in of Confluent Cloud: its resources, and the lineage that they mean.
+"""The organization of the stand-in of Confluent Cloud: its resources and their lineage.
 
 `build` returns one JSON object, always the same; `python -m tests.confluent.organization.build` prints it. Its lists are named as in
 Confluent's APIs; the members of their entries are the APIs' fields, flattened (`environment`, `cluster`, `registry` are ids). A member

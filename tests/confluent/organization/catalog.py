@@ -1,4 +1,4 @@
-"""What the Stream Catalog says: tags, owners, descriptions and business metadata. Only environments with ADVANCED have one."""
+"""The Stream Catalogs: tags, owners, descriptions and business metadata. Only environments with the package ADVANCED have one."""
 
 from tests.confluent.organization.resources import ORDERS, PAYMENTS, WAREHOUSE, WEB, registries
 from tests.confluent.organization.topics import ENVIRONMENT, Topics

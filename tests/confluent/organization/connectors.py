@@ -1,4 +1,4 @@
-"""Managed connectors as Confluent Cloud tells them, and what they mean."""
+"""Managed connectors as Confluent Cloud reports them, and their lineage."""
 
 from collections import Counter
 
@@ -120,7 +120,7 @@ def _source(definition: Json, topics: Topics, secrets: Secrets) -> Json:
 
 
 def _custom(topics: Topics, secrets: Secrets) -> Json:
-    """A connector of the user's own: nobody told Confluent that its token is one, so it is shown. What it writes to is guessed."""
+    """A connector with a user's own plugin. Its token is not declared as a secret, so it is not masked. What it writes to is guessed."""
     config = {
         "confluent.connector.type": "CUSTOM",
         "confluent.custom.plugin.id": "ccp-l3dg3r",

@@ -1,4 +1,4 @@
-"""Flink as Confluent Cloud tells it: regions, compute pools, statements, materialized tables."""
+"""Flink as Confluent Cloud reports it: regions, compute pools, statements, materialized tables."""
 
 from tests.confluent.organization.resources import PROD, REGIONS, environments, kafka_clusters
 from tests.confluent.organization.topics import Topics
@@ -41,20 +41,20 @@ def pools() -> list[Json]:
     return pools_
 
 
-def _place(cluster: str, text: str) -> tuple[str, str]:
+def _parse_topic(cluster: str, text: str) -> tuple[str, str]:
     other, slash, topic = text.partition("/")
     return (other, topic) if slash and other.startswith("lkc-") else (cluster, text)
 
 
 def sql_lineage(cluster: str, reads: str, writes: str, columns: str) -> Json:
     """What a statement reads, writes, and the pairs of columns (cluster, topic, column): from, to."""
-    read = [_place(cluster, topic) for topic in reads.split()]
-    written = [_place(cluster, topic) for topic in writes.split()]
+    read = [_parse_topic(cluster, topic) for topic in reads.split()]
+    written = [_parse_topic(cluster, topic) for topic in writes.split()]
     pairs, out = [], []
     for assignment in columns.split():
         name, _, origins = assignment.partition("=")
         sink, _, name = name.rpartition(">")
-        target = (*(_place(cluster, sink) if sink else written[0]), name)
+        target = (*(_parse_topic(cluster, sink) if sink else written[0]), name)
         out.append(list(target))
         for origin in filter(None, origins.split(",")):
             source = next(topic for topic in sorted(read, key=lambda topic: -len(topic[1])) if _starts(origin, topic, cluster))
@@ -83,7 +83,7 @@ def add_written(topics: Topics, lineage: Json) -> None:
 
 
 def add_key_names(topics: Topics, lineage: Json) -> None:
-    """A column that lies in a topic's key is named as such."""
+    """Rename columns that are in a topic's key to their names there."""
     for origin, _ in lineage["columns"]:
         keys = [column["name"] for column in topics.topics[origin[0], origin[1]]["key_columns"]]
         if origin[2] in keys:
@@ -171,7 +171,7 @@ def _offsets(topics: Topics, name: str, lineage: Json) -> Json:
 
 
 def materialized_tables(topics: Topics) -> list[Json]:
-    """All materialized tables; the topic of each bears its name."""
+    """All materialized tables; the topic of each has its name."""
     return [_materialized(definition, topics) for definition in load("statements")["materialized"]]
 
 

@@ -20,7 +20,7 @@ MOST = 200
 
 
 def groups(topics: Topics, connectors: list[Json], ksqldb: list[Json]) -> list[Json]:
-    """All groups. `lineage.owner`: the connector's name or the query's id that the group is of, else none."""
+    """All groups. `lineage.owner`: the name of the connector or the id of the query whose group it is, else none."""
     found = []
     for connector in connectors:
         if connector["type"] == "sink" and connector["tasks"]:

@@ -96,7 +96,7 @@ def _reading(text: str, relations: list[Json]) -> list[str]:
 
 
 def _source(name: str, topic: Json) -> Json:
-    """A stream over a topic whose columns the registry knows; the table of customers has its key."""
+    """A stream over a topic whose columns are in the registry; the table of customers has its key."""
     table = name == "CUSTOMERS"
     key = "ID" if table else ""
     columns = [

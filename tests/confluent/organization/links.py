@@ -138,7 +138,7 @@ INTEGRATIONS = [
         "PENDING",
     ),
 ]
-"""Cluster, name, kind, settings, phase. The second Glue's provider integration is not told to anybody."""
+"""Cluster, name, kind, settings, phase. The provider integration of the second Glue catalog is not listed."""
 TABLES = [
     (ORDERS, "orders", "Managed", "ICEBERG DELTA", "RUNNING", False, "SYNCED SYNCED"),
     (ORDERS, "customers", "ByobAws", "ICEBERG", "RUNNING", False, "SYNCED"),
@@ -203,7 +203,7 @@ def catalog_integrations(secrets: Secrets) -> list[Json]:
 
 
 def tableflow_topics(integrations: list[Json]) -> list[Json]:
-    """All topics with Tableflow. `lineage.tables`: where a catalog has (or is to have) the table, in the catalog's own words."""
+    """All topics with Tableflow. `lineage.tables`: where a catalog has (or is to have) the table, as the catalog names it."""
     topics = []
     for cluster, topic, storage, formats, phase, suspended, states in TABLES:
         catalogs = sorted(

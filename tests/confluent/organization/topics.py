@@ -1,4 +1,4 @@
-"""Topics with their columns, and the subjects that tell them."""
+"""Topics with their columns, and the subjects that describe them."""
 
 import json
 
@@ -162,7 +162,7 @@ class Topics:
         return paths(topic["columns"]) if topic else []
 
     def fill(self, most: int) -> None:
-        """Internal topics of each cluster, then topics of teams that nobody has told more of, up to `most`."""
+        """Internal topics of each cluster, then topics of teams without details, up to `most` in all."""
         for cluster in ENVIRONMENT:
             for name in INTERNAL[: 2 if cluster in (DEV, TEST) else 3]:
                 self.add(cluster, name, configs={"cleanup.policy": "compact"})

@@ -9,7 +9,7 @@ from lineage_bridge.sources.common import rate_limiter
 
 @pytest.fixture(scope="module")
 def cloud() -> Iterator[Cloud]:
-    """The stand-in with the whole organization, at which nobody waits. Tests heal what they break."""
+    """The stand-in with the whole organization, without rate limits. Tests heal the failures that they set."""
     with running() as cloud, pytest.MonkeyPatch.context() as patch:
         cloud.limits.scale = 1000
         patch.setattr(rate_limiter, "LONGEST_WAIT_S", 0.01)

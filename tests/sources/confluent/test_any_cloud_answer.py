@@ -1,4 +1,4 @@
-"""Whatever the service answers of connectors and Tableflow is read, or refused, as a whole or in part."""
+"""Any answer about connectors and Tableflow is read or refused, in full or in part."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ def connectors() -> test_connect.Cloud:
 
 
 class Changing:
-    """A service whose answers are changed at some places, counted over all of them."""
+    """A service whose answers have some values replaced, chosen by their number over all answers."""
 
     def __init__(self, api: Callable[[Request], Reply]) -> None:
         self.api = api

@@ -40,9 +40,9 @@ EXPORTER = {"name": "e", "subjects": ["a", "b*"], "contextType": "NONE", "contex
 
 @st.composite
 def changed(draw: st.DrawFn, original: Any) -> Any:
-    """A value of JSON in which something else stands somewhere."""
+    """A JSON value with one part replaced."""
     copy = json.loads(json.dumps(original))
-    positions = list(_places(copy))
+    positions = list(_positions(copy))
     if not positions or draw(st.integers(0, 9)) == 0:
         return draw(ANY)
     holder, key = draw(st.sampled_from(positions))
@@ -50,10 +50,10 @@ def changed(draw: st.DrawFn, original: Any) -> Any:
     return copy
 
 
-def _places(value: Any) -> Any:
+def _positions(value: Any) -> Any:
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         yield value, key
-        yield from _places(inner)
+        yield from _positions(inner)
 
 
 @settings(deadline=None)

@@ -1,4 +1,4 @@
-"""Whatever a cluster's REST API answers is read, or refused as a whole: nothing that was known is gone for what cannot be read."""
+"""Any answer of a cluster's REST API is read, or refused in full: unreadable answers do not make resources disappear."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -33,7 +33,7 @@ _JUNK = st.sampled_from([None, True, -1, "", "x", [], [None], ["x"], {}, {"x": N
 
 
 class Clients:
-    """Gives itself as the client of a cluster, and answers as `api` does; `changes`: the calls, by number, in whose answers junk lies."""
+    """A client of a cluster that answers as `api` does. `changes`: the calls, by number, whose answers contain junk."""
 
     host = "cluster"
 
@@ -48,7 +48,7 @@ class Clients:
         if reply.status != 200:
             raise MissingError(path) if reply.status == 404 else SourceError(path)
         body = json.loads(json.dumps({"answer": reply.body}))
-        here = list(_places(body))
+        here = list(_positions(body))
         for call, at, junk in self.changes:
             if call == self.calls:
                 container, key = here[at % len(here)]
@@ -71,11 +71,11 @@ def _attempted(do: Callable[[Any], Any], item: Any) -> Any:
         return error
 
 
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+def _positions(value: Any) -> Iterator[tuple[Any, Any]]:
     """All (container, key) within a JSON value."""
     for key, inner in list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()):
         yield value, key
-        yield from _places(inner)
+        yield from _positions(inner)
 
 
 def plane_of(case: str, clients: Clients) -> AnyPlane:

@@ -20,7 +20,7 @@ EVERY = {name: f"value of {name}" for name in VARIABLES} | {
 }
 
 
-def test_all_variables_are_known_and_make_one_source(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_variables_together_define_one_source(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in EVERY.items():
         monkeypatch.setenv(name, value)
     load_settings({}, EVERY, Path("/"), ignored=VARIABLES)
@@ -55,7 +55,7 @@ def test_invalid_cluster_credentials_are_reported_without_their_text() -> None:
     assert "hush" not in str(refused.value) + refused.value.hint
 
 
-def test_it_is_paused_until_it_is_resumed_and_stands_back_for_any_other(tmp_path: Path) -> None:
+def test_it_is_paused_until_resumed_and_yields_to_any_other_source(tmp_path: Path) -> None:
     desk = SourceService({}, SourceRepository(StateDatabase(tmp_path / "state.db")), in_environment=source_from_environment(EVERY))
     (record,) = desk.records()
     assert (record.name, record.origin, record.state.paused) == ("confluent", "environment", True)

@@ -1,4 +1,4 @@
-"""Planes of one cluster of the organization fail in each way: the events of the others are complete, nothing is gone, and they recover."""
+"""Planes of one cluster fail in each way: the events of the others are complete, no resource is gone, and the planes recover."""
 
 import json
 from collections import Counter
@@ -35,12 +35,12 @@ ADDRESSES = {
     "tableflow": "tableflow",
     "metrics": "metrics",
 }
-"""Plane to what the stand-in fails for it."""
+"""Plane to the addresses that fail in the stand-in for it."""
 PLANES = tuple(ADDRESSES)
 JOB_SYSTEMS = {"schema-links": "exporters", "metrics": "producers"}
 """Plane to the system of its jobs, where that has another name."""
 ALSO_FAILING = {"registry": ("schema-links",), "connect": ("metrics",)}
-"""Planes that ask the same address as another one."""
+"""Planes that call the same address as another plane."""
 SETTINGS = {"groups_by": "rest", "environments": [PROD], "clusters": [ORDERS], "at_once": 16}
 HALVES = [
     (tuple(plane for position, plane in enumerate(PLANES) if (position >> bit) & 1 == half), how)
@@ -52,7 +52,7 @@ ALONE = [*(((plane,), "refused") for plane in PLANES), *(((plane,), "half") for 
 
 
 class Polls(NamedTuple):
-    """`before`: a poll; `after`: the next one, at which nothing failed."""
+    """`before`: a poll; `after`: the next one, without failures."""
 
     observer: ConfluentObserver
     before: Observation
@@ -113,7 +113,7 @@ def affected(planes: tuple[str, ...]) -> set[str]:
 
 
 @pytest.mark.parametrize(("planes", "how"), [*HALVES, *ALONE], ids=lambda value: value if isinstance(value, str) else "+".join(value))
-def test_while_planes_fail_the_others_are_complete_and_nothing_is_gone(
+def test_while_planes_fail_the_others_are_complete_and_no_resource_is_gone(
     cloud: Cloud, polls: Polls, impatient: ConfluentObserver, planes: tuple[str, ...], how: str
 ) -> None:
     for plane in planes:
@@ -164,7 +164,7 @@ def jobs_of(seen: Observation) -> set[tuple[str, str]]:
 
 
 def is_guessed(edge: Edge) -> bool:
-    """Whether a job reported it while nobody knew better: SQL its own column names, a sink its default topic of dead letters."""
+    """Whether a job guessed the edge for lack of information: SQL from its own column names, a sink from its default dead-letter topic."""
     assert edge.target is not None
     return (edge.system in ("ksqldb", "flink") and edge.what == "column") or (
         edge.system == "connect" and edge.target[1].startswith("dlq-")

@@ -45,7 +45,7 @@ def walked(graph: Server, space: str, name: str, direction: str) -> set[str]:
     return {node["name"] for node in answer["nodes"]}
 
 
-def test_a_topic_its_mirror_and_who_reads_it(graph: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lineage_of_a_topic_leads_through_its_mirror_to_its_readers(graph: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET", "hunter2-in-clear")
     key = {"kafka": {"*": {"key": "KEY", "secret": "${env:SECRET}"}}, "groups_by": "rest"}
     api, snapshots = Api(), dict[str, Any]()

@@ -1,4 +1,4 @@
-"""The observer with scripted planes and a stand-in for the control plane: each plane fails, ends and disappears by itself."""
+"""The observer with scripted planes and a stand-in for the control plane: each plane fails, ends and disappears independently."""
 
 import threading
 from collections.abc import Iterator
@@ -132,7 +132,7 @@ def test_every_plane_is_translated_once_and_then_only_its_changes(observer: Conf
     assert emitted(observer.observe(first.snapshot, NO_METADATA, NOW)) == ["env-1/lkc-2 +new"]
 
 
-def test_a_bootstrap_server_names_a_cluster_only_if_it_is_no_others(observer: ConfluentObserver) -> None:
+def test_a_bootstrap_server_is_an_alias_only_if_one_cluster_has_it(observer: ConfluentObserver) -> None:
     seen = observer.observe(None, NO_METADATA, NOW)
     assert [alias[:2] for alias in seen.aliases] == [("confluent://env-1/lkc-1", "kafka://a:9092")]
     assert isinstance(seen.aliases[0], SameNamespace)
@@ -140,7 +140,7 @@ def test_a_bootstrap_server_names_a_cluster_only_if_it_is_no_others(observer: Co
 
 
 @pytest.mark.parametrize("answer", [SourceError("500"), ["bug"], None])
-def test_a_plane_that_fails_changes_nothing_in_the_others_and_ends_nothing(observer: ConfluentObserver, org: Org, answer: Any) -> None:
+def test_a_failed_plane_does_not_affect_the_others_and_ends_no_runs(observer: ConfluentObserver, org: Org, answer: Any) -> None:
     first = observer.observe(None, NO_METADATA, NOW)
     org.answers["topics env-1/lkc-1"] = answer
     org.answers["groups env-2/lkc-3"] = []
@@ -156,7 +156,7 @@ def test_a_plane_that_fails_changes_nothing_in_the_others_and_ends_nothing(obser
     assert (emitted(healed), "topics env-1/lkc-1" in [part.what for part in healed.unseen]) == ([], False)
 
 
-def test_a_scope_is_gone_only_if_a_whole_listing_lacks_it(observer: ConfluentObserver, org: Org, server: Standin) -> None:
+def test_a_scope_is_gone_only_if_a_complete_listing_does_not_have_it(observer: ConfluentObserver, org: Org, server: Standin) -> None:
     first = observer.observe(None, NO_METADATA, NOW)
     org.clusters["env-1"] = [cluster("lkc-1", "a")]
     server.failing["/cmk/v2/clusters?page_size=100&environment=env-1"] = Reply(403, {"errors": [{"detail": "no"}]})
@@ -171,7 +171,7 @@ def test_a_scope_is_gone_only_if_a_whole_listing_lacks_it(observer: ConfluentObs
     assert emitted(observer.observe(gone.snapshot, NO_METADATA, NOW)) == ["env-2/lkc-3 -orders"] * 2
 
 
-def test_without_a_list_of_environments_what_was_known_is_still_observed(observer: ConfluentObserver, org: Org, server: Standin) -> None:
+def test_if_environments_cannot_be_listed_the_previous_ones_are_observed(observer: ConfluentObserver, org: Org, server: Standin) -> None:
     server.failing["/org"] = Reply(401, {})
     with pytest.raises(SourceError, match="401"):
         observer.observe(None, NO_METADATA, NOW)
@@ -184,7 +184,7 @@ def test_without_a_list_of_environments_what_was_known_is_still_observed(observe
     assert any("401" in part.why for part in seen.unseen)
 
 
-def test_what_is_narrowed_leaves_the_rest_as_it_was(observer: ConfluentObserver, org: Org) -> None:
+def test_a_narrowed_poll_keeps_the_state_of_the_rest(observer: ConfluentObserver, org: Org) -> None:
     org.answers["groups env-2/lkc-3"] = ["orders", "part"]
     first = observer.observe(None, NO_METADATA, NOW)
     org.answers = {key: ["orders", "new"] for key in KEYS}
@@ -201,7 +201,7 @@ def test_what_is_narrowed_leaves_the_rest_as_it_was(observer: ConfluentObserver,
     )
 
 
-def test_what_is_done_is_passed_over(observer: ConfluentObserver, org: Org) -> None:
+def test_planes_that_are_done_are_skipped(observer: ConfluentObserver, org: Org) -> None:
     steps = list(observer.steps(None, NO_METADATA, NOW, done={"topics env-1/lkc-1", "groups env-2/lkc-3"}))
     assert [step.plane.key for step in steps] == [
         "discovery",
@@ -213,7 +213,7 @@ def test_what_is_done_is_passed_over(observer: ConfluentObserver, org: Org) -> N
     assert sorted(org.asked) == sorted(step.plane.key for step in steps[1:])
 
 
-def test_planes_use_metadata_of_earlier_stages_and_nothing_stale(observer: ConfluentObserver, org: Org) -> None:
+def test_planes_use_metadata_of_earlier_stages_and_no_stale_metadata(observer: ConfluentObserver, org: Org) -> None:
     first = observer.observe(None, NO_METADATA, NOW)
     org.answers["topics env-1/lkc-1"] = ["clicks"]
     stale = observer.shared_metadata(first.snapshot)
@@ -228,7 +228,7 @@ def test_planes_use_metadata_of_earlier_stages_and_nothing_stale(observer: Confl
     assert org.metadata_used["groups env-1/lkc-1"].cluster("other") == other
 
 
-def test_a_stop_ends_waiting_and_says_what_was_skipped(observer: ConfluentObserver, org: Org) -> None:
+def test_a_stop_ends_waiting_and_reports_skipped_planes(observer: ConfluentObserver, org: Org) -> None:
     org.holding.clear()
     stop, records = threading.Event(), list[PlaneRecord]()
     steps = observer.steps(None, NO_METADATA, NOW, stop=stop, on_progress=records.append)

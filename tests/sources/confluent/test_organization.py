@@ -57,13 +57,13 @@ def lines(first: tuple[Observation, str]) -> list[bytes]:
 
 
 @pytest.mark.parametrize("system", [system.__name__ for system in SYSTEMS])
-def test_every_edge_that_is_expected_is_there_and_none_that_is_not(cloud: Cloud, lines: list[bytes], system: str) -> None:
+def test_exactly_the_expected_edges_are_found(cloud: Cloud, lines: list[bytes], system: str) -> None:
     found = differences(Graph(lines), expected(cloud.organization), [SYSTEM_OF.get(system, system)])
     problems = [f"{kind} {len(edges)}, such as:\n" + "\n".join(edges[:SHOWN]) for kind, edges in found.items() if edges]
     assert not problems, "\n".join(problems)
 
 
-def test_topics_go_by_their_own_names(cloud: Cloud, lines: list[bytes]) -> None:
+def test_topics_have_their_own_names(cloud: Cloud, lines: list[bytes]) -> None:
     graph = Graph(lines)
     clusters = {
         (f"confluent://{cluster['environment']}/{cluster['id']}", cluster["id"]) for cluster in cloud.organization["kafka_clusters"]
@@ -96,7 +96,7 @@ def test_no_secret_is_emitted_stored_or_logged(cloud: Cloud, first: tuple[Observ
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-def test_an_interrupted_extraction_that_starts_again_gives_the_same_graph(
+def test_a_restarted_extraction_gives_the_same_graph(
     observer: ConfluentObserver, first: tuple[Observation, str], lines: list[bytes], share: float
 ) -> None:
     planes = len(first[0].snapshot["planes"])

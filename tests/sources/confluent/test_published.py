@@ -1,4 +1,4 @@
-"""Every facet of our own that an extraction of the whole organization tells is as it is published."""
+"""Every custom facet that an extraction of the organization emits conforms to its published schema."""
 
 from collections import defaultdict
 
@@ -15,7 +15,7 @@ from lineage_bridge.sources.confluent.settings import ConfluentSettings
 SPACE = "confluent://env-p9k2x7/lkc-p1ord7"
 
 
-def test_every_facet_that_an_extraction_tells_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_facet_that_an_extraction_emits_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
     with running() as cloud:
         for name, secret in cloud.environment().items():
             monkeypatch.setenv(name, secret)

@@ -14,9 +14,9 @@ from lineage_bridge.sources.confluent.organization import ComputePool, Environme
 
 
 def discover(http: HttpClient, before: Organization | None, only: Selection) -> tuple[Organization, tuple[Unseen, ...]]:
-    """The organization now, and what could not be listed: there, the resources of before are kept.
+    """The organization now, and what could not be listed, for which the previous resources are kept.
 
-    Resources of environments that are not selected are those of before. Raises SourceError if environments cannot be listed.
+    Resources of environments that are not selected are kept as well. Raises SourceError if environments cannot be listed.
     """
     known = before or Organization()
     environments = tuple(sorted(map(_parse_environment, list_all(http, "/org/v2/environments")), key=lambda environment: environment.id))

@@ -9,11 +9,10 @@ from lineage_bridge.sources.confluent.organization import Organization
 
 
 def with_cluster_namespace(shared: SharedMetadata, cluster: str, namespace: str) -> SharedMetadata:
-    """Shared metadata in which the cluster with this id has this namespace only, whoever else knows the cluster."""
-    own = next(
-        (known for known in shared.clusters if (known.id, known.namespace) == (cluster, namespace)), ClusterMetadata(cluster, namespace)
-    )
-    return replace(shared, clusters=(own, *(known for known in shared.clusters if known.id != cluster)))
+    """Shared metadata in which the cluster with this id has this namespace only, whichever sources contributed it."""
+    found = (metadata for metadata in shared.clusters if (metadata.id, metadata.namespace) == (cluster, namespace))
+    own = next(found, ClusterMetadata(cluster, namespace))
+    return replace(shared, clusters=(own, *(metadata for metadata in shared.clusters if metadata.id != cluster)))
 
 
 class UserTopics:

@@ -16,7 +16,7 @@ FetchedT = TypeVar("FetchedT")
 
 @dataclass(frozen=True)
 class PlaneContext:
-    """What planes are made from. `observed` is the part of the organization that this poll looks at; `organization` is all of it."""
+    """What planes are made from. `observed` is the part of the organization that this poll observes; `organization` is all of it."""
 
     observed: Organization
     organization: Organization
@@ -25,7 +25,7 @@ class PlaneContext:
 
 
 class Plane(ABC, Generic[FetchedT]):
-    """One plane of one scope. Created for each poll; what must live longer is in the snapshot and in `Clients`."""
+    """One plane of one scope. Created for each poll; longer-lived state is in the snapshot and in `Clients`."""
 
     name: ClassVar[str]
     """One of settings.PLANES."""
@@ -62,7 +62,7 @@ class Plane(ABC, Generic[FetchedT]):
 
     @abstractmethod
     def empty_answer(self) -> FetchedT:
-        """A complete answer that lists nothing. It is translated once when the whole scope is gone."""
+        """A complete answer without any resources. It is translated once when the whole scope is gone."""
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         """What other planes and sources may use from a snapshot of this plane. Pure."""

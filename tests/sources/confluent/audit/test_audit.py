@@ -134,7 +134,7 @@ def test_resources_are_named_by_their_crn(subject: str, resource: Resource):
         ("flink.Authenticate", "io.confluent.flink.server/authentication", {}, ""),
     ],
 )
-def test_the_method_says_whether_a_request_changes_something(method: str, kind: str, data: Json, part: str):
+def test_the_method_determines_whether_a_request_is_a_change(method: str, kind: str, data: Json, part: str):
     request = parse_request(event(method, TOPIC, kind=kind, **data))
     assert request is not None
     assert request.category == part
@@ -151,13 +151,13 @@ def test_the_method_says_whether_a_request_changes_something(method: str, kind: 
         (None, ""),
     ],
 )
-def test_who_asked_is_an_id_and_never_an_address(principal: object, ident: str):
+def test_principals_are_ids_and_never_email_addresses(principal: object, ident: str):
     request = parse_request(event("CreateConnector", CONNECTOR, authenticationInfo={"principal": principal}))
     assert request is not None
     assert request.principal == ident
 
 
-def test_the_prototypes_shape_is_read_too():
+def test_records_in_the_prototypes_format_are_read():
     told_there = {
         "id": "1",
         "source": "crn://confluent.cloud/kafka=lkc-1",
@@ -202,11 +202,11 @@ TREES = st.recursive(
 
 
 @given(TREES | st.binary())
-def test_nothing_that_can_lie_in_the_topic_is_a_fault(value: Any):
+def test_any_record_in_the_topic_can_be_read(value: Any):
     parse_request(value if isinstance(value, bytes) else json.dumps(value).encode())
 
 
-def test_who_changed_what_lies_on_what_was_changed():
+def test_changes_are_attached_to_the_changed_resources():
     seen = translated(
         event("CreateConnector", CONNECTOR, 1),
         event("PauseConnector", CONNECTOR, 2, "sa-1"),
@@ -248,7 +248,7 @@ def test_access_checks_are_emitted_at_most_hourly():
     assert [check["client"] for check in facets(late)["orders"]["access"]] == ["other", "app", "intruder"]
 
 
-def test_what_becomes_known_later_is_emitted_then():
+def test_requests_are_emitted_once_their_resource_is_known():
     first = translated(event("CreateConnector", CONNECTOR), shared=NO_METADATA)
     assert not first.events
     assert list(facets(translated(before=first.snapshot))) == ["orders-sink"]
@@ -267,7 +267,7 @@ def test_the_order_of_events_does_not_matter(values: list[bytes]):
     assert translated(*values, *values[:3]).snapshot["resources"] == translated(*sorted(values)).snapshot["resources"]
 
 
-def test_without_a_key_it_is_not_observed():
+def test_without_a_key_the_audit_log_is_not_observed():
     assert "audit_log" in plane().unavailable_reason()
     assert not plane().translate(plane().empty_answer(), None, NO_METADATA, NOW).events
 
@@ -399,7 +399,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Standin]:
         yield standin
 
 
-def test_a_change_that_the_log_tells_is_polled_for_soon_and_a_burst_once(
+def test_a_change_in_the_log_causes_an_early_poll_and_a_burst_causes_one(
     kafka: Kafka, log: Callable[..., None], served: Standin, tmp_path: Path
 ):
     poller = RunningPoller(tmp_path, served.url, {**settings(kafka, log), "environments": ["env-1"]})
@@ -438,9 +438,7 @@ def test_a_change_that_the_log_tells_is_polled_for_soon_and_a_burst_once(
         thread.join()
 
 
-def test_a_log_that_cannot_be_read_is_unseen_and_changes_nothing_else(
-    kafka: Kafka, log: Callable[..., None], served: Standin, tmp_path: Path
-):
+def test_an_unreadable_log_is_unseen_and_does_not_affect_polls(kafka: Kafka, log: Callable[..., None], served: Standin, tmp_path: Path):
     poller = RunningPoller(tmp_path, served.url, settings(kafka, log, bootstrap_servers="127.0.0.1:9"))
     thread = poller.start()
     try:

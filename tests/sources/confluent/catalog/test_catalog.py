@@ -1,4 +1,4 @@
-"""The Stream Catalog: what it says of topics, when it is told anew, and what a failure leaves."""
+"""The Stream Catalog: the facets of topics, when they are emitted again, and what remains after a failure."""
 
 import json
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ SPACE, LSRC = f"confluent://{PROD}/{ORDERS}", "lsrc-p7rod1"
 
 
 class Polling:
-    """The catalogs of the organization, polled again and again."""
+    """The catalogs of the organization, polled repeatedly."""
 
     def __init__(self, cloud: Cloud) -> None:
         self.cloud, self.now_us = cloud, NOW
@@ -89,7 +89,7 @@ def test_the_facets_of_topics(polling: Polling) -> None:
     assert orders["documentation"]["description"] == "All orders, as they are placed"
     assert orders["confluent_business_metadata"]["metadata"] == {"DataDomain": {"domain": "sales", "steward": "Anna Kovacs"}}
     assert "@" not in json.dumps([polling.last[PROD].events, polling.last[PROD].snapshot])
-    # What schemas tell of the same topics at this poll, with these tags and more, is told after it.
+    # The registry's events about the same topics, with these tags and those of schemas, are newer.
     assert {event["eventTime"] for event in polling.last[PROD].events} == {format_time(NOW - 1)}
     assert set(polling.facets(ANALYTICS)) == {"orders_fact", "customers_dim"}
     snapshot = polling.last[PROD].snapshot
@@ -97,7 +97,7 @@ def test_the_facets_of_topics(polling: Polling) -> None:
     assert polling.last[PROD].snapshot == snapshot
 
 
-def test_what_it_shares_with_other_planes(polling: Polling) -> None:
+def test_shared_metadata_has_tags_and_described_topics(polling: Polling) -> None:
     polling.poll()
     shared = polling.plane().shared_metadata(json.loads(json.dumps(polling.last[PROD].snapshot)))
     assert shared.tags[(f"confluent://{PROD}/{PAYMENTS}", "cards")] == {"PCI", "PII"}
@@ -143,7 +143,7 @@ def test_a_part_that_fails_keeps_its_snapshot(polling: Polling) -> None:
 
 
 @pytest.mark.parametrize("how", ["broken", "slow", "refused", "truncated", "html", "gone"])
-def test_a_catalog_that_fails_takes_nothing_away(polling: Polling, how: str) -> None:
+def test_a_catalog_failure_withdraws_nothing(polling: Polling, how: str) -> None:
     polling.poll()
     polling.cloud.fail(f"catalog {LSRC}", how, 1.5)
     with pytest.raises(SourceError):
@@ -165,7 +165,7 @@ def test_a_package_without_a_catalog(polling: Polling) -> None:
     assert plane.unavailable_reason() == "the environment has no Stream Governance package, so it has no catalog"
 
 
-def test_connectors_and_an_owner_that_is_an_address(polling: Polling) -> None:
+def test_facets_of_connectors_leave_out_owners_that_are_email_addresses(polling: Polling) -> None:
     attributes: dict[str, Any] = {
         "name": "orders-sink",
         "qualifiedName": f"{LSRC}:{ORDERS}:lcc-1",

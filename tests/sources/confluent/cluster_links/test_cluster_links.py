@@ -70,7 +70,7 @@ def runs(seen: Any) -> set[str]:
     return {event["run"]["runId"] for event in seen.events}
 
 
-def test_each_topic_flows_to_its_mirror_alone(cluster: Polling):
+def test_each_topic_flows_only_to_its_mirror(cluster: Polling):
     seen = cluster.poll()
     assert event_lines(seen) == [START]
     assert edges(seen) == [
@@ -103,7 +103,7 @@ def test_each_topic_flows_to_its_mirror_alone(cluster: Polling):
     assert [request.rpartition(LKC)[2] for request in cluster.server.asked] == ["/links", "/links/-/mirrors"]
 
 
-def test_what_does_not_change_is_a_heartbeat(cluster: Polling):
+def test_an_unchanged_link_sends_a_heartbeat(cluster: Polling):
     first, second = cluster.poll(), cluster.poll()
     assert event_lines(second) == [RUNNING]
     assert runs(second) == runs(first)
@@ -115,7 +115,7 @@ def test_what_does_not_change_is_a_heartbeat(cluster: Polling):
     assert cluster.poll().snapshot == first.snapshot
 
 
-def test_the_source_of_a_mirror_has_the_namespace_that_others_know(cluster: Polling, api: Api):
+def test_the_source_of_a_mirror_has_the_namespace_in_the_shared_metadata(cluster: Polling, api: Api):
     api.sources["east"] = "lkc-foreign"
     assert edges(cluster.poll())[0].startswith("kafka://lkc-foreign bills")
     cluster.shared = SharedMetadata((ClusterMetadata("lkc-foreign", "kafka://broker.example.org:9092"),))
@@ -157,7 +157,7 @@ def test_a_link_that_copied_before_it_was_seen_is_reported_once(cluster: Polling
     assert not cluster.poll().events
 
 
-def test_another_mirror_joins_the_run_and_one_that_is_no_more_ends_it(cluster: Polling, api: Api):
+def test_a_new_mirror_joins_the_run_and_a_removed_mirror_ends_it(cluster: Polling, api: Api):
     first = cluster.poll()
     api.mirrors["east", "refunds", "east.refunds"] = "PENDING_MIRROR"
     second = cluster.poll()
@@ -171,7 +171,7 @@ def test_another_mirror_joins_the_run_and_one_that_is_no_more_ends_it(cluster: P
     assert event_lines(cluster.poll()) == [RUNNING]
 
 
-def test_a_link_that_is_no_more_is_aborted(cluster: Polling, api: Api):
+def test_a_deleted_link_is_aborted(cluster: Polling, api: Api):
     first = cluster.poll()
     api.mirrors, api.sources = {}, {}
     seen = cluster.poll()
@@ -180,12 +180,12 @@ def test_a_link_that_is_no_more_is_aborted(cluster: Polling, api: Api):
     assert not cluster.poll().events
 
 
-def test_a_cluster_that_is_no_more_takes_its_links_along(cluster: Polling):
+def test_links_end_with_their_cluster(cluster: Polling):
     cluster.poll()
     assert event_lines(cluster.end_scope()) == ["ABORT cluster-link/east"]
 
 
-def test_a_cluster_without_the_call_has_no_links(cluster: Polling):
+def test_a_cluster_that_does_not_support_links_has_none(cluster: Polling):
     cluster.server.failing["/kafka"] = Reply(404, {})
     assert not cluster.poll().events
 
@@ -194,7 +194,7 @@ def test_a_cluster_without_the_call_has_no_links(cluster: Polling):
 @pytest.mark.parametrize(
     "answer", [Reply(404, {}), Reply(403, {}), Reply(500, {}), Reply(200, b"<html>"), Reply(200, {"data": [{"link": 3}]})]
 )
-def test_a_list_that_fails_ends_nothing(cluster: Polling, path: str, answer: Reply):
+def test_a_failed_list_ends_no_runs(cluster: Polling, path: str, answer: Reply):
     cluster.poll()
     cluster.server.failing[f"/kafka/v3/clusters/{LKC}/{path}"] = answer
     with pytest.raises(SourceError):

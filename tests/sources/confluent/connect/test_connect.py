@@ -1,4 +1,4 @@
-"""Managed connectors: what the service answers, written by hand, and what is told of it."""
+"""Managed connectors: handwritten answers of the service, and the events that follow from them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -130,7 +130,7 @@ def test_both_sides_of_each_connector_are_reported_with_columns(plane: Polling) 
     assert plane.shared_metadata.owners == {(LKC, "connect-lcc-sin"): (SPACE, "to/lake")}
 
 
-def test_a_second_poll_of_what_is_as_it_was_is_heartbeats_and_one_request(plane: Polling) -> None:
+def test_an_unchanged_second_poll_sends_heartbeats_with_one_request(plane: Polling) -> None:
     first = plane.poll()
     assert plane.server.asked[0] == f"GET {PATH}?expand=info%2Cstatus%2Cid"
     assert sorted(plane.server.asked[1:]) == [f"GET {PATH}/{name}/offsets" for name in ("cdc", "to%2Flake")]
@@ -143,7 +143,7 @@ def test_a_second_poll_of_what_is_as_it_was_is_heartbeats_and_one_request(plane:
     assert {event["run"]["runId"] for event in second.events} == {event["run"]["runId"] for event in first.events}
 
 
-def test_rows_of_a_sink_are_asked_each_quarter_of_an_hour_and_a_sources_offsets_each_hour(plane: Polling, cloud: Cloud) -> None:
+def test_offsets_of_sinks_are_fetched_every_quarter_of_an_hour_and_those_of_sources_hourly(plane: Polling, cloud: Cloud) -> None:
     requests = []
     for _ in range(13):
         plane.server.asked.clear()
@@ -162,7 +162,7 @@ def test_rows_of_a_sink_are_asked_each_quarter_of_an_hour_and_a_sources_offsets_
     assert [rows for _, rows in requests if rows] == [[60], [120], [180], [240]]
 
 
-def test_a_new_password_is_no_news_and_another_setting_is_another_run(plane: Polling, cloud: Cloud) -> None:
+def test_a_new_password_changes_nothing_and_another_setting_starts_a_new_run(plane: Polling, cloud: Cloud) -> None:
     reader = Reader()
     lines(reader, plane)
     cloud.connectors["cdc"] = connector({**CDC, "database.password": "********", "database.sslkey": MASKED}, "source")
@@ -221,7 +221,7 @@ def test_each_state_has_its_event(plane: Polling, cloud: Cloud, life: list[Any])
         (Reply(200, ["cdc"]), SourceError),
     ],
 )
-def test_a_listing_that_fails_is_an_error_and_ends_nothing(plane: Polling, reply: Reply, error: type[Exception]) -> None:
+def test_a_failed_listing_is_an_error_and_ends_no_runs(plane: Polling, reply: Reply, error: type[Exception]) -> None:
     reader = Reader()
     lines(reader, plane)
     plane.server.failing = {PATH: reply}
@@ -244,7 +244,7 @@ def test_without_a_cloud_key_the_plane_is_unavailable(plane: Polling) -> None:
 
 
 @pytest.mark.parametrize("part", ["id", "info", "status"])
-def test_a_connector_that_is_listed_in_part_stays_as_it_was(plane: Polling, cloud: Cloud, part: str) -> None:
+def test_an_incompletely_listed_connector_keeps_its_state(plane: Polling, cloud: Cloud, part: str) -> None:
     reader = Reader()
     lines(reader, plane)
     del cloud.connectors["cdc"][part]
@@ -255,7 +255,7 @@ def test_a_connector_that_is_listed_in_part_stays_as_it_was(plane: Polling, clou
     assert len(plane.server.asked) == 1
 
 
-def test_missing_offsets_are_unseen_and_asked_for_again(plane: Polling) -> None:
+def test_missing_offsets_are_unseen_and_fetched_again_later(plane: Polling) -> None:
     reader = Reader()
     plane.server.failing = {f"{PATH}/cdc": Reply(503, {}), f"{PATH}/to": Reply(404, {"errors": [{"detail": "not for this plugin"}]})}
     lost = ["unseen connector cdc: offsets", "unseen connector to/lake: offsets"]
@@ -269,7 +269,7 @@ def test_missing_offsets_are_unseen_and_asked_for_again(plane: Polling) -> None:
     assert not plane.poll().unseen
 
 
-def test_a_custom_plugin_is_asked_for_once_and_its_configuration_is_not_emitted(plane: Polling, cloud: Cloud) -> None:
+def test_a_custom_plugin_is_fetched_once_and_its_configuration_is_not_emitted(plane: Polling, cloud: Cloud) -> None:
     cloud.connectors = {"own": connector(OWN, "sink")}
     seen = bare(plane.poll().events[0])
     assert seen["job"]["facets"]["confluent_connector"]["connector_class"] == "com.acme.AcmeSink"
@@ -280,7 +280,7 @@ def test_a_custom_plugin_is_asked_for_once_and_its_configuration_is_not_emitted(
     assert sum("custom-connector-plugins" in target for target in plane.server.asked) == 1
 
 
-def test_a_custom_class_is_understood_by_a_mapping(plane: Polling, cloud: Cloud) -> None:
+def test_a_mapping_describes_a_custom_class(plane: Polling, cloud: Cloud) -> None:
     cloud.connectors = {"own": connector({**OWN, "acme.shop": "north"}, "sink")}
     mapping = {
         "classes": ["com.acme.AcmeSink"],
@@ -306,18 +306,18 @@ def test_an_owner_who_gets_a_name_is_emitted_once(plane: Polling) -> None:
     assert facets[1] == []
 
 
-def test_what_is_gone_with_its_cluster_ends(plane: Polling) -> None:
+def test_runs_end_when_their_cluster_is_gone(plane: Polling) -> None:
     reader = Reader()
     lines(reader, plane)
     assert [reader.line(event) for event in plane.end_scope().events] == ["ABORT cdc #1", "ABORT to/lake #1"]
 
 
-def test_without_knowledge_of_the_cluster_topics_have_its_namespace_all_the_same(plane: Polling) -> None:
+def test_topics_have_the_clusters_namespace_even_without_shared_metadata(plane: Polling) -> None:
     plane.shared = type(plane.shared)()
     assert any(edge.endswith(f"> {SPACE} dlq-lcc-sin") for edge in edges(plane.poll())), "and a dead letter topic is expected"
 
 
-def test_a_table_is_followed_through_a_topic_to_the_lake(plane: Polling, graph: Server) -> None:
+def test_lineage_of_a_table_leads_through_a_topic_to_the_lake(plane: Polling, graph: Server) -> None:
     graph.parts.now_us = T0
     for path, body in outbox_messages(plane.poll()):
         assert graph.client.post(path, content=body, headers={"Content-Type": "application/json"}).is_success

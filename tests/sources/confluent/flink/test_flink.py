@@ -1,4 +1,4 @@
-"""Flink of Confluent Cloud: what its statements move, their lives, and what definitions tell."""
+"""Flink of Confluent Cloud: the lineage of statements, their life cycle, and what definitions declare."""
 
 import json
 from typing import Any
@@ -69,7 +69,7 @@ def polling(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def event_of(seen: Observation, name: str) -> Json:
-    """The first event of a job, in which it is told in full."""
+    """The first event of a job, which has all its facets."""
     return next(event for event in seen.events if event.get("job", {}).get("name") == f"flink/{name}")
 
 
@@ -128,7 +128,7 @@ def test_all_statements_of_the_organization_are_found(monkeypatch: pytest.Monkey
         assert not [event for event in again.events if event["job"]["facets"] or event["run"]["facets"]]
 
 
-def test_names_are_those_of_environments_clusters_and_topics(polling: Polling) -> None:
+def test_names_resolve_to_environments_clusters_and_topics(polling: Polling) -> None:
     polling.api.submit(
         "join", "INSERT INTO `sums` SELECT o.id, c.n FROM orders o JOIN `web events`.`clicks` c ON o.id = c.id JOIN `lab`.`shop`.x ON TRUE"
     )
@@ -143,14 +143,14 @@ def test_names_are_those_of_environments_clusters_and_topics(polling: Polling) -
     assert inputs(market) == ["confluent://examples/marketplace clicks"]
 
 
-def test_a_statement_that_names_no_topic_is_no_job(polling: Polling) -> None:
+def test_a_statement_without_topics_is_not_a_job(polling: Polling) -> None:
     polling.api.submit("lost", "INSERT INTO t SELECT 1 FROM orders", properties={"sql.current-catalog": "prod"})
     seen = polling.poll()
     assert not seen.events
     assert [unseen.what for unseen in seen.unseen] == ["statement lost"]
 
 
-def test_columns_are_those_of_keys_and_values(polling: Polling) -> None:
+def test_columns_map_to_keys_and_values(polling: Polling) -> None:
     polling.api.submit("t", "CREATE TABLE totals (customer STRING, sum_ DOUBLE) DISTRIBUTED BY (customer) INTO 2 BUCKETS", "COMPLETED")
     polling.api.submit("fill", "INSERT INTO totals SELECT customer, amount FROM orders WHERE $rowtime > CURRENT_TIMESTAMP", at=1)
     polling.api.submit("raw", "INSERT INTO lines SELECT CAST(key AS STRING) AS k, val AS v FROM raw_lines", at=2)
@@ -171,7 +171,7 @@ def test_each_part_of_a_statement_set_has_its_own_flow(polling: Polling) -> None
     assert [entry.get("inputs") for entry in entries] == [None, None]
 
 
-def test_views_are_their_sources_wherever_they_are_used(polling: Polling) -> None:
+def test_views_are_replaced_by_their_sources(polling: Polling) -> None:
     polling.api.submit("v", "CREATE VIEW big AS SELECT id AS big_id FROM orders WHERE amount > 9", "COMPLETED")
     polling.api.submit("failed", "CREATE VIEW big AS SELECT 1 AS big_id", "FAILED", at=1)
     elsewhere = {"sql.current-catalog": "prod", "sql.current-database": "lkc-2"}
@@ -218,7 +218,7 @@ def test_the_phases_of_a_statement(polling: Polling) -> None:
     assert polling.states() == []
 
 
-def test_a_statement_made_anew_under_its_name_is_another_run(polling: Polling) -> None:
+def test_a_statement_created_again_under_its_name_gets_a_new_run(polling: Polling) -> None:
     polling.api.submit("s", "INSERT INTO t SELECT id FROM orders")
     first = event_of(polling.poll(), "s")["run"]["runId"]
     polling.api.submit("s", "INSERT INTO t SELECT amount FROM orders", at=5)
@@ -230,7 +230,7 @@ def test_a_statement_made_anew_under_its_name_is_another_run(polling: Polling) -
     ]
 
 
-def test_what_has_ended_and_is_listed_no_more_is_nothing_new(polling: Polling) -> None:
+def test_ended_statements_that_are_no_longer_listed_get_no_events(polling: Polling) -> None:
     polling.api.submit("s", "INSERT INTO t VALUES (1)", "COMPLETED", traits={"is_bounded": True})
     seen = polling.poll()
     assert [event["eventType"] for event in seen.events] == ["START", "COMPLETE"]
@@ -256,7 +256,7 @@ def test_a_failure_is_reported_with_its_exceptions_once(polling: Polling) -> Non
     assert len(polling.server.asked) == 2  # type: ignore[attr-defined]
 
 
-def test_selects_are_readers_while_nobody_ends_them(polling: Polling) -> None:
+def test_selects_are_readers_until_they_are_stopped(polling: Polling) -> None:
     polling.api.submit("look", "SELECT id FROM orders")
     polling.api.submit("ended", "SELECT id FROM orders LIMIT 1", "COMPLETED")
     polling.api.submit("snapshot", "SELECT id FROM orders", traits={"is_bounded": True})
@@ -266,7 +266,7 @@ def test_selects_are_readers_while_nobody_ends_them(polling: Polling) -> None:
     assert (inputs(event_of(seen, "look")), event_of(seen, "look")["outputs"]) == ([f"{SPACE} orders"], [])
 
 
-def test_definitions_tell_columns_and_comments(polling: Polling) -> None:
+def test_definitions_declare_columns_and_comments(polling: Polling) -> None:
     columns_ = "id STRING NOT NULL COMMENT 'of the event', at_ TIMESTAMP(3), k STRING, PRIMARY KEY (k) NOT ENFORCED"
     polling.api.submit("ddl", f"CREATE TABLE audit ({columns_}) COMMENT 'Who did what'", "COMPLETED")
     polling.api.submit("waits", "CREATE TABLE later (id STRING)", "PENDING", at=1)
@@ -290,7 +290,7 @@ def test_definitions_tell_columns_and_comments(polling: Polling) -> None:
     assert all(facet["_deleted"] for facet in gone["dataset"]["facets"].values())
 
 
-def test_a_registry_stands_before_definitions(polling: Polling) -> None:
+def test_a_registry_takes_precedence_over_definitions(polling: Polling) -> None:
     polling.api.submit("ddl", "CREATE TABLE orders (id BIGINT, amount DOUBLE)", "COMPLETED")
     assert not polling.poll().events
 
@@ -313,7 +313,7 @@ def test_offsets_are_compared_with_the_text(polling: Polling) -> None:
     assert counts == {"orders": 14}
 
 
-def test_a_statement_that_is_not_understood_tells_what_was_found(polling: Polling) -> None:
+def test_a_statement_that_is_partly_understood_reports_what_was_found(polling: Polling) -> None:
     text = "INSERT INTO t SELECT id FROM orders WHERE WITHIN WITHIN (((" + "\nWITH x"
     polling.api.submit("s", text, latest_offsets={"orders": "partition:0,offset:5", "more": "partition:0,offset:5"})
     event = event_of(polling.poll(), "s")
@@ -355,7 +355,7 @@ def test_facets_of_a_statement(polling: Polling) -> None:
     assert "sql" not in beat["job"]["facets"]
 
 
-def test_columns_that_become_known_later_are_emitted_then(polling: Polling) -> None:
+def test_columns_are_emitted_once_they_are_known(polling: Polling) -> None:
     shared, polling.shared = polling.shared, SharedMetadata()
     polling.api.submit("s", "INSERT INTO t SELECT * FROM orders")
     assert columns(event_of(polling.poll(), "s")) == {}
@@ -397,7 +397,7 @@ def test_a_materialized_table_is_one_job(polling: Polling) -> None:
         Reply(200, {"metadata": {}, "data": [{"name": "odd", "spec": {}}]}),
     ],
 )
-def test_a_page_that_fails_ends_nothing(polling: Polling, answer: Reply) -> None:
+def test_a_failed_page_ends_no_runs(polling: Polling, answer: Reply) -> None:
     for at in range(12):
         polling.api.submit(f"s{at}", "INSERT INTO t SELECT id FROM orders", at=at)
     polling.poll()
@@ -407,7 +407,7 @@ def test_a_page_that_fails_ends_nothing(polling: Polling, answer: Reply) -> None
         polling.poll()
 
 
-def test_a_statement_that_is_hidden_is_not_gone(polling: Polling) -> None:
+def test_a_hidden_statement_is_not_gone(polling: Polling) -> None:
     polling.api.submit("s", "INSERT INTO t SELECT id FROM orders")
     polling.poll()
     polling.api.hidden.add("s")

@@ -1,4 +1,4 @@
-"""Groups by the brokers' own protocol with the API key of the cluster: a real broker, told as a cluster of Confluent Cloud."""
+"""Groups by the brokers' own protocol with the API key of the cluster: a real broker as a cluster of Confluent Cloud."""
 
 from collections.abc import Iterator
 
@@ -30,7 +30,7 @@ def group_lines(seen: Observation, group: str) -> list[str]:
     return [line for line in said(seen.events) if f"/{group}:" in line]
 
 
-def test_groups_their_lag_and_who_writes_in_transactions(kafka: Kafka, cluster: Polling) -> None:
+def test_groups_lag_and_transactional_producers(kafka: Kafka, cluster: Polling) -> None:
     kafka.create_topics("cloud-orders", "cloud-bills")
     kafka.produce("cloud-orders", [b"1", b"2", b"3"])
     kafka.consume("cloud-orders", 3, "cloud-reader")
@@ -63,7 +63,7 @@ def test_groups_their_lag_and_who_writes_in_transactions(kafka: Kafka, cluster: 
     assert group_lines(third, "cloud-reader") == ["ABORT consumer-group/cloud-reader: cloud-orders=2"]
 
 
-def test_what_the_brokers_reported_stays_when_only_rest_answers(kafka: Kafka, cluster: Polling) -> None:
+def test_state_from_the_brokers_is_kept_when_only_rest_answers(kafka: Kafka, cluster: Polling) -> None:
     kafka.create_topics("cloud-clicks")
     kafka.produce("cloud-clicks", [b"1"])
     kafka.consume("cloud-clicks", 1, "cloud-clicker")

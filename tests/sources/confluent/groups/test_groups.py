@@ -1,4 +1,4 @@
-"""Groups by REST, where the brokers cannot be reached: what a cluster tells of them, by its kind."""
+"""Groups by REST, where the brokers cannot be reached: what each kind of cluster reports."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ ROOT = f"/kafka/v3/clusters/{LKC}"
 
 
 class Api:
-    """Groups: `read` is what a group has read of each partition (topic to offsets), of 100 records each; `states` hides those it lacks."""
+    """Groups: `read` is what a group has read of each partition (topic to offsets), of 100 records each; `states` has the listed groups."""
 
     def __init__(self) -> None:
         self.read = {
@@ -120,7 +120,7 @@ def event_of(seen: Any, group: str) -> Any:
     return event
 
 
-def test_a_dedicated_cluster_tells_who_reads_what_and_how_far_they_are(cluster: Polling):
+def test_a_dedicated_cluster_reports_what_groups_read_and_their_offsets(cluster: Polling):
     seen = cluster.poll()
     assert said(seen.events) == [
         "START consumer-group/billing: orders=0 refunds=0",
@@ -159,7 +159,7 @@ def test_a_dedicated_cluster_tells_who_reads_what_and_how_far_they_are(cluster: 
     assert metadata.ends == {"orders": 200, "refunds": 100}
 
 
-def test_what_becomes_known_about_a_group_is_emitted(cluster: Polling, api: Api):
+def test_new_information_about_a_group_is_emitted(cluster: Polling, api: Api):
     topics, cluster.shared = cluster.shared, NO_METADATA
     assert said([event_of(cluster.poll(), "totals")]) == ["START consumer-group/totals: orders"]
     cluster.shared = topics
@@ -173,7 +173,7 @@ def test_what_becomes_known_about_a_group_is_emitted(cluster: Polling, api: Api)
     assert not event_of(cluster.poll(), "totals")["job"]["facets"]
 
 
-def test_groups_of_connectors_and_queries_are_not_asked_for_more(cluster: Polling):
+def test_details_of_groups_of_connectors_and_queries_are_not_fetched(cluster: Polling):
     cluster.poll()
     assert [request.partition(LKC)[2] for request in cluster.server.asked] == [
         "/consumer-groups",
@@ -185,7 +185,7 @@ def test_groups_of_connectors_and_queries_are_not_asked_for_more(cluster: Pollin
     ]
 
 
-def test_heartbeats_count_what_was_read(cluster: Polling, api: Api):
+def test_heartbeats_count_records_read(cluster: Polling, api: Api):
     first = cluster.poll()
     api.read["billing"]["orders"] = [95, 80]
     second = cluster.poll()
@@ -203,7 +203,7 @@ def test_heartbeats_count_what_was_read(cluster: Polling, api: Api):
 
 
 @pytest.mark.parametrize("kind", ["Basic", "Standard", "Enterprise", "Freight"])
-def test_other_clusters_tell_members_but_not_what_they_read(cluster: Polling, api: Api, kind: str):
+def test_other_clusters_report_members_but_not_what_they_read(cluster: Polling, api: Api, kind: str):
     api.has_lags = False
     (here,) = cluster.observed.kafka_clusters
     cluster.observed = replace(cluster.observed, kafka_clusters=(replace(here, kind=kind),))
@@ -224,7 +224,7 @@ def test_a_cluster_without_lists_of_newer_groups_has_none(cluster: Polling, api:
     assert not seen.unseen
 
 
-def test_a_group_is_gone_when_the_cluster_says_so(cluster: Polling, api: Api):
+def test_a_group_is_gone_when_the_cluster_reports_it_missing(cluster: Polling, api: Api):
     cluster.poll()
     api.hidden = {"billing"}
     del api.share["picking"]
@@ -239,7 +239,7 @@ def test_a_group_is_gone_when_the_cluster_says_so(cluster: Polling, api: Api):
 
 @pytest.mark.parametrize("folder", ["consumer-groups", "share-groups", "streams-groups"])
 @pytest.mark.parametrize("answer", [Reply(403, {}), Reply(500, {}), Reply(200, b"<html>"), Reply(200, {"data": [{"state": 3}]})])
-def test_a_list_that_fails_ends_nothing(cluster: Polling, folder: str, answer: Reply):
+def test_a_failed_list_ends_no_runs(cluster: Polling, folder: str, answer: Reply):
     cluster.poll()
     cluster.server.failing[f"{ROOT}/{folder}"] = answer
     with pytest.raises(SourceError):
@@ -248,7 +248,7 @@ def test_a_list_that_fails_ends_nothing(cluster: Polling, folder: str, answer: R
     assert {event["eventType"] for event in cluster.poll().events} == {"RUNNING"}
 
 
-def test_lag_that_is_refused_of_one_group_is_unseen(cluster: Polling):
+def test_lag_that_is_refused_for_one_group_is_unseen(cluster: Polling):
     first = cluster.poll()
     cluster.server.failing[f"{ROOT}/consumer-groups/billing/lags"] = Reply(403, {"message": "no"})
     seen = cluster.poll()
@@ -260,7 +260,7 @@ def test_lag_that_is_refused_of_one_group_is_unseen(cluster: Polling):
     assert cluster.snapshot["groups"]["billing"]["at"] == first.snapshot["groups"]["billing"]["at"]
 
 
-def test_a_group_whose_owner_is_known_is_that_job(cluster: Polling):
+def test_a_group_with_a_known_owner_is_that_job(cluster: Polling):
     cluster.poll()
     cluster.shared = SharedMetadata(cluster.shared.clusters, owners={(LKC, "billing"): (SPACE, "orders-sink")})
     seen = cluster.poll()
@@ -286,7 +286,7 @@ def test_brokers_that_cannot_be_reached_are_tried_again_after_an_hour(api: Api, 
         assert cluster.poll(5).snapshot["blocked"][1] > tried
 
 
-def test_if_only_brokers_may_be_asked_nothing_is_reported_without_them(api: Api, monkeypatch: pytest.MonkeyPatch):
+def test_with_protocol_only_unreachable_brokers_are_an_error(api: Api, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SECRET", "hunter2-in-clear")
     with polling(api, planes, NO_METADATA, groups_by="protocol", **KEY) as cluster:
         (here,) = cluster.observed.kafka_clusters

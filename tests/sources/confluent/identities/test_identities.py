@@ -1,4 +1,4 @@
-"""Names of accounts, people and keys: no addresses, no secrets, and a listing that fails takes nothing away."""
+"""Names of accounts, users and keys: no e-mail addresses, no secrets, and a failed listing removes nothing."""
 
 import json
 from typing import Any
@@ -49,7 +49,7 @@ def plane(url: str, **more: Any) -> IdentitiesPlane:
     return plane_
 
 
-def test_ids_have_names_and_keys_those_of_their_owners(cloud: Standin):
+def test_ids_have_names_and_keys_have_their_owners_names(cloud: Standin):
     names = plane(cloud.url)
     observation = names.translate(names.fetch(None, 0), None, NO_METADATA, 0)
     assert names.shared_metadata(observation.snapshot).names == {
@@ -70,7 +70,7 @@ def test_ids_have_names_and_keys_those_of_their_owners(cloud: Standin):
     "answer",
     [Reply(500, {"message": "broken"}), Reply(403, {}), Reply(200, b"<html>", "text/html"), Reply(200, {"data": 3})],
 )
-def test_a_listing_that_fails_takes_nothing_away(cloud: Standin, answer: Reply):
+def test_a_failed_listing_removes_nothing(cloud: Standin, answer: Reply):
     names = plane(cloud.url)
     before = names.translate(names.fetch(None, 0), None, NO_METADATA, 0).snapshot
     cloud.failing["/iam/v2/users?page_token=2"] = answer
@@ -79,7 +79,7 @@ def test_a_listing_that_fails_takes_nothing_away(cloud: Standin, answer: Reply):
     assert [unseen.what for unseen in after.unseen] == ["users"]
 
 
-def test_who_is_listed_no_more_has_no_name(cloud: Standin):
+def test_an_account_that_is_no_longer_listed_has_no_name(cloud: Standin):
     names = plane(cloud.url)
     before = names.translate(names.fetch(None, 0), None, NO_METADATA, 0).snapshot
     cloud.failing["/iam/v2/users"] = Reply(200, {"data": []})
@@ -88,7 +88,7 @@ def test_who_is_listed_no_more_has_no_name(cloud: Standin):
     assert "u-1" in names.shared_metadata(before).names
 
 
-def test_without_a_key_or_a_right_nothing_is_reported(cloud: Standin):
+def test_without_a_key_or_the_right_to_list_there_are_no_names(cloud: Standin):
     assert plane(cloud.url, cloud=None).unavailable_reason() == "no Cloud API key is set"
     assert not plane(cloud.url).unavailable_reason()
     cloud.failing["/iam"] = Reply(403, {"errors": [{"detail": "not yours"}]})
@@ -96,7 +96,7 @@ def test_without_a_key_or_a_right_nothing_is_reported(cloud: Standin):
         plane(cloud.url).fetch(None, 0)
 
 
-def test_nothing_is_nobody(cloud: Standin):
+def test_an_empty_organization_has_no_names(cloud: Standin):
     names = plane(cloud.url)
     before = names.translate(names.fetch(None, 0), None, NO_METADATA, 0).snapshot
     assert names.shared_metadata(names.translate(names.empty_answer(), before, NO_METADATA, 0).snapshot).names == {}

@@ -1,4 +1,4 @@
-"""A ksqlDB cluster of Confluent Cloud: what it answers, and what is told of it as of its Kafka cluster."""
+"""A ksqlDB cluster of Confluent Cloud: its answers, and the events in the namespace of its Kafka cluster."""
 
 from collections.abc import Iterator
 
@@ -37,7 +37,7 @@ def states(seen: Observation) -> list[tuple[str, str, str]]:
     return [(event["eventType"], event["job"]["namespace"], event["job"]["name"]) for event in seen.events if "eventType" in event]
 
 
-def test_queries_are_jobs_of_the_kafka_cluster_and_bear_the_ksqldb_clusters_id(plane: Polling) -> None:
+def test_queries_are_jobs_of_the_kafka_cluster_with_the_ksqldb_clusters_id_in_their_names(plane: Polling) -> None:
     seen = plane.poll()
     (start,) = [event for event in seen.events if "eventType" in event]
     assert states(seen) == [("START", SPACE, QUERY)]
@@ -58,7 +58,7 @@ def test_queries_are_jobs_of_the_kafka_cluster_and_bear_the_ksqldb_clusters_id(p
     assert len(plane.server.asked) == 2
 
 
-def test_a_second_poll_of_what_is_as_it_was_is_heartbeats(plane: Polling) -> None:
+def test_an_unchanged_second_poll_sends_heartbeats(plane: Polling) -> None:
     first, second = plane.poll(), plane.poll()
     assert states(second) == [("RUNNING", SPACE, QUERY)]
     assert [event["run"]["runId"] for event in second.events] == [event["run"]["runId"] for event in first.events if "run" in event]
@@ -80,7 +80,7 @@ def test_a_dropped_stream_withdraws_its_facets(plane: Polling, ksql: Ksql) -> No
     assert [event for event in plane.poll().events if "dataset" in event] == []
 
 
-def test_streams_of_two_clusters_are_names_of_one_topic(plane: Polling, graph: Server) -> None:
+def test_streams_of_two_clusters_are_aliases_of_one_topic(plane: Polling, graph: Server) -> None:
     first = plane.observed.ksqldb_clusters[0]
     graph.parts.now_us = T0
     for id_ in (KSQL, "lksqlc-z9"):
@@ -94,7 +94,7 @@ def test_streams_of_two_clusters_are_names_of_one_topic(plane: Polling, graph: S
         assert jobs == {"ksqldb/lksqlc-z9/CSAS_RICH_3", QUERY}
 
 
-def test_two_clusters_of_one_kafka_cluster_are_apart(plane: Polling) -> None:
+def test_two_ksqldb_clusters_of_one_kafka_cluster_are_separate(plane: Polling) -> None:
     first = plane.observed.ksqldb_clusters[0]
     plane.observed = replace(plane.observed, ksqldb_clusters=(first, replace(first, id="lksqlc-z9")))
     every = planes(PlaneContext(plane.observed, plane.observed, plane.clients, plane.settings))
@@ -111,7 +111,7 @@ def test_two_clusters_of_one_kafka_cluster_are_apart(plane: Polling) -> None:
         ("/ksql", Reply(200, [{"@type": "sourceDescriptions", "sourceDescriptions": []}]), SourceError),
     ],
 )
-def test_a_server_that_fails_is_an_error_and_ends_nothing(plane: Polling, path: str, reply: Reply, error: type[Exception]) -> None:
+def test_a_failing_server_is_an_error_and_ends_no_runs(plane: Polling, path: str, reply: Reply, error: type[Exception]) -> None:
     plane.poll()
     plane.server.failing = {path: reply}
     with pytest.raises(error):
@@ -120,7 +120,7 @@ def test_a_server_that_fails_is_an_error_and_ends_nothing(plane: Polling, path: 
     assert states(plane.poll()) == [("RUNNING", SPACE, QUERY)]
 
 
-def test_a_server_that_starts_lists_only_a_part(plane: Polling, ksql: Ksql) -> None:
+def test_a_starting_server_lists_only_a_part(plane: Polling, ksql: Ksql) -> None:
     plane.poll()
     ksql.status, ksql.queries = "DEGRADED", []
     seen = plane.poll()
@@ -130,7 +130,7 @@ def test_a_server_that_starts_lists_only_a_part(plane: Polling, ksql: Ksql) -> N
     assert states(plane.poll()) == [("ABORT", SPACE, QUERY)]
 
 
-def test_what_is_gone_with_its_cluster_ends(plane: Polling) -> None:
+def test_runs_end_when_their_cluster_is_gone(plane: Polling) -> None:
     plane.poll()
     assert states(plane.end_scope()) == [("ABORT", SPACE, QUERY)]
 
@@ -140,7 +140,7 @@ def test_without_a_key_or_an_address_it_is_unavailable(plane: Polling) -> None:
     assert plane.plane.unavailable_reason() == f"no API key is set for {KSQL} (ksqldb)"
 
 
-def test_a_topic_is_followed_through_a_query(plane: Polling, graph: Server) -> None:
+def test_lineage_of_a_topic_leads_through_a_query(plane: Polling, graph: Server) -> None:
     graph.parts.now_us = T0
     for path, body in outbox_messages(plane.poll()):
         assert graph.client.post(path, content=body, headers={"Content-Type": "application/json"}).is_success

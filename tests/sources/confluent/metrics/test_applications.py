@@ -58,7 +58,7 @@ class Polling:
         return list(self.steps[key].observation.events)
 
 
-def test_every_application_that_writes_is_found_and_no_other(cloud: Cloud):
+def test_exactly_the_applications_that_write_are_found(cloud: Cloud):
     polling = Polling(cloud, MINE)
     first = polling.poll()
     assert {step.plane.state for step in polling.steps.values()} == {OBSERVED}
@@ -82,7 +82,7 @@ def test_every_application_that_writes_is_found_and_no_other(cloud: Cloud):
 
 
 @pytest.mark.parametrize("how", ["broken", "slow", "refused", "half", "truncated", "gone"])
-def test_planes_that_fail_take_nothing_away(cloud: Cloud, how: str):
+def test_failed_planes_end_no_runs(cloud: Cloud, how: str):
     polling = Polling(cloud, {"names", "metrics"})
     polling.poll()
     before = polling.snapshot or {}
@@ -92,7 +92,7 @@ def test_planes_that_fail_take_nothing_away(cloud: Cloud, how: str):
     assert {event.get("eventType") for event in failed.events} <= {"RUNNING"}
     for key in ("metrics organization", "names organization"):
         outcome = polling.steps[key].plane
-        if how != "half":  # one page tells all: there is no second one that could fail
+        if how != "half":  # there is only one page, so no second one can fail
             assert outcome.state == FAILED
             assert outcome.why
             assert (failed.snapshot["planes"][key], bool(failed.snapshot["unseen"][key])) == (before["planes"][key], True)

@@ -1,4 +1,4 @@
-"""Figures of the Metrics API: asked by its rules, told at most hourly; who writes is a job, who is silent stays one."""
+"""The Metrics API: valid queries, statistics at most hourly, and applications that write as jobs, which stay open when they are silent."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -155,7 +155,7 @@ def heard(seen: Observation) -> list[tuple[str, str]]:
     return [(event["eventType"], event["job"]["name"]) for event in seen.events if "eventType" in event]
 
 
-def test_one_query_a_metric_tells_all_clusters_over_all_pages(polling: Polling):
+def test_one_query_per_metric_covers_all_clusters_and_pages(polling: Polling):
     for at in range(5):
         polling.api.wrote(f"topic-{at}", "app", 1 + at, f"lkc-{1 + at % 2}")
     seen = polling.poll()
@@ -184,7 +184,7 @@ def test_statistics_are_emitted_at_most_hourly_and_only_when_they_change(polling
     assert not facets(polling.poll(2.5))
 
 
-def test_connectors_are_listed_once_and_asked_for_by_their_own_ids(polling: Polling):
+def test_connectors_are_listed_once_and_queried_by_id(polling: Polling):
     labels = {"resource.connector.id": "lcc-1"}
     polling.api.rows += [(f"{CONNECT}/received_records", labels, 7), (f"{CONNECT}/dead_letter_queue_records", labels, 2)]
     statistics = facets(polling.poll(shared=NO_METADATA), "job")["orders-sink"]
@@ -204,7 +204,7 @@ def test_statements_are_found_by_their_region(polling: Polling):
     assert not facets(polling.poll(shared=NO_METADATA), "job")
 
 
-def test_an_application_that_writes_is_a_job_and_silence_is_no_end(polling: Polling):
+def test_an_application_that_writes_is_a_job_and_stays_open_when_silent(polling: Polling):
     polling.api.wrote("orders", "app")
     (event,) = [event for event in polling.poll().events if "eventType" in event]
     assert (event["eventType"], event["job"]["namespace"], event["job"]["name"]) == ("START", SPACE, "producer/app")
@@ -245,7 +245,7 @@ def test_clients_of_other_jobs_are_not_producers(polling: Polling, client: str):
     assert not heard(polling.poll())
 
 
-def test_users_clients_are_producers_whatever_they_are_like(polling: Polling):
+def test_clients_of_users_are_producers(polling: Polling):
     for client in ("flink-orders", "confluent", "connectors", "rdkafka", "schema-keeper", "app-1b4e28ba-2fa1-11d2-883f-0016d3cca427"):
         polling.api.wrote("orders", client)
     polling.api.wrote("orders", "noise-7")
@@ -276,7 +276,7 @@ def test_groups_that_cannot_be_listed_are_found_by_their_lag(polling: Polling):
     assert not polling.poll(shared=listed).events
 
 
-def test_they_tell_what_a_group_reads_of_which_its_cluster_tells_no_more_than_that_it_is_there(polling: Polling):
+def test_lag_shows_what_a_group_reads_if_its_cluster_only_lists_the_group(polling: Polling):
     polling.api.lags("orders", "billing", 3)
     polling.api.lags("orders", "other", 3)
     polling.api.lags("orders", "deleted", 3)
@@ -316,14 +316,14 @@ def test_a_page_that_fails_is_unseen_and_no_partial_sums_are_emitted(polling: Po
     assert len(facets(polling.poll(0.1))) == 3
 
 
-def test_pages_without_an_end_are_refused(polling: Polling):
+def test_endless_pages_are_refused(polling: Polling):
     polling.api.wrote("orders", "app")
     polling.standin.failing["/v2/metrics/cloud/query"] = Reply(200, {"data": [], "meta": {"pagination": {"next_page_token": "same"}}})
     with pytest.raises(SourceError, match="pages without end"):
         polling.poll()
 
 
-def test_without_a_key_nothing_is_asked(polling: Polling):
+def test_without_a_key_no_requests_are_sent(polling: Polling):
     lacking = Polling(polling.standin.url, polling.api, polling.standin, cloud=None)
     assert "API key" in lacking.plane.unavailable_reason()
     assert not polling.plane.unavailable_reason()

@@ -29,7 +29,7 @@ def record(*names: str, name: str = "Order", **more: Any) -> str:
 
 
 class Polling:
-    """A registry that is polled again and again."""
+    """A registry that is polled repeatedly."""
 
     def __init__(self, server: Standin, registry: Confluent, **settings_: Any) -> None:
         self.server, self.registry, self.now_us, self.last = server, registry, NOW, None
@@ -56,7 +56,7 @@ class Polling:
         return self.last
 
     def facets(self) -> dict[str, dict[str, Any]]:
-        """What the last event of each topic says."""
+        """Poll, and return the facets of each topic's last event."""
         return {f"{event['dataset']['namespace']} {event['dataset']['name']}": event["dataset"]["facets"] for event in self.poll().events}
 
 
@@ -72,7 +72,7 @@ def fields(facets: dict[str, Any]) -> list[str]:
     return [field["name"] for field in facets["schema"]["fields"]]
 
 
-def test_a_subject_is_of_every_cluster_that_has_the_topic(polling: Polling) -> None:
+def test_a_subject_describes_the_topic_in_every_cluster_that_has_it(polling: Polling) -> None:
     polling.registry.register("orders-value", record("id"))
     polling.registry.register("orders-key", '"string"')
     polling.registry.register("audit-acme.Entry", record("at", name="Entry"))
@@ -97,7 +97,7 @@ def test_a_subject_is_of_every_cluster_that_has_the_topic(polling: Polling) -> N
     }
 
 
-def test_a_few_calls_tell_all_of_it(polling: Polling) -> None:
+def test_a_registry_is_read_with_a_few_calls(polling: Polling) -> None:
     for number in range(40):
         polling.registry.register(f"t{number}-value", record("id"))
     polling.topics = {"lkc-1": tuple(f"t{number}" for number in range(40)), "lkc-2": ()}
@@ -106,7 +106,7 @@ def test_a_few_calls_tell_all_of_it(polling: Polling) -> None:
     assert polling.facets() == {}
 
 
-def test_a_cluster_whose_topics_are_not_known_gets_none(polling: Polling) -> None:
+def test_a_cluster_with_unknown_topics_gets_no_schemas(polling: Polling) -> None:
     polling.registry.register("orders-value", record("id"))
     polling.poll()
     polling.topics["lkc-2"] = None
@@ -118,7 +118,7 @@ def test_a_cluster_whose_topics_are_not_known_gets_none(polling: Polling) -> Non
     assert list(polling.facets()) == [f"{TWO} orders"]
 
 
-def test_what_the_catalog_says_of_topics_and_columns(polling: Polling) -> None:
+def test_catalog_tags_of_topics_and_columns_are_emitted(polling: Polling) -> None:
     schema_id = polling.registry.register("orders-value", record("id", "card", doc="Told by the schema"))
     assert polling.facets()[f"{ONE} orders"]["documentation"]["description"] == "Told by the schema"
     polling.metadata = {
@@ -137,7 +137,7 @@ def test_what_the_catalog_says_of_topics_and_columns(polling: Polling) -> None:
     assert emitted[f"{ONE} orders"]["schema"]["_deleted"]
 
 
-def test_a_subject_that_is_named_as_its_record_is_of_the_topic_that_is_set(polling: Polling) -> None:
+def test_a_subject_named_after_its_record_belongs_to_the_configured_topic(polling: Polling) -> None:
     polling.registry.register("acme.Alert", record("level", name="Alert"))
     assert f"{TWO} audit" not in polling.facets()
     facets = Polling(polling.server, polling.registry, strategies={"acme.*": "audit"}).facets()
@@ -154,7 +154,7 @@ def test_of_two_contexts_the_default_one_describes_the_topic(polling: Polling) -
 
 
 @pytest.mark.parametrize("answer", [Reply(500, {}), Reply(403, {}), Reply(200, b"[{"), Reply(200, {"a": 1})])
-def test_a_listing_that_fails_takes_nothing_away(polling: Polling, answer: Reply) -> None:
+def test_a_failed_listing_removes_nothing(polling: Polling, answer: Reply) -> None:
     polling.registry.register("orders-value", record("id"))
     polling.poll()
     polling.server.failing["/s"] = answer
@@ -162,7 +162,7 @@ def test_a_listing_that_fails_takes_nothing_away(polling: Polling, answer: Reply
         polling.poll()
 
 
-def test_addresses_that_are_set() -> None:
+def test_configured_addresses() -> None:
     settings = ConfluentSettings(registry={"*": SECRET}, registry_urls={"env-1": "http://a:1", "env-2": "http://b:2"})
     organization = Organization(
         "o", (Environment("env-1", "p"), Environment("env-2", "l")), (), (SchemaRegistry("lsrc-1", "env-1", "http://listed"),)

@@ -69,7 +69,7 @@ def polling(monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
         yield Polling(cloud)
 
 
-def test_what_exporters_copy(polling: Polling) -> None:
+def test_exporters_copy_subjects(polling: Polling) -> None:
     seen = polling.poll()
     assert differences(Graph(exported(seen)), expected(polling.cloud.organization), ["exporters"]) == {"missing": [], "extra": []}
     assert not [secret for secret in secrets(polling.cloud.organization) if secret in json.dumps([seen.events, seen.snapshot])]
@@ -106,14 +106,14 @@ def test_the_life_of_an_exporter(polling: Polling) -> None:
 
 
 @pytest.mark.parametrize("how", ["broken", "refused", "truncated", "gone"])
-def test_a_list_that_fails_ends_nothing(polling: Polling, how: str) -> None:
+def test_a_failed_list_ends_no_runs(polling: Polling, how: str) -> None:
     polling.poll()
     polling.cloud.fail(f"/registry/{LSRC}/exporters", how)
     with pytest.raises(SourceError):
         polling.poll()
 
 
-def test_an_exporter_that_cannot_be_asked_is_not_gone(polling: Polling) -> None:
+def test_an_exporter_that_cannot_be_fetched_is_not_gone(polling: Polling) -> None:
     polling.poll()
     polling.cloud.fail(f"/registry/{LSRC}/exporters/to-analytics", "broken")
     seen = polling.poll()

@@ -1,4 +1,4 @@
-"""Tableflow: what the service answers, written by hand, and what is told of it."""
+"""Tableflow: handwritten answers of the service, and the events that follow from them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -93,7 +93,7 @@ def flows(*pairs: tuple[tuple[str, str], tuple[str, str]]) -> list[str]:
     return sorted(f"{' '.join(source)} > {' '.join(target)}" for source, target in pairs)
 
 
-def test_a_topic_becomes_a_table_and_the_table_goes_to_each_catalog_of_its_format(plane: Polling) -> None:
+def test_a_topic_becomes_a_table_that_each_catalog_of_its_format_lists(plane: Polling) -> None:
     seen = plane.poll()
     topic, table = (SPACE, "shop.orders"), (SPACE, JOB)
     found = edges(seen)
@@ -119,7 +119,7 @@ def test_a_topic_becomes_a_table_and_the_table_goes_to_each_catalog_of_its_forma
     }
 
 
-def test_the_topics_name_is_not_what_people_call_it(plane: Polling, tableflow: Tableflow) -> None:
+def test_the_topic_name_is_preferred_to_the_display_name(plane: Polling, tableflow: Tableflow) -> None:
     tableflow.lists[TOPICS] = [tabled("shop.orders", display_name="Orders of the shop")]
     assert {event["job"]["name"] for event in plane.poll().events} == {JOB}
     del tableflow.lists[TOPICS][0]["spec"]["topic_name"]
@@ -139,7 +139,7 @@ def test_the_topics_name_is_not_what_people_call_it(plane: Polling, tableflow: T
         ("DELTA", "nameless", []),
     ],
 )
-def test_a_catalog_gets_the_table_if_the_service_says_so_and_the_format_fits(
+def test_a_catalog_lists_the_table_if_the_service_reports_it_and_the_format_fits(
     plane: Polling, tableflow: Tableflow, formats: str, states: str, gets: list[tuple[str, str]]
 ) -> None:
     tableflow.lists[CATALOGS].append(catalog("nameless", kind="Unity", catalog_name="main"))
@@ -148,12 +148,12 @@ def test_a_catalog_gets_the_table_if_the_service_says_so_and_the_format_fits(
     assert outputs - {(SPACE, JOB)} == set(gets)
 
 
-def test_what_does_not_tell_how_catalogs_fare_has_all_that_take_its_format(plane: Polling, tableflow: Tableflow) -> None:
+def test_without_reported_catalogs_all_of_its_format_list_the_table(plane: Polling, tableflow: Tableflow) -> None:
     del tableflow.lists[TOPICS][0]["status"]["catalog_sync_statuses"]
     assert len(plane.poll().events[0]["outputs"]) == 1 + 3
 
 
-def test_names_that_users_set_and_accounts_that_nobody_tells(plane: Polling, tableflow: Tableflow) -> None:
+def test_names_set_by_users_and_unknown_accounts(plane: Polling, tableflow: Tableflow) -> None:
     tableflow.lists[CATALOGS] = [
         catalog("glue", kind="AWS_GLUE", provider_integration_id="cspi-2", custom_database="Web_Lake"),
         catalog("unity", kind="UNITY", workspace_endpoint="https://adb.net/", catalog_name="main", custom_schema="web"),
@@ -166,7 +166,7 @@ def test_names_that_users_set_and_accounts_that_nobody_tells(plane: Polling, tab
     assert sum(ACCOUNTS in target for target in plane.server.asked) == 1, "it is asked again each hour"
 
 
-def test_a_second_poll_of_what_is_as_it_was_is_heartbeats_of_two_lists(plane: Polling, tableflow: Tableflow) -> None:
+def test_an_unchanged_second_poll_sends_heartbeats_with_two_requests(plane: Polling, tableflow: Tableflow) -> None:
     tableflow.lists[CATALOGS] = tableflow.lists[CATALOGS][:1]
     first = plane.poll()
     plane.server.asked.clear()
@@ -213,7 +213,7 @@ def test_each_state_has_its_event(plane: Polling, tableflow: Tableflow, life: li
     assert len(set(runs)) == len(runs)
 
 
-def test_columns_are_the_registrys(plane: Polling) -> None:
+def test_columns_come_from_the_registry(plane: Polling) -> None:
     declared = {name: schema._replace(rank=1) for name, schema in plane.shared.schemas.items()}
     plane.shared = replace(plane.shared, schemas=declared)
     assert len(edges(plane.poll())) == 3
@@ -240,7 +240,7 @@ def test_a_new_field_is_emitted_in_the_same_run(plane: Polling) -> None:
     ],
 )
 @pytest.mark.parametrize("page", ["", "?page_token=1"])
-def test_a_list_that_fails_is_an_error_and_ends_nothing(
+def test_a_failed_list_is_an_error_and_ends_no_runs(
     plane: Polling, tableflow: Tableflow, reply: Reply, error: type[Exception], page: str
 ) -> None:
     tableflow.lists[TOPICS] = [tabled("shop.orders"), tabled("other")]
@@ -253,7 +253,7 @@ def test_a_list_that_fails_is_an_error_and_ends_nothing(
 
 
 @pytest.mark.parametrize(("path", "what"), [(CATALOGS, "catalog integrations"), (ACCOUNTS, "accounts of catalogs")])
-def test_without_catalogs_or_accounts_what_was_known_of_them_stands(plane: Polling, tableflow: Tableflow, path: str, what: str) -> None:
+def test_catalogs_and_accounts_that_cannot_be_listed_are_kept(plane: Polling, tableflow: Tableflow, path: str, what: str) -> None:
     plane.poll()
     plane.server.failing = {path: Reply(403, {})}
     if path == ACCOUNTS:
@@ -276,14 +276,14 @@ def test_catalogs_that_could_not_be_listed_at_first_are_added_later_in_the_same_
     assert plane.poll().events[0]["outputs"] == []
 
 
-def test_without_a_key_it_is_unavailable_and_what_is_gone_with_its_cluster_ends(plane: Polling) -> None:
+def test_without_a_key_tableflow_is_unavailable_and_runs_end_with_their_cluster(plane: Polling) -> None:
     plane.poll()
     assert event_lines(plane.end_scope()) == [f"ABORT {JOB}"]
     plane.settings = plane.settings.model_copy(update={"tableflow": {}})
     assert plane.plane.unavailable_reason() == f"no API key is set for {ENV} (tableflow)"
 
 
-def test_a_topic_is_followed_to_the_catalogs(plane: Polling, graph: Server) -> None:
+def test_lineage_of_a_topic_leads_to_the_catalogs(plane: Polling, graph: Server) -> None:
     graph.parts.now_us = T0
     for path, body in outbox_messages(plane.poll()):
         assert graph.client.post(path, content=body, headers={"Content-Type": "application/json"}).is_success

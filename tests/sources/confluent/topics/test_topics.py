@@ -1,4 +1,4 @@
-"""Topics of a cluster of Confluent Cloud: what is told of them, what is internal, and when they are gone."""
+"""Topics of a cluster of Confluent Cloud: their facets, which ones are internal, and when they are gone."""
 
 from typing import Any
 
@@ -119,7 +119,7 @@ def test_topics_of_users_are_reported_with_all_facets(cluster: Polling):
     ]
 
 
-def test_nothing_new_tells_nothing_and_a_change_tells_its_topic(cluster: Polling, api: Api):
+def test_unchanged_topics_get_no_events_and_a_changed_topic_gets_one(cluster: Polling, api: Api):
     first = cluster.poll()
     again = cluster.poll()
     assert not again.events
@@ -129,13 +129,13 @@ def test_nothing_new_tells_nothing_and_a_change_tells_its_topic(cluster: Polling
     assert [event["dataset"]["name"] for event in cluster.poll().events] == ["_drafts", "orders"]
 
 
-def test_a_list_in_pages_is_the_same(cluster: Polling, api: Api):
+def test_a_paged_list_gives_the_same_events(cluster: Polling, api: Api):
     first = cluster.poll()
     api.pages = True
     assert cluster.poll().snapshot == first.snapshot
 
 
-def test_a_topic_is_gone_when_the_cluster_says_so(cluster: Polling, api: Api):
+def test_a_topic_is_gone_when_the_cluster_reports_it_missing(cluster: Polling, api: Api):
     cluster.poll()
     api.hidden = {"orders"}
     del api.topics["_drafts"]
@@ -161,14 +161,14 @@ def test_a_topic_is_gone_when_the_cluster_says_so(cluster: Polling, api: Api):
         Reply(200, b'{"data": [{"topic_na'),
     ],
 )
-def test_a_list_that_fails_says_nothing(cluster: Polling, answer: Reply):
+def test_a_failed_list_gives_no_events(cluster: Polling, answer: Reply):
     cluster.poll()
     cluster.server.failing[f"/kafka/v3/clusters/{LKC}/topics"] = answer
     with pytest.raises(SourceError):
         cluster.poll()
 
 
-def test_half_a_list_says_nothing(cluster: Polling, api: Api):
+def test_half_a_list_gives_no_events(cluster: Polling, api: Api):
     cluster.poll()
     api.pages = True
     cluster.server.failing[f"/kafka/v3/clusters/{LKC}/topics?page_token=2"] = Reply(503, {})
@@ -177,7 +177,7 @@ def test_half_a_list_says_nothing(cluster: Polling, api: Api):
 
 
 @pytest.mark.parametrize(("path", "what"), [("topics/-/configs", "topics: configurations"), ("acls", "rights on topics")])
-def test_a_part_that_fails_is_unseen_and_nothing_of_it_changes(cluster: Polling, path: str, what: str):
+def test_a_failed_part_is_unseen_and_keeps_its_state(cluster: Polling, path: str, what: str):
     first = cluster.poll()
     cluster.server.failing[f"/kafka/v3/clusters/{LKC}/{path}"] = Reply(403, {})
     second = cluster.poll()
@@ -202,6 +202,6 @@ def test_a_topic_that_changed_while_its_configuration_was_hidden_is_reported_wit
     assert not cluster.poll().events
 
 
-def test_without_a_key_of_the_cluster_it_is_not_observed(cluster: Polling):
+def test_a_cluster_without_a_key_is_not_observed(cluster: Polling):
     cluster.settings = cluster.settings.model_copy(update={"kafka": {}})
     assert cluster.plane.unavailable_reason() == f"no API key is set for {LKC}"

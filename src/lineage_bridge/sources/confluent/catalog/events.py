@@ -1,4 +1,4 @@
-"""Translates what a Stream Catalog says about topics and connectors into OpenLineage events. Pure."""
+"""Translates a Stream Catalog's entries about topics and connectors into OpenLineage events. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -51,7 +51,7 @@ def entries_of(memory: Memory) -> Iterator[tuple[DatasetName, Mapping[str, Any]]
 
 
 def _event(kind: str, name: DatasetName, facets: Mapping[str, Json], now_us: int) -> list[Json]:
-    """An event a microsecond before now, so that what the registry's plane says about the same topic is newer."""
+    """An event a microsecond before now, so that the registry plane's event about the same topic is newer."""
     if not facets:
         return []
     if kind == CONNECTORS:

@@ -10,7 +10,7 @@ from lineage_bridge.sources.common.observer import Unseen
 
 
 class Entity(msgspec.Struct, frozen=True):
-    """What the catalog says about a topic or connector. `metadata` is None if business metadata was not asked for."""
+    """The catalog's entry about a topic or connector. `metadata` is None if business metadata was not fetched."""
 
     kind: str
     qualified_name: str

@@ -28,7 +28,7 @@ from lineage_bridge.sources.confluent.plane import Plane, PlaneContext, Planes
 from lineage_bridge.sources.confluent.registry.client import poll_number, registries, registry_http, unavailable_registry_reason
 
 METADATA_PER_POLL = 200
-"""Entities per poll for which business metadata is asked, in rotation."""
+"""Entities per poll for which business metadata is fetched, in rotation."""
 _ADVANCED = "ADVANCED"
 
 
@@ -84,7 +84,7 @@ class CatalogPlane(Plane[CatalogAnswers]):
     def _business_metadata(
         self, http: HttpClient, entities: list[Entity], before: Snapshot | None, poll: int, unseen: list[Unseen]
     ) -> dict[str, Mapping[str, Any]]:
-        """Qualified name to business metadata. It is asked for entities that are described or had some before; the others have none.
+        """Qualified name to business metadata. It is fetched for entities that are described or had some before; the others have none.
 
         Entities whose turn is at another poll are left out.
         """

@@ -61,7 +61,7 @@ class Link(NamedTuple):
 def list_links(rest: KafkaRest, *, had_links: bool) -> tuple[Link, ...]:
     """All links that have mirrors on this cluster, by name. Raises SourceError.
 
-    A cluster that does not know the call has no links, unless it had some before.
+    A cluster that does not support the call has no links, unless it had some before.
     """
     try:
         links = rest.list_all(_Link, "links")

@@ -1,4 +1,4 @@
-"""The offsets of managed connectors: when to ask for them, and what to remember of the answers. Pure."""
+"""The offsets of managed connectors: when to fetch them, and what to remember of the answers. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +11,11 @@ from lineage_bridge.sources.common.connect.lineage.evidence import sums_of
 from lineage_bridge.sources.common.connect.worker import RUNNING, ConnectorDetail, ConnectorState
 
 _ASK_AGAIN_US = {"sink": 900_000_000, "source": 3_600_000_000}
-"""How long offsets are not asked for again: those of a sink count rows, those of a source only name what it reads."""
+"""How long fetched offsets are used: those of a sink count rows, those of a source only name what it reads."""
 
 
 class OffsetsRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """When a connector's offsets were asked for (us), for which configuration, and their sums by topic; or `why` there are none."""
+    """When a connector's offsets were fetched (us), for which configuration, and their sums by topic; or `why` there are none."""
 
     at_us: int
     config: str
@@ -24,7 +24,7 @@ class OffsetsRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def is_due(connector: ConnectorState, asked: OffsetsRecord | None, now_us: int) -> bool:
-    """Whether to ask for a connector's offsets now."""
+    """Whether to fetch a connector's offsets now."""
     if not any(part.state == RUNNING for part in (connector.status, *connector.tasks.values())):
         return False
     if asked is None or asked.config != version_of(connector):
@@ -44,6 +44,6 @@ def record_offsets(connector: ConnectorState, offsets: tuple[Mapping[str, Any], 
 
 
 def recorded_detail(connector: ConnectorState, asked: OffsetsRecord) -> ConnectorDetail:
-    """The offsets of a sink as of the last time they were asked for."""
+    """The offsets of a sink as of the last time they were fetched."""
     entries = tuple({"partition": {"kafka_topic": topic}, "offset": {"kafka_offset": sum_}} for topic, sum_ in sorted(asked.sums.items()))
     return ConnectorDetail(offsets=entries) if connector.direction == SINK and entries else ConnectorDetail()

@@ -33,7 +33,7 @@ from lineage_bridge.sources.confluent.plane import Plane, PlaneContext, Planes
 
 @dataclass(frozen=True)
 class ConnectAnswers:
-    """`connectors`: in the form of Kafka Connect's. `asked`: connector to what is known of its offsets. `custom`: custom plugins by id."""
+    """`connectors`: in the form of Kafka Connect's. `asked`: connector to its offsets as last fetched. `custom`: custom plugins by id."""
 
     connectors: WorkerState
     asked: Mapping[str, OffsetsRecord]
@@ -130,7 +130,7 @@ class ConnectPlane(Plane[ConnectAnswers]):
     def _offsets(
         self, http: HttpClient, connectors: Mapping[str, ConnectorState], before: Snapshot, now_us: int
     ) -> tuple[dict[str, OffsetsRecord], dict[str, ConnectorDetail], list[Unseen]]:
-        """What is known of the connectors' offsets, by connector, and what could not be fetched."""
+        """What is known about the connectors' offsets, by connector, and what could not be fetched."""
         earlier = _asked(before)
         due = [connector for name, connector in connectors.items() if is_due(connector, earlier.get(name), now_us)]
         asked = {name: record for name, record in earlier.items() if name in connectors and record.config == version_of(connectors[name])}

@@ -1,4 +1,4 @@
-"""Finds what statements of Confluent's Flink read and write, each in the light of earlier definitions. Pure."""
+"""Finds what statements of Confluent's Flink read and write, given the definitions before them. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -83,7 +83,7 @@ def fetch_groups(
 ) -> ClusterState:
     """The groups that REST reports. Raises SourceError if groups cannot be listed.
 
-    `before`: known groups to their kinds; `is_asked`: whether to ask for more than the name of a group; `has_lags`: whether the cluster
+    `before`: known groups to their kinds; `is_asked`: whether to fetch the details of a group; `has_lags`: whether the cluster
     reports offsets.
     """
     failures = Failures()
@@ -111,7 +111,7 @@ def fetch_groups(
 
 
 def _list_groups(rest: KafkaRest) -> dict[str, KafkaGroup]:
-    """All groups. A cluster without share or streams groups need not know their listings."""
+    """All groups. A cluster without share or streams groups may not support their listings."""
     found: dict[str, KafkaGroup] = {}
     for kind in (CLASSIC, SHARE, STREAMS):
         try:

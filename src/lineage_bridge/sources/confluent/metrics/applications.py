@@ -1,4 +1,4 @@
-"""Applications that write and read, as the Metrics API counts them by client and by group: nothing else reports these. Pure."""
+"""Applications that write and read, as the Metrics API counts them by client and by group; no other plane reports them. Pure."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping

@@ -41,5 +41,5 @@ def unavailable_registry_reason(context: PlaneContext, registry: SchemaRegistry)
 
 
 def poll_number(now_us: int, interval_s: float) -> int:
-    """A number that grows by one from poll to poll, for rotating through what is not asked at every poll."""
+    """A number that grows by one from poll to poll, for rotating through what is not fetched at every poll."""
     return int(now_us / 1_000_000 / interval_s)

@@ -16,7 +16,7 @@ from lineage_bridge.sources.confluent.plane import Plane, PlaneContext, Planes
 from lineage_bridge.sources.confluent.registry.client import poll_number, registries, registry_http, unavailable_registry_reason
 
 _SUBJECTS_PER_POLL = 25
-"""Subjects per poll for which compatibility and mode are asked. At the first poll there are none, so that it takes a few calls only."""
+"""Subjects per poll for which compatibility and mode are fetched. At the first poll there are none, so that it takes only a few calls."""
 
 
 class RegistryPlane(Plane[RegistryState]):

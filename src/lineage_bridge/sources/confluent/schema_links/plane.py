@@ -29,7 +29,7 @@ class SchemaLinksPlane(Plane[ExporterListing]):
         return unavailable_registry_reason(self.context, self.registry)
 
     def fetch(self, before: Snapshot | None, now_us: int) -> ExporterListing:
-        """See list_exporters. A registry that does not know the call has no exporters, unless it had some before."""
+        """See list_exporters. A registry that does not support the call has no exporters, unless it had some before."""
         del now_us
         http = registry_http(self.context, self.registry, self.key)
         try:

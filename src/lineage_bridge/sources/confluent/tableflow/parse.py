@@ -28,7 +28,7 @@ _STORAGE_MEMBERS = (
 
 
 class CatalogSync(NamedTuple):
-    """How the synchronization of a topic's table with a catalog fares."""
+    """The status of synchronizing a topic's table with a catalog."""
 
     integration: str
     status: str

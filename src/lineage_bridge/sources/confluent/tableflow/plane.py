@@ -26,7 +26,7 @@ from lineage_bridge.sources.confluent.tableflow.parse import (
 )
 
 _ASK_AGAIN_US = 3_600_000_000
-"""How long accounts of catalogs are not asked for again if one of them is unknown."""
+"""How long accounts of catalogs are not fetched again if one of them is unknown."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class TableflowPlane(Plane[TableflowAnswers]):
         return self.settings.credential("tableflow", self.cluster.environment)
 
     def _accounts(self, used: set[str], before: Snapshot, now_us: int) -> tuple[dict[str, str], int, list[Unseen]]:
-        """The accounts of these provider integrations, when they were asked for, and why some could not be fetched."""
+        """The accounts of these provider integrations, when they were fetched, and why some could not be fetched."""
         known: dict[str, str] = {id_: account for id_, account in before.get("accounts", {}).items() if id_ in used}
         at_us: int = before.get("accounts_at_us", 0)
         cloud = self.settings.cloud
