@@ -1,13 +1,13 @@
 """The minimum number of calls that a full observation of the organization takes, and the minimum time under the rate limits.
 
-`minimum_calls` counts, for each bucket of the rate limits, the calls without which something in the organization stays unknown:
+`minimum_calls` counts, for each bucket of the rate limits, the calls without which something in the organization is not observed:
 
 - the Cloud key: one page each of environments, service accounts, users, keys and custom plugins; for each environment the lists of
   Kafka, Schema Registry and ksqlDB clusters, compute pools, provider integrations and both lists of self-managed clusters; for each Kafka
-  cluster its connectors (one call tells all, expanded); for each connector that runs its offsets.
-- each Kafka key: topics, their configurations in one call, three lists of groups, links, mirrors in one call; of every group the lag, which
-  tells the members too, on clusters that tell it, else the members where there are some; of streams groups the subtopologies. Share
-  groups tell their partitions in their list.
+  cluster its connectors (one expanded listing); for each running connector its offsets.
+- each Kafka key: topics, their configurations in one call, three lists of groups, links, mirrors in one call; for each group the lag, which
+  includes the members, on clusters that report it, otherwise the members of groups that have some; for streams groups the subtopologies.
+  The list of share groups includes their partitions.
 - each registry: contexts, one page of all schemas, the compatibility and mode of all, exporters and of each its settings and state; where
   there is a catalog, the tags of topics and of fields, both lists of definitions and the business metadata of each topic that has any.
 - each Flink key: in each region the pages of statements and of materialized tables, and the exceptions of each statement that failed.

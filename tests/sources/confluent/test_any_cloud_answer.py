@@ -67,5 +67,7 @@ def test_any_answer(changing: tuple[Changing, Polling], changes: list[tuple[int,
         return
     assert all(encode(event) for event in seen.events)
     assert plane.shared_metadata is not None
-    assert {event.get("eventType") for event in plane.poll().events} <= {"RUNNING", "START", "FAIL"}, "a failure may be told a poll later"
+    assert {event.get("eventType") for event in plane.poll().events} <= {"RUNNING", "START", "FAIL"}, (
+        "a failure may be reported a poll later"
+    )
     assert {event.get("eventType") for event in plane.poll().events} <= {"RUNNING"}

@@ -34,8 +34,8 @@ def source_from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, A
     return {NAME: settings}
 
 
-def _credential(environ: Mapping[str, str], of: str) -> dict[str, str] | None:
-    key, secret = f"{PREFIX}{of}_API_KEY", f"{PREFIX}{of}_API_SECRET"
+def _credential(environ: Mapping[str, str], prefix: str) -> dict[str, str] | None:
+    key, secret = f"{PREFIX}{prefix}_API_KEY", f"{PREFIX}{prefix}_API_SECRET"
     return {"key": environ[key], "secret": f"${{env:{secret}}}"} if environ.get(key) and environ.get(secret) else None
 
 

@@ -71,7 +71,7 @@ def test_a_dropped_stream_withdraws_its_facets(plane: Polling, ksql: Ksql) -> No
         relation.topic = "other" if relation.name == "ORDERS" else relation.topic
     datasets = [event["dataset"] for event in plane.poll().events if "dataset" in event]
     facets = {(dataset["namespace"], dataset["name"]): dataset["facets"] for dataset in datasets}
-    assert facets.pop((SPACE, "other")).keys() == {"schema"}, "no registry tells it"
+    assert facets.pop((SPACE, "other")).keys() == {"schema"}, "no registry has its schema"
     dropped, moved = (facets.pop((f"ksqldb://{KSQL}", name)) for name in ("CUSTOMERS", "ORDERS"))
     assert all(facet["_deleted"] for facet in dropped.values())
     assert dropped.keys() == {"symlinks", "ksqldb"}

@@ -163,7 +163,7 @@ def test_names_set_by_users_and_unknown_accounts(plane: Polling, tableflow: Tabl
     plane.server.asked.clear()
     for _ in range(13):
         plane.poll()
-    assert sum(ACCOUNTS in target for target in plane.server.asked) == 1, "it is asked again each hour"
+    assert sum(ACCOUNTS in target for target in plane.server.asked) == 1, "accounts are fetched again each hour"
 
 
 def test_an_unchanged_second_poll_sends_heartbeats_with_two_requests(plane: Polling, tableflow: Tableflow) -> None:
