@@ -62,10 +62,10 @@ def test_a_group_is_the_same_from_each_of_its_names(records: list[StoredRecord])
         apply(writer, records)
         every = Identities(writer.connection)
         ids = [row[0] for row in writer.connection.execute("SELECT id FROM node").fetchall()]
-        together = every.of(ids)
+        together = every.groups_of(ids)
         for id_ in ids:
             alone = Identities(writer.connection)
-            group = alone.of([id_])[id_]
+            group = alone.groups_of([id_])[id_]
             assert group == together[id_]
             nodes = Nodes(writer.connection)
             for spelling in group.spellings:
@@ -174,7 +174,7 @@ def test_groups_as_of_a_time_are_those_of_what_had_been_said(records: list[Store
         then = Identities(writer.connection, at_us)
         every = [row[0] for row in writer.connection.execute("SELECT id FROM node").fetchall()]
         with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
-            assert then.of(every) == Identities(again).of(every)
+            assert then.groups_of(every) == Identities(again).groups_of(every)
 
 
 @settings(max_examples=40, deadline=None)
@@ -185,9 +185,9 @@ def test_groups_as_of_midnight_stay_whatever_comes_later(earlier: list[StoredRec
     with opened() as writer:
         apply(writer, earlier)
         every = [row[0] for row in writer.connection.execute("SELECT id FROM node").fetchall()]
-        before = Identities(writer.connection, at_us).of(every)
+        before = Identities(writer.connection, at_us).groups_of(every)
         apply(writer, [stored for stored in late if not is_event_of(stored.record, b"2026-11-18")])
-        assert Identities(writer.connection, at_us).of(every) == before
+        assert Identities(writer.connection, at_us).groups_of(every) == before
 
 
 def test_a_symlink_of_yesterday_is_one_no_more_today() -> None:
@@ -202,7 +202,7 @@ def test_a_symlink_of_yesterday_is_one_no_more_today() -> None:
         id_ = NAMES.dataset("ns", "t")
         for at_us, members in ((T0 - 1, 0), (T0, 2), (T0 + DAY_US - 1, 2), (T0 + DAY_US, 1), (None, 1)):
             known = Identities(writer.connection, at_us)
-            groups = known.of([id_]).values()
+            groups = known.groups_of([id_]).values()
             assert [len(known.members(group)) for group in groups] == ([members] if members else []), at_us
 
 

@@ -28,7 +28,7 @@ from lineage_bridge.store.write.changes import ChangeRecorder
 
 _READ = NAMING_KEYS | SHAPING_KEYS
 Asserter = tuple[bytes, int]
-Contents = dict[bytes, dict[str, bytes]]
+FacetSets = dict[bytes, dict[str, bytes]]
 _REMEMBERED = 500_000
 _LAST_TIME = 2**63 - 1
 _ROWS_A_TEXT = 8
@@ -45,7 +45,7 @@ class Derivation:
         self.stitching = StitchWriter(connection, self.run_shapes)
         self.lineage_set_of: dict[tuple[bytes, str], bytes | None] = {}
         self.since: dict[tuple[bytes, str], int] = {}
-        self.spoken: set[tuple[int, bytes]] = set()
+        self.mentioned: set[tuple[int, bytes]] = set()
         self.stored: set[bytes] = set()
         self.search = SearchTextWriter(connection)
         for table in statements.STAGING:
@@ -55,7 +55,7 @@ class Derivation:
         """Drop what was cached in a transaction that did not commit."""
         self.lineage_set_of.clear()
         self.since.clear()
-        self.spoken.clear()
+        self.mentioned.clear()
         self.stored.clear()
         self.search.forget()
         self.spellings.forget()
@@ -92,7 +92,7 @@ class Derivation:
         for row in new:
             self.spellings.add(row[:4])
 
-    def add_contents(self, rows: list[Row]) -> None:
+    def add_facet_sets(self, rows: list[Row]) -> None:
         """Store facet sets that are not there yet; those known to be stored are skipped."""
         if len(self.stored) > _REMEMBERED:
             self.stored.clear()
@@ -114,9 +114,9 @@ class Derivation:
         """The stored text of a facet."""
         return str(self.connection.execute("SELECT text FROM facet WHERE facet = ?", (facet,)).fetchone()[0]).encode()
 
-    # what touches a subject
+    # what a batch changes
 
-    def subjects_with_new_members(self) -> set[Asserter]:
+    def asserters_with_new_members(self) -> set[Asserter]:
         """The runs in the staged batch that name a dataset they had not named before, or not so early. Ask before the batch is merged."""
         rows = self.connection.execute(
             "SELECT DISTINCT i.run, i.job FROM in_run_io i WHERE NOT EXISTS (SELECT 1 FROM run_io r WHERE r.run = i.run AND r.job = i.job "
@@ -126,17 +126,17 @@ class Derivation:
 
     def keep_up(self, rows: Mapping[str, list[Row]], touched: set[Asserter], budget: Budget) -> None:
         """Derive what a merged batch changed: `touched` are the runs with new members."""
-        contents: Contents = {}
-        for content, key, facet in rows.get("facet_set", []):
-            contents.setdefault(content, {})[key] = facet
-        said = rows.get("assertion", [])
-        touched |= self._new_statements(said, contents)
-        touched |= {(row[0], own) for row in said if row[4] == Origin.DECLARED and (own := flow_owner(*row[1:4]))}
-        self.run_shapes.stage(said)
+        facet_sets: FacetSets = {}
+        for facet_set, key, facet in rows.get("facet_set", []):
+            facet_sets.setdefault(facet_set, {})[key] = facet
+        assertions = rows.get("assertion", [])
+        touched |= self._new_statements(assertions, facet_sets)
+        touched |= {(row[0], own) for row in assertions if row[4] == Origin.DECLARED and (own := flow_owner(*row[1:4]))}
+        self.run_shapes.stage(assertions)
         touched |= self.run_shapes.snapshots()
-        self.run_shapes.see_staged()
-        self.current_facets(said, contents)
-        self.spellings.merge_words(rows.get("alias", []))
+        self.run_shapes.merge_staged()
+        self.current_facets(assertions, facet_sets)
+        self.spellings.merge_aliases(rows.get("alias", []))
         batch_rows = sum(len(some) for some in rows.values())
         allowed = Budget(budget.rows + 4 * batch_rows)
         self.stitching.keep_up(self._shapes(sorted(touched), allowed), allowed)
@@ -144,7 +144,7 @@ class Derivation:
 
     def settle(self, budget: Budget) -> None:
         """Derive for keys that earlier batches left."""
-        self.run_shapes.see_nothing()
+        self.run_shapes.clear_staged()
         self.stitching.keep_up(self._shapes([], budget), budget)
         self.search.keep_up(budget.rows // _ROWS_A_TEXT + 1)
 
@@ -152,7 +152,7 @@ class Derivation:
         """Reshape what earlier batches left and what was touched, within the budget; the rest is left. Those that were reshaped."""
         left = self.connection.execute("SELECT asserted_by, job FROM derive_queue LIMIT 1000").fetchall()
         waiting = list(dict.fromkeys([*left, *touched]))
-        done = self.run_shapes.reshape(waiting, budget, self.meaning)
+        done = self.run_shapes.reshape(waiting, budget, self.lineage_set_id)
         if left:
             self.connection.executemany("DELETE FROM derive_queue WHERE asserted_by = ? AND job = ?", waiting[:done])
         if done < len(waiting):
@@ -161,20 +161,20 @@ class Derivation:
 
     # statements
 
-    def _new_statements(self, said: list[Row], contents: Contents) -> set[Asserter]:
+    def _new_statements(self, assertions: list[Row], facet_sets: FacetSets) -> set[Asserter]:
         """Store new lineage assertions of runs; returns those runs."""
-        self._read_meanings(_firsts(said, contents))
-        bearing = {content: facets for content, facets in contents.items() if not SHAPING_KEYS.isdisjoint(facets)}
+        self._load_lineage_sets(_firsts(assertions, facet_sets))
+        bearing = {facet_set: facets for facet_set, facets in facet_sets.items() if not SHAPING_KEYS.isdisjoint(facets)}
         if not bearing:
             return set()
         found: dict[tuple[bytes, int, int, bytes], int] = {}
-        for subject, job, about, side, origin, content, _, first, *_ in said:
-            for key, carrier in carriers(about, job, side) if content in bearing and origin == Origin.OBSERVED and job else ():
-                meaning = self.lineage_set_of[bearing[content][key], key] if key in bearing[content] else None
-                if meaning:
-                    place = subject, job, carrier, meaning
-                    found[place] = min(found.get(place, first), first)
-        return self._merge_statements([(*place, first) for place, first in found.items()])
+        for asserter, job, node, side, origin, facet_set, _, first, *_ in assertions:
+            for key, carrier in carriers(node, job, side) if facet_set in bearing and origin == Origin.OBSERVED and job else ():
+                lineage_set = self.lineage_set_of[bearing[facet_set][key], key] if key in bearing[facet_set] else None
+                if lineage_set:
+                    row_key = asserter, job, carrier, lineage_set
+                    found[row_key] = min(found.get(row_key, first), first)
+        return self._merge_statements([(*row_key, first) for row_key, first in found.items()])
 
     def _merge_statements(self, found: list[Row]) -> set[Asserter]:
         self.connection.execute("DELETE FROM in_run_lineage_set")
@@ -188,34 +188,34 @@ class Derivation:
             "ON CONFLICT (asserted_by, job, carrier, lineage_set) DO UPDATE SET first = excluded.first",
             new,
         )
-        for job, meaning in sorted({(row[1], row[3]) for row in new if not is_mark(row[3])} - self.spoken):
-            self.run_shapes.speak(job, (), [meaning])
-            self.spoken.add((job, meaning))
+        for job, lineage_set in sorted({(row[1], row[3]) for row in new if not is_mark(row[3])} - self.mentioned):
+            self.run_shapes.mention_nodes(job, (), [lineage_set])
+            self.mentioned.add((job, lineage_set))
         return {(row[0], row[1]) for row in new}
 
-    def _read_meanings(self, firsts: Mapping[tuple[bytes, str], int]) -> None:
-        """Know the meaning of each (facet, key) that is said since a time, reading and storing those met for the first time."""
-        if len(self.lineage_set_of) + len(self.spoken) > 200_000:
+    def _load_lineage_sets(self, firsts: Mapping[tuple[bytes, str], int]) -> None:
+        """Cache the lineage set of each (facet, key), given with its first time; facets not seen before are parsed and stored."""
+        if len(self.lineage_set_of) + len(self.mentioned) > 200_000:
             self.forget()
         for (facet, key), first in sorted(firsts.items()):
-            self._know_meaning(facet, key, first)
+            self._load_lineage_set(facet, key, first)
             if first < self.since[facet, key]:
-                self._said_earlier(facet, key, first)
+                self._asserted_earlier(facet, key, first)
 
-    def _know_meaning(self, facet: bytes, key: str, first: int) -> None:
+    def _load_lineage_set(self, facet: bytes, key: str, first: int) -> None:
         if (facet, key) not in self.lineage_set_of:
             row = self.connection.execute(
                 "SELECT lineage_set, first FROM facet_lineage_set WHERE facet = ? AND key = ?", (facet, key)
             ).fetchone()
-            self.lineage_set_of[facet, key], self.since[facet, key] = row or (self._store_meaning(facet, key, first), first)
+            self.lineage_set_of[facet, key], self.since[facet, key] = row or (self._store_lineage_set(facet, key, first), first)
 
-    def _said_earlier(self, facet: bytes, key: str, first: int) -> None:
+    def _asserted_earlier(self, facet: bytes, key: str, first: int) -> None:
         """A facet turned out to have an earlier first assertion; so have the nodes it names."""
         self.since[facet, key] = first
         self.connection.execute("UPDATE facet_lineage_set SET first = ? WHERE facet = ? AND key = ?", (first, facet, key))
         self.add_nodes((*node, first) for node in (named_nodes(key, self.text(facet), self.names) if key in NAMING_KEYS else ()))
 
-    def _store_meaning(self, facet: bytes, key: str, first: int) -> bytes | None:
+    def _store_lineage_set(self, facet: bytes, key: str, first: int) -> bytes | None:
         """Parse a facet that names nodes, once: its nodes, and its lineage set if it is a lineage facet."""
         text = self.text(facet)
         if key == "jobType":
@@ -225,50 +225,52 @@ class Derivation:
         nodes = named_nodes(key, text, self.names)
         self.add_nodes((*node, first) for node in nodes)
         self.connection.executemany("INSERT INTO facet_node VALUES (?, ?) ON CONFLICT DO NOTHING", [(node[0], facet) for node in nodes])
-        meaning = read_lineage_set(key, text, self.names) if key in LINEAGE_KEYS else None
-        self.connection.execute("INSERT INTO facet_lineage_set VALUES (?, ?, ?, ?)", (facet, key, meaning.id if meaning else None, first))
-        if meaning is None:
+        lineage_set = read_lineage_set(key, text, self.names) if key in LINEAGE_KEYS else None
+        self.connection.execute(
+            "INSERT INTO facet_lineage_set VALUES (?, ?, ?, ?)", (facet, key, lineage_set.id if lineage_set else None, first)
+        )
+        if lineage_set is None:
             return None
         marks = ", ".join("?" * 12)
-        self.connection.executemany(f"INSERT INTO annotation VALUES ({marks})", list(annotation_rows(facet, meaning)))
-        if self.connection.execute(statements.ADD_LINEAGE_SET, (meaning.id, int(meaning.explicit))).rowcount:
+        self.connection.executemany(f"INSERT INTO annotation VALUES ({marks})", list(annotation_rows(facet, lineage_set)))
+        if self.connection.execute(statements.ADD_LINEAGE_SET, (lineage_set.id, int(lineage_set.explicit))).rowcount:
             self.connection.executemany(
                 statements.ADD_COLUMNS,
-                [(meaning.id, *s) for s in meaning.statements],
+                [(lineage_set.id, *s) for s in lineage_set.statements],
             )
-        return meaning.id
+        return lineage_set.id
 
-    def meaning(self, content: bytes, key: str) -> bytes | None:
-        """The meaning of the lineage facet `key` of a stored content, if it has one that can be read."""
-        row = self.connection.execute("SELECT facet FROM facet_set WHERE facet_set = ? AND key = ?", (content, key)).fetchone()
+    def lineage_set_id(self, facet_set: bytes, key: str) -> bytes | None:
+        """The id of the lineage set of the lineage facet `key` in a stored facet set, if there is a valid one."""
+        row = self.connection.execute("SELECT facet FROM facet_set WHERE facet_set = ? AND key = ?", (facet_set, key)).fetchone()
         if row is None:
             return None
-        self._read_meanings({(row[0], key): _LAST_TIME})
+        self._load_lineage_sets({(row[0], key): _LAST_TIME})
         return self.lineage_set_of[row[0], key]
 
     # current facets and identity
 
-    def current_facets(self, said: Iterable[Row], contents: Contents) -> None:
+    def current_facets(self, assertions: Iterable[Row], facet_sets: FacetSets) -> None:
         """Merge assertions into the current facets, and update symlinks and namespace claims that changed."""
         best: dict[tuple[int, int, str], tuple[int, int, bytes, bytes]] = {}
         links: set[tuple[int, bytes]] = set()
         claiming: dict[tuple[int, str, bytes], int] = {}
-        for _, job, about, side, _, content, _, first, _, last, event in said:
+        for _, job, node, side, _, facet_set, _, first, _, last, event in assertions:
             if side not in ENTITY_SIDES:
                 continue
-            for key, facet in contents.get(content, {}).items():
-                place = about, facet_owner(key, job), key
+            for key, facet in facet_sets.get(facet_set, {}).items():
+                row_key = node, facet_owner(key, job), key
                 candidate = facet_rank(key, side), last, event, facet
-                if place not in best or candidate > best[place]:
-                    best[place] = candidate
+                if row_key not in best or candidate > best[row_key]:
+                    best[row_key] = candidate
                 if key == "symlinks":
-                    links.add((about, facet))
+                    links.add((node, facet))
                 elif key in CLAIMING:
-                    claiming[about, key, facet] = min(claiming.get((about, key, facet), first), first)
+                    claiming[node, key, facet] = min(claiming.get((node, key, facet), first), first)
         self.connection.execute("DELETE FROM in_current")
         self.connection.executemany(
             "INSERT INTO in_current VALUES (?, ?, ?, ?, ?, ?, ?)",
-            ((*place, facet, rank, time, event) for place, (rank, time, event, facet) in best.items()),
+            ((*row_key, facet, rank, time, event) for row_key, (rank, time, event, facet) in best.items()),
         )
         new = self.connection.execute(statements.NEW_FACETS).fetchall()
         self.changes.gained("current_facet", (row[:4] for row in new))
@@ -280,11 +282,11 @@ class Derivation:
         self.spellings.claims.see(claiming)
 
 
-def _firsts(said: Iterable[Row], contents: Contents) -> dict[tuple[bytes, str], int]:
+def _firsts(assertions: Iterable[Row], facet_sets: FacetSets) -> dict[tuple[bytes, str], int]:
     """(facet, key) to the time of its first assertion in a batch, of facets that are parsed."""
-    read = {content: [(facets[key], key) for key in _READ & facets.keys()] for content, facets in contents.items()}
+    read = {facet_set: [(facets[key], key) for key in _READ & facets.keys()] for facet_set, facets in facet_sets.items()}
     firsts: dict[tuple[bytes, str], int] = {}
-    for row in said:
-        for place in read.get(row[5], ()):
-            firsts[place] = min(firsts.get(place, row[7]), row[7])
+    for row in assertions:
+        for row_key in read.get(row[5], ()):
+            firsts[row_key] = min(firsts.get(row_key, row[7]), row[7])
     return firsts

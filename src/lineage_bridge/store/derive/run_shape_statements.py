@@ -36,7 +36,7 @@ OTHER_IO = """SELECT 1 FROM job_shape j JOIN shape s ON s.shape = j.shape AND s.
 JOIN shape_io i ON i.shape = j.shape AND i.side = ? AND i.dataset = ? WHERE j.job = ? LIMIT 1"""
 OTHER_STATEMENT = """SELECT 1 FROM job_shape j JOIN shape s ON s.shape = j.shape AND s.origin = ?
 JOIN shape_lineage_set i ON i.shape = j.shape AND i.carrier = ? AND i.lineage_set = ? WHERE j.job = ? LIMIT 1"""
-SPEAK = """INSERT INTO mentioned_node SELECT source, :job FROM column_statement WHERE lineage_set = :lineage_set AND source <> 0
+MENTION_NODES = """INSERT INTO mentioned_node SELECT source, :job FROM column_statement WHERE lineage_set = :lineage_set AND source <> 0
 UNION SELECT target, :job FROM column_statement WHERE lineage_set = :lineage_set AND target <> 0 ON CONFLICT DO NOTHING"""
 SNAPSHOTS = """SELECT DISTINCT i.asserted_by, i.job, s.lineage_set FROM in_day i
 STRAIGHT_JOIN run_lineage_set s ON s.asserted_by = i.asserted_by AND s.job = i.job AND s.carrier = i.job

@@ -22,18 +22,18 @@ from lineage_bridge.store.write.changes import ChangeRecorder
 
 _DATASET = int(NodeKind.DATASET)
 _KEY = "entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence"
-WORD = f"{_KEY}, stated_at <> {NEVER_US}, coalesce(vetoed, 0)"
-"""The columns of a Word."""
+ALIAS_COLUMNS = f"{_KEY}, stated_at <> {NEVER_US}, coalesce(vetoed, 0)"
+"""The columns of a StatedAlias."""
 _STATED = f"entity = 1 AND stated_at <> {NEVER_US}"
 _AT_NAME = (
-    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole = 0 AND a_namespace = ? AND a_name = ?",
-    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole = 0 AND b_namespace = ? AND b_name = ?",
+    f"SELECT {ALIAS_COLUMNS} FROM alias WHERE {_STATED} AND whole = 0 AND a_namespace = ? AND a_name = ?",
+    f"SELECT {ALIAS_COLUMNS} FROM alias WHERE {_STATED} AND whole = 0 AND b_namespace = ? AND b_name = ?",
 )
 _AT_SPACE = (
-    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole IN (0, 1) AND a_namespace = ?",
-    f"SELECT {WORD} FROM alias WHERE {_STATED} AND whole IN (0, 1) AND b_namespace = ?",
+    f"SELECT {ALIAS_COLUMNS} FROM alias WHERE {_STATED} AND whole IN (0, 1) AND a_namespace = ?",
+    f"SELECT {ALIAS_COLUMNS} FROM alias WHERE {_STATED} AND whole IN (0, 1) AND b_namespace = ?",
 )
-_VETOED = f"SELECT {WORD} FROM alias WHERE vetoed = 1 AND entity = ? AND"
+_VETOED = f"SELECT {ALIAS_COLUMNS} FROM alias WHERE vetoed = 1 AND entity = ? AND"
 _BETWEEN = f"{_VETOED} whole = ? AND a_namespace = ? AND a_name = ? AND b_namespace = ? AND b_name = ?"
 _BETWEEN_SPACES = f"{_VETOED} whole = 1 AND a_namespace = ? AND b_namespace = ?"
 _STATE = f"""SELECT stated_at <> {NEVER_US}, vetoed FROM alias WHERE entity = ? AND whole = ? AND a_namespace = ? AND a_name = ?
@@ -89,7 +89,7 @@ class AliasWriter:
             self._settle(id_, namespace, name)
             self._settle_space(namespace)
 
-    def merge_words(self, rows: list[Row]) -> None:
+    def merge_aliases(self, rows: list[Row]) -> None:
         """Merge the alias statements of operators. Naming rules apply to the names in an alias for as long as it is in effect."""
         for row in rows:
             before = self._state(row)
@@ -98,14 +98,14 @@ class AliasWriter:
                 text = msgspec.json.encode(row[: ALIAS.key_size]).decode()
                 self.changes.lost("alias", [(text, before)] if before else [])
                 self.changes.gained("alias", [(text, after)] if after else [])
-        self._see_words(rows)
+        self._update_derived_names(rows)
 
     def _state(self, row: Row) -> bytes:
         """`stated`, `vetoed` or nothing."""
         found = self.connection.execute(_STATE, row[: ALIAS.key_size]).fetchone()
         return b"" if found is None else b"vetoed" if found[1] else b"stated" if found[0] else b""
 
-    def _see_words(self, rows: Iterable[Row]) -> None:
+    def _update_derived_names(self, rows: Iterable[Row]) -> None:
         datasets = [row for row in rows if row[0] == _DATASET]
         names = {end for row in datasets if not row[1] for end in (row[2:4], row[4:6])}
         for namespace, name in sorted(names):
@@ -115,13 +115,13 @@ class AliasWriter:
             self._settle_space(namespace)
 
     def _settle(self, id_: int, namespace: str, name: str) -> None:
-        if self._one("SELECT 1 FROM node WHERE id = ?", id_) or self._used(_AT_NAME, namespace, name):
+        if self._exists("SELECT 1 FROM node WHERE id = ?", id_) or self._used(_AT_NAME, namespace, name):
             self._own(id_, namespace, name)
         else:
             self.connection.execute("DELETE FROM name_alias WHERE owner = ?", (id_,))
 
     def _settle_space(self, namespace: str) -> None:
-        if self._one("SELECT 1 FROM node WHERE namespace = ? AND kind = 1 LIMIT 1", namespace) or self._used(_AT_SPACE, namespace):
+        if self._exists("SELECT 1 FROM node WHERE namespace = ? AND kind = 1 LIMIT 1", namespace) or self._used(_AT_SPACE, namespace):
             self._own_space(namespace)
         else:
             self.connection.execute("DELETE FROM namespace_alias WHERE owner = ?", (namespace,))
@@ -131,16 +131,16 @@ class AliasWriter:
         """Whether an alias in effect uses a name or a namespace."""
         return any(self._stands(StatedAlias(*row)) for sql in queries for row in self.connection.execute(sql, parameters))
 
-    def _stands(self, word: StatedAlias) -> bool:
-        vetoes, entity, here, there = Vetoes(), word.entity, word[2:4], word[4:6]
+    def _stands(self, alias: StatedAlias) -> bool:
+        vetoes, entity, here, there = Vetoes(), alias.entity, alias[2:4], alias[4:6]
         for a, b in ((here, there), (there, here)):
-            if word.whole:
+            if alias.whole:
                 vetoes.add(StatedAlias(*row) for row in self.connection.execute(_BETWEEN_SPACES, (entity, a[0], b[0])))
             else:
                 vetoes.add(StatedAlias(*row) for row in self.connection.execute(_BETWEEN, (entity, 0, *a, *b)))
-        return any(True for _ in valid_aliases([word], vetoes))
+        return any(True for _ in valid_aliases([alias], vetoes))
 
-    def _one(self, sql: str, *parameters: object) -> bool:
+    def _exists(self, sql: str, *parameters: object) -> bool:
         return self.connection.execute(sql, parameters).fetchone() is not None
 
     # symlinks
@@ -155,6 +155,6 @@ class AliasWriter:
                 if other != dataset:
                     self.changes.run("symlink", "INSERT INTO symlink VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (dataset, other, type_))
 
-    def see_symlinks(self, said: Iterable[tuple[int, bytes]]) -> None:
+    def see_symlinks(self, facets: Iterable[tuple[int, bytes]]) -> None:
         """Record which symlinks facets were ever asserted for which datasets."""
-        self.connection.executemany("INSERT INTO symlink_evidence VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(said))
+        self.connection.executemany("INSERT INTO symlink_evidence VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(facets))

@@ -52,14 +52,14 @@ class _SiblingState(NamedTuple):
 
     sibling: Sibling
     shape: int
-    reached: int
+    current_since: int
 
 
 class StitchWriter:
     """Works on the writer's connection, inside its transaction. Does nothing where the rule is off."""
 
-    def __init__(self, connection: StoreConnection, presence: RunShapeWriter) -> None:
-        self.connection, self.run_shapes = connection, presence
+    def __init__(self, connection: StoreConnection, run_shapes: RunShapeWriter) -> None:
+        self.connection, self.run_shapes = connection, run_shapes
         self.on = is_on(connection)
         connection.execute("CREATE TEMP TABLE in_stitch (asserted_by BLOB, job BIGINT, PRIMARY KEY (asserted_by, job))")
 
@@ -74,8 +74,8 @@ class StitchWriter:
                 "INSERT INTO stitch_queue SELECT asserted_by, job FROM run_shape WHERE origin = 1 AND shape <> 0 ON CONFLICT DO NOTHING"
             )
             return
-        for subject, job in self.connection.execute("SELECT asserted_by, job FROM stitch").fetchall():
-            self._part(subject, job)
+        for asserter, job in self.connection.execute("SELECT asserted_by, job FROM stitch").fetchall():
+            self._unstitch(asserter, job)
         self.connection.execute("DELETE FROM sibling")
         self.connection.execute("DELETE FROM stitch_queue")
 
@@ -100,15 +100,15 @@ class StitchWriter:
             self.connection.executemany("INSERT INTO in_stitch VALUES (?, ?) ON CONFLICT DO NOTHING", waiting)
             self._examine()
             self.connection.executemany("DELETE FROM stitch_queue WHERE asserted_by = ? AND job = ?", waiting)
-            for subject, job in waiting:
-                self._stitch(subject, job)
+            for asserter, job in waiting:
+                self._stitch(asserter, job)
             spent += _COST * len(waiting)
 
-    def gone(self, subjects: Iterable[Asserter]) -> None:
+    def remove(self, asserters: Iterable[Asserter]) -> None:
         """Remove erased runs, and examine again those they were stitched to."""
         if self.on:
             self.connection.execute("DELETE FROM in_stitch")
-            self.connection.executemany("INSERT INTO in_stitch VALUES (?, ?) ON CONFLICT DO NOTHING", subjects)
+            self.connection.executemany("INSERT INTO in_stitch VALUES (?, ?) ON CONFLICT DO NOTHING", asserters)
             self._examine()
             self.work_off(Budget(_END_OF_TIME))
 
@@ -116,17 +116,17 @@ class StitchWriter:
         """Compare the runs in `in_stitch` with what was known of them; the writers that this concerns wait to be looked at."""
         known = {row[3:5]: _SiblingState(Sibling(*row[:6]), *row[6:]) for row in self.connection.execute(_KNOWN).fetchall()}
         now: dict[Asserter, _SiblingState] = {}
-        for parent, first, subject, job, last, shape, reached, inputs, outputs, states, streaming in self.connection.execute(
+        for parent, first, asserter, job, last, shape, current_since, inputs, outputs, states, streaming in self.connection.execute(
             _CANDIDATES
         ).fetchall():
             side = one_side(inputs, outputs, states, streaming=bool(streaming))
             if side is not None:
-                now[subject, job] = _SiblingState(Sibling(parent, int(side), first, subject, job, last), shape, reached)
+                now[asserter, job] = _SiblingState(Sibling(parent, int(side), first, asserter, job, last), shape, current_since)
         changed = [key for key in sorted(known.keys() | now.keys()) if known.get(key) != now.get(key)]
         gone, new = [known[key] for key in changed if key in known], [now[key] for key in changed if key in now]
         self.connection.executemany("DELETE FROM sibling WHERE asserted_by = ? AND job = ?", [row.sibling[3:5] for row in gone])
         self.connection.executemany(
-            "INSERT INTO sibling VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(*row.sibling, row.shape, row.reached) for row in new]
+            "INSERT INTO sibling VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(*row.sibling, row.shape, row.current_since) for row in new]
         )
         writing = [row.sibling[3:5] for row in (*gone, *new) if row.sibling.side == Side.OUTPUT]
         writing += self.connection.execute(_STITCHED).fetchall()
@@ -147,11 +147,11 @@ class StitchWriter:
             self.connection.execute(_BEGAN, (reader.parent, reader.first, after[0] if after else _END_OF_TIME))
             self.connection.execute(_HELD, reader[3:5])
 
-    def _stitch(self, subject: bytes, job: int) -> None:
+    def _stitch(self, asserter: bytes, job: int) -> None:
         """Apply the rule to one writing run."""
-        self._part(subject, job)
+        self._unstitch(asserter, job)
         row = self.connection.execute(
-            "SELECT parent, side, first, asserted_by, job, last FROM sibling WHERE asserted_by = ? AND job = ?", (subject, job)
+            "SELECT parent, side, first, asserted_by, job, last FROM sibling WHERE asserted_by = ? AND job = ?", (asserter, job)
         ).fetchone()
         writer = Sibling(*row) if row else None
         if writer is None or writer.side != Side.OUTPUT:
@@ -160,29 +160,29 @@ class StitchWriter:
         reader = reader_of(writer, readers)
         if reader is None:
             return
-        id_ = stitch_id(subject, job)
-        values = {"id": id_, "asserted_by": subject, "job": job, "reader": reader.asserted_by, "reader_job": reader.job}
+        id_ = stitch_id(asserter, job)
+        values = {"id": id_, "asserted_by": asserter, "job": job, "reader": reader.asserted_by, "reader_job": reader.job}
         self.connection.execute("INSERT INTO stitch VALUES (:asserted_by, :job, :reader, :reader_job)", values)
         self.connection.execute(_SEEN, values)
-        self.connection.execute(_DAYS, (id_, subject, job))
-        shape = stitched_shape(self._shape(reader.asserted_by, reader.job), self._shape(subject, job))
+        self.connection.execute(_DAYS, (id_, asserter, job))
+        shape = stitched_shape(self._shape(reader.asserted_by, reader.job), self._shape(asserter, job))
         self.run_shapes.move([((id_, job), NO_SHAPE, shape)])
 
-    def _part(self, subject: bytes, job: int) -> None:
+    def _unstitch(self, asserter: bytes, job: int) -> None:
         """Delete what was inferred for one writing run."""
-        id_ = stitch_id(subject, job)
+        id_ = stitch_id(asserter, job)
         row = self.connection.execute("SELECT shape FROM run_shape WHERE asserted_by = ? AND job = ?", (id_, job)).fetchone()
         if row is None:
             return
         self.run_shapes.move([((id_, job), row[0], make_shape(Origin.INFERRED, (), ()))])
-        self.connection.execute("DELETE FROM stitch WHERE asserted_by = ? AND job = ?", (subject, job))
+        self.connection.execute("DELETE FROM stitch WHERE asserted_by = ? AND job = ?", (asserter, job))
         for table in ("run_shape", "run_shape_day"):
             self.connection.execute(f"DELETE FROM {table} WHERE asserted_by = ? AND job = ?", (id_, job))
 
-    def _shape(self, subject: bytes, job: int) -> Shape:
+    def _shape(self, asserter: bytes, job: int) -> Shape:
         rows = self.connection.execute(
             "SELECT i.side, i.dataset FROM run_shape p JOIN shape_io i ON i.shape = p.shape WHERE p.asserted_by = ? AND p.job = ?",
-            (subject, job),
+            (asserter, job),
         )
         return make_shape(Origin.OBSERVED, rows.fetchall(), ())
 

@@ -32,7 +32,7 @@ class JobDiff:
         self.moments, self.nodes = (before, after), nodes
         self.seen: set[int] = set()
 
-    def of(self, job: Node) -> list[Change]:
+    def changes_of(self, job: Node) -> list[Change]:
         """What changed of a job's edges and ports; of the job and the datasets it names, whether they are there at all."""
         edges = [_by_ends(self._flows(moment, job.id)) for moment in self.moments]
         ports = [_by_job(self._named(moment, job.id)) for moment in self.moments]
@@ -50,7 +50,7 @@ class JobDiff:
         if any(flows.job_ports(id_, side) for side in (Side.INPUT, Side.OUTPUT)):
             return True
         named = (next(iter(flows.ports([id_], side, 1)), None) for side in (Side.INPUT, Side.OUTPUT))
-        return any(named) or any(next(iter(flows.around([id_], direction)), None) for direction in Direction)
+        return any(named) or any(next(iter(flows.edges([id_], direction)), None) for direction in Direction)
 
     def _flows(self, moment: Moment, job: int) -> Iterator[Edge]:
         by_id, labels = self.nodes.by_id, moment.labels
@@ -61,8 +61,8 @@ class JobDiff:
         for (source, target, _, origin), evidence in sorted(best.items()):
             label, last = labels.flow(source, target, job, origin)
             if not labels.endings.has_ended(source, target, job, origin):
-                pulse = moment.alive(job, last, (source, int(Side.INPUT)), (target, int(Side.OUTPUT)))
-                yield Edge(by_id(source), by_id(target), by_id(job), Origin(origin), Evidence(evidence), label, last, liveness=pulse)
+                liveness = moment.alive(job, last, (source, int(Side.INPUT)), (target, int(Side.OUTPUT)))
+                yield Edge(by_id(source), by_id(target), by_id(job), Origin(origin), Evidence(evidence), label, last, liveness=liveness)
 
     def _raw(self, moment: Moment, job: int) -> Iterator[tuple[int, int, int, int]]:
         spans = moment.labels.spans
@@ -72,15 +72,15 @@ class JobDiff:
                 WHERE f.shape IN ({marks(some)})""",
                 some,
             )
-        for formed in spans.formed(job):
-            yield from ((OWN if a == job else a, OWN if b == job else b, o, e) for a, b, _, o, e, hub in formed.edges if not hub)
+        for pending in spans.pending_of(job):
+            yield from ((OWN if a == job else a, OWN if b == job else b, o, e) for a, b, _, o, e, hub in pending.edges if not hub)
 
     def _named(self, moment: Moment, job: int) -> Iterator[Port]:
         for side in (Side.INPUT, Side.OUTPUT):
             for _, dataset, _, origin in moment.flows.job_ports(job, side):
                 label, last = moment.labels.port(job, dataset, side, origin)
-                pulse = moment.alive(job, last, (dataset, int(side)))
-                yield Port(self.nodes.by_id(job), self.nodes.by_id(dataset), side, Origin(origin), label, last, pulse)
+                liveness = moment.alive(job, last, (dataset, int(side)))
+                yield Port(self.nodes.by_id(job), self.nodes.by_id(dataset), side, Origin(origin), label, last, liveness)
 
 
 def _by_ends(edges: Iterable[Edge]) -> _Edges:

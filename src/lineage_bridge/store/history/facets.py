@@ -12,7 +12,7 @@ _SCAN = 50_000
 """How many mentions of a node are read: the newest days'."""
 _JOBS = 20
 """How many jobs an entry names."""
-_SAID = f"""SELECT c.facet, s.side, s.job, s.first, s.first_event, s.last, s.last_event
+_ASSERTED = f"""SELECT c.facet, s.side, s.job, s.first, s.first_event, s.last, s.last_event
 FROM (SELECT * FROM assertion WHERE node = ? AND side = ? AND first <= ? ORDER BY day DESC LIMIT {_SCAN}) s
 JOIN facet_set c ON c.facet_set = s.facet_set AND c.key = ?"""
 _SAME = """FROM lifecycle m
@@ -43,13 +43,13 @@ class FacetHistories:
     def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
 
-    def of(self, members: Iterable[Node], key: str, at_us: int) -> FacetHistory:
+    def history(self, members: Iterable[Node], key: str, at_us: int) -> FacetHistory:
         """Every version of a facet under a key of a node, given as all its names, until a time; the most recent first."""
         found: dict[tuple[bytes, int], _Entry] = {}
         cut = False
         for node in members:
             for side in Side:
-                rows = self.connection.execute(_SAID, (node.id, int(side), at_us, key)).fetchall()
+                rows = self.connection.execute(_ASSERTED, (node.id, int(side), at_us, key)).fetchall()
                 cut = cut or len(rows) >= _SCAN
                 for facet, _, job, first, first_event, last, last_event in rows:
                     seen = (last, last_event) if last <= at_us else (first, first_event)
@@ -60,8 +60,8 @@ class FacetHistories:
     def _entry(self, facet: bytes, side: int, entry: _Entry) -> FacetEntry:
         text, deleted = self.connection.execute("SELECT text, deleted FROM facet WHERE facet = ?", (facet,)).fetchone()
         jobs = sorted((self.nodes.by_id(job) for job in entry.jobs), key=lambda node: (node.namespace, node.name))
-        nothing = (0, b"")
-        return FacetEntry(facet, Side(side), text, bool(deleted), entry.first or nothing, entry.last or nothing, tuple(jobs[:_JOBS]))
+        never = (0, b"")
+        return FacetEntry(facet, Side(side), text, bool(deleted), entry.first or never, entry.last or never, tuple(jobs[:_JOBS]))
 
     def life(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
         """The lifecycle changes of a dataset, the newest first, including that another dataset was renamed to its name."""

@@ -1,7 +1,7 @@
 """The change feed, read with a cursor.
 
-A cursor is `epoch.number`: the change it stands behind, and the stretch of the feed that one writer wrote. It is good as long as the store
-has exactly what it told then, and everything since.
+A cursor is `epoch.number`: the last change that was read, and the epoch of its writer. It is valid as long as the store still has the
+changes up to that one, and all changes since.
 """
 
 import re
@@ -18,7 +18,7 @@ from lineage_bridge.store.write.changes import COLUMNS, FED, newest
 
 NOW = "now"
 _CURSOR = re.compile(r"([0-9a-z]*)\.(\d{1,18})")
-_SPEAKS_OF = {fed.kind: frozenset(fed.columns) for fed in FED.values()}
+_COLUMNS_OF = {fed.kind: frozenset(fed.columns) for fed in FED.values()}
 _WAY_ON = "take a cursor of this moment with after=now, read the graph anew, and follow from there"
 
 
@@ -35,11 +35,11 @@ class Feed:
     def page(self, after: str | None, kinds: Collection[str], limit: int) -> ChangePage:
         """Changes behind a cursor, in their order. Raises GoneError, RequestError."""
         start = self._start(after)
-        words = sorted(kinds)
-        where = f" AND kind IN ({', '.join('?' * len(words))})" if words else ""
+        names = sorted(kinds)
+        where = f" AND kind IN ({', '.join('?' * len(names))})" if names else ""
         rows = self.connection.execute(
             f"SELECT seq, kind, action, {', '.join(COLUMNS)} FROM change WHERE seq > ?{where} ORDER BY seq LIMIT ?",
-            (start, *words, limit + 1),
+            (start, *names, limit + 1),
         ).fetchall()
         more = len(rows) > limit
         end = rows[limit - 1][0] if more else self.newest
@@ -54,7 +54,7 @@ class Feed:
         if not found:
             raise RequestError(f"{after!r} is no cursor of the change feed", "send what an answer called next, as it stands")
         epoch, seq = found[1], int(found[2])
-        if not any(name == epoch and since <= seq <= end for name, since, end in self._stretches()):
+        if not any(name == epoch and since <= seq <= end for name, since, end in self._epoch_ranges()):
             raise GoneError(
                 "the cursor belongs to another state of the store: it was computed again, or put back to an older copy", _WAY_ON
             )
@@ -62,31 +62,31 @@ class Feed:
             raise GoneError("changes behind the cursor are no longer kept", _WAY_ON)
         return seq
 
-    def _stretches(self) -> list[tuple[str, int, int]]:
+    def _epoch_ranges(self) -> list[tuple[str, int, int]]:
         """(epoch, number it begins behind, number it ends with)."""
         ends = [since for _, since in self.epochs[1:]] + [self.newest]
         return [(epoch, since, end) for (epoch, since), end in zip(self.epochs, ends, strict=True)]
 
     def _cursor(self, seq: int) -> str:
-        epochs = [epoch for epoch, since, end in self._stretches() if since <= seq <= end]
+        epochs = [epoch for epoch, since, end in self._epoch_ranges() if since <= seq <= end]
         return f"{epochs[-1] if epochs else ''}.{seq}"
 
     def _record(self, row: tuple[Any, ...]) -> ChangeRecord:
-        seq, kind, turn, *values = row
-        told = dict(zip(COLUMNS, values, strict=True))
-        has = _SPEAKS_OF[kind]
+        seq, kind, action, *columns = row
+        values = dict(zip(COLUMNS, columns, strict=True))
+        has = _COLUMNS_OF[kind]
         return ChangeRecord(
             seq=seq,
             kind=kind,
-            turn=ChangeAction(turn),
-            node=self.nodes.by_id(told["node"]),
-            other=self._node(told["other"]),
-            job=self._node(told["job"]),
-            side=Side(told["side"]) if "side" in has else None,
-            origin=Origin(told["origin"]) if "origin" in has else None,
-            evidence=Evidence(told["evidence"]) if "evidence" in has else None,
-            key=told["key"],
-            value=told["value"],
+            turn=ChangeAction(action),
+            node=self.nodes.by_id(values["node"]),
+            other=self._node(values["other"]),
+            job=self._node(values["job"]),
+            side=Side(values["side"]) if "side" in has else None,
+            origin=Origin(values["origin"]) if "origin" in has else None,
+            evidence=Evidence(values["evidence"]) if "evidence" in has else None,
+            key=values["key"],
+            value=values["value"],
         )
 
     def _node(self, id_: int) -> Node | None:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.runs.liveness import Liveness
 from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.history.complete_runs import CompleteRunsAt
 from lineage_bridge.store.history.past import FlowsAt
 from lineage_bridge.store.history.spans import CurrentSpans, Spans, SpansAt
-from lineage_bridge.store.history.standing import CompleteRunsAt
 from lineage_bridge.store.query.endings import Endings, FlowsWithoutEnded
 from lineage_bridge.store.query.explicit_flows import FlowsPreferExplicit
 from lineage_bridge.store.query.flows import CurrentFlows, Flows
@@ -41,10 +41,10 @@ def moment(
 ) -> Moment:
     """Now, which labels need to know; or, if given, the time `at_us`. With `ended`, also what has ended."""
     raw, spans = _raw(connection, nodes, at_us)
-    standing: CompleteRuns = CompleteRunsAt(connection, runs, raw.forming) if isinstance(raw, FlowsAt) else runs
+    complete_runs: CompleteRuns = CompleteRunsAt(connection, runs, raw.pending) if isinstance(raw, FlowsAt) else runs
     endings = Endings(connection, spans, at_us)
     then = now_us if at_us is None else at_us
-    labels = Labels(raw, standing, then, spans, endings, Heartbeats(connection, runs, then))
+    labels = Labels(raw, complete_runs, then, spans, endings, Heartbeats(connection, runs, then))
     return Moment(FlowsPreferExplicit(FlowsWithoutEnded(raw, endings, ended=ended), nodes), labels, at_us)
 
 
@@ -58,7 +58,7 @@ def _raw(connection: StoreConnection, nodes: Nodes, at_us: int | None) -> tuple[
     if at_us is None:
         return CurrentFlows(connection, nodes), CurrentSpans(connection)
     past = FlowsAt(connection, nodes, at_us)
-    return past, SpansAt(connection, past.forming)
+    return past, SpansAt(connection, past.pending)
 
 
 def resolution(at_us: int | None) -> str:

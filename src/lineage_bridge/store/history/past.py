@@ -1,31 +1,31 @@
-"""The flows of an earlier time, from the rows: those of present shapes that were reached by then, and those that were still forming."""
+"""The flows of an earlier time, from the rows: those of shapes that were current by then, and those of shapes that were replaced since."""
 
 from collections.abc import Collection, Iterable, Iterator
 
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.history.forming import PendingShapes, side_of
+from lineage_bridge.store.history.pending_shapes import PendingShapes, side_of
 from lineage_bridge.store.query.flows import Direction, RawEdge, RawPort, RawStatement
 from lineage_bridge.store.query.nodes import Nodes
 
-_REACHED = "run_shape p ON p.job = w.job AND p.shape = f.shape AND p.origin = w.origin AND p.current_since <= ?"
+_HAD_SHAPE = "run_shape p ON p.job = w.job AND p.shape = f.shape AND p.origin = w.origin AND p.current_since <= ?"
 _HELD = f"""CASE WHEN w.source = w.job OR w.target = w.job THEN EXISTS (
     SELECT 1 FROM job_shape j STRAIGHT_JOIN shape_flow f ON f.shape = j.shape AND f.evidence = w.evidence
     AND f.source IN (w.source, CASE w.source WHEN w.job THEN 0 ELSE w.source END)
     AND f.target IN (w.target, CASE w.target WHEN w.job THEN 0 ELSE w.target END)
-    STRAIGHT_JOIN {_REACHED} WHERE j.job = w.job)
+    STRAIGHT_JOIN {_HAD_SHAPE} WHERE j.job = w.job)
 ELSE EXISTS (
-    SELECT 1 FROM shape_flow f STRAIGHT_JOIN {_REACHED}
+    SELECT 1 FROM shape_flow f STRAIGHT_JOIN {_HAD_SHAPE}
     WHERE f.source = w.source AND f.target = w.target AND f.evidence = w.evidence) END"""
 """Whether a run or statement that holds the flow now had its shape by then."""
 _FEW_SHAPES = 64
 _IN_MANY_SHAPES = f"""SELECT n.id FROM node n WHERE n.id IN ({{}})
 AND (SELECT count(*) FROM (SELECT 1 FROM shape_io i WHERE i.dataset = n.id AND i.side = ? LIMIT {_FEW_SHAPES + 1})) > {_FEW_SHAPES}"""
-_PORT_HELD = f"EXISTS (SELECT 1 FROM shape_io f STRAIGHT_JOIN {_REACHED} WHERE f.dataset = w.dataset AND f.side = w.side)"
+_PORT_HELD = f"EXISTS (SELECT 1 FROM shape_io f STRAIGHT_JOIN {_HAD_SHAPE} WHERE f.dataset = w.dataset AND f.side = w.side)"
 _PORT_OF_MANY_HELD = f"""EXISTS (SELECT 1 FROM job_shape j
 STRAIGHT_JOIN shape_io f ON f.shape = j.shape AND f.dataset = w.dataset AND f.side = w.side
-STRAIGHT_JOIN {_REACHED} WHERE j.job = w.job)"""
+STRAIGHT_JOIN {_HAD_SHAPE} WHERE j.job = w.job)"""
 
 
 class FlowsAt:
@@ -33,25 +33,25 @@ class FlowsAt:
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, at_us: int) -> None:
         self.connection, self.nodes, self.at_us = connection, nodes, at_us
-        self.forming = PendingShapes(connection, at_us)
-        self._asked: tuple[Direction, tuple[int, ...]] | None = None
+        self.pending = PendingShapes(connection, at_us)
+        self._looked_up: tuple[Direction, tuple[int, ...]] | None = None
         self._jobs: set[int] = set()
         self._hubs = connection.execute("SELECT EXISTS (SELECT 1 FROM hub)").fetchone()[0] == 1
 
-    def around(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
+    def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """As Flows."""
         for some in chunks(ids):
-            met = dict.fromkeys(some)
-            edges: dict[RawEdge, None] = dict.fromkeys(self._reached(some, direction))
+            near_ids = dict.fromkeys(some)
+            edges: dict[RawEdge, None] = dict.fromkeys(self._current(some, direction))
             edges.update(
                 (edge, None)
-                for formed in self.forming.of(self._jobs_at(some, direction))
-                for edge in formed.edges
-                if (edge[0] if direction is Direction.DOWN else edge[1]) in met
+                for pending_shape in self.pending.of_jobs(self._jobs_at(some, direction))
+                for edge in pending_shape.edges
+                if (edge[0] if direction is Direction.DOWN else edge[1]) in near_ids
             )
             yield from _strongest(edges, direction)
 
-    def _reached(self, some: list[int], direction: Direction) -> Iterator[RawEdge]:
+    def _current(self, some: list[int], direction: Direction) -> Iterator[RawEdge]:
         here = "source" if direction is Direction.DOWN else "target"
         flows = f"SELECT source, target, job, origin, evidence, 0 FROM flow w WHERE {here} IN ({marks(some)}) AND {_HELD}"
         yield from self.connection.execute(flows, (*some, self.at_us, self.at_us))
@@ -68,21 +68,21 @@ class FlowsAt:
     def _jobs_at(self, some: list[int], direction: Direction) -> set[int]:
         """The jobs that may ever have had a flow here."""
         key = direction, tuple(some)
-        if key != self._asked:
+        if key != self._looked_up:
             named = f"""SELECT job FROM job_io WHERE dataset IN ({marks(some)}) AND side = {int(direction.near)}
             UNION SELECT job FROM mentioned_node WHERE node IN ({marks(some)})"""
-            self._asked, self._jobs = key, {row[0] for row in self.connection.execute(named, (*some, *some))}.union(some)
+            self._looked_up, self._jobs = key, {row[0] for row in self.connection.execute(named, (*some, *some))}.union(some)
         return self._jobs
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
         """As Flows."""
         for some in chunks(ids):
-            met = set(some)
+            near_ids = set(some)
             found: set[RawPort] = set(self._ports_at(some, side, limit))
             jobs = self._jobs_at(some, Direction.DOWN if side == Side.INPUT else Direction.UP)
-            self.forming.load(jobs)
-            for job, dataset, origin in self._forming_ports(jobs, side):
-                if dataset in met:
+            self.pending.load(jobs)
+            for job, dataset, origin in self._pending_ports(jobs, side):
+                if dataset in near_ids:
                     found.add((job, dataset, int(side), origin))
             yield from sorted(found)
 
@@ -94,11 +94,11 @@ class FlowsAt:
                 named = f"SELECT job, dataset, side, origin FROM job_io w WHERE dataset IN ({marks(few)}) AND side = ? AND {held} LIMIT ?"
                 yield from self.connection.execute(named, (*few, int(side), self.at_us, limit))
 
-    def _forming_ports(self, jobs: Iterable[int], side: Side) -> Iterator[tuple[int, int, int]]:
+    def _pending_ports(self, jobs: Iterable[int], side: Side) -> Iterator[tuple[int, int, int]]:
         for job in jobs:
-            for formed in self.forming.of_job(job):
-                for dataset in side_of(formed.shape, side):
-                    yield job, dataset, formed.shape.origin
+            for pending_shape in self.pending.of_job(job):
+                for dataset in side_of(pending_shape.shape, side):
+                    yield job, dataset, pending_shape.shape.origin
 
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
         """As Flows."""
@@ -108,24 +108,28 @@ class FlowsAt:
                 (job, int(side), self.at_us),
             )
         )
-        found.update((job, dataset, int(side), origin) for _, dataset, origin in self._forming_ports([job], side))
+        found.update((job, dataset, int(side), origin) for _, dataset, origin in self._pending_ports([job], side))
         return sorted(found, key=lambda port: (port[1], port[3]))
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
         """As Flows."""
-        meanings: set[tuple[bytes, int]] = set(
+        lineage_sets: set[tuple[bytes, int]] = set(
             self.connection.execute(
                 f"""SELECT lineage_set, origin FROM job_lineage_set w WHERE job = ? AND carrier = ? AND EXISTS (
-                SELECT 1 FROM shape_lineage_set f STRAIGHT_JOIN {_REACHED}
+                SELECT 1 FROM shape_lineage_set f STRAIGHT_JOIN {_HAD_SHAPE}
                 WHERE f.lineage_set = w.lineage_set AND f.carrier = w.carrier)""",
                 (job, carrier, self.at_us),
             )
         )
-        for formed in self.forming.of_job(job):
-            meanings |= {(meaning, formed.shape.origin) for of, meaning in formed.shape.lineage_sets if of == carrier}
+        for pending_shape in self.pending.of_job(job):
+            lineage_sets |= {
+                (lineage_set, pending_shape.shape.origin) for on, lineage_set in pending_shape.shape.lineage_sets if on == carrier
+            }
         rows = """SELECT target, target_field, source, source_field, type, subtype, masking, ?, ?, lineage_set
         FROM column_statement WHERE lineage_set = ?"""
-        return [row for meaning, origin in sorted(meanings) for row in self.connection.execute(rows, (carrier, origin, meaning))]
+        return [
+            row for lineage_set, origin in sorted(lineage_sets) for row in self.connection.execute(rows, (carrier, origin, lineage_set))
+        ]
 
     def expand(self, ids: Iterable[int]) -> set[int]:
         """As Flows."""

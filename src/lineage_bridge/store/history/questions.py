@@ -30,12 +30,12 @@ class HistoryQuestions:
     def schemas(self, dataset: Node, at_us: int | None = None) -> SchemaHistory:
         """The schema versions of a dataset, under all its names, until `at_us`, if given."""
         nodes = self.nodes.at(at_us)
-        return SchemaHistories(self.connection, nodes).of(nodes.group(dataset)[1], _ALL_TIME if at_us is None else at_us)
+        return SchemaHistories(self.connection, nodes).history(nodes.group(dataset)[1], _ALL_TIME if at_us is None else at_us)
 
     def facet(self, node: Node, key: str, at_us: int | None = None) -> FacetHistory:
         """The versions of one facet of a node, under all its names, until `at_us`, if given."""
         nodes = self.nodes.at(at_us)
-        return FacetHistories(self.connection, nodes).of(nodes.group(node)[1], key, _ALL_TIME if at_us is None else at_us)
+        return FacetHistories(self.connection, nodes).history(nodes.group(node)[1], key, _ALL_TIME if at_us is None else at_us)
 
     def lifecycle(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
         """The lifecycle changes of a dataset, the newest first."""
@@ -56,7 +56,7 @@ class HistoryQuestions:
         for seen, job in enumerate(jobs):
             if seen == _JOBS_A_PAGE or len(changes) >= limit:
                 return GraphDiff(tuple(changes), _coarser(between), "", offset + seen)
-            changes += diff.of(job)
+            changes += diff.changes_of(job)
         return GraphDiff(tuple(changes), _coarser(between), "", None)
 
     def drift(self, namespace: str | None, name: str | None, limit: int, offset: int, *, now_us: int) -> DriftPage:

@@ -15,7 +15,7 @@ _SCAN = 50_000
 """How many mentions of a dataset are read: the newest days'."""
 _RANKS = ((Side.SELF, "dataset"), (Side.OUTPUT, "output"), (Side.INPUT, "input"))
 """The kinds of asserters of a schema, strongest first, as answers write them: only the strongest one present counts."""
-_SAID = f"""SELECT s.job, c.facet, s.first, s.first_event, s.last, s.last_event, s.day
+_ASSERTED = f"""SELECT s.job, c.facet, s.first, s.first_event, s.last, s.last_event, s.day
 FROM (SELECT * FROM assertion WHERE node = ? AND side = ? AND first <= ? ORDER BY day DESC LIMIT {_SCAN}) s
 JOIN facet_set c ON c.facet_set = s.facet_set AND c.key = 'schema'"""
 _RENAMED = """SELECT DISTINCT previous FROM lifecycle WHERE dataset = ? AND change = 'RENAME' AND previous <> 0 AND first <= ?"""
@@ -28,11 +28,11 @@ class SchemaHistories:
         self.connection, self.nodes = connection, nodes
         self._fields: dict[bytes, tuple[str, tuple[SchemaField, ...]] | None] = {}
 
-    def of(self, members: Iterable[Node], at_us: int) -> SchemaHistory:
+    def history(self, members: Iterable[Node], at_us: int) -> SchemaHistory:
         """The versions of a dataset, given as all its names, until a time (UTC microseconds); oldest first."""
         ids = [node.id for node in members]
         for side, word in _RANKS:
-            rows = [row for id_ in ids for row in self.connection.execute(_SAID, (id_, int(side), at_us))]
+            rows = [row for id_ in ids for row in self.connection.execute(_ASSERTED, (id_, int(side), at_us))]
             mentions = [mention for row in rows for mention in self._mentions(row, at_us)]
             if mentions:
                 return SchemaHistory(word, self._versions(mentions), self._renamed(ids, at_us), len(rows) >= _SCAN)

@@ -8,17 +8,17 @@ from lineage_bridge.graph.ids import day_of
 from lineage_bridge.graph.statements.lineage_sets import OWN
 from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.history.forming import PendingShape, PendingShapes
+from lineage_bridge.store.history.pending_shapes import PendingShape, PendingShapes
 
 FEW_SHAPES = 64
 """Of a job with more shapes, those that hold an edge are looked up by the edge."""
-_HELD = f"""WITH RECURSIVE met (job, shape, place) AS (
-    SELECT wanted, (SELECT min(shape) FROM job_shape WHERE job = wanted), 0 FROM (SELECT DISTINCT column1 AS wanted FROM (VALUES {{}}))
-    UNION ALL SELECT job, (SELECT min(shape) FROM job_shape j WHERE j.job = met.job AND j.shape > met.shape), place + 1
-    FROM met WHERE shape IS NOT NULL AND place < {FEW_SHAPES}),
-held AS MATERIALIZED (SELECT m.job, m.shape, s.origin FROM met m STRAIGHT_JOIN shape s ON s.shape = m.shape)"""
-"""The shapes of some jobs, of each one more than are few."""
-_ONE_HELD = "WITH held (job, shape, origin) AS (SELECT ?, ?, 0)"
+_HELD = f"""WITH RECURSIVE counted (job, shape, number) AS (
+    SELECT id, (SELECT min(shape) FROM job_shape WHERE job = id), 0 FROM (SELECT DISTINCT column1 AS id FROM (VALUES {{}}))
+    UNION ALL SELECT job, (SELECT min(shape) FROM job_shape j WHERE j.job = counted.job AND j.shape > counted.shape), number + 1
+    FROM counted WHERE shape IS NOT NULL AND number < {FEW_SHAPES}),
+held AS MATERIALIZED (SELECT m.job, m.shape, s.origin FROM counted m STRAIGHT_JOIN shape s ON s.shape = m.shape)"""
+"""The shapes of some jobs; of each job at most one more than FEW_SHAPES."""
+_THIS_SHAPE = "WITH held (job, shape, origin) AS (SELECT ?, ?, 0)"
 _LASTS = """ SELECT job, shape, origin,
 (SELECT last FROM job_shape l WHERE l.job = h.job AND l.shape = h.shape ORDER BY day DESC LIMIT 1) FROM held h"""
 _HOLD_FLOW = """SELECT DISTINCT f.shape FROM shape_flow f JOIN shape s ON s.shape = f.shape AND s.origin = ?
@@ -30,14 +30,14 @@ _HOLD_PORT = """SELECT DISTINCT i.shape FROM shape_io i STRAIGHT_JOIN shape s ON
 WHERE i.dataset = ? AND i.side = ? AND EXISTS (SELECT 1 FROM job_shape j WHERE j.job = ? AND j.shape = i.shape)"""
 _HOLD_PORT_OF_MANY = """SELECT DISTINCT i.shape FROM job_shape j STRAIGHT_JOIN shape s ON s.shape = j.shape AND s.origin = ?
 STRAIGHT_JOIN shape_io i ON i.shape = j.shape AND i.dataset = ? AND i.side = ? WHERE j.job = ?"""
-_OF_PRESENT = """FROM run_shape_day d STRAIGHT_JOIN run_shape p ON p.asserted_by = d.asserted_by AND p.job = d.job
+_OF_CURRENT_SHAPE = """FROM run_shape_day d STRAIGHT_JOIN run_shape p ON p.asserted_by = d.asserted_by AND p.job = d.job
 WHERE d.job = h.job AND d.shape = h.shape"""
 _LASTS_AT = f""", asked AS MATERIALIZED (SELECT held.*, ? AS at, ? AS today FROM held),
 known AS MATERIALIZED (SELECT h.*, coalesce(
-    (SELECT d.last {_OF_PRESENT} AND d.day = h.today AND d.last <= h.at AND p.current_since <= h.at ORDER BY d.last DESC LIMIT 1),
-    (SELECT d.last {_OF_PRESENT} AND d.day < h.today AND p.current_since <= h.at
+    (SELECT d.last {_OF_CURRENT_SHAPE} AND d.day = h.today AND d.last <= h.at AND p.current_since <= h.at ORDER BY d.last DESC LIMIT 1),
+    (SELECT d.last {_OF_CURRENT_SHAPE} AND d.day < h.today AND p.current_since <= h.at
     ORDER BY d.day DESC, d.last DESC LIMIT 1)) AS last FROM asked h)
-SELECT job, shape, origin, coalesce((SELECT d.first {_OF_PRESENT} AND d.day = h.today AND d.first <= h.at AND d.last > h.at
+SELECT job, shape, origin, coalesce((SELECT d.first {_OF_CURRENT_SHAPE} AND d.day = h.today AND d.first <= h.at AND d.last > h.at
     AND (h.last IS NULL OR d.first > h.last) AND p.current_since <= h.at ORDER BY d.first DESC LIMIT 1), last) FROM known h"""
 """As of a time: prefer asserters whose last event was that day or before, then those with events before and after it."""
 _SpanRow = tuple[int, int, int, int | None]
@@ -66,7 +66,7 @@ class Spans(ABC):
     def last(self, job: int, shape: int) -> int | None:
         """The last event of any run of the job that has the shape; None if no run had it."""
         if (job, shape) not in self._last:
-            self._last[job, shape] = self.lasts(_ONE_HELD, (job, shape))[0][3]
+            self._last[job, shape] = self.lasts(_THIS_SHAPE, (job, shape))[0][3]
         return self._last[job, shape]
 
     def load(self, jobs: Iterable[int]) -> None:
@@ -88,12 +88,12 @@ class Spans(ABC):
         rows = self.connection.execute("SELECT DISTINCT shape FROM job_shape WHERE job = ?", (job,)).fetchall()
         return [shape for (shape,) in rows if self.last(job, shape) is not None]
 
-    def formed(self, job: int) -> list[PendingShape]:  # noqa: ARG002 - of now, nothing is forming
-        """What subjects amounted to that had not reached their present shape."""
+    def pending_of(self, job: int) -> list[PendingShape]:  # noqa: ARG002 - of now, nothing is pending
+        """The shapes of asserters that did not have their current shape yet."""
         return []
 
     def alone(self, job: int) -> Span | None:
-        """The job's shape, if it has but one: all its edges lie in it, and no run lacks what another named."""
+        """The job's only shape, which holds all its edges; None if it has several."""
         spans = self.shapes(job)
         return spans[0] if spans is not None and len(spans) == 1 else None
 
@@ -155,47 +155,47 @@ class CurrentSpans(Spans):
 
 
 class SpansAt(Spans):
-    """As of a time: of runs that had their present shape by then, and of those that were forming. Exact at midnights, else to the day."""
+    """As of a time: of runs that had their current shape by then, and of those that got it later. Exact at midnights, else to the day."""
 
-    def __init__(self, connection: StoreConnection, forming: PendingShapes) -> None:
+    def __init__(self, connection: StoreConnection, pending: PendingShapes) -> None:
         super().__init__(connection)
-        self.forming, self.at_us = forming, forming.at_us
+        self.pending, self.at_us = pending, pending.at_us
 
     def lasts(self, held: str, values: Sequence[int]) -> list[_SpanRow]:
         """As Spans."""
         return self.connection.execute(held + _LASTS_AT, (*values, self.at_us, day_of(self.at_us))).fetchall()
 
-    def meet(self, jobs: Iterable[int]) -> None:
+    def load(self, jobs: Iterable[int]) -> None:
         """As Spans."""
-        wanted = set(jobs)
-        self.forming.load(wanted)
-        super().load(wanted)
+        every = set(jobs)
+        self.pending.load(every)
+        super().load(every)
 
-    def formed(self, job: int) -> list[PendingShape]:
+    def pending_of(self, job: int) -> list[PendingShape]:
         """As Spans."""
-        return self.forming.of_job(job)
+        return self.pending.of_job(job)
 
     def alone(self, job: int) -> Span | None:
         """As Spans."""
-        return None if self.forming.of_job(job) else super().alone(job)
+        return None if self.pending.of_job(job) else super().alone(job)
 
     def flow(self, source: int, target: int, job: int, origin: int) -> int | None:
         """As Spans."""
-        formed = self._formed(job, lambda f: any(edge[:4] == (source, target, job, origin) and not edge[5] for edge in f.edges))
-        return _later(super().flow(source, target, job, origin), formed)
+        pending = self._pending_last(job, lambda f: any(edge[:4] == (source, target, job, origin) and not edge[5] for edge in f.edges))
+        return _later(super().flow(source, target, job, origin), pending)
 
     def port(self, job: int, dataset: int, side: int, origin: int) -> int | None:
         """As Spans."""
-        formed = self._formed(job, lambda f: f.shape.origin == origin and (side, dataset) in f.shape.members)
-        return _later(super().port(job, dataset, side, origin), formed)
+        pending = self._pending_last(job, lambda f: f.shape.origin == origin and (side, dataset) in f.shape.members)
+        return _later(super().port(job, dataset, side, origin), pending)
 
     def hub(self, job: int, hub: int) -> int | None:
         """As Spans."""
-        return _later(super().hub(job, hub), self._formed(job, lambda f: f.shape.id in (hub, hub ^ 1)))
+        return _later(super().hub(job, hub), self._pending_last(job, lambda f: f.shape.id in (hub, hub ^ 1)))
 
-    def _formed(self, job: int, holds: Callable[[PendingShape], bool]) -> int | None:
-        return max((formed.last for formed in self.forming.of_job(job) if holds(formed)), default=None)
+    def _pending_last(self, job: int, holds: Callable[[PendingShape], bool]) -> int | None:
+        return max((pending.last for pending in self.pending.of_job(job) if holds(pending)), default=None)
 
 
-def _later(one: int | None, other: int | None) -> int | None:
-    return max((time for time in (one, other) if time is not None), default=None)
+def _later(time: int | None, other: int | None) -> int | None:
+    return max((time for time in (time, other) if time is not None), default=None)

@@ -13,7 +13,7 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.identity.groups import Identities
 
 _COLUMNS = "entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence, 0"
-_WORDS = f"""SELECT {_COLUMNS}, stated_by, stated_at FROM alias x
+_STATED_ALIASES = f"""SELECT {_COLUMNS}, stated_by, stated_at FROM alias x
 WHERE stated_at <> {NEVER_US} AND (:entity IS NULL OR entity = :entity)
 AND {{}} ORDER BY entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence"""
 _VETOES = f"""SELECT {_COLUMNS}, NULL, vetoed_at FROM alias x WHERE vetoed = 1 AND (:entity IS NULL OR entity = :entity)
@@ -31,7 +31,7 @@ SELECT namespace AS a_namespace, name AS a_name, to_namespace AS b_namespace, to
 WHERE :entity IN (1) AND {} ORDER BY a_namespace, a_name, b_namespace, b_name, rule"""
 _CLAIMS = """SELECT 1, whole, a_namespace, a_name, b_namespace, b_name, 'facet', evidence, 0, NULL, first FROM namespace_claim x
 WHERE :entity IN (1) AND {} ORDER BY whole, a_namespace, a_name, b_namespace, b_name, evidence"""
-_SOURCES = {OPERATOR: (_WORDS,), SYMLINK: (_LINKS,), FACET: (_CLAIMS,), RULE: (_SPACES, _STEPS), "veto": (_VETOES,)}
+_SOURCES = {OPERATOR: (_STATED_ALIASES,), SYMLINK: (_LINKS,), FACET: (_CLAIMS,), RULE: (_SPACES, _STEPS), "veto": (_VETOES,)}
 _DATASET = int(NodeKind.DATASET)
 
 
@@ -59,16 +59,16 @@ class AliasList:
         entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence, parts, by, at_us = row
         a, b = Spelling(entity, a_namespace, a_name), Spelling(entity, b_namespace, b_name)
         if vetoes:
-            standing = False
+            in_effect = False
         elif kind == FACET:
-            standing = self._claim_stands(NamespaceClaim(whole, a_namespace, a_name, b_namespace, b_name, evidence, 0))
+            in_effect = self._claim_stands(NamespaceClaim(whole, a_namespace, a_name, b_namespace, b_name, evidence, 0))
         elif whole:
-            standing = self.identities.link_stands(
+            in_effect = self.identities.link_stands(
                 entity, Link(SpaceLink(a_namespace, b_namespace, b_name, parts, evidence), kind, evidence)
             )
         else:
-            standing = self.identities.step_stands(Step(a, b, kind, evidence))
-        return AliasRecord(entity, bool(whole), a[1:], b[1:], kind, evidence, standing, parts, by, at_us)
+            in_effect = self.identities.step_stands(Step(a, b, kind, evidence))
+        return AliasRecord(entity, bool(whole), a[1:], b[1:], kind, evidence, in_effect, parts, by, at_us)
 
     def _claim_stands(self, claim: NamespaceClaim) -> bool:
         """Whether it is neither vetoed nor contradicted."""

@@ -6,7 +6,7 @@ from lineage_bridge.graph.identity.claims import NamespaceClaim, read_claims
 from lineage_bridge.store.chunks import batches, marks
 from lineage_bridge.store.connection import StoreConnection
 
-Said = tuple[int, str, bytes]
+ClaimEvidence = tuple[int, str, bytes]
 """dataset, key, facet"""
 
 _ALWAYS = 2**63 - 1
@@ -14,14 +14,14 @@ _REMEMBERED = 200_000
 _LEAST = "DO UPDATE SET first = excluded.first WHERE excluded.first < first"
 _MERGE = f"""INSERT INTO namespace_claim VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (whole, a_namespace, a_name, b_namespace, b_name, evidence) {_LEAST}"""
-_MERGE_SAID = f"INSERT INTO namespace_claim_evidence VALUES (?, ?, ?, ?) ON CONFLICT (dataset, key, facet) {_LEAST}"
+_MERGE_EVIDENCE = f"INSERT INTO namespace_claim_evidence VALUES (?, ?, ?, ?) ON CONFLICT (dataset, key, facet) {_LEAST}"
 _NAME = "SELECT namespace, name FROM node WHERE id = ? AND kind = 1"
 _TEXT = "SELECT text FROM facet WHERE facet = ?"
 _COLUMNS = "whole, a_namespace, a_name, b_namespace, b_name, evidence, sole"
-_FORTH = f"""WITH wanted (w, a, b) AS (VALUES {{}}) SELECT {_COLUMNS}, first FROM wanted STRAIGHT_JOIN namespace_claim
+_FORTH = f"""WITH ends (w, a, b) AS (VALUES {{}}) SELECT {_COLUMNS}, first FROM ends STRAIGHT_JOIN namespace_claim
 ON whole = w AND a_namespace = a AND a_name = b"""
-_BACK = f"""WITH wanted (w, a, b) AS (VALUES {{}}) SELECT {_COLUMNS}, first
-FROM wanted STRAIGHT_JOIN namespace_claim INDEXED BY namespace_claim_back ON whole = w AND b_namespace = a AND b_name = b"""
+_BACK = f"""WITH ends (w, a, b) AS (VALUES {{}}) SELECT {_COLUMNS}, first
+FROM ends STRAIGHT_JOIN namespace_claim INDEXED BY namespace_claim_back ON whole = w AND b_namespace = a AND b_name = b"""
 End = tuple[int, str, str]
 """whole, namespace, name (empty for a namespace)"""
 
@@ -32,7 +32,7 @@ class Claims:
     def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
         self.connection, self.at_us = connection, _ALWAYS if at_us is None else at_us
 
-    def around(self, ends: Collection[End]) -> list[NamespaceClaim]:
+    def touching(self, ends: Collection[End]) -> list[NamespaceClaim]:
         """The claims from or to these ends, with all others on the same `a`, sorted."""
         back = self._rows(_BACK, ends)
         return sorted({*back, *self._rows(_FORTH, {*ends, *(claim[:3] for claim in back)})})
@@ -40,8 +40,8 @@ class Claims:
     def _rows(self, sql: str, ends: Collection[End]) -> list[NamespaceClaim]:
         found = []
         for some in batches(sorted(ends)):
-            places = ", ".join([f"({marks(some[0])})"] * len(some))
-            rows = self.connection.execute(sql.format(places), [value for key in some for value in key])
+            values = ", ".join([f"({marks(some[0])})"] * len(some))
+            rows = self.connection.execute(sql.format(values), [value for key in some for value in key])
             found += [NamespaceClaim(*row[:-1]) for row in rows if row[-1] <= self.at_us]
         return found
 
@@ -51,35 +51,35 @@ class ClaimWriter:
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
-        self._seen: dict[Said, int] = {}
+        self._seen: dict[ClaimEvidence, int] = {}
 
     def forget(self) -> None:
         """Drop what was cached in a transaction that did not commit."""
         self._seen.clear()
 
-    def see(self, said: Mapping[Said, int]) -> None:
+    def see(self, evidence: Mapping[ClaimEvidence, int]) -> None:
         """Merge the claims that facets make about datasets, each with the time of its first assertion."""
         if len(self._seen) > _REMEMBERED:
             self.forget()
-        new = {place: first for place, first in said.items() if first < self._seen.get(place, _ALWAYS)}
+        new = {key: first for key, first in evidence.items() if first < self._seen.get(key, _ALWAYS)}
         self._seen.update(new)
         for (dataset, key, facet), first in sorted(new.items()):
             made = self._made(dataset, key, facet)
             if made:
-                self.connection.execute(_MERGE_SAID, (dataset, key, facet, first))
+                self.connection.execute(_MERGE_EVIDENCE, (dataset, key, facet, first))
                 self.connection.executemany(_MERGE, [(*claim, first) for claim in made])
 
     def _made(self, dataset: int, key: str, facet: bytes) -> tuple[NamespaceClaim, ...]:
         named = self.connection.execute(_NAME, (dataset,)).fetchone()
         return read_claims(*named, key, self.connection.execute(_TEXT, (facet,)).fetchone()[0].encode()) if named else ()
 
-    def unsay(self, datasets: Iterable[int]) -> bool:
-        """Delete the evidence from these datasets; returns whether there was any. Call `see` for what remains, then `recall`."""
+    def remove_evidence(self, datasets: Iterable[int]) -> bool:
+        """Delete the evidence from these datasets; returns whether there was any. Call `see` for what remains, then `recompute`."""
         gone = self.connection.executemany("DELETE FROM namespace_claim_evidence WHERE dataset = ?", [(dataset,) for dataset in datasets])
         self.forget()
         return gone.rowcount > 0
 
-    def recall(self) -> None:
+    def recompute(self) -> None:
         """Compute all claims again from their evidence."""
         self.connection.execute("DELETE FROM namespace_claim")
         self.connection.executemany(_MERGE, self._all())

@@ -14,7 +14,7 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.store.chunks import batches, chunks, marks
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.derive.spellings import WORD
+from lineage_bridge.store.derive.spellings import ALIAS_COLUMNS
 from lineage_bridge.store.identity.claims import Claims
 from lineage_bridge.store.identity.names_at import NamesAt
 from lineage_bridge.store.identity.symlinks import Symlinks
@@ -25,24 +25,24 @@ EXISTS (SELECT 1 FROM alias WHERE entity IN (1, 2) AND whole = 0), EXISTS (SELEC
 EXISTS (SELECT 1 FROM namespace_claim)"""
 _LINKS = """SELECT namespace, other_namespace, prefix, parts, rule, owner FROM namespace_alias WHERE namespace = :namespace
 UNION SELECT namespace, other_namespace, prefix, parts, rule, owner FROM namespace_alias WHERE other_namespace = :namespace"""
-_SPACE_WORDS = (
-    f"SELECT {WORD} FROM alias WHERE entity = :entity AND whole = 1 AND a_namespace = :namespace "
-    f"UNION SELECT {WORD} FROM alias INDEXED BY alias_back WHERE entity = :entity AND whole = 1 AND b_namespace = :namespace"
+_SPACE_ALIASES = (
+    f"SELECT {ALIAS_COLUMNS} FROM alias WHERE entity = :entity AND whole = 1 AND a_namespace = :namespace "
+    f"UNION SELECT {ALIAS_COLUMNS} FROM alias INDEXED BY alias_back WHERE entity = :entity AND whole = 1 AND b_namespace = :namespace"
 )
-_EVERYWHERE = f"SELECT {WORD} FROM alias WHERE entity = 1 AND whole = 0 AND a_namespace = '' AND a_name = ''"
+_EVERYWHERE = f"SELECT {ALIAS_COLUMNS} FROM alias WHERE entity = 1 AND whole = 0 AND a_namespace = '' AND a_name = ''"
 # A list of keys is joined, in this order: SQLite looks each up in an index.
 _FORTH = """WITH wanted (a, b) AS (VALUES {}) SELECT r.namespace, r.name, r.to_namespace, r.to_name, r.rule, r.owner
 FROM wanted STRAIGHT_JOIN name_alias r ON r.namespace = a AND r.name = b"""
 _BACK = """WITH wanted (a, b) AS (VALUES {}) SELECT r.namespace, r.name, r.to_namespace, r.to_name, r.rule, r.owner
 FROM wanted STRAIGHT_JOIN name_alias r ON r.to_namespace = a AND r.to_name = b"""
-_A_WORDS = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {WORD} FROM wanted STRAIGHT_JOIN alias
+_A_ALIASES = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {ALIAS_COLUMNS} FROM wanted STRAIGHT_JOIN alias
 ON entity = k AND whole = 0 AND a_namespace = a AND a_name = b"""
-_B_WORDS = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {WORD} FROM wanted STRAIGHT_JOIN alias INDEXED BY alias_back
+_B_ALIASES = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {ALIAS_COLUMNS} FROM wanted STRAIGHT_JOIN alias INDEXED BY alias_back
 ON entity = k AND whole = 0 AND b_namespace = a AND b_name = b"""
-_MET = "SELECT n.id, n.kind, n.namespace, n.name, n.first, {} FROM node n WHERE n.id IN ({})"
+_LOOK_UP = "SELECT n.id, n.kind, n.namespace, n.name, n.first, {} FROM node n WHERE n.id IN ({})"
 _HAS_STEP = """n.kind = 1 AND (EXISTS (SELECT 1 FROM name_alias r WHERE r.namespace = n.namespace AND r.name = n.name)
 OR EXISTS (SELECT 1 FROM name_alias r WHERE r.to_namespace = n.namespace AND r.to_name = n.name))"""
-_HAS_WORD = """EXISTS (SELECT 1 FROM alias a WHERE a.entity = n.kind AND a.whole = 0 AND a.a_namespace = n.namespace AND a.a_name = n.name)
+_HAS_ALIAS = """EXISTS (SELECT 1 FROM alias a WHERE a.entity = n.kind AND a.whole = 0 AND a.a_namespace = n.namespace AND a.a_name = n.name)
 OR EXISTS (SELECT 1 FROM alias a INDEXED BY alias_back
 WHERE a.entity = n.kind AND a.whole = 0 AND a.b_namespace = n.namespace AND a.b_name = n.name)"""
 _HAS_CLAIM = """n.kind = 1 AND (EXISTS (SELECT 1 FROM namespace_claim c
@@ -72,7 +72,7 @@ def _identity(id_: int, own: Spelling, head: int, group: Group) -> Identity:
 class Identities:
     """Implements graph.identity.Book over one connection, now or at `at_us`. Caches what it has loaded, of one moment of the store.
 
-    As of a time there are the names that had been spoken of by then, and what operators had said.
+    As of a time, only names first seen by then count, and the alias statements that operators had made by then.
     """
 
     def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
@@ -84,14 +84,14 @@ class Identities:
         self.names: dict[int, Spelling] = {}
         self.vetoes = Vetoes()
         self._links: dict[tuple[int, str], Sequence[Link]] = {}
-        self._met: set[int] = set()
+        self._looked_up: set[int] = set()
         self._joined: dict[int, Group] = {}
         self._has: tuple[int, int, int, int, int] | None = None
         self._joining: str | None = None
 
     # questions
 
-    def of(self, ids: Iterable[int]) -> dict[int, Group]:
+    def groups_of(self, ids: Iterable[int]) -> dict[int, Group]:
         """The group of each of these nodes."""
         wanted = sorted(set(ids))
         joined = self.joined(wanted)
@@ -103,12 +103,12 @@ class Identities:
         if not (joining := self._what_joins()):
             return {}
         wanted = set(ids)
-        fresh = wanted - self._met
-        self._met |= fresh
+        fresh = wanted - self._looked_up
+        self._looked_up |= fresh
         found: list[int] = []
         for some in chunks(fresh):
-            rows = self.connection.execute(_MET.format(joining, marks(some)), some).fetchall()
-            self._meet(row[:5] for row in rows)
+            rows = self.connection.execute(_LOOK_UP.format(joining, marks(some)), some).fetchall()
+            self._remember(row[:5] for row in rows)
             found += [row[0] for row in rows if row[0] in self.names and (row[5] or self.links(*row[1:3]))]
         if found:
             made = groups((self.names[id_] for id_ in found), self)
@@ -118,10 +118,10 @@ class Identities:
     def _what_joins(self) -> str:
         """Whether a node `n` is an end of any step, as SQL; empty if the store has neither steps nor links."""
         if self._joining is None:
-            has_steps, has_links, has_words, has_space_words, has_claims = self._knows()
-            ways = [_HAS_STEP] * has_steps + [_HAS_WORD] * has_words + [_HAS_CLAIM] * has_claims
+            has_steps, has_links, has_aliases, has_space_aliases, has_claims = self._what_exists()
+            ways = [_HAS_STEP] * has_steps + [_HAS_ALIAS] * has_aliases + [_HAS_CLAIM] * has_claims
             ways += [self.symlinks.touching] * self.symlinks.any
-            self._joining = " OR ".join(ways) or ("0" if has_links or has_space_words else "")
+            self._joining = " OR ".join(ways) or ("0" if has_links or has_space_aliases else "")
         return self._joining
 
     def members(self, group: Group) -> list[int]:
@@ -139,7 +139,7 @@ class Identities:
 
     def all(self) -> Iterator[Identity]:
         """The identity of every node that is not alone under its own name. Reads all names at once."""
-        found = self.of(row[0] for row in self.connection.execute("SELECT id FROM node").fetchall())
+        found = self.groups_of(row[0] for row in self.connection.execute("SELECT id FROM node").fetchall())
         for id_, group in sorted(found.items()):
             known = _identity(id_, self.names[id_], self.head(group), group)
             if len(self.members(group)) > 1 or (known.namespace, known.name) != self.names[id_][1:]:
@@ -147,7 +147,7 @@ class Identities:
 
     def step_stands(self, step: Step) -> bool:
         """Whether no veto takes a step back."""
-        self._learn([step.a, step.b])
+        self._load_aliases([step.a, step.b])
         for end in (step.a, step.b):
             self.links(end.kind, end.namespace)
         return self.vetoes.stands(step)
@@ -160,8 +160,8 @@ class Identities:
     # the book
 
     def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
-        """As Steps. Also learns which of them are nodes."""
-        has_steps, *_ = self._knows()
+        """As Steps. Also looks up which of them are nodes."""
+        has_steps, *_ = self._what_exists()
         self._find(spellings)
         found: list[Step] = []
         if has_steps:
@@ -172,7 +172,7 @@ class Identities:
                 for row in self._rows(sql, keys)
                 if self.past is None or self.past.has_step(row)
             ]
-        found += [step_of(word) for word in self._learn(spellings) if word.stated]
+        found += [step_of(alias) for alias in self._load_aliases(spellings) if alias.stated]
         found += self._symlinked(spellings)
         found += self._claimed_names(spellings)
         for step in found:
@@ -180,83 +180,87 @@ class Identities:
             self.links(step.b.kind, step.b.namespace)
         return (step for step in found if self.vetoes.stands(step))
 
-    def _learn(self, spellings: Collection[Spelling]) -> set[StatedAlias]:
+    def _load_aliases(self, spellings: Collection[Spelling]) -> set[StatedAlias]:
         """The alias statements of operators about these spellings; vetoes among them apply from now on."""
-        if not self._knows()[2]:
+        if not self._what_exists()[2]:
             return set()
         keys = [tuple(s) for s in spellings]
-        said = self._words(row for sql in (_A_WORDS, _B_WORDS) for row in self._rows(sql, keys))
-        self.vetoes.add(said)
-        return said
+        aliases = self._aliases(row for sql in (_A_ALIASES, _B_ALIASES) for row in self._rows(sql, keys))
+        self.vetoes.add(aliases)
+        return aliases
 
     def links(self, kind: int, namespace: str) -> Sequence[Link]:
         """As Steps."""
         key = kind, namespace
         if key not in self._links:
-            _, has_links, *_ = self._knows()
-            said = self._learn_of_space(kind, namespace)
+            _, has_links, *_ = self._what_exists()
+            aliases = self._load_space_aliases(kind, namespace)
             rules = self.connection.execute(_LINKS, {"namespace": namespace}).fetchall() if has_links and kind == _DATASET else []
-            found = [word.link for word in valid_aliases((w for w in said if w.entity == kind), self.vetoes)]
+            found = [alias.link for alias in valid_aliases((w for w in aliases if w.entity == kind), self.vetoes)]
             rules = [row for row in rules if self.past is None or self.past.has_space(row[5])]
             found += [link for row in rules if self.vetoes.link_stands(kind, link := Link(SpaceLink(*row[:5]), RULE, row[4]))]
             found += self._claimed_space(namespace) if kind == _DATASET else []
             self._links[key] = sorted(set(found))
         return self._links[key]
 
-    def _learn_of_space(self, kind: int, namespace: str) -> set[StatedAlias]:
+    def _load_space_aliases(self, kind: int, namespace: str) -> set[StatedAlias]:
         """The alias statements of operators about this namespace; vetoes among them apply from now on."""
-        said = self._words(self.connection.execute(_SPACE_WORDS, {"entity": kind, "namespace": namespace})) if self._knows()[3] else set()
-        self.vetoes.add(said)
-        return said
+        aliases = (
+            self._aliases(self.connection.execute(_SPACE_ALIASES, {"entity": kind, "namespace": namespace}))
+            if self._what_exists()[3]
+            else set()
+        )
+        self.vetoes.add(aliases)
+        return aliases
 
     def _claimed_space(self, namespace: str) -> list[Link]:
         """The links of a namespace that facets claim and agree on."""
-        found = self.claims.around([(1, namespace, "")]) if self._knows()[4] else []
+        found = self.claims.touching([(1, namespace, "")]) if self._what_exists()[4] else []
         for space in {claim.a_namespace for claim in found} - {namespace}:
-            self._learn_of_space(_DATASET, space)
+            self._load_space_aliases(_DATASET, space)
         return [claim.link for claim in self._agreed(found) if namespace in (claim.a_namespace, claim.b_namespace)]
 
     def _claimed_names(self, spellings: Collection[Spelling]) -> list[Step]:
         """The steps from or to these spellings that facets claim and agree on."""
         here = [(0, s.namespace, s.name) for s in spellings if s.kind == _DATASET]
-        found = self.claims.around(here) if here and self._knows()[4] else []
-        self._learn([claim.step.a for claim in found])
+        found = self.claims.touching(here) if here and self._what_exists()[4] else []
+        self._load_aliases([claim.step.a for claim in found])
         for space in {claim.a_namespace for claim in found}:
-            self._learn_of_space(_DATASET, space)
+            self._load_space_aliases(_DATASET, space)
         return [claim.step for claim in self._agreed(found) if claim.step.a in spellings or claim.step.b in spellings]
 
     def _agreed(self, found: list[NamespaceClaim]) -> list[NamespaceClaim]:
         return uncontradicted(claim for claim in found if claim_stands(claim, self.vetoes))
 
-    def _knows(self) -> tuple[int, int, int, int, int]:
+    def _what_exists(self) -> tuple[int, int, int, int, int]:
         if self._has is None:
             self._has = self.connection.execute(_HAS).fetchone()
-            self.vetoes.add(self._words(self.connection.execute(_EVERYWHERE)))
+            self.vetoes.add(self._aliases(self.connection.execute(_EVERYWHERE)))
         return self._has
 
-    def _words(self, rows: Iterable[Row]) -> set[StatedAlias]:
+    def _aliases(self, rows: Iterable[Row]) -> set[StatedAlias]:
         """The alias statements of operators, now or by that time."""
-        return {StatedAlias(*row) if self.past is None else self.past.word(row) for row in rows}
+        return {StatedAlias(*row) if self.past is None else self.past.alias(row) for row in rows}
 
     def _symlinked(self, spellings: Iterable[Spelling]) -> list[Step]:
         here = [self.ids[s] for s in spellings if s.kind == _DATASET and s in self.ids]
-        pairs = self.symlinks.around(here)
+        pairs = self.symlinks.pairs(here)
         self.name({id_ for pair in pairs for id_ in pair[:2]})
         return [Step(self.names[dataset], self.names[other], SYMLINK, type_) for dataset, other, type_ in pairs]
 
     # nodes
 
     def name(self, ids: Iterable[int]) -> None:
-        """Know the names of these nodes."""
-        self._meet(
+        """Load the names of these nodes."""
+        self._remember(
             row for some in chunks(set(ids) - self.names.keys()) for row in self.connection.execute(_BY_ID.format(marks(some)), some)
         )
 
     def _find(self, spellings: Iterable[Spelling]) -> None:
-        """Know which of these spellings are nodes."""
-        self._meet(self._rows(_THERE, [(s.namespace, s.name, s.kind) for s in spellings if s not in self.ids]))
+        """Look up which of these spellings are nodes."""
+        self._remember(self._rows(_THERE, [(s.namespace, s.name, s.kind) for s in spellings if s not in self.ids]))
 
-    def _meet(self, rows: Iterable[Row]) -> None:
+    def _remember(self, rows: Iterable[Row]) -> None:
         for id_, kind, namespace, name, first in rows:
             if self.past is None or first <= self.past.at_us:
                 spelling = Spelling(kind, namespace, name)
@@ -265,8 +269,8 @@ class Identities:
     def _rows(self, sql: str, keys: list[Row]) -> Iterator[Row]:
         """The rows of a query over a list of keys."""
         for some in batches(keys):
-            places = ", ".join([f"({marks(some[0])})"] * len(some))
-            yield from self.connection.execute(sql.format(places), [value for key in some for value in key])
+            values = ", ".join([f"({marks(some[0])})"] * len(some))
+            yield from self.connection.execute(sql.format(values), [value for key in some for value in key])
 
 
 class _WithSpelling:

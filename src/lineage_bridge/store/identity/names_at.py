@@ -1,4 +1,4 @@
-"""Which names, and which words of operators, there were at an earlier time: what the rules of naming looked at then."""
+"""Which names, and which aliases of operators, there were at an earlier time: the input of the naming rules at that time."""
 
 from functools import cached_property
 from typing import NamedTuple
@@ -11,12 +11,12 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import ALIAS as ALIASES
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.derive.spellings import WORD
+from lineage_bridge.store.derive.spellings import ALIAS_COLUMNS
 
 _KEY = " AND ".join(f"{column} = ?" for column in ALIASES.key)
-_SAID = f"SELECT operation FROM alias_statement WHERE {_KEY} AND at <= ? ORDER BY at, event"
-_OF_DATASETS = f"SELECT {WORD} FROM alias WHERE entity = {int(NodeKind.DATASET)}"
-_NAMED = "SELECT 1 FROM node WHERE id = ? AND first <= ?"
+_OPERATIONS = f"SELECT operation FROM alias_statement WHERE {_KEY} AND at <= ? ORDER BY at, event"
+_OF_DATASETS = f"SELECT {ALIAS_COLUMNS} FROM alias WHERE entity = {int(NodeKind.DATASET)}"
+_WAS_NAMED = "SELECT 1 FROM node WHERE id = ? AND first <= ?"
 _SPACE = f"SELECT 1 FROM node WHERE namespace = ? AND kind = {int(NodeKind.DATASET)} AND first <= ? LIMIT 1"
 
 
@@ -35,18 +35,18 @@ class NamesAt:
         self._owners: dict[int, bool] = {}
         self._spaces: dict[str, bool] = {}
 
-    def word(self, row: Row) -> StatedAlias:
+    def alias(self, row: Row) -> StatedAlias:
         """The latest alias statement by then for a row of `alias`."""
         key = row[: ALIASES.key_size]
-        said = [word for (word,) in self.connection.execute(_SAID, (*key, self.at_us))]
-        turns = [word for word in said if word != ALIAS]
-        return StatedAlias._make((*key, int(ALIAS in said), int(turns[-1:] == [VETO])))
+        operations = [operation for (operation,) in self.connection.execute(_OPERATIONS, (*key, self.at_us))]
+        vetoes_and_lifts = [operation for operation in operations if operation != ALIAS]
+        return StatedAlias._make((*key, int(ALIAS in operations), int(vetoes_and_lifts[-1:] == [VETO])))
 
     def has_step(self, row: Row) -> bool:
-        """Whether a row of `respelt` (namespace, name, to_namespace, to_name, rule, owner) was there."""
+        """Whether a row of `name_alias` (namespace, name, to_namespace, to_name, rule, owner) was there."""
         owner = row[5]
         if owner not in self._owners:
-            self._owners[owner] = self.connection.execute(_NAMED, (owner, self.at_us)).fetchone() is not None
+            self._owners[owner] = self.connection.execute(_WAS_NAMED, (owner, self.at_us)).fetchone() is not None
         return self._owners[owner] or row[:5] in self._used.steps
 
     def has_space(self, namespace: str) -> bool:
@@ -57,11 +57,11 @@ class NamesAt:
 
     @cached_property
     def _used(self) -> _Used:
-        """What the aliases of datasets that stood then use."""
-        words = [self.word(row) for row in self.connection.execute(_OF_DATASETS).fetchall()]
+        """What the aliases of datasets that were in effect then use."""
+        aliases = [self.alias(row) for row in self.connection.execute(_OF_DATASETS).fetchall()]
         vetoes = Vetoes()
-        vetoes.add(words)
-        stood = list(valid_aliases(words, vetoes))
-        ends = {end[1:] for word in stood if not word.whole for end in word.ends}
+        vetoes.add(aliases)
+        valid = list(valid_aliases(aliases, vetoes))
+        ends = {end[1:] for alias in valid if not alias.whole for end in alias.ends}
         steps = {(*here, *to, rule) for end in ends for here, to, rule in closure(*end)}
-        return _Used(frozenset(steps), frozenset(space for word in stood for space in (word.a_namespace, word.b_namespace)))
+        return _Used(frozenset(steps), frozenset(space for alias in valid for space in (alias.a_namespace, alias.b_namespace)))

@@ -13,7 +13,7 @@ _NOW = "SELECT dataset, other, type FROM symlink WHERE {} IN ({})"
 _TOUCHING_NOW = """EXISTS (SELECT 1 FROM symlink s WHERE s.dataset = n.id) OR EXISTS (SELECT 1 FROM symlink s WHERE s.other = n.id)"""
 _TOUCHING_THEN = """EXISTS (SELECT 1 FROM symlink_evidence s WHERE s.dataset = n.id)
 OR EXISTS (SELECT 1 FROM facet_node f JOIN symlink_evidence s ON s.facet = f.facet WHERE f.node = n.id)"""
-_SAID = "SELECT DISTINCT dataset FROM symlink_evidence WHERE dataset IN ({})"
+_ASSERTING = "SELECT DISTINCT dataset FROM symlink_evidence WHERE dataset IN ({})"
 _NAMED = "SELECT DISTINCT s.dataset FROM facet_node n JOIN symlink_evidence s ON s.facet = n.facet WHERE n.node IN ({})"
 _THEN = """SELECT c.facet, CASE WHEN s.last <= :at THEN s.last ELSE s.first END AS time,
 CASE WHEN s.last <= :at THEN s.last_event ELSE s.first_event END AS event
@@ -41,16 +41,16 @@ class Symlinks:
         """Whether a node `n` may have a symlink, or be one, as SQL."""
         return _TOUCHING_NOW if self.at_us is None else _TOUCHING_THEN
 
-    def around(self, ids: Collection[int]) -> list[Pair]:
+    def pairs(self, ids: Collection[int]) -> list[Pair]:
         """The symlinks from or to these datasets."""
         if not self.any:
             return []
         if self.at_us is None:
             found = {row for side in ("dataset", "other") for row in self._rows(_NOW.format(side, "{}"), ids)}
         else:
-            wanted = set(ids)
-            saying = {row[0] for sql in (_SAID, _NAMED) for row in self._rows(sql, ids)}
-            found = {pair for dataset in sorted(saying) for pair in self._then(dataset) if not wanted.isdisjoint(pair[:2])}
+            datasets = set(ids)
+            asserting = {row[0] for sql in (_ASSERTING, _NAMED) for row in self._rows(sql, ids)}
+            found = {pair for dataset in sorted(asserting) for pair in self._then(dataset) if not datasets.isdisjoint(pair[:2])}
         return sorted(found)
 
     def _rows(self, sql: str, ids: Collection[int]) -> Iterator[Pair]:

@@ -15,8 +15,8 @@ Pair = tuple[int, int]
 
 
 @dataclass
-class Reached:
-    """What a walk met: flows between canonical nodes, as pairs that point away from the origin, each with its jobs, and hops to each node.
+class ReachedNodes:
+    """What a walk reached: flows between canonical nodes as pairs, near end first, each with its jobs, and the hops to each node.
 
     `readers` are jobs that name a node from this side, with the nodes.
     """
@@ -37,104 +37,104 @@ class ImpactFinder:
     def impact(self, node: Node, direction: str, depth: int) -> Impact:
         """What lies behind a node in a direction, with the jobs on the way."""
         ahead = Direction(direction)
-        met = self._follow(node, ahead, depth)
+        walked = self._follow(node, ahead, depth)
         own = self.nodes.head(node.id)
-        fed = self._fed(met, own, Direction.UP if ahead is Direction.DOWN else Direction.DOWN)
-        found = reach(own, met.jobs, fed)
+        fed = self._fed(walked, own, Direction.UP if ahead is Direction.DOWN else Direction.DOWN)
+        found = reach(own, walked.jobs, fed)
         affected = [Affected(self.nodes.by_id(r.node), r.distance, r.paths, r.wholly) for r in found]
-        affected += self._jobs(met, own, {r.node for r in found if r.wholly} | {own}, ahead)
-        return Impact(node, direction, depth, tuple(sorted(affected, key=_order)), met.truncated, met.hidden)
+        affected += self._jobs(walked, own, {r.node for r in found if r.wholly} | {own}, ahead)
+        return Impact(node, direction, depth, tuple(sorted(affected, key=_order)), walked.truncated, walked.hidden)
 
     def paths(self, source: Node, target: Node, depth: int, most: int) -> Paths:
         """The ways from one node to another, with the data."""
-        met = self._between(source, target, depth)
-        edges = adjacency(met.jobs)
+        walked = self._between(source, target, depth)
+        edges = adjacency(walked.jobs)
         start, end = self.nodes.head(source.id), self.nodes.head(target.id)
         ways = simple_paths(start, end, edges, depth, lambda: self.elapsed() < self.limits.seconds)
-        found = [self._path(path, met) for path in islice(ways, most + 1)]
-        truncated = met.truncated or ("time" if self.elapsed() >= self.limits.seconds else "")
-        return Paths(source, target, tuple(found[:most]), len(found) > most or bool(truncated), truncated, met.hidden)
+        found = [self._path(path, walked) for path in islice(ways, most + 1)]
+        truncated = walked.truncated or ("time" if self.elapsed() >= self.limits.seconds else "")
+        return Paths(source, target, tuple(found[:most]), len(found) > most or bool(truncated), truncated, walked.hidden)
 
-    def _path(self, path: tuple[int, ...], met: Reached) -> Path:
-        jobs = tuple(tuple(sorted((self.nodes.by_id(job) for job in met.jobs[hop]), key=_name)) for hop in pairwise(path))
+    def _path(self, path: tuple[int, ...], walked: ReachedNodes) -> Path:
+        jobs = tuple(tuple(sorted((self.nodes.by_id(job) for job in walked.jobs[hop]), key=_name)) for hop in pairwise(path))
         return Path(tuple(self.nodes.by_id(id_) for id_ in path), jobs)
 
     # walking
 
-    def _between(self, source: Node, target: Node, depth: int) -> Reached:
+    def _between(self, source: Node, target: Node, depth: int) -> ReachedNodes:
         """The flows that can lie on a way from one to the other: those that a walk meets from either end."""
-        met, back = self._follow(source, Direction.DOWN, depth), self._follow(target, Direction.UP, depth)
-        kept = {(a, b): jobs for (a, b), jobs in met.jobs.items() if (b, a) in back.jobs}
-        return Reached(kept, {}, met.truncated or back.truncated, met.hidden + back.hidden)
+        walked, back = self._follow(source, Direction.DOWN, depth), self._follow(target, Direction.UP, depth)
+        kept = {(a, b): jobs for (a, b), jobs in walked.jobs.items() if (b, a) in back.jobs}
+        return ReachedNodes(kept, {}, walked.truncated or back.truncated, walked.hidden + back.hidden)
 
-    def _follow(self, node: Node, ahead: Direction, depth: int) -> Reached:
-        met = Reached(distances={self.nodes.head(node.id): 0})
-        frontier = sorted(met.distances)
+    def _follow(self, node: Node, ahead: Direction, depth: int) -> ReachedNodes:
+        walked = ReachedNodes(distances={self.nodes.head(node.id): 0})
+        frontier = sorted(walked.distances)
         if node.kind == NodeKind.JOB and depth:
-            frontier = self._from_job(node, ahead, met)
+            frontier = self._from_job(node, ahead, walked)
         hop = 1 if node.kind == NodeKind.JOB else 0
-        while frontier and hop < depth and not met.truncated:
+        while frontier and hop < depth and not walked.truncated:
             hop += 1
             reached: set[int] = set()
             expanded = self.flows.expand(frontier)
-            for edge in self.flows.around(expanded, ahead):
-                if self._over(met, len(reached)):
-                    met.hidden += 1
+            for edge in self.flows.edges(expanded, ahead):
+                if self._over(walked, len(reached)):
+                    walked.hidden += 1
                 else:
-                    reached.add(self._note(edge, ahead, met))
-            self._note_readers(expanded, ahead, met)
-            frontier = sorted(reached - met.distances.keys())
-            met.distances.update(dict.fromkeys(frontier, hop))
-        return met
+                    reached.add(self._note(edge, ahead, walked))
+            self._note_readers(expanded, ahead, walked)
+            frontier = sorted(reached - walked.distances.keys())
+            walked.distances.update(dict.fromkeys(frontier, hop))
+        return walked
 
-    def _from_job(self, job: Node, ahead: Direction, met: Reached) -> list[int]:
+    def _from_job(self, job: Node, ahead: Direction, walked: ReachedNodes) -> list[int]:
         """A job's own flows, and what it writes (down) or reads (up) as if it flowed from or to the job."""
-        for edge in self.flows.around([job.id], ahead):
-            self._note(edge, ahead, met)
+        for edge in self.flows.edges([job.id], ahead):
+            self._note(edge, ahead, walked)
         for _, dataset, *_ in self.flows.job_ports(job.id, ahead.far):
-            met.jobs.setdefault((job.id, self.nodes.head(dataset)), set()).add(job.id)
-        reached = {far for near, far in met.jobs if near == job.id} - {job.id}
-        met.distances.update(dict.fromkeys(reached, 1))
+            walked.jobs.setdefault((job.id, self.nodes.head(dataset)), set()).add(job.id)
+        reached = {far for near, far in walked.jobs if near == job.id} - {job.id}
+        walked.distances.update(dict.fromkeys(reached, 1))
         return sorted(reached)
 
-    def _note(self, edge: RawEdge, ahead: Direction, met: Reached) -> int:
+    def _note(self, edge: RawEdge, ahead: Direction, walked: ReachedNodes) -> int:
         near, far = (edge[0], edge[1]) if ahead is Direction.DOWN else (edge[1], edge[0])
         pair = self.nodes.head(near), self.nodes.head(far)
-        met.jobs.setdefault(pair, set()).add(edge[2])
+        walked.jobs.setdefault(pair, set()).add(edge[2])
         return pair[1]
 
-    def _note_readers(self, ids: Iterable[int], ahead: Direction, met: Reached) -> None:
+    def _note_readers(self, ids: Iterable[int], ahead: Direction, walked: ReachedNodes) -> None:
         """Jobs that name a dataset from this side, whether or not anything flows on from it."""
         for job, dataset, *_ in self.flows.ports(set(ids), ahead.near, self.limits.edges):
-            met.readers.setdefault(job, set()).add(self.nodes.head(dataset))
+            walked.readers.setdefault(job, set()).add(self.nodes.head(dataset))
 
-    def _fed(self, met: Reached, own: int, back: Direction) -> set[int]:
+    def _fed(self, walked: ReachedNodes, own: int, back: Direction) -> set[int]:
         """The nodes that flows reach which the walk did not come by."""
-        asked = self.flows.expand(met.distances.keys() - {own})
-        elsewhere = (edge for edge in self.flows.around(asked, back) if self.nodes.head(back.ahead(edge)) not in met.distances)
+        known = self.flows.expand(walked.distances.keys() - {own})
+        elsewhere = (edge for edge in self.flows.edges(known, back) if self.nodes.head(back.ahead(edge)) not in walked.distances)
         return {self.nodes.head(edge[0] if back is Direction.DOWN else edge[1]) for edge in elsewhere}
 
-    def _jobs(self, met: Reached, own: int, wholly: set[int], ahead: Direction) -> Iterable[Affected]:
-        """The jobs that take from what was met: as near as the nearest node they take from, wholly affected if all they take is."""
-        taken = {job: set(nears) for job, nears in met.readers.items()}
-        for (near, _), jobs in met.jobs.items():
+    def _jobs(self, walked: ReachedNodes, own: int, wholly: set[int], ahead: Direction) -> Iterable[Affected]:
+        """The jobs that read what was reached: as near as the nearest node they take from, wholly affected if all they take is."""
+        taken = {job: set(nears) for job, nears in walked.readers.items()}
+        for (near, _), jobs in walked.jobs.items():
             for job in jobs:
                 taken.setdefault(job, set()).add(near)
         for job, nears in taken.items():
-            if job != own and job not in met.distances:
-                distance = min(met.distances[near] for near in nears) + 1
+            if job != own and job not in walked.distances:
+                distance = min(walked.distances[near] for near in nears) + 1
                 named = {self.nodes.head(dataset) for _, dataset, *_ in self.flows.job_ports(job, ahead.near)} if nears <= wholly else set()
                 yield Affected(self.nodes.by_id(job), distance, None, nears <= wholly and named <= wholly)
 
-    def _over(self, met: Reached, reached: int) -> bool:
-        if not met.truncated:
-            if len(met.distances) + reached >= self.limits.nodes:
-                met.truncated = "nodes"
-            elif len(met.jobs) >= self.limits.edges:
-                met.truncated = "edges"
+    def _over(self, walked: ReachedNodes, reached: int) -> bool:
+        if not walked.truncated:
+            if len(walked.distances) + reached >= self.limits.nodes:
+                walked.truncated = "nodes"
+            elif len(walked.jobs) >= self.limits.edges:
+                walked.truncated = "edges"
             elif self.elapsed() > self.limits.seconds:
-                met.truncated = "time"
-        return bool(met.truncated)
+                walked.truncated = "time"
+        return bool(walked.truncated)
 
 
 def _name(node: Node) -> tuple[str, str]:

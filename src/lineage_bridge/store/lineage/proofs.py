@@ -8,10 +8,10 @@ from lineage_bridge.store.connection import StoreConnection
 _SHAPES = "SELECT DISTINCT shape FROM job_shape WHERE job = ?"
 _HOLDS = "SELECT 1 FROM shape_lineage_set WHERE shape = ? AND carrier = ? AND lineage_set = ?"
 _NEWEST_DAY = "SELECT max(day) FROM run_shape_day WHERE job = ? AND shape = ?"
-_SPEAKER = (
+_NEWEST_ASSERTER = (
     "SELECT asserted_by, last FROM run_shape_day WHERE job = ? AND shape = ? AND day = ? ORDER BY last DESC, asserted_by DESC LIMIT 1"
 )
-_SAID = """SELECT s.last, s.last_event
+_ASSERTED = """SELECT s.last, s.last_event
 FROM assertion s JOIN facet_set c ON c.facet_set = s.facet_set AND c.key IN ('columnLineage', 'lineage')
 JOIN facet_lineage_set m ON m.facet = c.facet AND m.key = c.key AND m.lineage_set = :lineage_set
 WHERE s.asserted_by = :asserted_by AND s.job IN (:job, 0) AND s.node = :carrier ORDER BY s.last DESC, s.last_event DESC LIMIT 1"""
@@ -26,25 +26,27 @@ class Proofs:
         self.connection = connection
         self.newest = lru_cache(None)(self._newest)
 
-    def _newest(self, job: int, carrier: int, meaning: bytes) -> Proof | None:
+    def _newest(self, job: int, carrier: int, lineage_set: bytes) -> Proof | None:
         """The newest event of the newest run or design-time statement of a job that asserted a lineage set on a carrier."""
-        speakers = [
-            speaker for shape in self._shapes(job) if self._one(_HOLDS, shape, carrier, meaning) and (speaker := self._speaker(job, shape))
+        asserters = [
+            found
+            for shape in self._shapes(job)
+            if self._exists(_HOLDS, shape, carrier, lineage_set) and (found := self._newest_asserter(job, shape))
         ]
-        for _, subject in sorted(speakers, reverse=True)[:3]:
-            values = {"asserted_by": subject, "job": job, "carrier": carrier, "lineage_set": meaning}
-            row = self.connection.execute(_SAID, values).fetchone() or self.connection.execute(_DECLARED, values).fetchone()
+        for _, asserter in sorted(asserters, reverse=True)[:3]:
+            values = {"asserted_by": asserter, "job": job, "carrier": carrier, "lineage_set": lineage_set}
+            row = self.connection.execute(_ASSERTED, values).fetchone() or self.connection.execute(_DECLARED, values).fetchone()
             if row:
-                return Proof(bytes(row[1]), row[0], bytes(subject))
+                return Proof(bytes(row[1]), row[0], bytes(asserter))
         return None
 
     def _shapes(self, job: int) -> list[int]:
         return [row[0] for row in self.connection.execute(_SHAPES, (job,))]
 
-    def _speaker(self, job: int, shape: int) -> tuple[int, bytes] | None:
+    def _newest_asserter(self, job: int, shape: int) -> tuple[int, bytes] | None:
         day = self.connection.execute(_NEWEST_DAY, (job, shape)).fetchone()[0]
-        row = None if day is None else self.connection.execute(_SPEAKER, (job, shape, day)).fetchone()
+        row = None if day is None else self.connection.execute(_NEWEST_ASSERTER, (job, shape, day)).fetchone()
         return (row[1], row[0]) if row else None
 
-    def _one(self, sql: str, *values: object) -> bool:
+    def _exists(self, sql: str, *values: object) -> bool:
         return self.connection.execute(sql, values).fetchone() is not None

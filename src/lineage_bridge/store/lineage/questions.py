@@ -56,8 +56,8 @@ class LineageQuestions:
 
     def ledger(self, paths: Paths, number: int, window: Window, baseline: Window, factor: float) -> Ledger:
         """How much passed each hop of one of these paths (`number` from 0) in a window, compared with a baseline window."""
-        book = LedgerMaker(flows(self.connection, self.nodes), Statistics(self.connection, self.nodes))
-        return book.ledger(paths, number, window, baseline, factor)
+        maker = LedgerMaker(flows(self.connection, self.nodes), Statistics(self.connection, self.nodes))
+        return maker.ledger(paths, number, window, baseline, factor)
 
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
         """The columns that a column is made from, or goes into. A trace as of an earlier time has no proofs."""

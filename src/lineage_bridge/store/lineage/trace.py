@@ -48,7 +48,7 @@ class Tracer:
         self.at_us = at_us
         self.columns: Columns = CurrentColumns(connection) if at_us is None else FlowColumns(flows)
         self.proofs = Proofs(connection)
-        self._around: dict[tuple[int, bool], dict[tuple[int, int, int, int], RawEdge]] = {}
+        self._edges_of: dict[tuple[int, bool], dict[tuple[int, int, int, int], RawEdge]] = {}
 
     def trace(self, node: Node, options: TraceOptions) -> Trace:
         """Follow a column (all columns, if the field is empty) for `depth` hops."""
@@ -130,16 +130,16 @@ class Tracer:
     def _has_columns(self, edge: RawEdge) -> bool:
         source, target, job, _, evidence, _ = edge
         if evidence == Evidence.EXPLICIT:
-            said = (row for carrier in {job, target} for row in self.flows.statements(job, carrier))
-            return any((row[2] or job) == source and (row[0] or row[7]) == target and (row[1] or row[3]) for row in said)
+            statements = (row for carrier in {job, target} for row in self.flows.statements(job, carrier))
+            return any((row[2] or job) == source and (row[0] or row[7]) == target and (row[1] or row[3]) for row in statements)
         return evidence == Evidence.COLUMN
 
     def _edges(self, node: int, *, up: bool) -> dict[tuple[int, int, int, int], RawEdge]:
         key = node, up
-        if key not in self._around:
-            edges = self.flows.around([node], Direction.UP if up else Direction.DOWN)
-            self._around[key] = {edge[:4]: edge for edge in edges}
-        return self._around[key]
+        if key not in self._edges_of:
+            edges = self.flows.edges([node], Direction.UP if up else Direction.DOWN)
+            self._edges_of[key] = {edge[:4]: edge for edge in edges}
+        return self._edges_of[key]
 
     def _over(self, found: Traced) -> bool:
         if not found.truncated:
@@ -178,9 +178,9 @@ class Tracer:
                 step.target_field,
                 self.nodes.by_id(step.job),
                 Origin(step.origin),
-                tuple(sorted({(one.type, one.subtype, one.masking) for one in steps})),
-                masked=all(one.masking for one in steps),
-                indirect=all(one.type == "INDIRECT" or not one.target_field for one in steps),
+                tuple(sorted({(row.type, row.subtype, row.masking) for row in steps})),
+                masked=all(row.masking for row in steps),
+                indirect=all(row.type == "INDIRECT" or not row.target_field for row in steps),
                 proof=self.proofs.newest(step.job, step.carrier, step.lineage_set) if proofs else None,
                 descriptions=descriptions(self.connection, steps, self.at_us),
             )

@@ -105,7 +105,7 @@ class Walker:
         reached: set[int] = set()
         found.ports.update(self.flows.ports(frontier, direction.near, self.limits.edges))
         end = 1 if direction is Direction.DOWN else 0
-        for edge in self.flows.around(frontier, direction):
+        for edge in self.flows.edges(frontier, direction):
             if found.truncated or self._over(found, reached):
                 found.hidden += 1
                 continue
@@ -128,8 +128,8 @@ class Walker:
         source, target, job, origin, evidence, hub = edge
         known = self.nodes.known
         label, last = self._alike[job] if job in self._alike and not hub and evidence != _RENAMED else self._own_label(edge)
-        pulse = self.when.alive(job, last, (source, 0), (target, 1)) if job in self._streams else None
-        return Edge(known[source], known[target], known[job], _ORIGINS[origin], _EVIDENCE[evidence], label, last, hub != 0, pulse)
+        liveness = self.when.alive(job, last, (source, 0), (target, 1)) if job in self._streams else None
+        return Edge(known[source], known[target], known[job], _ORIGINS[origin], _EVIDENCE[evidence], label, last, hub != 0, liveness)
 
     def _own_label(self, edge: RawEdge) -> tuple[Label, int | None]:
         source, target, job, origin, evidence, hub = edge
@@ -141,21 +141,21 @@ class Walker:
     def _port(self, port: RawPort) -> Port:
         job, dataset, side, origin = port
         label, last = self._alike.get(job) or self.when.labels.port(job, dataset, Side(side), origin)
-        pulse = self.when.alive(job, last, (dataset, side)) if job in self._streams else None
-        return Port(self.nodes.by_id(job), self.nodes.by_id(dataset), _SIDES[side], _ORIGINS[origin], label, last, pulse)
+        liveness = self.when.alive(job, last, (dataset, side)) if job in self._streams else None
+        return Port(self.nodes.by_id(job), self.nodes.by_id(dataset), _SIDES[side], _ORIGINS[origin], label, last, liveness)
 
     def _columns(self, edges: list[RawEdge]) -> Iterator[ColumnEdge]:
         """The column statements behind the flows that were reached."""
-        met = {(source, target, job) for source, target, job, *_ in edges}
+        reached = {(source, target, job) for source, target, job, *_ in edges}
         found: dict[tuple[int, str, int, str, int, int], list[ColumnStep]] = {}
-        for target, job in sorted({edge[1:3] for edge in met}):
-            for row in self._said_of(target, job):
-                statement, carrier, origin, meaning = LineageStatement(*row[:7]), *row[7:]
+        for target, job in sorted({edge[1:3] for edge in reached}):
+            for row in self._statements_of(target, job):
+                statement, carrier, origin, lineage_set = LineageStatement(*row[:7]), *row[7:]
                 source, to = statement.source or job, statement.target or carrier
                 named = statement.source_field or statement.target_field
-                if statement.type != NO_SOURCE and named and (source, to, job) in met and to == target:
+                if statement.type != NO_SOURCE and named and (source, to, job) in reached and to == target:
                     key = source, statement.source_field, to, statement.target_field, job, origin
-                    step = ColumnStep(*key, statement.type, statement.subtype, bool(statement.masking), carrier, meaning)
+                    step = ColumnStep(*key, statement.type, statement.subtype, bool(statement.masking), carrier, lineage_set)
                     found.setdefault(key, []).append(step)
         connection, by_id = self.nodes.connection, self.nodes.by_id
         described = connection.execute("SELECT EXISTS (SELECT 1 FROM annotation)").fetchone()[0]
@@ -171,7 +171,7 @@ class Walker:
                 descriptions(connection, steps, self.when.at_us) if described else (),
             )
 
-    def _said_of(self, target: int, job: int) -> Iterable[RawStatement]:
+    def _statements_of(self, target: int, job: int) -> Iterable[RawStatement]:
         """A job's column statements about a target: those on the target itself, and those in its own lineage facet."""
         for carrier in {target, job}:
             yield from self.flows.statements(job, carrier)

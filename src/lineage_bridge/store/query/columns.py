@@ -26,7 +26,7 @@ _FIELDS = " AND s.{side}_field IN (:field, '')"
 class ColumnStep(NamedTuple):
     """One statement of one job: `source_field` of `source` goes into `target_field` of `target`; an empty field is the whole dataset.
 
-    `carrier` and `meaning` tell where it was said. Types are empty where the producer gave none.
+    `carrier` and `lineage_set` are where it was asserted. Types are empty where the producer gave none.
     """
 
     source: int
@@ -46,10 +46,10 @@ class Columns(Protocol):
     """The column statements of one moment."""
 
     def into(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """What is said to flow into a column of a dataset, or into all of the dataset; with an empty field into any column of it."""
+        """The statements about a column of a dataset or the whole dataset as target; with an empty field, about any of its columns."""
 
     def out_of(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """What a column of a dataset is said to flow into, its whole dataset included; with an empty field any column of it."""
+        """The statements about a column of a dataset or the whole dataset as source; with an empty field, about any of its columns."""
 
 
 class CurrentColumns:
@@ -70,10 +70,10 @@ class CurrentColumns:
         narrowed = _FIELDS.format(side=side) if field else ""
         for query in queries:
             for row in self.connection.execute(query + narrowed, {"node": node, "field": field}).fetchall():
-                job, carrier, origin, meaning, target, target_field, source, source_field, type_, subtype, masking = row
+                job, carrier, origin, lineage_set, target, target_field, source, source_field, type_, subtype, masking = row
                 if type_ != NO_SOURCE:
                     ends = source if source != OWN else job, source_field, target if target != OWN else carrier, target_field
-                    yield ColumnStep(*ends, job, origin, type_, subtype, bool(masking), carrier, meaning)
+                    yield ColumnStep(*ends, job, origin, type_, subtype, bool(masking), carrier, lineage_set)
 
 
 class FlowColumns:
@@ -84,29 +84,31 @@ class FlowColumns:
 
     def into(self, node: int, field: str) -> Iterator[ColumnStep]:
         """As Columns."""
-        for job in sorted({edge[2] for edge in self.flows.around([node], Direction.UP)}):
+        for job in sorted({edge[2] for edge in self.flows.edges([node], Direction.UP)}):
             yield from (
-                step for step in self._steps(job, {node, job}) if step.target == node and step.target_field in _wanted(field, step[3])
+                step
+                for step in self._steps(job, {node, job})
+                if step.target == node and step.target_field in _matching_fields(field, step[3])
             )
 
     def out_of(self, node: int, field: str) -> Iterator[ColumnStep]:
         """As Columns."""
         ends: dict[int, set[int]] = {}
-        for _, target, job, *_ in self.flows.around([node], Direction.DOWN):
+        for _, target, job, *_ in self.flows.edges([node], Direction.DOWN):
             ends.setdefault(job, {job}).add(target)
         for job, carriers in sorted(ends.items()):
             steps = (step for step in self._steps(job, carriers) if step.source == node)
-            yield from (step for step in steps if step.source_field in _wanted(field, step.source_field))
+            yield from (step for step in steps if step.source_field in _matching_fields(field, step.source_field))
 
     def _steps(self, job: int, carriers: Iterable[int]) -> Iterator[ColumnStep]:
         for about in sorted(carriers):
             for row in self.flows.statements(job, about):
-                target, target_field, source, source_field, type_, subtype, masking, carrier, origin, meaning = row
+                target, target_field, source, source_field, type_, subtype, masking, carrier, origin, lineage_set = row
                 if type_ != NO_SOURCE:
                     ends = source if source != OWN else job, source_field, target if target != OWN else carrier, target_field
-                    yield ColumnStep(*ends, job, origin, type_, subtype, bool(masking), carrier, meaning)
+                    yield ColumnStep(*ends, job, origin, type_, subtype, bool(masking), carrier, lineage_set)
 
 
-def _wanted(field: str, named: str) -> tuple[str, ...]:
+def _matching_fields(field: str, named: str) -> tuple[str, ...]:
     """The field names that match: the column in question and the whole dataset, or all fields if none is given."""
     return (field, "") if field else (named,)

@@ -29,7 +29,7 @@ class Endings:
         self._drops = self.connection.execute("SELECT 1 FROM lifecycle WHERE change IN ('DROP', 'RENAME') LIMIT 1").fetchone() is not None
 
     @property
-    def none(self) -> bool:
+    def empty(self) -> bool:
         """Whether nothing was ever dropped or renamed, and no operator's end is in effect."""
         return not self._drops and not self._ordered
 
@@ -48,10 +48,10 @@ class Endings:
             return False
         for dataset, side in ((source, Side.INPUT), (target, Side.OUTPUT)):
             drop = self._dropped.get(dataset)
-            if drop is not None and not self._said_later((source, target, job, origin), dataset, side, drop):
+            if drop is not None and not self._asserted_later((source, target, job, origin), dataset, side, drop):
                 return True
         return self._ordered and any(
-            not self._said_later((source, target, job, origin), *end) for end in self._orders(job, (source, target))
+            not self._asserted_later((source, target, job, origin), *end) for end in self._orders(job, (source, target))
         )
 
     def has_ended_port(self, job: int, dataset: int, side: int, origin: int) -> bool:
@@ -60,7 +60,7 @@ class Endings:
         drop = self._dropped.get(dataset)
         times = [drop] if drop is not None else []
         times += [at for _, _, at in self._orders(job, ends)] if self._ordered else []
-        return any(not self._port_said_later(job, dataset, side, origin, at) for at in times)
+        return any(not self._port_asserted_later(job, dataset, side, origin, at) for at in times)
 
     def _orders(self, job: int, ends: tuple[int, int]) -> list[tuple[int, Side, int]]:
         """The operators' statements that end a flow: of exactly it, of all from its source, or of all to its target."""
@@ -71,14 +71,14 @@ class Endings:
         ).fetchall()
         return [(source, Side.INPUT, at) if row_source else (target, Side.OUTPUT, at) for row_source, _, at in rows]
 
-    def _said_later(self, edge: tuple[int, int, int, int], dataset: int, side: Side, end: int) -> bool:
+    def _asserted_later(self, edge: tuple[int, int, int, int], dataset: int, side: Side, end: int) -> bool:
         _, _, job, origin = edge
         if origin == Origin.OBSERVED and self.connection.execute(_NAMED, (job, dataset, int(side))).fetchone():
-            return self._port_said_later(job, dataset, side, origin, end)
+            return self._port_asserted_later(job, dataset, side, origin, end)
         last = self.spans.flow(*edge)
         return last is not None and last > end
 
-    def _port_said_later(self, job: int, dataset: int, side: int, origin: int, end: int) -> bool:
+    def _port_asserted_later(self, job: int, dataset: int, side: int, origin: int, end: int) -> bool:
         if origin == Origin.OBSERVED:
             values = {"job": job, "dataset": dataset, "side": int(side), "end": end, "at": self.at_us}
             return self.connection.execute(_NAMED_LATER, values).fetchone() is not None
@@ -107,12 +107,12 @@ class FlowsWithoutEnded:
     def __init__(self, flows: Flows, endings: Endings, *, ended: bool) -> None:
         self.flows, self.endings, self.ended = flows, endings, ended
 
-    def around(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
+    def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """As Flows."""
-        if self.endings.none:
-            yield from self.flows.around(ids, direction)
+        if self.endings.empty:
+            yield from self.flows.edges(ids, direction)
             return
-        edges = list(self.flows.around(ids, direction))
+        edges = list(self.flows.edges(ids, direction))
         if not self.ended:
             self.endings.load({end for edge in edges for end in edge[:2]})
             edges = [edge for edge in edges if not self.endings.has_ended(*edge[:4])]
@@ -121,7 +121,7 @@ class FlowsWithoutEnded:
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
         """As Flows."""
-        if self.endings.none:
+        if self.endings.empty:
             yield from self.flows.ports(ids, side, limit)
             return
         if not self.ended:
@@ -133,7 +133,7 @@ class FlowsWithoutEnded:
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
         """As Flows."""
         ports = self.flows.job_ports(job, side)
-        if self.ended or self.endings.none:
+        if self.ended or self.endings.empty:
             return ports
         self.endings.load(port[1] for port in ports)
         return [port for port in ports if not self.endings.has_ended_port(*port)]

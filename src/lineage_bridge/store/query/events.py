@@ -54,7 +54,7 @@ class Events:
     def of_run(self, run_id: str, limit: int | None = None) -> list[EventRecord]:
         """The events of a run (its id as sent, or as a UUID), oldest first."""
         sql, most = f"{_EVENT} WHERE asserted_by = ? ORDER BY time, event LIMIT ?", NO_LIMIT if limit is None else limit
-        rows = [row for asserter in self.runs.subjects(run_id) for row in self.connection.execute(sql, (asserter, most))]
+        rows = [row for asserter in self.runs.ids(run_id) for row in self.connection.execute(sql, (asserter, most))]
         return [self._event(row) for row in sorted(rows)]
 
     def _event(self, row: _EventRow) -> EventRecord:

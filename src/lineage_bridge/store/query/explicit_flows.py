@@ -15,11 +15,11 @@ class ExplicitFlows:
 
     def __init__(self, flows: Flows, nodes: Nodes) -> None:
         self.flows, self.nodes = flows, nodes
-        self._told: dict[tuple[int, int], bool] = {}
+        self._hidden: dict[tuple[int, int], bool] = {}
         self._may_join: bool | None = None
 
     @property
-    def none(self) -> bool:
+    def empty(self) -> bool:
         """Whether no job has several names: only an operator's alias gives it some."""
         if self._may_join is None:
             self._may_join = bool(self.nodes.connection.execute("SELECT EXISTS (SELECT 1 FROM alias WHERE entity = 2)").fetchone()[0])
@@ -27,25 +27,25 @@ class ExplicitFlows:
 
     def kept(self, edges: Iterable[RawEdge]) -> Iterator[RawEdge]:
         """These edges in order, without the hidden ones."""
-        if self.none:
+        if self.empty:
             yield from edges
             return
         rest = iter(edges)
         while some := list(islice(rest, _MANY)):
             guessed = {edge[2] for edge in some if edge[4] == Evidence.CO_OCCURRENCE}
             joined = self.nodes.canonical(guessed) if guessed else {}
-            yield from (edge for edge in some if edge[2] not in joined or not self._is_told_better(edge))
+            yield from (edge for edge in some if edge[2] not in joined or not self._is_hidden(edge))
 
-    def _is_told_better(self, edge: RawEdge) -> bool:
+    def _is_hidden(self, edge: RawEdge) -> bool:
         """Whether another name of the job states explicitly what flows into the edge's target."""
         _, target, job, _, evidence, _ = edge
         if evidence != Evidence.CO_OCCURRENCE:
             return False
-        if (job, target) not in self._told:
+        if (job, target) not in self._hidden:
             others = set(self.nodes.members(job)) - {job}
-            into = self.flows.around(self.nodes.members(target), Direction.UP)
-            self._told[job, target] = any(other[2] in others and other[4] == Evidence.EXPLICIT for other in into)
-        return self._told[job, target]
+            into = self.flows.edges(self.nodes.members(target), Direction.UP)
+            self._hidden[job, target] = any(other[2] in others and other[4] == Evidence.EXPLICIT for other in into)
+        return self._hidden[job, target]
 
 
 class FlowsPreferExplicit:
@@ -54,9 +54,9 @@ class FlowsPreferExplicit:
     def __init__(self, flows: Flows, nodes: Nodes) -> None:
         self.flows, self.stated = flows, ExplicitFlows(flows, nodes)
 
-    def around(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
+    def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """As Flows."""
-        return self.stated.kept(self.flows.around(ids, direction))
+        return self.stated.kept(self.flows.edges(ids, direction))
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
         """As Flows."""

@@ -41,7 +41,7 @@ class Direction(Enum):
 class Flows(Protocol):
     """The flows of one moment of the store. Ids are raw: an answer over names goes through `expand`."""
 
-    def around(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
+    def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """The edges that lead on from these nodes, in the order of the nodes' ids, each (source, target, job, origin) once a node."""
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
@@ -64,7 +64,7 @@ class CurrentFlows:
         self.connection, self.nodes = connection, nodes
         self._hubs = connection.execute("SELECT EXISTS (SELECT 1 FROM hub)").fetchone()[0] == 1
 
-    def around(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
+    def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """As Flows."""
         here, there = ("source", "target") if direction is Direction.DOWN else ("target", "source")
         for some in chunks(ids):

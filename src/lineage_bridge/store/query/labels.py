@@ -27,15 +27,15 @@ class CompleteRuns(Protocol):
 class Labels:
     """Labels as of `now_us`; what concerns a whole job is computed once."""
 
-    def __init__(self, flows: Flows, runs: CompleteRuns, now_us: int, spans: Spans, endings: Endings, pulse: Heartbeats) -> None:
-        self.flows, self.runs, self.now_us, self.spans, self.endings, self.heartbeats = flows, runs, now_us, spans, endings, pulse
+    def __init__(self, flows: Flows, runs: CompleteRuns, now_us: int, spans: Spans, endings: Endings, heartbeats: Heartbeats) -> None:
+        self.flows, self.runs, self.now_us, self.spans, self.endings, self.heartbeats = flows, runs, now_us, spans, endings, heartbeats
         self._complete: dict[tuple[int, Side], list[frozenset[int]]] = {}
         self._newest: dict[tuple[int, Side], frozenset[int]] = {}
         self._named: dict[tuple[int, Side], frozenset[int]] = {}
 
     def alike(self, jobs: Collection[int]) -> dict[int, tuple[Label, int | None]]:
         """Of the jobs whose flows and ports all stand alike: how, and their last event. Pairs of hubs and renames stand for themselves."""
-        if not self.endings.none:
+        if not self.endings.empty:
             return {}
         self.spans.load(jobs)
         alone = ((job, self.spans.alone(job)) for job in jobs)

@@ -103,7 +103,7 @@ class Nodes:
 
     def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
         """The canonical node of a group, and its members sorted by name."""
-        group = self.identities.of([node.id]).get(node.id)
+        group = self.identities.groups_of([node.id]).get(node.id)
         if group is None:
             return node, (node,)
         return self.by_id(self.identities.head(group)), tuple(self.by_id(id_) for id_ in self.identities.members(group))
@@ -129,7 +129,7 @@ class Nodes:
         """Node id to the node under its preferred name: the specification's, or LineageBridge's where there is one."""
         wanted = {node.id: node for node in nodes}
         out = dict(wanted)
-        for id_, group in self.identities.of(wanted).items():
+        for id_, group in self.identities.groups_of(wanted).items():
             namespace, name = spelt(group, style)
             out[id_] = replace(wanted[id_], namespace=namespace, name=name)
         return out

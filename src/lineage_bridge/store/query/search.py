@@ -45,10 +45,10 @@ class Search:
         """One page: matches by name first (equal, then prefix, then shorter names), then matches by facet texts."""
         words = which.text.split()
         named, cut = self._named(which, words)
-        told, more = self._told(which, words)
+        by_text, more = self._matching_texts(which, words)
         order = [
             *sorted(named, key=lambda row: _order(row, which.text)),
-            *sorted(told - named, key=lambda row: row[2:]),
+            *sorted(by_text - named, key=lambda row: row[2:]),
         ]
         fitting = (node for row in order if self._fits(node := _node(row), which))
         wanted = which.offset + which.limit
@@ -87,7 +87,7 @@ class Search:
         values = [word for word in words for _ in range(2)]
         return set(self.connection.execute(f"SELECT id, kind, namespace, name FROM node WHERE {where} LIMIT ?", (*values, self.candidates)))
 
-    def _told(self, which: SearchFilter, words: list[str]) -> tuple[set[_Row], bool]:
+    def _matching_texts(self, which: SearchFilter, words: list[str]) -> tuple[set[_Row], bool]:
         """Nodes whose facet texts contain every word; without words, those that the filters on owner and tag select."""
         query = _text_query(self.search, which, words)
         if not query:
@@ -123,12 +123,12 @@ class Search:
     def _match(self, node: Node, which: SearchFilter, words: list[str], named: bool) -> Match:
         """What of a node matched: its name, and lines of its facet texts."""
         row = self.connection.execute(f"SELECT {', '.join(FIELDS)} FROM search_text WHERE node = ?", (node.id,)).fetchone()
-        told = dict(zip(FIELDS, row, strict=True)) if row else {}
+        by_text = dict(zip(FIELDS, row, strict=True)) if row else {}
         lines = [
             (field, line)
             for field, column in _TEXT_FIELDS.items()
             if field in which.fields and words
-            for line in matching_lines(told.get(column, ""), words)
+            for line in matching_lines(by_text.get(column, ""), words)
         ]
         return Match(node, named, tuple(lines))
 

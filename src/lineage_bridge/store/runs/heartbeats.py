@@ -21,28 +21,28 @@ class Heartbeats:
         self._newest: dict[int, tuple[bytes, int, int] | None] = {}
 
     def liveness_of(self, job: int, last: int | None, ports: tuple[tuple[int, int], ...] = ()) -> Liveness | None:
-        """How an edge or port of a job stands, by the last event of a run that said it; None if the job is no stream.
+        """How an edge or port of a job stands, by the last event of a run that asserted it; None if the job is no stream.
 
         `ports` are the (dataset, side) whose numbers tell whether data moves.
         """
         newest = self._newest_of(job)
         if newest is None:
             return None
-        subject, seen, period = newest
-        told = [self._moves(subject, job, *port) for port in ports] if last == seen else []
-        known = [moving for moving in told if moving is not None]
-        return liveness(last, self.now_us, period, any(known) if known else None)
+        asserter, seen, period = newest
+        moving = [self._moves(asserter, job, *port) for port in ports] if last == seen else []
+        reported = [value for value in moving if value is not None]
+        return liveness(last, self.now_us, period, any(reported) if reported else None)
 
     def streams(self, jobs: Collection[int]) -> set[int]:
         """Those of these jobs that are streams."""
         self.runs.processing.load(jobs)
         return {job for job in jobs if self.runs.is_streaming(job)}
 
-    def of_run(self, subject: bytes, job: int, last: int) -> Liveness | None:
+    def of_run(self, asserter: bytes, job: int, last: int) -> Liveness | None:
         """The liveness of a run; None if its job is not a stream."""
         if not self.runs.is_streaming(job):
             return None
-        return liveness(last, self.now_us, self.runs.processing.heartbeat(subject, job))
+        return liveness(last, self.now_us, self.runs.processing.heartbeat(asserter, job))
 
     def _newest_of(self, job: int) -> tuple[bytes, int, int] | None:
         """The run of a streaming job with the latest event, the time of that event, and the period of heartbeats."""
@@ -51,9 +51,9 @@ class Heartbeats:
             self._newest[job] = (row[0], row[1], self.runs.processing.heartbeat(row[0], job)) if row else None
         return self._newest[job]
 
-    def _moves(self, subject: bytes, job: int, dataset: int, side: int) -> bool | None:
+    def _moves(self, asserter: bytes, job: int, dataset: int, side: int) -> bool | None:
         """Whether data moved, by the newest three reports of a run."""
-        rows = self.connection.execute(_SAMPLES, (subject, job, dataset, side, _LOOKED_AT)).fetchall()
+        rows = self.connection.execute(_SAMPLES, (asserter, job, dataset, side, _LOOKED_AT)).fetchall()
         series = [Sample(*row) for row in rows]
         added = [amount for _, amount in increments(series, counting(series))][1:] if len(series) > 1 else []
         newest = [next((value for value in amount if value is not None), None) for amount in added[-MISSED:]]

@@ -37,13 +37,13 @@ class LedgerMaker:
             self._passed(target, Side.OUTPUT, job, baseline),
         )
 
-    def _passed(self, node: Node, side: Side, job: Node, stretch: Window) -> Passed:
+    def _passed(self, node: Node, side: Side, job: Node, window: Window) -> Passed:
         """The amounts that the runs of a job reported for a node, under any of its names."""
         names = frozenset(self.flows.expand([node.id]) - {job.id})
-        which = StatisticsFilter(stretch.since, stretch.until, job.id, names, side, limit=len(names))
+        which = StatisticsFilter(window.since, window.until, job.id, names, side, limit=len(names))
         series = self.statistics.page(which).series
-        amount = sum((one.amount for one in series), start=Amount())
-        return Passed(sum(one.runs for one in series), amount.rows, amount.bytes)
+        amount = sum((entry.amount for entry in series), start=Amount())
+        return Passed(sum(entry.runs for entry in series), amount.rows, amount.bytes)
 
 
 def _pairs(nodes: tuple[Node, ...]) -> list[tuple[Node, Node]]:

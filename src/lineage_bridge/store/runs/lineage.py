@@ -43,7 +43,7 @@ class RunLineageFinder:
         self.cut = False
         self.producers = lru_cache(None)(self._producers)
 
-    def of(self, run: bytes, direction: str, depth: int, limit: int) -> RunLineage:
+    def find(self, run: bytes, direction: str, depth: int, limit: int) -> RunLineage:
         """The runs up- or downstream of a run, hop by hop, each with its distance, and what links them."""
         level: list[RunKey] = [(run, row[0]) for row in self.connection.execute("SELECT job FROM run WHERE run = ? ORDER BY job", (run,))]
         distances: dict[RunKey, int] = dict.fromkeys(level, 0)
@@ -114,9 +114,9 @@ class RunLineageFinder:
             found[max(before, key=lambda made: (made.last, made.run)).run] = "latest"
         return tuple(sorted(found.items()))
 
-    def _writers(self, sql: str, job: int, moment: int, dataset: int, but: RunKey) -> list[_Access]:
+    def _writers(self, sql: str, job: int, moment: int, dataset: int, other_than: RunKey) -> list[_Access]:
         runs = [(row[0], job) for row in self.connection.execute(sql, (job, moment)).fetchall()]
-        found = (self._access(run, dataset, Side.OUTPUT) for run in runs if run != but)
+        found = (self._access(run, dataset, Side.OUTPUT) for run in runs if run != other_than)
         return [made for made in found if made is not None]
 
     def _access(self, key: RunKey, dataset: int, side: Side, *, exact: bool = False) -> _Access | None:

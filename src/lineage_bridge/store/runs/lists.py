@@ -28,7 +28,7 @@ WHERE p.last >= :since AND p.first < :until AND (:job IS NULL OR r.job = :job) O
 _CHILDREN = """SELECT r.run, r.job FROM (SELECT run, job FROM run WHERE parent_run = ? LIMIT ?) r
 JOIN run_shape p ON p.asserted_by = r.run AND p.job = r.job ORDER BY p.first, r.run, r.job"""
 
-_CONTROL = "SELECT direction, other_job, other_run, dependency, sequence, status FROM job_dependency WHERE run = ? LIMIT ?"
+_DEPENDENCIES = "SELECT direction, other_job, other_run, dependency, sequence, status FROM job_dependency WHERE run = ? LIMIT ?"
 
 
 class _Candidates(NamedTuple):
@@ -47,15 +47,15 @@ class RunLists:
         candidates = self._inside(which) if which.parent is not None else self._of_job(which)
         found: list[RunRecord] = []
         skipped = seen = 0
-        for seen, (subject, job, _) in enumerate(candidates.rows, 1):
+        for seen, (asserter, job, _) in enumerate(candidates.rows, 1):
             if seen > _SCAN and which.state is not None:
                 return RunPage(tuple(found), truncated=True)
-            if which.state is not None and self.runs.state(subject, job).state != which.state:
+            if which.state is not None and self.runs.state(asserter, job).state != which.state:
                 continue
             if skipped < which.offset:
                 skipped += 1
                 continue
-            found.append(self.runs.record(subject, job))
+            found.append(self.runs.record(asserter, job))
             if len(found) == which.limit:
                 break
         return RunPage(tuple(found), candidates.cut)
@@ -64,8 +64,8 @@ class RunLists:
         """The runs of a job under all its names."""
         names = [which.job] if which.job is None else self.runs.nodes.members(which.job)
         each = [self._of_name({**self._values(which), "job": name}, which) for name in names]
-        rows = merge(*(one.rows for one in each), key=lambda row: (row[2], row[0]), reverse=True)
-        return _Candidates(rows, any(one.cut for one in each))
+        rows = merge(*(some.rows for some in each), key=lambda row: (row[2], row[0]), reverse=True)
+        return _Candidates(rows, any(some.cut for some in each))
 
     def _of_name(self, values: dict[str, object], which: RunFilter) -> _Candidates:
         if which.until is None:
@@ -95,34 +95,34 @@ class RunLists:
 
     def dependencies(self, run: bytes, limit: int) -> list[Dependency]:
         """The job dependencies that a run reported, sorted by direction and name."""
-        rows = self.connection.execute(_CONTROL, (run, limit)).fetchall()
+        rows = self.connection.execute(_DEPENDENCIES, (run, limit)).fetchall()
         found = {
             Dependency(("upstream", "downstream")[direction], self.runs.nodes.by_id(job), str(UUID(bytes=other)) if other else None, words)
-            for direction, job, other, *said in rows
-            for words in [(said[0], said[1], said[2])]
+            for direction, job, other, *stated in rows
+            for words in [(stated[0], stated[1], stated[2])]
         }
         return sorted(found, key=lambda d: (d.direction != "upstream", d.job.namespace, d.job.name, d.run_id or "", d.words))
 
     def tree(self, run: bytes, limit: int) -> RunTree:
         """A run under each of its jobs, then what runs inside it, depth first, each level in the order of its beginnings."""
         found: list[tuple[int, RunRecord]] = []
-        met: set[bytes] = set()
-        walk = self._below(run, 0, limit + 1, met)
+        seen_runs: set[bytes] = set()
+        walk = self._below(run, 0, limit + 1, seen_runs)
         for depth, record in walk:
             if len(found) == limit:
                 return RunTree(tuple(found), truncated=True)
             found.append((depth, record))
         return RunTree(tuple(found), truncated=False)
 
-    def _below(self, run: bytes, depth: int, limit: int, met: set[bytes]) -> Iterator[tuple[int, RunRecord]]:
+    def _below(self, run: bytes, depth: int, limit: int, seen_runs: set[bytes]) -> Iterator[tuple[int, RunRecord]]:
         """The walk with a stack of its own: runs may lie deeper inside each other than Python may call itself."""
         stack: list[tuple[int, bytes]] = [(depth, run)]
         while stack:
-            level, subject = stack.pop()
-            if subject in met:
+            level, asserter = stack.pop()
+            if asserter in seen_runs:
                 continue
-            met.add(subject)
-            for record in self.runs.of_id(subject):
+            seen_runs.add(asserter)
+            for record in self.runs.of_id(asserter):
                 yield level, record
-            children = dict.fromkeys(row[0] for row in self.connection.execute(_CHILDREN, (subject, limit)))
+            children = dict.fromkeys(row[0] for row in self.connection.execute(_CHILDREN, (asserter, limit)))
             stack += [(level + 1, child) for child in reversed(list(children))]

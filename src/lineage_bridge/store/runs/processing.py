@@ -14,7 +14,7 @@ _ENGINE = f"""SELECT f.text FROM assertion s JOIN facet_set c ON c.facet_set = s
 JOIN facet f ON f.facet = c.facet
 WHERE s.asserted_by = (SELECT asserted_by FROM run_shape WHERE job = w.job AND origin = 1 ORDER BY last DESC, asserted_by DESC LIMIT 1)
 AND s.job = w.job AND s.node = w.job AND s.side = {int(Side.RUN)} ORDER BY s.last DESC, s.last_event DESC LIMIT 1"""
-_TOLD = f"""WITH wanted (job) AS (VALUES {{}}) SELECT DISTINCT job, ({_JOB_TYPE}), ({_ENGINE}) FROM wanted w"""
+_PROCESSING = f"""WITH wanted (job) AS (VALUES {{}}) SELECT DISTINCT job, ({_JOB_TYPE}), ({_ENGINE}) FROM wanted w"""
 _HEARTBEATS = "SELECT effective FROM event WHERE asserted_by = ? AND type = 'RUNNING' ORDER BY time DESC, event DESC LIMIT ?"
 
 
@@ -34,11 +34,15 @@ class ProcessingTypes:
     def load(self, jobs: Iterable[int]) -> None:
         """Learn how many jobs work at once."""
         for some in chunks(job for job in jobs if job not in self._known):
-            sql = _TOLD.format(", ".join(["(?)"] * len(some)))
+            sql = _PROCESSING.format(", ".join(["(?)"] * len(some)))
             for job, job_type, engine in self.connection.execute(sql, some).fetchall():
-                told = read_as(JobTypeJobFacet, "job", "jobType", job_type.encode()) if job_type else None
-                named = read_as(ProcessingEngineRunFacet, "run", "processing_engine", engine.encode()) if engine and not told else None
-                self._known[job] = processing(told, named.name if named else None)
+                job_type_facet = read_as(JobTypeJobFacet, "job", "jobType", job_type.encode()) if job_type else None
+                named = (
+                    read_as(ProcessingEngineRunFacet, "run", "processing_engine", engine.encode())
+                    if engine and not job_type_facet
+                    else None
+                )
+                self._known[job] = processing(job_type_facet, named.name if named else None)
 
     def period(self, run: bytes, job: int) -> int | None:
         """The period of a run's heartbeats in microseconds: declared, or learnt from its newest ones; None if unknown."""

@@ -42,7 +42,7 @@ class RunQuestions:
 
     def lineage(self, run: bytes, direction: str, depth: int, limit: int) -> RunLineage:
         """The runs that produced what a run read (`upstream`), or read what it produced (`downstream`)."""
-        return RunLineageFinder(self.connection, self.nodes, self.runs).of(run, direction, depth, limit)
+        return RunLineageFinder(self.connection, self.nodes, self.runs).find(run, direction, depth, limit)
 
     def dependencies(self, run: bytes, limit: int) -> list[Dependency]:
         """The runs and jobs that a run waits for, and those that wait for it."""

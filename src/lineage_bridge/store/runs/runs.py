@@ -46,51 +46,51 @@ class Runs:
         """Whether the job's runs do not end by themselves."""
         return self.processing.of_job(job).streaming
 
-    def state(self, subject: bytes, job: int) -> RunState:
+    def state(self, asserter: bytes, job: int) -> RunState:
         """What the events of a run amount to."""
-        return self._state(subject, job, self.connection.execute(_EVENTS, (subject,)).fetchall())
+        return self._state(asserter, job, self.connection.execute(_EVENTS, (asserter,)).fetchall())
 
-    def _state(self, subject: bytes, job: int, events: list[tuple[str, int, int]]) -> RunState:
+    def _state(self, asserter: bytes, job: int, events: list[tuple[str, int, int]]) -> RunState:
         """What the events of a run amount to."""
         how = self.processing.of_job(job)
         unsure = how.streaming and goes_on_unsure(events)
-        return run_state(events, how.streaming, self.processing.heartbeat(subject, job) if unsure else HEARTBEAT_US, retries=how.retries)
+        return run_state(events, how.streaming, self.processing.heartbeat(asserter, job) if unsure else HEARTBEAT_US, retries=how.retries)
 
-    def record(self, subject: bytes, job: int) -> RunRecord:
+    def record(self, asserter: bytes, job: int) -> RunRecord:
         """All there is to know of one run under one job that it was seen under."""
-        return self.records([(subject, job)])[0]
+        return self.records([(asserter, job)])[0]
 
     def records(self, keys: Sequence[RunKey]) -> list[RunRecord]:
         """The same of many, in their order."""
         self.processing.load({job for _, job in keys})
-        subjects = sorted({subject for subject, _ in keys})
-        said = {row[:2]: row[2:] for row in self._rows(_RUN, subjects)}
-        seen = {row[:2]: row[2] for row in self._rows(_SEEN, subjects)}
+        asserters = sorted({asserter for asserter, _ in keys})
+        stated = {row[:2]: row[2:] for row in self._rows(_RUN, asserters)}
+        seen = {row[:2]: row[2] for row in self._rows(_SEEN, asserters)}
         events: dict[bytes, list[tuple[str, int, int]]] = defaultdict(list)
-        for subject, *event in set(self._rows(_EVENTS_OF, subjects)):
-            events[subject].append((event[0], event[1], event[2]))
-        named = self._named(set(keys), subjects)
+        for asserter, *event in set(self._rows(_EVENTS_OF, asserters)):
+            events[asserter].append((event[0], event[1], event[2]))
+        named = self._named(set(keys), asserters)
         self.nodes.load({job for _, job in keys}.union(*named.values()))
-        return [self._record(key, said.get(key, _NOTHING), seen.get(key, 0), events[key[0]], named) for key in keys]
+        return [self._record(key, stated.get(key, _NOTHING), seen.get(key, 0), events[key[0]], named) for key in keys]
 
     def _record(
         self,
         key: RunKey,
-        said: tuple[Any, ...],
+        stated: tuple[Any, ...],
         last: int,
         events: list[tuple[str, int, int]],
         named: Mapping[tuple[bytes, int, int], set[int]],
     ) -> RunRecord:
-        subject, job = key
-        parent, parent_job, root, root_job, *nominal, raw_id = said
+        asserter, job = key
+        parent, parent_job, root, root_job, *nominal, raw_id = stated
         above, other = self._jobs(parent) if parent else [], self._node(parent_job)
         differs = bool(above) and other not in above
         streaming = self.is_streaming(job)
         return RunRecord(
-            run_id=str(UUID(bytes=subject)),
+            run_id=str(UUID(bytes=asserter)),
             raw_id=raw_id,
             job=self.nodes.by_id(job),
-            **self._state(subject, job, events)._asdict(),
+            **self._state(asserter, job, events)._asdict(),
             last=last,
             parent_run_id=_uuid(parent),
             parent_job=above[0] if differs else other,
@@ -101,11 +101,11 @@ class Runs:
             root_run_id=_uuid(root),
             root_job=self._node(root_job),
             nominal=(nominal[0], nominal[1]),
-            heartbeat_us=self.processing.heartbeat(subject, job) if streaming else None,
+            heartbeat_us=self.processing.heartbeat(asserter, job) if streaming else None,
         )
 
-    def _rows(self, sql: str, subjects: Sequence[bytes]) -> Iterator[tuple[Any, ...]]:
-        for some in batches(subjects):
+    def _rows(self, sql: str, asserters: Sequence[bytes]) -> Iterator[tuple[Any, ...]]:
+        for some in batches(asserters):
             yield from self.connection.execute(sql.format(marks(some)), some)
 
     def _in_order(self, ids: Iterable[int]) -> tuple[Node, ...]:
@@ -133,20 +133,20 @@ class Runs:
             for job, last in sorted(named.items(), key=lambda pair: (pair[0].namespace, pair[0].name))
         ]
 
-    def _named(self, keys: set[RunKey], subjects: Sequence[bytes]) -> dict[tuple[bytes, int, int], set[int]]:
+    def _named(self, keys: set[RunKey], asserters: Sequence[bytes]) -> dict[tuple[bytes, int, int], set[int]]:
         """(run, job, side) to the datasets named there; of a statement, those of its shape."""
         found: dict[tuple[bytes, int, int], set[int]] = defaultdict(set)
-        for subject, job, side, dataset in self._rows(_NAMED_IO, subjects):
-            found[subject, job, side].add(dataset)
-        told = frozenset(found)
-        rest = sorted({subject for subject, job in keys for side in (0, 1) if (subject, job, side) not in told})
-        for subject, job, side, dataset in self._rows(_SHAPED_IO, rest):
-            if (subject, job, side) not in told:
-                found[subject, job, side].add(dataset)
+        for asserter, job, side, dataset in self._rows(_NAMED_IO, asserters):
+            found[asserter, job, side].add(dataset)
+        named_sides = frozenset(found)
+        rest = sorted({asserter for asserter, job in keys for side in (0, 1) if (asserter, job, side) not in named_sides})
+        for asserter, job, side, dataset in self._rows(_SHAPED_IO, rest):
+            if (asserter, job, side) not in named_sides:
+                found[asserter, job, side].add(dataset)
         return found
 
     def latest(self, job: int, *, with_datasets: bool) -> RunRecord | None:
-        """The run that tells how a job stands: of all its names those that promise heartbeats speak first, and of their runs the last.
+        """The run that shows the state of a job: the latest, under all its names; names with declared heartbeats take precedence.
 
         A design-time statement stands in where there is no run.
         """
@@ -172,14 +172,14 @@ class Runs:
         found: dict[int, tuple[int, bytes]] = {}
         for some in chunks(jobs):
             sql = _LATEST.format(", ".join(["(?)"] * len(some)), "AND n.shape <> 0" if with_datasets else "")
-            found.update((job, (last, subject)) for job, last, subject in self.connection.execute(sql, (*some, origin)))
+            found.update((job, (last, asserter)) for job, last, asserter in self.connection.execute(sql, (*some, origin)))
         return found
 
     def find(self, run_id: str) -> list[RunRecord]:
         """The run of an id, as sent or as a UUID, under each of its jobs."""
-        return [record for subject in self.subjects(run_id) for record in self.of_id(subject)]
+        return [record for asserter in self.ids(run_id) for record in self.of_id(asserter)]
 
-    def subjects(self, run_id: str) -> list[bytes]:
+    def ids(self, run_id: str) -> list[bytes]:
         """The runs an id stands for: a UUID is one; any other text may be the raw id of several jobs' runs."""
         try:
             return [UUID(run_id).bytes]
@@ -197,8 +197,8 @@ class Runs:
             (job, scan),
         )
         found: list[frozenset[int]] = []
-        for subject, shape in rows:
-            events = self.connection.execute(_EVENTS, (subject,)).fetchall()
+        for asserter, shape in rows:
+            events = self.connection.execute(_EVENTS, (asserter,)).fetchall()
             if run_state(events, streaming=False).state == "COMPLETE":
                 found.append(self.shape_side(shape, side))
             if len(found) == limit:

@@ -61,14 +61,14 @@ class Statistics:
 
     def _of_job(self, job: int, which: StatisticsFilter) -> tuple[list[StatisticsSeries], bool]:
         runs = [which.run] if which.run is not None else self._runs(job, which)
-        by_place: dict[tuple[int, int], dict[bytes, list[Sample]]] = defaultdict(lambda: defaultdict(list))
+        by_port: dict[tuple[int, int], dict[bytes, list[Sample]]] = defaultdict(lambda: defaultdict(list))
         read = 0
         for run in runs[:_RUNS]:
             for dataset, side, *sample in islice(_once(self._samples(run, job, which)), _SAMPLES - read):
-                by_place[dataset, side][run].append(Sample(*sample))
+                by_port[dataset, side][run].append(Sample(*sample))
                 read += 1
-        places = sorted(by_place, key=lambda place: (self.nodes.by_id(place[0]).namespace, self.nodes.by_id(place[0]).name, place[1]))
-        made = (self._series(job, place, by_place[place], which) for place in places)
+        ports = sorted(by_port, key=lambda port: (self.nodes.by_id(port[0]).namespace, self.nodes.by_id(port[0]).name, port[1]))
+        made = (self._series(job, port, by_port[port], which) for port in ports)
         return [series for series in made if series is not None], len(runs) > _RUNS or read >= _SAMPLES
 
     def _runs(self, job: int, which: StatisticsFilter) -> list[bytes]:
@@ -90,7 +90,7 @@ class Statistics:
                 )
 
     def _series(
-        self, job: int, place: tuple[int, int], of_runs: dict[bytes, list[Sample]], which: StatisticsFilter
+        self, job: int, port: tuple[int, int], of_runs: dict[bytes, list[Sample]], which: StatisticsFilter
     ) -> StatisticsSeries | None:
         mode = self.processing.of_job(job).content_mode
         ways = {run: counting(samples, mode) for run, samples in of_runs.items()}
@@ -101,8 +101,8 @@ class Statistics:
         width = which.bucket_us
         return StatisticsSeries(
             job=self.nodes.by_id(job),
-            dataset=self.nodes.by_id(place[0]),
-            side=Side(place[1]),
+            dataset=self.nodes.by_id(port[0]),
+            side=Side(port[1]),
             amount=total(changes, which.since, which.until),
             runs=sum(any(which.since <= s.time < which.until for s in samples) for samples in of_runs.values()),
             samples=len(within),
@@ -115,9 +115,9 @@ class Statistics:
 
 def _once(rows: Iterator[Row]) -> Iterator[Row]:
     """The samples, each event's once: copies of an event from a clock far ahead count at the times they arrived."""
-    met: set[Row] = set()
+    seen: set[Row] = set()
     for *sample, event in rows:
-        place = (sample[0], sample[1], event)
-        if place not in met:
-            met.add(place)
+        port = (sample[0], sample[1], event)
+        if port not in seen:
+            seen.add(port)
             yield tuple(sample)

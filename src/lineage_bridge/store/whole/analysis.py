@@ -1,6 +1,6 @@
 """What an analysis of the whole graph found, kept as a file of lines: first what it is, then its parts, each in its order.
 
-One object a line. The first tells where in the rest each part begins, so a page is read without the lines before its part.
+One object a line. The first line has the offset of each part, so a page is read without the lines before its part.
 """
 
 import os
@@ -52,8 +52,8 @@ def write_findings(path: Path, found: Analysis, position: Mapping[tuple[str, int
         for part in PARTS:
             start = body.tell()
             parts[part] = FindingsPart(start, sum(1 for line in makers[part](found) if body.write(_ENCODER.encode(line) + b"\n")))
-        places = {f"{source}/{number}": place for (source, number), place in sorted(position.items())}
-        summary = FindingsSummary(places, format_time(made_us), unused_days, found.exact, len(found.nodes), found.flows, parts)
+        offsets = {f"{source}/{number}": offset for (source, number), offset in sorted(position.items())}
+        summary = FindingsSummary(offsets, format_time(made_us), unused_days, found.exact, len(found.nodes), found.flows, parts)
         file.write(_ENCODER.encode(summary) + b"\n")
         body.seek(0)
         while some := body.read(1 << 20):

@@ -167,13 +167,13 @@ class Export:
 
     def _stated(self, rows: list[tuple[int, int, int, int, int]]) -> Iterator[tuple[int, int, int, int, int]]:
         """Flows, without those guessed of one name of a job whose target another name of it states."""
-        told: dict[tuple[int, int], set[int]] = {}
+        explicit: dict[tuple[int, int], set[int]] = {}
         for _, target, job, _, evidence in rows:
             if evidence == Evidence.EXPLICIT:
-                told.setdefault((self.head(target), self.head(job)), set()).add(job)
+                explicit.setdefault((self.head(target), self.head(job)), set()).add(job)
         for row in rows:
             _, target, job, _, evidence = row
-            if evidence != Evidence.CO_OCCURRENCE or not told.get((self.head(target), self.head(job)), set()) - {job}:
+            if evidence != Evidence.CO_OCCURRENCE or not explicit.get((self.head(target), self.head(job)), set()) - {job}:
                 yield row
 
     def hub_lines(self) -> Iterator[Line]:

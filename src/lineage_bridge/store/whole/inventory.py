@@ -28,7 +28,7 @@ MOST_SPACES = 5_000
 _NODES = "SELECT id, kind FROM node WHERE kind IN ({}) ORDER BY namespace, name, kind"
 _FACETS = """SELECT c.node, c.key, f.text, c.rank, c.time FROM current_facet c JOIN facet f ON f.facet = c.facet
 WHERE c.node IN ({}) AND c.job IN (0, c.node) AND f.deleted = 0"""
-_SPOKEN = "SELECT id, first, (SELECT last FROM run_shape p WHERE p.job = n.id ORDER BY last DESC LIMIT 1) FROM node n WHERE id IN ({})"
+_TIMES = "SELECT id, first, (SELECT last FROM run_shape p WHERE p.job = n.id ORDER BY last DESC LIMIT 1) FROM node n WHERE id IN ({})"
 _NAMED = """SELECT i.dataset, max(j.last) FROM shape_io i STRAIGHT_JOIN job_shape j ON j.shape = i.shape WHERE i.dataset IN ({})
 GROUP BY i.dataset"""
 _SPACES = """SELECT namespace FROM (WITH RECURSIVE space (namespace) AS (SELECT min(namespace) FROM node
@@ -46,16 +46,16 @@ JOIN node d ON d.id = f.{end} AND d.kind = 1
 WHERE NOT EXISTS (SELECT 1 FROM job_io i WHERE i.job = f.job AND i.dataset = f.{end} AND i.side = {side})"""
 _UNNAMED_PORTS = " UNION ".join(_UNNAMED.format(end=end, side=int(side)) for end, side in (("source", Side.INPUT), ("target", Side.OUTPUT)))
 """What a job's flows come from or lead to although the job never names it as its input or output."""
-_UNSPOKEN = 0, None
-_LOUD = """SELECT id FROM node n WHERE id IN ({}) AND CASE kind
+_NO_TIMES = 0, None
+_OBSERVED = """SELECT id FROM node n WHERE id IN ({}) AND CASE kind
 WHEN 2 THEN EXISTS (SELECT 1 FROM run_shape p WHERE p.job = n.id AND p.origin = 1)
 ELSE EXISTS (SELECT 1 FROM job_io i WHERE i.dataset = n.id) END"""
-_QUIET = """SELECT id FROM node n WHERE CASE kind
+_UNOBSERVED = """SELECT id FROM node n WHERE CASE kind
 WHEN 2 THEN NOT EXISTS (SELECT 1 FROM run_shape p WHERE p.job = n.id AND p.origin = 1)
 WHEN 1 THEN NOT EXISTS (SELECT 1 FROM job_io i WHERE i.dataset = n.id) OR EXISTS (SELECT 1 FROM current_facet c
     JOIN facet f ON f.facet = c.facet WHERE c.node = n.id AND c.job = 0 AND c.key IN ('columnLineage', 'lineage') AND f.deleted = 0)
 ELSE 0 END ORDER BY namespace, name, kind"""
-_TELLING = """SELECT c.node FROM current_facet c JOIN facet f ON f.facet = c.facet JOIN node n ON n.id = c.node AND n.kind = 1
+_DECLARING = """SELECT c.node FROM current_facet c JOIN facet f ON f.facet = c.facet JOIN node n ON n.id = c.node AND n.kind = 1
 WHERE c.node IN ({}) AND c.job = 0 AND c.key IN ('columnLineage', 'lineage') AND f.deleted = 0"""
 _RENAMES = "SELECT DISTINCT previous FROM lifecycle WHERE change = 'RENAME'"
 
@@ -96,18 +96,18 @@ class Inventory:
         members = self._members(heads)
         every = sorted({member.id for some in members.values() for member in some})
         facets, named = self._facets(every), dict(self._rows(_NAMED, every))
-        spoken = {id_: (first, last) for id_, first, last in self._rows(_SPOKEN, every)}
+        times = {id_: (first, last) for id_, first, last in self._rows(_TIMES, every)}
         spelt = self.nodes.spelt(heads, BRIDGE)
         return [
             Entry(
                 node,
                 spelt[node.id],
                 members[node.id],
-                self._called(spelt[node.id], said := _newest(facets, members[node.id]), node.id),
-                {key: text for key, (_, _, text) in sorted(said.items())},
-                min((spoken[member.id][0] for member in members[node.id] if member.id in spoken), default=0),
+                self._called(spelt[node.id], newest := _newest(facets, members[node.id]), node.id),
+                {key: text for key, (_, _, text) in sorted(newest.items())},
+                min((times[member.id][0] for member in members[node.id] if member.id in times), default=0),
                 max(
-                    (last for member in members[node.id] for last in (spoken.get(member.id, _UNSPOKEN)[1], named.get(member.id)) if last),
+                    (last for member in members[node.id] for last in (times.get(member.id, _NO_TIMES)[1], named.get(member.id)) if last),
                     default=None,
                 ),
             )
@@ -116,27 +116,27 @@ class Inventory:
 
     def quiet(self) -> Iterator[tuple[GraphReader, list[Node]]]:
         """As `heads`: the jobs without an observed run, and the datasets that no job names or that declare their own lineage."""
-        rows = self.connection.execute(_QUIET)
+        rows = self.connection.execute(_UNOBSERVED)
         while some := [row[0] for row in rows.fetchmany(PORTION)]:
             nodes = Nodes(self.connection)
             known = Inventory(self.connection, nodes, Runs(self.connection, nodes), self.open_reader)
             heads = known.standing(known.nodes.by_id(id_) for id_ in some)
             members = known._members(sorted(set(heads.values()), key=lambda node: node.id))
             every = [member.id for names in members.values() for member in names]
-            loud, telling = ({row[0] for row in self._rows(sql, every)} for sql in (_LOUD, _TELLING))
+            observed, declaring = ({row[0] for row in self._rows(sql, every)} for sql in (_OBSERVED, _DECLARING))
             found = []
             for id_, head in heads.items():
                 names = [member.id for member in members[head.id]]
-                first = next(name for name in names if name not in loud or name in telling)
-                if id_ == first and (loud.isdisjoint(names) or not telling.isdisjoint(names)):
+                first = next(name for name in names if name not in observed or name in declaring)
+                if id_ == first and (observed.isdisjoint(names) or not declaring.isdisjoint(names)):
                     found.append(head)
             yield self.open_reader(nodes), found
 
     def ran(self, jobs: Sequence[Node]) -> list[Node]:
         """Those of these jobs of which a run was seen."""
         members = self._members(jobs)
-        loud = {row[0] for row in self._rows(_LOUD, [member.id for some in members.values() for member in some])}
-        return [job for job in jobs if any(member.id in loud for member in members[job.id])]
+        observed = {row[0] for row in self._rows(_OBSERVED, [member.id for some in members.values() for member in some])}
+        return [job for job in jobs if any(member.id in observed for member in members[job.id])]
 
     def _members(self, heads: Sequence[Node]) -> dict[int, tuple[Node, ...]]:
         joined = self.nodes.identities.joined(node.id for node in heads)
@@ -144,8 +144,8 @@ class Inventory:
         self.nodes.load(id_ for some in ids.values() for id_ in some)
         return {node.id: tuple(map(self.nodes.by_id, ids[node.id])) if node.id in ids else (node,) for node in heads}
 
-    def _called(self, named: Node, said: dict[str, tuple[int, int, str]], head: int) -> Called:
-        facet = said.get("jobType")
+    def _called(self, named: Node, newest: dict[str, tuple[int, int, str]], head: int) -> Called:
+        facet = newest.get("jobType")
         short = called(named.kind, named.namespace, named.name, facet[2] if facet else None)
         if short.sure or [node.id for node in self.by_node_id(short.id)] == [head]:
             return short
@@ -178,8 +178,8 @@ class Inventory:
         return []
 
     def _heads_of(self, kind: NodeKind, names: Iterable[Name]) -> list[Node]:
-        met = [node for name in names if (node := self.nodes.by_spelling(kind, *name))]
-        heads = {self.nodes.group(node)[0] for node in met}
+        found = [node for name in names if (node := self.nodes.by_spelling(kind, *name))]
+        heads = {self.nodes.group(node)[0] for node in found}
         return sorted(heads, key=lambda node: (node.namespace, node.name))
 
     # edges
@@ -233,6 +233,6 @@ def _newest(facets: dict[int, dict[str, tuple[int, int, str]]], members: Iterabl
     """Of the facets under several names of one node, the strongest, and of these the newest."""
     found: dict[str, tuple[int, int, str]] = {}
     for member in members:
-        for key, said in facets.get(member.id, {}).items():
-            found[key] = max(found.get(key, said), said)
+        for key, newest in facets.get(member.id, {}).items():
+            found[key] = max(found.get(key, newest), newest)
     return found

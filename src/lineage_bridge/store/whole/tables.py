@@ -38,9 +38,9 @@ class WholeGraphTables:
         """The rows of a table, in no order."""
         if table is GraphTable.NODE:
             return self._nodes()
-        if table is GraphTable.FLOW and not (self.endings.none and self.stated.none):
+        if table is GraphTable.FLOW and not (self.endings.empty and self.stated.empty):
             return self._flows()
-        if table is GraphTable.HUB and not self.endings.none:
+        if table is GraphTable.HUB and not self.endings.empty:
             return self._hubs()
         return iter(self.connection.execute(_ROWS[table]))
 
@@ -75,6 +75,6 @@ class WholeGraphTables:
 
 def _is_dashboard(text: str) -> bool:
     """Whether a datasetType facet says DASHBOARD, in upper or lower case."""
-    said = json.loads(text)
-    word = said.get("datasetType") if isinstance(said, dict) else None
+    facet = json.loads(text)
+    word = facet.get("datasetType") if isinstance(facet, dict) else None
     return isinstance(word, str) and word.upper() == "DASHBOARD"

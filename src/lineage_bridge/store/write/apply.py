@@ -29,7 +29,7 @@ _DIRECT = tuple(r for r in RELATIONS if r.name not in (*_STAGED, "facet_set", "f
 
 _WAITING = ("derive_queue", "search_queue", "stitch_queue")
 """Tables of keys that wait to be derived."""
-_SUBJECT = {"event": 4, "run": 0, "run_event": 0, "run_io": 0, "io_sample": 0, "assertion": 0, "lifecycle": 0, "job_dependency": 0}
+_ASSERTER_INDEX = {"event": 4, "run": 0, "run_event": 0, "run_io": 0, "io_sample": 0, "assertion": 0, "lifecycle": 0, "job_dependency": 0}
 """The index of the asserter in the rows of a relation."""
 
 
@@ -122,16 +122,18 @@ class GraphWriter:
         return int(self.connection.execute(f"SELECT sum(keys) FROM ({counts})").fetchone()[0])
 
     def _advance(self, batch: Batch) -> None:
-        for (source, part), (start, end) in sorted(batch.ranges.items()):
-            row = self.connection.execute('SELECT "offset" FROM position WHERE source = ? AND partition = ?', (source, part)).fetchone()
+        for (source, partition), (start, end) in sorted(batch.ranges.items()):
+            row = self.connection.execute(
+                'SELECT "offset" FROM position WHERE source = ? AND partition = ?', (source, partition)
+            ).fetchone()
             if (row[0] if row else 0) != start:
                 raise PositionError(
-                    f"the store is at {row[0] if row else 0} of {source}/{part}, the batch starts at {start}",
+                    f"the store is at {row[0] if row else 0} of {source}/{partition}, the batch starts at {start}",
                     "another pipeline may be writing this store",
                 )
             self.connection.execute(
                 'INSERT INTO position VALUES (?, ?, ?) ON CONFLICT (source, partition) DO UPDATE SET "offset" = excluded."offset"',
-                (source, part, end),
+                (source, partition, end),
             )
 
     def _merge(self, rows: Mapping[str, list[Row]], budget: Budget) -> None:
@@ -145,9 +147,9 @@ class GraphWriter:
         for relation in _DIRECT:
             if rows.get(relation.name):
                 _upsert(self.connection, relation, rows[relation.name])
-        self.derivation.add_contents(rows.get("facet_set", []))
+        self.derivation.add_facet_sets(rows.get("facet_set", []))
         self.derivation.add_facets(rows.get("facet", []))
-        touched = self.derivation.subjects_with_new_members()
+        touched = self.derivation.asserters_with_new_members()
         if rows.get("run_io"):
             columns = ", ".join(f'"{c}"' for c in BY_NAME["run_io"].names)
             self.connection.execute(merge_sql(BY_NAME["run_io"], f"SELECT {columns} FROM in_run_io WHERE true"))
@@ -165,25 +167,25 @@ class GraphWriter:
     def _without_erased(self, rows: Mapping[str, list[Row]]) -> Mapping[str, list[Row]]:
         """The batch without the assertions of erased runs, and without the nodes that only they name."""
         kept = dict(rows)
-        for name, place in _SUBJECT.items():
-            kept[name] = [row for row in rows.get(name, []) if row[place] not in self.erased]
-        if all(len(kept[name]) == len(rows.get(name, [])) for name in _SUBJECT):
+        for name, index in _ASSERTER_INDEX.items():
+            kept[name] = [row for row in rows.get(name, []) if row[index] not in self.erased]
+        if all(len(kept[name]) == len(rows.get(name, [])) for name in _ASSERTER_INDEX):
             return rows
         events = {(row[0], row[1]) for row in kept["event"]}
         kept["event_record"] = [row for row in rows.get("event_record", []) if (row[0], row[1]) in events]
-        spoken = FirstSeen()
+        asserted = FirstSeen()
         for row in kept["assertion"]:
-            spoken.note(row[5], row[7])
-        kept["declared_io"] = [row for row in rows.get("declared_io", []) if row[0] in spoken]
+            asserted.note(row[5], row[7])
+        kept["declared_io"] = [row for row in rows.get("declared_io", []) if row[0] in asserted]
         for row in kept["declared_io"]:
-            spoken.note(row[3], spoken[row[0]])
-        kept["facet_set"] = [row for row in rows.get("facet_set", []) if row[0] in spoken]
-        named = self._named(kept, spoken)
+            asserted.note(row[3], asserted[row[0]])
+        kept["facet_set"] = [row for row in rows.get("facet_set", []) if row[0] in asserted]
+        named = self._named(kept, asserted)
         kept["node"] = [(*row[:4], named[row[0]]) for row in rows.get("node", []) if row[0] in named]
         return kept
 
-    def _named(self, rows: Mapping[str, list[Row]], spoken: FirstSeen) -> FirstSeen:
-        """The nodes that rows name, and when first; `spoken` tells it of contents. Those that facets of lineage name come with these."""
+    def _named(self, rows: Mapping[str, list[Row]], asserted: FirstSeen) -> FirstSeen:
+        """The nodes that rows name, each with its first time; `asserted` has the first time of each facet set."""
         named, facets = FirstSeen(), FirstSeen()
         for row in rows["run_io"]:
             named.note(row[2], row[5])
@@ -191,10 +193,10 @@ class GraphWriter:
             named.note(row[1], row[7])
             named.note(row[2], row[7])
         for row in rows["declared_io"]:
-            named.note(row[2], spoken[row[0]])
-        for content, key, facet in rows["facet_set"]:
+            named.note(row[2], asserted[row[0]])
+        for facet_set, key, facet in rows["facet_set"]:
             if key == "parent":
-                facets.note(facet, spoken[content])
+                facets.note(facet, asserted[facet_set])
         for facet, _, text in rows.get("facet", []):
             for node in named_nodes("parent", text.encode(), self.derivation.names) if facet in facets else ():
                 named.note(node[0], facets[facet])

@@ -1,7 +1,7 @@
 """The relations as they were at an earlier time, or without some runs, folded again into a store of their own.
 
 A row counts if its first mention is not later; its last mention is the last one if that is not later either, else the first. So whether
-something had been said is exact at any time, and which of several contents was said last is exact at UTC midnights and now.
+something had been asserted is exact at any time, and which of several facet sets was the last is exact at UTC midnights and now.
 """
 
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ _CUT = {
     "facet": "SELECT * FROM facet",
     "alias_statement": "SELECT * FROM alias_statement WHERE at <= :at",
 }
-_SPEAKER = {"run_event", "run_io", "io_sample", "assertion", "run", "lifecycle", "job_dependency"}
+_WITH_ASSERTER = {"run_event", "run_io", "io_sample", "assertion", "run", "lifecycle", "job_dependency"}
 _END_OF_TIME = 2**63 - 1
 
 
@@ -61,20 +61,20 @@ def _rows(source: StoreConnection, names: Names, at_us: int, without: frozenset[
     rows: dict[str, list[Row]] = {}
     for name, sql in _CUT.items():
         found = source.execute(sql, {"at": at_us} if ":at" in sql else {}).fetchall()
-        rows[name] = [row for row in found if row[0] not in without] if name in _SPEAKER else found
-    spoken = {row[5] for row in rows["assertion"]}
-    declared = {row[3] for row in rows["declared_io"] if row[0] in spoken}
-    rows["facet_set"] = [row for row in rows["facet_set"] if row[0] in spoken or row[0] in declared]
-    rows["declared_io"] = [row for row in rows["declared_io"] if row[0] in spoken]
+        rows[name] = [row for row in found if row[0] not in without] if name in _WITH_ASSERTER else found
+    asserted = {row[5] for row in rows["assertion"]}
+    declared = {row[3] for row in rows["declared_io"] if row[0] in asserted}
+    rows["facet_set"] = [row for row in rows["facet_set"] if row[0] in asserted or row[0] in declared]
+    rows["declared_io"] = [row for row in rows["declared_io"] if row[0] in asserted]
     rows["node"] = _named(source, names, rows)
     rows["alias"] = [_alias(row) for row in rows["alias_statement"]]
     return {name: some for name, some in rows.items() if name in BY_NAME}
 
 
 def _alias(row: Row) -> Row:
-    """What a row of `alias_word` makes of its alias."""
-    at, event, word, stated_by = row[ALIAS.key_size :]
-    return *row[: ALIAS.key_size], *alias_values(word, stated_by, (at, event))
+    """The row of `alias` that follows from a row of `alias_statement`."""
+    at, event, operation, stated_by = row[ALIAS.key_size :]
+    return *row[: ALIAS.key_size], *alias_values(operation, stated_by, (at, event))
 
 
 def _named(source: StoreConnection, names: Names, rows: dict[str, list[Row]]) -> list[Row]:

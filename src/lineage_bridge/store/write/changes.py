@@ -77,13 +77,13 @@ class ChangeRecorder:
 
     def flush(self) -> None:
         """Write the net changes of this transaction to the feed, and drop the oldest ones beyond what is kept."""
-        told = _told(self.net)
+        record = _net_rows(self.net)
         self.net.clear()
-        if not told:
+        if not record:
             return
         seq = newest(self.connection)
-        self.connection.executemany(_INSERT, ((number, *row) for number, row in enumerate(told, seq + 1)))
-        oldest = seq + len(told) - self.kept + 1
+        self.connection.executemany(_INSERT, ((number, *row) for number, row in enumerate(record, seq + 1)))
+        oldest = seq + len(record) - self.kept + 1
         if oldest > 1:
             self.connection.execute("DELETE FROM change WHERE seq < ?", (oldest,))
             self.connection.execute(
@@ -99,13 +99,13 @@ def newest(connection: StoreConnection) -> int:
     return int(row[0])
 
 
-def _told(net: Counter[tuple[str, Row]]) -> list[tuple[Any, ...]]:
+def _net_rows(net: Counter[tuple[str, Row]]) -> list[tuple[Any, ...]]:
     """The rows of `change` that bring one state to the other: nodes appear before what names them and go after it."""
-    gains = [told for told, count in net.items() if count > 0]
-    losses = [told for told, count in net.items() if count < 0]
-    replaced = {_key(*told) for told in losses} & {_key(*told) for told in gains}
-    rows = [_row(*told, ChangeAction.CHANGED if _key(*told) in replaced else ChangeAction.ADDED) for told in gains]
-    rows += [_row(*told, ChangeAction.REMOVED) for told in losses if _key(*told) not in replaced]
+    gains = [record for record, count in net.items() if count > 0]
+    losses = [record for record, count in net.items() if count < 0]
+    replaced = {_key(*record) for record in losses} & {_key(*record) for record in gains}
+    rows = [_row(*record, ChangeAction.CHANGED if _key(*record) in replaced else ChangeAction.ADDED) for record in gains]
+    rows += [_row(*record, ChangeAction.REMOVED) for record in losses if _key(*record) not in replaced]
     return sorted(rows, key=_order)
 
 
@@ -114,10 +114,10 @@ def _key(table: str, row: Row) -> tuple[Any, ...]:
     return table, *(value for column, value in zip(fed.columns, row, strict=True) if column not in fed.valued)
 
 
-def _row(table: str, row: Row, turn: ChangeAction) -> tuple[Any, ...]:
+def _row(table: str, row: Row, action: ChangeAction) -> tuple[Any, ...]:
     fed = FED[table]
-    told = dict(zip(fed.columns, row, strict=True))
-    return fed.kind, int(turn), *(told.get(column, _EMPTY.get(column, 0)) for column in COLUMNS)
+    record = dict(zip(fed.columns, row, strict=True))
+    return fed.kind, int(action), *(record.get(column, _EMPTY.get(column, 0)) for column in COLUMNS)
 
 
 def _order(row: tuple[Any, ...]) -> tuple[Any, ...]:

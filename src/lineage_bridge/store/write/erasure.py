@@ -9,7 +9,7 @@ from lineage_bridge.store.chunks import batches, marks
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive.derivation import Derivation
 
-_SPOKEN = (
+_DELETE_ASSERTIONS = (
     "DELETE FROM run_io WHERE run = ?",
     "DELETE FROM run_event WHERE run = ?",
     "DELETE FROM run WHERE run = ?",
@@ -27,11 +27,11 @@ FROM assertion s WHERE s.node = ? AND s.side IN (0, 1, 2)"""
 _PARENTS = """SELECT DISTINCT f.text FROM assertion s JOIN facet_set c ON c.facet_set = s.facet_set JOIN facet f ON f.facet = c.facet
 WHERE s.asserted_by = ? AND c.key = 'parent'"""
 """Every parent a run ever named: its row has but the newest."""
-_SAID = """CREATE TEMP TABLE still AS SELECT facet_set, min(first) AS first FROM (
+_REMAINING = """CREATE TEMP TABLE still AS SELECT facet_set, min(first) AS first FROM (
 SELECT facet_set, first FROM assertion
 UNION ALL SELECT d.dataset_facet_set, s.first FROM assertion s STRAIGHT_JOIN declared_io d ON d.facet_set = s.facet_set
 ) GROUP BY facet_set"""
-_UNSAID = (
+_DELETE_UNASSERTED = (
     "DELETE FROM declared_io WHERE facet_set NOT IN (SELECT facet_set FROM still)",
     "DELETE FROM facet_set WHERE facet_set NOT IN (SELECT facet_set FROM still)",
     "DELETE FROM facet WHERE facet NOT IN (SELECT facet FROM facet_set)",
@@ -69,20 +69,20 @@ class Erasure:
     def __init__(self, connection: StoreConnection, derivation: Derivation) -> None:
         self.connection, self.derivation = connection, derivation
 
-    def erase(self, subjects: list[bytes]) -> None:
+    def erase(self, asserters: list[bytes]) -> None:
         """Delete all assertions of these runs from the relations and from everything derived from them."""
         nodes: set[int] = set()
-        for subject in subjects:
-            nodes |= self._nodes(subject)
-        spoken = [
-            pair for subject in subjects for pair in self._query("SELECT asserted_by, job FROM run_shape WHERE asserted_by = ?", subject)
+        for asserter in asserters:
+            nodes |= self._nodes(asserter)
+        run_keys = [
+            pair for asserter in asserters for pair in self._query("SELECT asserted_by, job FROM run_shape WHERE asserted_by = ?", asserter)
         ]
-        for subject in subjects:
-            self._leave_shapes(subject)
-            self._delete(subject)
-        self.derivation.stitching.gone(spoken)
-        nodes |= self._drop_unsaid()
-        self._recall_facets(sorted(nodes))
+        for asserter in asserters:
+            self._leave_shapes(asserter)
+            self._delete(asserter)
+        self.derivation.stitching.remove(run_keys)
+        nodes |= self._drop_unasserted()
+        self._recompute_facets(sorted(nodes))
         parents = self._parent_jobs()
         self._drop_unused(sorted(nodes), parents)
         self._mention_again(sorted(nodes), parents)
@@ -92,40 +92,40 @@ class Erasure:
             self.derivation.search.refresh(node)
         self.derivation.search.forget()
 
-    def _nodes(self, subject: bytes) -> set[int]:
-        """Every node the subject had anything to do with."""
+    def _nodes(self, asserter: bytes) -> set[int]:
+        """Every node that an assertion, a run or a parent facet of the asserter names."""
         queries = (
             ("SELECT dataset FROM run_io WHERE run = ?", 1),
             ("SELECT node FROM assertion WHERE asserted_by = ?", 1),
             ("SELECT job FROM run WHERE run = ?", 1),
             ("SELECT parent_job FROM run WHERE run = ? UNION SELECT root_job FROM run WHERE run = ?", 2),
         )
-        found = {row[0] for sql, count in queries for row in self.connection.execute(sql, (subject,) * count)} - {
+        found = {row[0] for sql, count in queries for row in self.connection.execute(sql, (asserter,) * count)} - {
             None,
             0,
         }
-        found |= {node[0] for (text,) in self.connection.execute(_PARENTS, (subject,)) for node in self._named(text)}
+        found |= {node[0] for (text,) in self.connection.execute(_PARENTS, (asserter,)) for node in self._named(text)}
         links = [row for node in found for row in self.connection.execute("SELECT other FROM symlink WHERE dataset = ?", (node,))]
         return found | {row[0] for row in links}
 
-    def _query(self, sql: str, subject: bytes) -> list[tuple[bytes, int]]:
-        return self.connection.execute(sql, (subject,)).fetchall()
+    def _query(self, sql: str, asserter: bytes) -> list[tuple[bytes, int]]:
+        return self.connection.execute(sql, (asserter,)).fetchall()
 
-    def _leave_shapes(self, subject: bytes) -> None:
-        rows = self.connection.execute("SELECT job, shape FROM run_shape WHERE asserted_by = ?", (subject,)).fetchall()
+    def _leave_shapes(self, asserter: bytes) -> None:
+        rows = self.connection.execute("SELECT job, shape FROM run_shape WHERE asserted_by = ?", (asserter,)).fetchall()
         nothing = make_shape(Origin.OBSERVED, (), ())
-        self.derivation.run_shapes.move([((subject, job), shape, nothing) for job, shape in rows if shape != NO_SHAPE])
+        self.derivation.run_shapes.move([((asserter, job), shape, nothing) for job, shape in rows if shape != NO_SHAPE])
 
-    def _delete(self, subject: bytes) -> None:
-        events = self.connection.execute("SELECT time, event FROM event WHERE asserted_by = ?", (subject,)).fetchall()
+    def _delete(self, asserter: bytes) -> None:
+        events = self.connection.execute("SELECT time, event FROM event WHERE asserted_by = ?", (asserter,)).fetchall()
         self.connection.executemany("DELETE FROM event_record WHERE time = ? AND event = ?", events)
         self.connection.executemany("DELETE FROM event WHERE time = ? AND event = ?", events)
-        for sql in _SPOKEN:
-            self.connection.execute(sql, (subject,))
+        for sql in _DELETE_ASSERTIONS:
+            self.connection.execute(sql, (asserter,))
 
-    def _drop_unsaid(self) -> set[int]:
+    def _drop_unasserted(self) -> set[int]:
         """Delete the texts that no assertion contains any more; returns the nodes they named."""
-        for sql in (_SAID, *_UNSAID):
+        for sql in (_REMAINING, *_DELETE_UNASSERTED):
             self.connection.execute(sql)
         self.derivation.forget()
         later = [row[0] for row in self.connection.execute(_LATER).fetchall()]
@@ -136,26 +136,29 @@ class Erasure:
         self.connection.execute(f"DELETE {gone}")
         return nodes
 
-    def _recall_facets(self, nodes: list[int]) -> None:
+    def _recompute_facets(self, nodes: list[int]) -> None:
         """Compute the current facets from the remaining assertions."""
         for node in nodes:
             self.derivation.changes.run("current_facet", "DELETE FROM current_facet WHERE node = ?", (node,))
             self.connection.execute("DELETE FROM symlink_evidence WHERE dataset = ?", (node,))
-        claimed = self.derivation.spellings.claims.unsay(nodes)
+        claimed = self.derivation.spellings.claims.remove_evidence(nodes)
         for node in nodes:
-            said = self.connection.execute(_FACETS, (node,)).fetchall()
-            contents: dict[bytes, dict[str, bytes]] = {}
-            for content in {row[4] for row in said}:
-                contents[content] = dict(
-                    self.connection.execute("SELECT key, facet FROM facet_set WHERE facet_set = ?", (content,)).fetchall()
+            assertions = self.connection.execute(_FACETS, (node,)).fetchall()
+            facet_sets: dict[bytes, dict[str, bytes]] = {}
+            for facet_set in {row[4] for row in assertions}:
+                facet_sets[facet_set] = dict(
+                    self.connection.execute("SELECT key, facet FROM facet_set WHERE facet_set = ?", (facet_set,)).fetchall()
                 )
             self.derivation.current_facets(
-                [(b"", job, about, side, o, content, 0, first, b"", last, e) for about, job, side, o, content, first, last, e in said],
-                contents,
+                [
+                    (b"", job, named, side, o, facet_set, 0, first, b"", last, e)
+                    for named, job, side, o, facet_set, first, last, e in assertions
+                ],
+                facet_sets,
             )
         self.derivation.spellings.relink(nodes)
         if claimed:
-            self.derivation.spellings.claims.recall()
+            self.derivation.spellings.claims.recompute()
 
     def _drop_unused(self, nodes: list[int], parents: FirstSeen) -> None:
         """Delete nodes that nothing names any more; `parents` are the jobs that parent facets still name."""

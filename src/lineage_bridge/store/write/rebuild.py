@@ -47,7 +47,7 @@ def compare(path: Path, fresh: GraphWriter) -> list[RowCount]:
 
 def refuse_loss(path: Path, fresh: GraphWriter, counted: list[RowCount]) -> None:
     """Raise StoreError if the log holds less than the store in use was made from."""
-    behind = sorted(place for place, at in _position_of(path).items() if fresh.position(place[0]).get(place[1], 0) < at)
+    behind = sorted(offset for offset, at in _position_of(path).items() if fresh.position(offset[0]).get(offset[1], 0) < at)
     records = {row.relation: row for row in counted if row.relation in _RECORD_RELATIONS}
     before, after = (sum(getattr(row, side) for row in records.values()) for side in ("before", "after"))
     if behind or after < before:
@@ -59,11 +59,11 @@ def refuse_loss(path: Path, fresh: GraphWriter, counted: list[RowCount]) -> None
 
 def seal(fresh: GraphWriter, keep: Path | None = None) -> None:
     """Complete a fresh store: begin an epoch of the change feed, and advance its position to that of the store at `keep`."""
-    for (source, part), place in (_position_of(keep) if keep else {}).items():
+    for (source, part), offset in (_position_of(keep) if keep else {}).items():
         fresh.connection.execute(
             "INSERT INTO position VALUES (?, ?, ?) "
             'ON CONFLICT (source, partition) DO UPDATE SET "offset" = GREATEST(position."offset", excluded."offset")',
-            (source, part, place),
+            (source, part, offset),
         )
     fresh.begin_epoch()
 
@@ -100,6 +100,8 @@ def _counts_of(path: Path) -> dict[str, int]:
 def _position_of(path: Path) -> dict[tuple[str, int], int]:
     try:
         with closing(connect_reader(path)) as connection:
-            return {(source, part): place for source, part, place in connection.execute('SELECT source, partition, "offset" FROM position')}
+            return {
+                (source, part): offset for source, part, offset in connection.execute('SELECT source, partition, "offset" FROM position')
+            }
     except (StoreMissingError, StoreVersionError):
         return {}

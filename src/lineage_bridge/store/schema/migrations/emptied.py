@@ -4,7 +4,7 @@ import sqlalchemy as sa
 
 
 def drop_everything(connection: sa.Connection) -> None:
-    """Drop every table but the one that tells the revision; virtual ones first, which take their shadows with them."""
+    """Drop every table but the one with the revision; virtual tables first, because that drops their shadow tables too."""
     if connection.dialect.name == "sqlite":
         virtual = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'").fetchall()
         for (name,) in virtual:

@@ -6,7 +6,7 @@ from lineage_bridge.graph.flows.shapes import NO_SHAPE
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.state import run_state
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.history.forming import PendingShapes, side_of
+from lineage_bridge.store.history.pending_shapes import PendingShapes, side_of
 from lineage_bridge.store.runs.runs import Runs
 
 _ENDED = """SELECT asserted_by, shape, last, current_since FROM run_shape WHERE job = ? AND origin = 1 AND last <= ?
@@ -21,8 +21,8 @@ _SCAN = 200
 class CompleteRunsAt:
     """What labels ask of a job, as of a time. That a job streams is a trait of it, however late it was learnt."""
 
-    def __init__(self, connection: StoreConnection, runs: Runs, forming: PendingShapes) -> None:
-        self.connection, self.runs, self.forming, self.at_us = connection, runs, forming, forming.at_us
+    def __init__(self, connection: StoreConnection, runs: Runs, pending: PendingShapes) -> None:
+        self.connection, self.runs, self.pending, self.at_us = connection, runs, pending, pending.at_us
 
     def is_streaming(self, job: int) -> bool:
         """Whether the job does not end by itself."""
@@ -31,8 +31,8 @@ class CompleteRunsAt:
     def newest_complete(self, job: int, side: Side, limit: int) -> list[frozenset[int]]:
         """What the newest runs that were COMPLETE and had named a dataset on a side had named there, newest first."""
         found: list[frozenset[int]] = []
-        for subject, named in self._newest(job, side):
-            events = self.connection.execute(_EVENTS, {"run": subject, "at": self.at_us}).fetchall()
+        for asserter, named in self._newest(job, side):
+            events = self.connection.execute(_EVENTS, {"run": asserter, "at": self.at_us}).fetchall()
             if run_state(events, streaming=False).state == "COMPLETE":
                 found.append(named)
             if len(found) == limit:
@@ -45,15 +45,15 @@ class CompleteRunsAt:
 
     def _newest(self, job: int, side: Side) -> Iterator[tuple[bytes, frozenset[int]]]:
         rows = self.connection.execute(_ENDED, (job, self.at_us, _SCAN)).fetchall()
-        for subject, shape, _, reached in self.connection.execute(_SPANNING, (job, self.at_us, self.at_us, _SCAN)).fetchall():
-            rows.append((subject, shape, self.forming.last(subject, job), reached))
+        for asserter, shape, _, current_since in self.connection.execute(_SPANNING, (job, self.at_us, self.at_us, _SCAN)).fetchall():
+            rows.append((asserter, shape, self.pending.last(asserter, job), current_since))
         rows.sort(key=lambda row: (row[2], row[0]), reverse=True)
-        for subject, shape, _, reached in rows:
-            named = self._side(subject, job, shape, reached, side)
+        for asserter, shape, _, current_since in rows:
+            named = self._side(asserter, job, shape, current_since, side)
             if named:
-                yield subject, named
+                yield asserter, named
 
-    def _side(self, subject: bytes, job: int, shape: int, reached: int, side: Side) -> frozenset[int]:
-        if reached > self.at_us:
-            return side_of(self.forming.shape(subject, job, 1), side)
+    def _side(self, asserter: bytes, job: int, shape: int, current_since: int, side: Side) -> frozenset[int]:
+        if current_since > self.at_us:
+            return side_of(self.pending.shape(asserter, job, 1), side)
         return self.runs.shape_side(shape, side) if shape != NO_SHAPE else frozenset()
