@@ -1,11 +1,14 @@
 """Questions for something that is not found while events are not in the answers yet."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
 from tests.sources.http import Reply, Request, Standin, standing
 
 ORDERS = {"kind": "dataset", "namespace": "db", "name": "orders", "id": "00"}
+
+NEIGHBOURHOOD = {"origin": ORDERS, "nodes": [], "edges": []}
 
 
 class LaggingServer:
@@ -25,6 +28,8 @@ class LaggingServer:
             return Reply(503, {"error": {"message": "there is no graph store"}})
         if request.parts[-1] == "search":
             return Reply(200, {"results": [] if behind or request.query["q"] != "orders" else [ORDERS]})
+        if not behind and request.query["kind"] == "dataset" and request.query["name"] == "orders":
+            return Reply(200, NEIGHBOURHOOD)
         return Reply(
             404, {"error": {"message": "there is no dataset so far: 1,000 bytes of events are not in the graph yet", "hint": "ask again"}}
         )
@@ -44,7 +49,7 @@ def url(lagging: LaggingServer) -> Iterator[str]:
 def test_a_search_without_results_waits_for_pending_events(call, url):
     result = call("search", "orders", "--url", url)
     assert "orders" in result.out
-    assert result.err == "nothing found so far; 1.0 kB of events are not in the answers yet: waiting for them, at most 60 s\n"
+    assert result.err == "nothing found so far; 1.0 kB of events are not in the answers yet: waiting for them, at most 120 s\n"
 
 
 def test_a_server_without_a_graph_is_waited_for(call, url, lagging):
@@ -67,3 +72,9 @@ def test_an_error_points_to_the_status_if_the_pipeline_is_down(call, url, laggin
     assert result.err == (
         "error: there is no dataset so far: 1,000 bytes of events are not in the graph yet (see: lineage-bridge status)\n"
     )
+
+
+def test_a_dataset_is_asked_for_again_before_it_is_taken_for_a_job(call, url):
+    result = call("lineage", "db", "orders", "--json", "--url", url)
+    assert result.code == 0, result.err
+    assert json.loads(result.out) == NEIGHBOURHOOD

@@ -1,5 +1,6 @@
 """Arguments that name a dataset or a job: NAMESPACE NAME, or a NAME that only one has."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import click
@@ -29,16 +30,24 @@ def resolve_node(client: Client, names: tuple[str, ...], kind: str | None) -> No
 
 
 def get_for_node(client: Client, path: str, node: NodeRef, **parameters: str | int | None) -> Json:
-    """The API's answer about a node. Raises NotFoundError with similar names."""
+    """The API's answer about a node. If there is none while events are not in the answers yet, waits for them.
+
+    Raises NotFoundError with similar names.
+    """
+    return client.when_complete(lambda: _get_first(client, path, node, parameters))
+
+
+def _get_first(client: Client, path: str, node: NodeRef, parameters: Mapping[str, str | int | None]) -> Json:
+    """The answer about the first of the kinds of which there is such a node. Raises NotFoundError with similar names."""
     kind, *others = node.kinds
     try:
-        return client.query(path, kind=kind, namespace=node.namespace, name=node.name, **parameters)
+        return client.get(path, kind=kind, namespace=node.namespace, name=node.name, **parameters)
     except NotFoundError as error:
         if not others:
             raise
         first = error
     try:
-        return get_for_node(client, path, NodeRef(tuple(others), node.namespace, node.name), **parameters)
+        return _get_first(client, path, NodeRef(tuple(others), node.namespace, node.name), parameters)
     except NotFoundError as error:
         raise first if first.near or not error.near else error from None
 

@@ -1,7 +1,7 @@
 """A client of the HTTP API, for commands."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, TypeAlias
 
@@ -15,7 +15,7 @@ from lineage_bridge.errors import GoneError, LineageBridgeError, NotFoundError, 
 TIMEOUT_S = 75.0
 """Longer than the longest wait that the server allows."""
 WAIT_S, PATIENCE_S = 10, 120.0
-LAG_WAIT_S, POLL_S = 60.0, 0.3
+LAG_WAIT_S, POLL_S = 120.0, 0.3
 """How long a question for something that was not found waits for the events that are not in the answers yet."""
 JSON_TYPE = "application/json"
 
@@ -52,13 +52,29 @@ class Client:
 
         `results` names the member of the answer that is empty if nothing is found. Raises as `get` does.
         """
-        response = self._get(path, parameters)
-        states = ("ok", "starting", "absent") if response.status_code == 503 else ("ok", "starting")
-        if _finds_nothing(response, results) and self._wait_for_events(states):
-            response = self._get(path, parameters)
-        if response.status_code == 404 and self.lag():
-            raise NotFoundError(str(error_of(response)), "see: lineage-bridge status")
-        return self._raise_for_error(response).json()
+        return self.when_complete(lambda: self.get(path, **parameters), lambda answer: not results or bool(answer[results]))
+
+    def when_complete(self, ask: Callable[[], Json], has_found: Callable[[Json], bool] = bool) -> Json:
+        """What `ask` returns. If it finds nothing while events are not in the answers yet, wait for them and ask everything again.
+
+        Raises what `ask` raises, with a hint to the status if events are still missing.
+        """
+        error: LineageBridgeError | None = None
+        answer = None
+        try:
+            answer = ask()
+            if has_found(answer):
+                return answer
+        except (NotFoundError, UnavailableError) as failure:
+            error = failure
+        pending = self.lag()
+        if pending and self._wait_for_events(pending, has_graph=not isinstance(error, UnavailableError)):
+            return ask()
+        if pending and isinstance(error, NotFoundError):
+            raise NotFoundError(str(error), "see: lineage-bridge status") from error
+        if error is not None:
+            raise error
+        return answer
 
     def lag(self) -> str:
         """What is not in the answers yet, as "694.8 kB of events are"; empty if answers are complete."""
@@ -121,16 +137,21 @@ class Client:
         self._reached = self._reached or self.answers("/api/v1/health")
         return self._reached
 
-    def _wait_for_events(self, states: tuple[str, ...]) -> bool:
-        """Wait until all events are in the answers, if some are not and the pipeline is in one of `states`. Returns whether it waited."""
-        lag = self.lag()
-        if not lag or self.readiness()["parts"]["pipeline"]["state"] not in states:
+    def _wait_for_events(self, pending: str, *, has_graph: bool) -> bool:
+        """Wait until all events are in the answers. Returns whether they are.
+
+        Does not wait for a pipeline that is not running; one that has not started yet is waited for if there is no graph either.
+        """
+        states = ("ok", "starting") if has_graph else ("ok", "starting", "absent")
+        if self.readiness()["parts"]["pipeline"]["state"] not in states:
             return False
-        print_message(f"nothing found so far; {lag} not in the answers yet: waiting for them, at most {LAG_WAIT_S:g} s")
+        print_message(f"nothing found so far; {pending} not in the answers yet: waiting for them, at most {LAG_WAIT_S:g} s")
         until = time.monotonic() + LAG_WAIT_S
-        while self.lag() and time.monotonic() < until:
+        while time.monotonic() < until:
+            if not self.lag():
+                return True
             time.sleep(POLL_S)
-        return True
+        return False
 
     def _get(self, path: str, parameters: Mapping[str, Parameter]) -> httpx.Response:
         given = {name: value for name, value in parameters.items() if value is not None}
@@ -153,11 +174,6 @@ class Client:
         if response.is_success:
             return response
         raise error_of(response)
-
-
-def _finds_nothing(response: httpx.Response, results: str) -> bool:
-    """Whether the node is not found, the list of results is empty, or there is no graph yet (503)."""
-    return response.status_code in (404, 503) or (response.is_success and bool(results) and not response.json()[results])
 
 
 def error_of(response: httpx.Response) -> LineageBridgeError:
