@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
+
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.migration import Schema, migrate, version
 
 KEY_BYTES = 32
 STATE = Schema("state database", Path(__file__).parent / "migrations", "0002")
+BUSY_S = 30
+"""How long to wait for other connections."""
 EARLIER_NAME = "control.db"
 """The name of the file in earlier versions."""
 
@@ -53,23 +57,25 @@ class StateDatabase:
     @contextmanager
     def transaction(self) -> Iterator[StoreConnection]:
         """One transaction that writes; it is rolled back if the block raises."""
-        with closing(sqlite3.connect(self.path, timeout=30, isolation_level=None)) as raw:
+        with closing(sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)) as raw:
             connection = StoreConnection(raw)
             connection.execute("BEGIN IMMEDIATE")
             yield connection
             connection.execute("COMMIT")
 
 
+@retry(retry=retry_if_exception_type(sqlite3.OperationalError), stop=stop_after_delay(BUSY_S), wait=wait_fixed(0.05), reraise=True)
 def _carry_over(earlier: Path, path: Path) -> None:
     """Give the file of an earlier version its new name, unless there is a file of that name already.
 
-    Renaming is the only step that counts, and it is atomic. Before it, what SQLite keeps beside the file is written into the file.
+    Renaming is the only step that counts, and it is atomic. Before it, what SQLite keeps beside the file is written into the file; SQLite
+    refuses that at once while another connection is open, so it is tried again.
     """
     if path.exists() or not earlier.exists():
         return
     with (
         suppress(FileNotFoundError),
-        closing(sqlite3.connect(f"{earlier.absolute().as_uri()}?mode=rw", uri=True, timeout=30, isolation_level=None)) as old,
+        closing(sqlite3.connect(f"{earlier.absolute().as_uri()}?mode=rw", uri=True, timeout=BUSY_S, isolation_level=None)) as old,
     ):
         old.execute("PRAGMA journal_mode = DELETE")
         old.execute("BEGIN EXCLUSIVE")
