@@ -1,1 +1,1 @@
-"""Meaning: records to facts to flows. Pure; imports only the standard."""
+"""The graph: log records to facts, and facts to flows. Pure; it imports only `openlineage` and `errors`."""

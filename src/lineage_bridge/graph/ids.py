@@ -1,4 +1,4 @@
-"""Ids: of events by their bytes, of nodes by their names.
+"""Ids of events, computed from their bytes, and of nodes, computed from their names.
 
 A node id is a signed 64-bit hash, keyed per installation, so that nobody can craft two names with one id.
 """
@@ -36,7 +36,7 @@ def node_id(key: bytes, kind: NodeKind, namespace: str, name: str) -> int:
 
 
 def statement_id(kind: NodeKind, namespace: str, name: str, producer: str) -> bytes:
-    """The 16-byte subject of a design-time statement: what it speaks of and who says it."""
+    """The 16-byte `asserted_by` of a design-time statement: a hash of the node it is about and its producer."""
     parts = "\x00".join((str(int(kind)), namespace, name, producer))
     return blake2b(parts.encode("utf-8", "surrogatepass"), digest_size=16, person=b"statement").digest()
 

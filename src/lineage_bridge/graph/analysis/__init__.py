@@ -1,1 +1,1 @@
-"""Measures of whole graphs: cycles, reach, paths. Pure functions over edges of ids."""
+"""Graph measures: cycles, reach, paths. Pure functions over edges between ids."""

@@ -1,7 +1,7 @@
 """Whole-graph measures in memory: which nodes lie on cycles, and how many nodes lie downstream of each.
 
-A graph is nodes 0..n-1 and two arrays of edge ends, distinct and without self-edges. Nodes that reach each other count as mutually
-downstream.
+A graph has nodes 0..n-1 and two arrays with the sources and targets of its edges, which are distinct and have no self-edges. Nodes that
+reach each other count as downstream of each other.
 """
 
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ Words = NDArray[np.uint64]
 Marks = NDArray[np.bool_]
 
 EXACT_WORDS = 20_000_000_000
-"""Up to so many 64-bit operations counts are exact; beyond they are estimated."""
+"""Counts that take at most this many 64-bit operations are exact; others are estimated."""
 BLOCK = 4096
-"""How many marked nodes are counted at once, by default; a multiple of 64."""
+"""How many marked nodes are counted at once by default; a multiple of 64."""
 REGISTERS = 512
-"""Of a sketch: its error is some 4%."""
+"""The number of registers of a HyperLogLog sketch; its error is about 4%."""
 _REGISTER_BLOCK = 64
 _64 = np.uint64(64)
 _ALPHA = 0.7213 / (1 + 1.079 / REGISTERS)
@@ -31,8 +31,9 @@ _ALPHA = 0.7213 / (1 + 1.079 / REGISTERS)
 class Condensed:
     """The components of a graph, numbered so that edges lead from a higher number to a lower one, and the edges between them.
 
-    `component` is by node. Edges are sorted by the level of their source, then by the source; a level is 1 + the highest level of the
-    targets, 0 without any. `incoming` lists edges by target: those of a component from `starts[component]` to `starts[component + 1]`.
+    `component` has the component of each node. Edges are sorted by the level of their source, then by the source. A component's level is
+    1 + the highest level of its targets, or 0 without targets. `incoming` lists edges by target: those into a component are from
+    `starts[component]` up to `starts[component + 1]`.
     """
 
     count: int
@@ -71,7 +72,7 @@ def components(count: int, sources: Ints, targets: Ints) -> Ints:
 
 
 def _levels(count: int, sources: Ints, targets: Ints) -> Ints:
-    """The level of each component. Edges lead to lower numbers, so in this order the targets of an edge come first."""
+    """The level of each component. Edges lead to lower numbers, so in order of sources, a target's level is final before it is used."""
     order = np.argsort(sources, kind="stable")
     level = [0] * count
     for source, target in zip(sources[order].tolist(), targets[order].tolist(), strict=True):
@@ -80,9 +81,9 @@ def _levels(count: int, sources: Ints, targets: Ints) -> Ints:
 
 
 def downstream_counts(graph: Condensed, marked: Marks, exact_words: int = EXACT_WORDS, block: int = BLOCK) -> tuple[Ints, bool]:
-    """For each node how many marked nodes lie downstream, not counting itself, and whether the counts are exact.
+    """How many marked nodes lie downstream of each node, not counting itself, and whether the counts are exact.
 
-    `block` marked nodes are counted at once, a multiple of 64: memory grows with it.
+    `block` is how many marked nodes are counted at once, a multiple of 64. Memory grows with it.
     """
     chosen = np.flatnonzero(marked)
     exact = _exact(graph, chosen, exact_words, block)
@@ -91,9 +92,10 @@ def downstream_counts(graph: Condensed, marked: Marks, exact_words: int = EXACT_
 
 
 def _exact(graph: Condensed, chosen: Ints, exact_words: int, block: int) -> Ints | None:
-    """Exact counts by component, including itself: one bit per marked node of a block; None if that takes more than `exact_words`.
+    """Exact counts by component, including itself; None if that takes more than `exact_words` 64-bit operations.
 
-    Neighbouring components have close numbers, so the nodes of one block are reached from few others unless the graph is dense.
+    Each row has one bit per marked node of a block. Neighbouring components have close numbers, so few other components reach the nodes of
+    one block unless the graph is dense.
     """
     counts, place_of = np.zeros(graph.count, dtype=np.int64), np.zeros(graph.count, dtype=np.int64)
     ordered = chosen[np.argsort(graph.component[chosen], kind="stable")]
@@ -113,7 +115,7 @@ def _exact(graph: Condensed, chosen: Ints, exact_words: int, block: int) -> Ints
 
 
 def _ancestors(graph: Condensed, homes: Ints) -> tuple[Ints, Ints]:
-    """All components that reach some, themselves included, and the edges by which they do, in the graph's order."""
+    """All components that reach one of `homes`, including `homes`, and the edges by which they reach them, in the graph's order."""
     known = np.zeros(graph.count, dtype=np.bool_)
     known[homes] = True
     frontier, edges = homes, [np.zeros(0, dtype=np.int64)]
@@ -127,7 +129,7 @@ def _ancestors(graph: Condensed, homes: Ints) -> tuple[Ints, Ints]:
 
 
 def _ranges(starts: Ints, ends: Ints) -> Ints:
-    """The numbers from each start to its end, one range after the other."""
+    """The integers from each start up to, not including, its end, one range after the other."""
     sizes = ends - starts
     offsets = np.repeat(starts - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) if len(sizes) else sizes
     return offsets + np.arange(len(offsets))
@@ -136,7 +138,7 @@ def _ranges(starts: Ints, ends: Ints) -> Ints:
 def _estimated(graph: Condensed, chosen: Ints) -> Ints:
     """Estimated counts by component, including itself (HyperLogLog).
 
-    All components are counted together as columns of an array, some registers at a time; a library sketch is one object per component.
+    All components are counted together in one array, some registers at a time. A library would need one sketch object per component.
     """
     hashes = _hashed(chosen.astype(np.uint64))
     register = (hashes & np.uint64(REGISTERS - 1)).astype(np.int64)
@@ -157,7 +159,7 @@ def _estimated(graph: Condensed, chosen: Ints) -> Ints:
 
 
 def _spread(sources: Ints, targets: Ints, levels: Ints, values: NDArray[Any], merge: np.ufunc) -> None:
-    """Merge into the row of every source what its targets have, lowest level first (changed in place)."""
+    """Merge the rows of its targets into the row of every source, lowest level first. Changes `values` in place."""
     bounds = [*np.flatnonzero(np.diff(levels, prepend=-1)).tolist(), len(levels)]
     for start, end in pairwise(bounds):
         froms = sources[start:end]

@@ -1,7 +1,7 @@
 """Reach: which nodes depend on one node and how much, and the paths from one node to another. Pure functions over edges of node ids.
 
-Edges point away from where the question starts: with the data for what lies downstream, against it for what lies upstream. A flow from a
-node to itself is ignored.
+Edges point away from the node at which the search starts: in the direction of the data for a search downstream, against it for one
+upstream. A flow from a node to itself is ignored.
 """
 
 from collections import deque
@@ -11,17 +11,17 @@ from typing import NamedTuple
 import rustworkx
 
 Edges = Mapping[int, Collection[int]]
-"""Node to the nodes that its edges lead to."""
+"""For each node, the nodes to which its edges lead."""
 
 MOST_PATHS = 2**53 - 1
-"""Paths are counted up to here, the greatest whole number that every JSON reader keeps."""
+"""The maximum count of paths: the greatest integer that every JSON reader represents exactly."""
 
 
 class Reached(NamedTuple):
     """A node that the origin reaches.
 
     `distance` is the fewest hops, `paths` the number of paths (at most MOST_PATHS), where a cycle counts as one node.
-    `wholly`: everything that reaches the node comes through the origin, so without the origin it gets nothing.
+    `wholly`: everything that reaches the node passes through the origin, so without the origin it would receive nothing.
     """
 
     node: int
@@ -31,7 +31,7 @@ class Reached(NamedTuple):
 
 
 def adjacency(pairs: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
-    """Edges by where they begin, without those that end where they begin."""
+    """Edges by their start node, without self-edges."""
     edges: dict[int, set[int]] = {}
     for near, far in pairs:
         if near != far:
@@ -40,7 +40,7 @@ def adjacency(pairs: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
 
 
 def reach(origin: int, pairs: Iterable[tuple[int, int]], fed: Collection[int]) -> list[Reached]:
-    """All nodes that edges lead to from `origin`, the nearest first. `fed` are nodes that something else than these edges leads to."""
+    """All nodes that are reachable from `origin`, nearest first, then by id. `fed` are nodes that also get data from elsewhere."""
     edges = adjacency(pair for pair in pairs if pair[1] != origin)
     distance = distances(origin, edges)
     met = {node: edges.get(node, ()) for node in distance}
@@ -51,12 +51,12 @@ def reach(origin: int, pairs: Iterable[tuple[int, int]], fed: Collection[int]) -
 
 
 def distances(origin: int, edges: Edges) -> dict[int, int]:
-    """The fewest hops from `origin` to each node that edges lead to, itself included."""
+    """The fewest hops from `origin` to each reachable node, including itself."""
     return distances_of({origin}, edges)
 
 
 def distances_of(origins: Collection[int], edges: Edges) -> dict[int, int]:
-    """The fewest hops from any of `origins`."""
+    """The fewest hops from any of `origins` to each reachable node, including themselves."""
     found = dict.fromkeys(origins, 0)
     waiting = deque(found)
     while waiting:
@@ -69,7 +69,7 @@ def distances_of(origins: Collection[int], edges: Edges) -> dict[int, int]:
 
 
 def _count(origin: int, edges: Edges) -> dict[int, int]:
-    """The number of ways from `origin` to each node: paths between the places that remain when each cycle is drawn together to one."""
+    """The number of paths from `origin` to each node when each strongly connected component is contracted to one node."""
     places = components(origin, edges)
     place_of = {node: place for place, members in enumerate(places) for node in members}
     ways = [0] * len(places)
@@ -83,7 +83,7 @@ def _count(origin: int, edges: Edges) -> dict[int, int]:
 
 
 def components(origin: int, edges: Edges) -> list[frozenset[int]]:
-    """The strongly connected components reachable from `origin`, each before those that lead to it."""
+    """The strongly connected components that are reachable from `origin`, each before the components that lead to it."""
     nodes = sorted(distances(origin, edges))
     place = {node: index for index, node in enumerate(nodes)}
     graph: rustworkx.PyDiGraph[None, None] = rustworkx.PyDiGraph(multigraph=False)
@@ -94,7 +94,7 @@ def components(origin: int, edges: Edges) -> list[frozenset[int]]:
 
 
 def simple_paths(source: int, target: int, edges: Edges, most_hops: int, go_on: Callable[[], bool]) -> Iterator[tuple[int, ...]]:
-    """Ways from `source` to `target` that visit no node twice, the shortest first, then by ids; ends early when `go_on` says no."""
+    """Paths from `source` to `target` that visit no node twice, shortest first, then by ids. Stops early when `go_on` returns False."""
     back = adjacency((far, near) for near, fars in edges.items() for far in fars)
     left = distances(target, back)
     if source not in left or source == target:

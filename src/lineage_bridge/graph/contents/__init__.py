@@ -1,1 +1,1 @@
-"""What facets say of a node: schema versions, search terms."""
+"""What facets contain about a node: schema versions and search terms."""

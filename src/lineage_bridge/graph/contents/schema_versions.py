@@ -1,4 +1,4 @@
-"""Schemas: when two schema facets are one version, which versions a dataset had, and how two differ."""
+"""Schema versions: whether two schema facets are the same version, which versions a dataset had, and how two versions differ."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 from lineage_bridge.openlineage.facets import SchemaField
 
 SETTLING_US = 600_000_000
-"""Versions that a job names within this time of each other settle on the last of them."""
+"""If a job states several versions within this time (microseconds) of each other, the last of them counts."""
 WITHDRAWN = ""
-"""Stands for the version of a dataset whose schema was taken back."""
+"""The version of a dataset whose schema facet was withdrawn by a tombstone."""
 Path = tuple[str, ...]
-"""The names from a column down to a nested field."""
+"""The names of the fields from a column to a nested field."""
 
 
 def schema_version(fields: Iterable[SchemaField]) -> str:
-    """The id of a schema version: a hash, as 32 hex digits, of the tree of (name, type), whatever else is told of the fields."""
+    """The id of a schema version: a hash, as 32 hex digits, of the tree of (name, type). Other properties of the fields do not matter."""
     return blake2b(repr(_tree(fields)).encode("utf-8", "surrogatepass"), digest_size=16, person=b"schema").hexdigest()
 
 
@@ -29,7 +29,7 @@ def _tree(fields: Iterable[SchemaField]) -> list[Any]:
 
 
 class Mention(NamedTuple):
-    """A job (0: none, the dataset itself) said at one time, by one event, that a dataset has this version."""
+    """One event of a job (0: a statement without a job) stated at this time (UTC microseconds) that a dataset has this version."""
 
     time: int
     event: bytes
@@ -38,9 +38,9 @@ class Mention(NamedTuple):
 
 
 class Stint(NamedTuple):
-    """A stretch of time in which a version held; first and last are (time, event) of the mentions that prove it.
+    """A period in which a dataset had a version; `first` and `last` are (time, event) of the first and last mention.
 
-    `brief`: the job that named it named another within ten minutes.
+    `brief`: the job that stated the version stated another one within ten minutes.
     """
 
     version: str
@@ -51,11 +51,11 @@ class Stint(NamedTuple):
 
 
 def history(mentions: Iterable[Mention]) -> list[Stint]:
-    """The versions a dataset had, oldest first; the one mentioned last is its version now.
+    """The versions that a dataset had, oldest first; the one that was mentioned last is the current version.
 
-    Versions that one job names within ten minutes of each other settle on the last of them. Of the others, those it had named before are
-    a replay of its past (Debezium does that at each start) and no history; those it had not are brief. Each job is followed by itself, so
-    two that disagree are two stretches, not a change at each event.
+    If a job states several versions within ten minutes of each other, the last of them counts. Of the others, those that the job had
+    stated before are a replay of its past (Debezium does that at each start) and are left out; those that are new are brief. Jobs are
+    evaluated separately, so two jobs that disagree give two periods instead of a change at each event.
     """
     by_job: dict[int, set[Mention]] = defaultdict(set)
     for mention in mentions:
@@ -74,18 +74,18 @@ def history(mentions: Iterable[Mention]) -> list[Stint]:
 
 
 def _joins(merged: list[Stint], place: int, stint: Stint) -> bool:
-    """Whether a stretch goes on with one that began before it."""
+    """Whether a period continues the one at `place`, which began before it."""
     known = merged[place]
     return known.version == stint.version and (place == len(merged) - 1 or known.last >= stint.first)
 
 
 def current(stints: Iterable[Stint]) -> Stint | None:
-    """The version now: the one mentioned last."""
+    """The period of the current version, which is the one mentioned last; None if there is none."""
     return max(stints, key=lambda stint: (stint.last, stint.version), default=None)
 
 
 def _of_job(job: int, said: list[Mention]) -> list[Stint]:
-    """The stretches of one job, whose mentions are given in the order of time."""
+    """The periods that one job stated; its mentions must be in order of time."""
     blocks = [list(block) for _, block in groupby(said, key=lambda mention: mention.version)]
     stints: list[Stint] = []
     met: set[str] = set()
@@ -104,7 +104,7 @@ def _of_job(job: int, said: list[Mention]) -> list[Stint]:
 
 
 def _clusters(blocks: list[list[Mention]]) -> Iterator[list[list[Mention]]]:
-    """Blocks of one version each, put together where one begins within ten minutes of the one before."""
+    """Groups blocks of one version each: a block that begins within ten minutes of the end of the previous one joins its group."""
     cluster: list[list[Mention]] = []
     for block in blocks:
         if cluster and block[0].time - cluster[-1][0].time > SETTLING_US:
@@ -126,7 +126,7 @@ def _by_version(cluster: list[list[Mention]]) -> dict[str, list[Mention]]:
 
 
 class Change(NamedTuple):
-    """A field whose type changed; a type that was not told is None."""
+    """A field whose type changed; a type is None if it was not stated."""
 
     path: Path
     before: str | None
@@ -134,7 +134,7 @@ class Change(NamedTuple):
 
 
 class SchemaDiff(NamedTuple):
-    """What has to be done to the fields of one version to have those of another, nested ones too, each by its path."""
+    """The fields, by path, that were added, removed or changed between two versions, including nested ones."""
 
     added: tuple[tuple[Path, str | None], ...]
     removed: tuple[tuple[Path, str | None], ...]
@@ -142,7 +142,7 @@ class SchemaDiff(NamedTuple):
 
 
 def paths(fields: Iterable[SchemaField], above: Path = ()) -> dict[Path, str | None]:
-    """All fields of a schema, nested ones behind the one they are in: path to type."""
+    """The types of all fields of a schema by path; nested fields come after the field that contains them."""
     out: dict[Path, str | None] = {}
     for field in fields:
         path = (*above, field.name)
@@ -152,7 +152,7 @@ def paths(fields: Iterable[SchemaField], above: Path = ()) -> dict[Path, str | N
 
 
 def diff(before: Mapping[Path, str | None], after: Mapping[Path, str | None]) -> SchemaDiff:
-    """How two schemas, as path to type, differ; in the order of their paths."""
+    """The differences between two schemas, given as types by path; sorted by path."""
     return SchemaDiff(
         tuple((path, after[path]) for path in sorted(after.keys() - before.keys())),
         tuple((path, before[path]) for path in sorted(before.keys() - after.keys())),

@@ -1,4 +1,4 @@
-"""What can be searched of a node besides its name: the words of its current facets, by the field they stand in."""
+"""The searchable text of a node besides its name: the words of its current facets, by search field."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,9 +19,9 @@ from lineage_bridge.openlineage.facets import (
 FIELDS = ("title", "columns", "owners", "tags", "description", "sql")
 """The fields of a search text, in order; `title` is the node's own name."""
 SEARCHED: dict[str, Where] = {"documentation": "dataset", "ownership": "dataset", "schema": "dataset", "sql": "job", "tags": "dataset"}
-"""The facets that are searched, each with a place where its type is known."""
+"""The keys of the facets that are searched, each with the kind of object under which OpenLineage defines its type."""
 MAX_TEXT = 32_768
-"""Characters of one field that are searched."""
+"""The maximum length of one field in characters; the rest is not searched."""
 _WORD = re.compile(r"[^\W_]+")
 
 SearchText = tuple[str, str, str, str, str, str]
@@ -29,7 +29,7 @@ SearchText = tuple[str, str, str, str, str, str]
 
 @lru_cache(8_192)
 def facet_words(key: str, text: bytes) -> tuple[tuple[str, str], ...]:
-    """What a facet adds to which fields: (field, a line for each thing it names). Nothing for one that is withdrawn or unreadable."""
+    """The text that a facet adds: (field, one line per item). Empty if the facet is a tombstone or unreadable."""
     facet = read(SEARCHED[key], key, text)
     found: dict[str, list[str]] = {}
     for field, line in _lines(facet) if facet else ():
@@ -60,7 +60,7 @@ def _columns(fields: Iterable[SchemaField], above: str) -> Iterator[tuple[str, s
 
 
 def search_text(namespace: str, name: str, facets: Mapping[str, bytes]) -> SearchText | None:
-    """The search text of a node by its name and its current facets, key to text; None if there is nothing but its name."""
+    """The search text of a node from its name and the texts of its current facets by key; None if the facets add nothing to its name."""
     found: dict[str, list[str]] = {}
     for key in sorted(facets.keys() & SEARCHED.keys()):
         for field, lines in facet_words(key, facets[key]):
@@ -75,12 +75,12 @@ def search_text(namespace: str, name: str, facets: Mapping[str, bytes]) -> Searc
 
 
 def plain(text: str) -> str:
-    """A text as search compares it: its words in lower case, each behind one space."""
+    """A text as search compares it: its words in lower case, each with one space before it."""
     return "".join(f" {word}" for word in _WORD.findall(text.casefold()))
 
 
 def matching_lines(text: str, words: Iterable[str], limit: int = 3, width: int = 120) -> list[str]:
-    """The lines of a text in which a word, or one that begins with it, stands; each cut to what lies around it."""
+    """At most `limit` lines of a text that have one of the words, or a word that begins with one; each cut to `width` characters."""
     wanted = [plain(word) for word in words]
     found = []
     for line in text.split("\n"):

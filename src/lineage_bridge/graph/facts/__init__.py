@@ -1,1 +1,1 @@
-"""From a log record to rows of the relations."""
+"""Converts log records to facts: rows of the relations."""

@@ -1,15 +1,15 @@
-"""How much an event says a run read or wrote: the counters of its statistics facets."""
+"""Reads how much a run read or wrote from the counters in the statistics facets of an event."""
 
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.openlineage import facets as standard
 from lineage_bridge.openlineage.event import Dataset
 
 STATISTICS = {"inputStatistics", "outputStatistics"}
-"""The facets of an access whose counters become rows of `io_sample`."""
+"""The keys of the input and output facets whose counters become rows of `io_sample`."""
 
 
 def merge_counters(dataset: Dataset, side: Side, counters: list[int | None]) -> None:
-    """Merge the counters (rows, bytes, files) that one mention of a dataset states into those of the same event: the larger wins."""
+    """Merge the counters (rows, bytes, files) of one mention of a dataset into `counters` of the same event; of two, keep the larger."""
     facet = _statistics(dataset, side)
     if facet is None:
         return

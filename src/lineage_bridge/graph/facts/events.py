@@ -1,6 +1,6 @@
-"""Facts: how a record becomes rows of the relations. Pure; reads no clock.
+"""Converts a log record to facts, the rows of the relations. Pure; reads no clock.
 
-What producers repeat is stored under its hash, so a record adds few rows: a mention is a key with first and last time.
+Contents that producers repeat are stored once under their hash, so a record adds few rows. Repeats only change first and last times.
 """
 
 import re
@@ -25,19 +25,19 @@ from lineage_bridge.openlineage.times import parse_time
 from lineage_bridge.openlineage.verdict import Clean, Rejected, Repaired, judge
 
 NO_RUN = b""
-"""The id of a run that is not stated."""
+"""In place of a run id: no run is stated."""
 LINEAGE_KEYS = frozenset({"columnLineage", "lineage"})
 NAMING_KEYS = LINEAGE_KEYS | {"symlinks", "lifecycleStateChange", "jobDependencies"}
-"""Facets that name nodes besides the one they are about."""
+"""Keys of the facets that name other nodes than the one they belong to."""
 SAMPLE_CHARACTERS = 2000
-# Repairs that depend on the arrival of one copy show in the event's effective time.
+# Repairs that depend on when one copy of the event arrived. They are not stored: they show in the event's effective time.
 _OF_A_COPY = {"future_time"}
 
 _VERSION = re.compile(r"/v?\d+(?:\.\d+)+[^/]*")
 _NOTHING_SAID = (None, None, None, None, NEVER_US, NO_EVENT)
 _NO_NOMINAL = (None, None, NEVER_US, NO_EVENT)
 _NO_RAW = (None, NO_EVENT)
-# Plain numbers: the members of an enumeration would be turned into them once for each fact.
+# Plain integers, so that enumeration members need not be converted for each fact.
 _DATASET, _JOB = int(NodeKind.DATASET), int(NodeKind.JOB)
 _SELF, _RUN = int(Side.SELF), int(Side.RUN)
 
@@ -150,7 +150,7 @@ class _EventFacts:
         return statement_id(NodeKind.DATASET, dataset.namespace, dataset.name, producer)
 
     def add_rows(self) -> None:
-        """Add all rows but those of the event itself and its log record."""
+        """Add all rows except those of the event itself and its log record."""
         event = self.event
         if event.job:
             self.add_node(self.job, _JOB, event.job)
@@ -176,7 +176,7 @@ class _EventFacts:
         self.add("assertion", (self.asserted_by, self.job, node, side, self.origin, facet_set, self.day), self.asserted_at)
 
     def addmake_facet_set(self, facets: Facets) -> bytes:
-        """Add the facet set of these facets, unless it was emitted before; its id."""
+        """Add the facet set of these facets unless it was emitted before; return its id."""
         if not facets:
             return NO_FACETS
         address, rows = make_facet_set(tuple(facets.items()))
@@ -270,7 +270,7 @@ class _EventFacts:
         self.add_lifecycle(self.dataset, dataset)
 
     def add_declared_job(self, job: Job) -> None:
-        """One facet set for job, inputs, outputs and lineage, because they are replaced together."""
+        """Add what a job event asserts: one facet set for job, inputs, outputs and lineage, because they are replaced together."""
         declared: list[tuple[int, int, bytes]] = []
         for side, datasets in ((int(Side.INPUT), self.event.inputs), (int(Side.OUTPUT), self.event.outputs)):
             for dataset in datasets:

@@ -1,4 +1,4 @@
-"""What contents and facets say, as the relations hold them: read once, and remembered."""
+"""Reads facet sets and facets from the relations, each once, and caches the results."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from lineage_bridge.graph.statements.lineage_sets import LineageSet, read_lineag
 
 
 class FacetTexts:
-    """Over one set of relations. `meanings` are those read so far, `there` the names of nodes met so far."""
+    """The facets of one set of relations. `lineage_sets` has those read so far, `names_by_id` the names of the nodes seen so far."""
 
     def __init__(self, tables: Tables, names: Names) -> None:
         self.tables, self.names = tables, names
@@ -29,7 +29,7 @@ class FacetTexts:
             self.declared_io[facet_set].append((side, dataset, facets))
 
     def facets(self, facet_set: bytes) -> dict[str, bytes]:
-        """The facets of a content: key to facet."""
+        """The facets of a facet set: the id of each facet by its key."""
         return self.facet_sets.get(facet_set, {})
 
     def text(self, facet: bytes) -> bytes:
@@ -37,7 +37,7 @@ class FacetTexts:
         return str(self.tables["facet"][(facet,)][1]).encode()
 
     def lineage_set(self, key: str, facet: bytes) -> bytes | None:
-        """The id of a facet's meaning; remembers the meaning, and the names of the nodes it uses."""
+        """The id of a facet's lineage set, or the mark of a job type facet, or None. Caches the set and the names of its nodes."""
         if (key, facet) not in self._meaning_of:
             if key == "jobType":
                 self._meaning_of[key, facet] = read_mark(self.text(facet))
@@ -54,11 +54,11 @@ class FacetTexts:
         return bool(self.tables["facet"][(facet,)][0])
 
     def remember_names(self, nodes: Iterable[Row]) -> None:
-        """Remember the names that a facet gives."""
+        """Add the names of these nodes, which are rows of the relation `node`, to `names_by_id`."""
         self.names_by_id.update((node[0], Spelling(*node[1:])) for node in nodes)
 
     def stated_lineage(self, node: int, job: int, side: int, facet_set: bytes) -> Iterator[tuple[int, bytes]]:
-        """What a content that is said about a node states of lineage: each carrier with a meaning or a mark."""
+        """The lineage in a facet set that was asserted for a node: (carrier, lineage set id or mark)."""
         for key, carried in carriers(node, job, side):
             facet = self.facets(facet_set).get(key)
             lineage_set = self.lineage_set(key, facet) if facet else None
@@ -66,7 +66,7 @@ class FacetTexts:
                 yield carried, lineage_set
 
     def declared_shape(self, own: int, job: int, facet_set: bytes) -> Shape:
-        """The shape of one content of a design-time statement of `own`: a job, or (then `job` is 0) a dataset."""
+        """The shape of one facet set of a design-time statement about `own`: a job, or a dataset if `job` is 0."""
         statements = {
             (carried, lineage_set)
             for carried, lineage_set in self.stated_lineage(own, job, Side.SELF, facet_set)
@@ -77,19 +77,19 @@ class FacetTexts:
         return make_shape(Origin.DECLARED, [row[:2] for row in self.declared_io.get(facet_set, ())], statements)
 
     def speaks_of_flow(self, facet_set: bytes, job: int) -> bool:
-        """Whether a design-time content says anything of flow, be it that there is none any more."""
+        """Whether a design-time facet set states anything about flows, even if only that there are none any more."""
         facets = [(key, self.facets(facet_set).get(key)) for key in declaring_keys(job)]
         return facet_set in self.declared_io or any(
             facet and (self.is_deleted(facet) or self.lineage_set(key, facet)) for key, facet in facets
         )
 
     def annotations(self, key: str, facet: bytes) -> Iterator[Row]:
-        """The rows of `remark` for one facet."""
+        """The rows of `annotation` for one facet."""
         lineage_set = read_lineage_set(key, self.text(facet), self.names)
         return annotation_rows(facet, lineage_set) if lineage_set else iter(())
 
 
 def annotation_rows(facet: bytes, lineage_set: LineageSet) -> Iterator[Row]:
-    """The rows of `remark` for one text."""
+    """The rows of `annotation` for one facet, from its lineage set."""
     for statement, *said in lineage_set.annotations:
         yield lineage_set.id, *statement, facet, *said

@@ -1,4 +1,4 @@
-"""The plain fold: log records to merged rows. A Spark worker runs it for one partition of one batch; tests run it as the oracle."""
+"""The fold in plain Python: log records to merged rows. A Spark worker runs it for one partition of a batch; tests compare with it."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -9,14 +9,14 @@ from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import BY_NAME, RELATIONS
 
 Tables = dict[str, dict[Row, Row]]
-"""Relation to its rows, each as key to values."""
+"""The rows of each relation, as values by key."""
 
 ASSERTER_RELATIONS = ("run", "run_event", "run_io", "io_sample", "assertion", "lifecycle", "job_dependency")
-"""The relations whose key begins with who spoke."""
+"""The relations whose key begins with the asserter."""
 
 
 def empty_tables() -> Tables:
-    """All relations, without a row."""
+    """All relations, without rows."""
     return {relation.name: {} for relation in RELATIONS}
 
 
@@ -45,7 +45,7 @@ def merge_tables(tables: Tables, others: Tables) -> Tables:
 
 
 def without_erased(tables: Tables) -> Tables:
-    """The tables as if the erased runs had never spoken. What is content-addressed stays; nothing refers to it any more."""
+    """The tables without anything that erased runs asserted. Content-addressed rows stay, since nothing refers to them any more."""
     erased = {key[0] for key in tables["erased"]}
     if not erased:
         return tables
@@ -58,7 +58,7 @@ def without_erased(tables: Tables) -> Tables:
 
 
 def flat(tables: Mapping[str, Mapping[Row, Row]]) -> Iterator[tuple[str, list[Row]]]:
-    """Each relation that has rows, with its rows as flat tuples in the order of their keys."""
+    """Each relation that has rows, with its rows as flat tuples, sorted by key."""
     for name, rows in tables.items():
         if rows:
             yield name, sorted([key + values for key, values in rows.items()])

@@ -1,4 +1,4 @@
-"""Names of datasets and jobs to node ids."""
+"""Computes the node ids of datasets and jobs from their names."""
 
 from collections.abc import Callable
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Operations: what an operator's record says, as rows of the relations. A record that cannot be read says nothing."""
+"""Operations: converts an operator's record to rows of the relations. An unreadable record gives no rows."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -18,17 +18,17 @@ ALIAS, VETO, LIFT = "alias", "veto", "lift"
 
 
 class End(msgspec.Struct, frozen=True):
-    """A dataset or job by its name, or a whole namespace, without one."""
+    """A dataset or job by its name, or a whole namespace if `name` is None."""
 
     namespace: str
     name: str | None = None
 
 
 class AliasStatement(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An alias, a veto or a lifted veto. `a` and `b` are two names, or two namespaces of which `b` may have a `prefix` before its names.
+    """An alias, a veto or a lifted veto. `a` and `b` are two names or two namespaces; names in the namespace `b` may have a `prefix`.
 
-    `evidence` says why. A veto is on the evidence it names, on all evidence of that kind, or on all there is.
-    A veto without `a` and `b` is on a rule everywhere; one with the same namespace twice, on a rule within it.
+    `evidence` states what an alias rests on. A veto applies to the evidence it names, to all evidence of its `kind`, or to all evidence.
+    A veto without `a` and `b` applies to a rule everywhere; one with the same namespace twice, to a rule within that namespace.
     """
 
     a: End = End("")
@@ -68,7 +68,7 @@ def _facts(said: _Operation, record: LogRecord) -> Iterator[tuple[str, Row, Row]
 
 
 def alias_key(operation: str, word: AliasStatement) -> Row:
-    """The key of a word in the relation `alias`. Raises RequestError for a word that means nothing."""
+    """The key of a statement in the relation `alias`. Raises RequestError if the statement is invalid."""
     whole = word.a.name is None and word.b.name is None
     if word.entity not in ENTITIES:
         raise RequestError(f"{word.entity!r} is no entity", "one of dataset, job")
@@ -102,7 +102,10 @@ def _check_alias(word: AliasStatement, *, whole: bool) -> None:
 
 
 def alias_values(operation: str, principal: str, order: tuple[int, bytes]) -> Row:
-    """The values in the relation `alias` of one word: `stated` and who stated it, then `vetoed`, each with its order."""
+    """The values of one statement in the relation `alias`.
+
+    They are the operator who stated the alias, then `vetoed`, each with its order. The part that the operation does not state is empty.
+    """
     unsaid = (None, NEVER_US, NO_EVENT)
     if operation == ALIAS:
         return (principal, *order, *unsaid)

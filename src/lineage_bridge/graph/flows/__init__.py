@@ -1,1 +1,1 @@
-"""Which dataset flows into which: the shapes of runs, and the flows that follow from them."""
+"""The flows between datasets: the shapes of runs, and the flows that are computed from the shapes."""

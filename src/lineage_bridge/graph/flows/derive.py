@@ -1,6 +1,6 @@
-"""Derived values computed from scratch: one pure function of the relations for what the store updates row by row.
+"""Computes all derived tables from scratch, as one pure function of the relations. The store updates the same tables row by row.
 
-`verify` compares the two. An answer as of an earlier time is this function of the rows as they were then.
+`verify` compares the two results. An answer as of an earlier time applies this function to the rows as they were at that time.
 """
 
 from collections import defaultdict
@@ -24,41 +24,41 @@ from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.statements.lineage_sets import OWN, named_nodes
 
 Derived = dict[str, set[Row]]
-"""Derived table to its rows.
+"""Rows by the name of the derived table.
 
 Runs and design-time statements:
 run_shape        (asserted_by, job, origin, shape, first, last,
-                  first_shape_at, current_since, pending_until)     the shape it has now, and since when (shape_history.py)
-run_shape_day    (asserted_by, job, day, shape, first, last)        the days on which it sent events
+                  first_shape_at, current_since, pending_until)     the current shape, and since when (shape_history.py)
+run_shape_day    (asserted_by, job, day, shape, first, last)        the days on which it was asserted
 run_lineage_set  (asserted_by, job, carrier, lineage_set, first)    the lineage that a run stated
-mentioned_node   (node, job)                                        nodes that a job's lineage ever named; the store may hold more
+mentioned_node   (node, job)                                        nodes that the job's lineage ever named; the store may have more
 sibling          (parent, side, first, asserted_by, job, last, shape, current_since)   runs that may be stitched (stitching.py)
-stitch           (asserted_by, job, reader, reader_job)             a run that writes, and the run whose data it writes
+stitch           (asserted_by, job, reader, reader_job)             a run that writes, and the run that reads the data it writes
 
-Shapes, and what jobs get from them:
-shape, shape_io, shape_lineage_set, shape_flow, hub_io              the shapes that some run has now, and the flows they expand to
-job_shape        (job, shape, day, first, last)                     over the runs that have the shape now
+Shapes, and the tables of jobs that are computed from them:
+shape, shape_io, shape_lineage_set, shape_flow, hub_io              the current shapes of runs, and the flows they expand to
+job_shape        (job, shape, day, first, last)                     over the runs whose current shape it is
 job_io           (job, dataset, side, origin)
 flow             (source, target, job, origin, evidence)
 hub              (hub, job, origin)
 job_lineage_set  (job, carrier, lineage_set, origin)
 
-What facets state, read once per text:
+The contents of facets; each text is read once:
 facet_lineage_set (facet, key, lineage_set, first), lineage_set, column_statement
 annotation       (lineage_set, *statement, facet, description, target_run, source_run)
-facet_node       (node, facet)                                      nodes that a facet names besides its own
+facet_node       (node, facet)                                      nodes that a facet names, except the node it belongs to
 
 Nodes and names:
 current_facet    (node, job, key, facet, rank, time, event)
 search_text      (node, title, columns, owners, tags, description, sql)
-symlink          (dataset, other, type)  of current facets; symlink_evidence (dataset, facet): of all ever asserted
-namespace_claim  (*claim, first)                of all ever asserted; namespace_claim_evidence (dataset, key, facet, first)
-name_alias       (owner, namespace, name, rule, to_namespace, to_name)           what the naming rules make of names in use
-namespace_alias  (owner, namespace, other_namespace, prefix, parts, rule)        what they make of namespaces in use
+symlink          (dataset, other, type)  from current facets; symlink_evidence (dataset, facet): from all facets ever asserted
+namespace_claim  (*claim, first)                from all facets ever asserted; namespace_claim_evidence (dataset, key, facet, first)
+name_alias       (owner, namespace, name, rule, to_namespace, to_name)           aliases of names in use, by the naming rules
+namespace_alias  (owner, namespace, other_namespace, prefix, parts, rule)        aliases of namespaces in use, by the naming rules
 
 Not stored:
-identity         (node, head, namespace, name)                      the groups of names that stand for one dataset or job
-live             (node, first)                                      the nodes that something still names, and since when
+identity         (node, head, namespace, name)                      the groups of names of one dataset or job
+live             (node, first)                                      the nodes that something still names, with the first mention
 """
 
 SCHEMA_RANK = {int(Side.SELF): 3, int(Side.OUTPUT): 2, int(Side.INPUT): 1}
@@ -67,25 +67,28 @@ ENTITY_SIDES = frozenset({int(Side.INPUT), int(Side.OUTPUT), int(Side.SELF)})
 
 
 def facet_rank(key: str, side: int) -> int:
-    """The rank that comes before time among the facets of one key: only schemas have one, by who says them."""
+    """How facets with the same key are ranked before their times are compared.
+
+    Only schemas have a rank: a dataset's own schema comes first, then an output's, then an input's. All other keys have rank 0.
+    """
     return SCHEMA_RANK[side] if key == "schema" else 0
 
 
 def facet_owner(key: str, job: int) -> int:
-    """The job a facet of a dataset belongs to besides the dataset: lineage does, anything else does not (0)."""
+    """The job for which a dataset's facet is kept separately: `job` for lineage facets, 0 for all others."""
     return job if key in LINEAGE_KEYS else 0
 
 
 def derive(tables: Tables, names: Names, *, stitch: bool = False) -> Derived:
-    """All derived values of the relations; with `stitch`, those of stitch.py. Erased runs must have been taken out before."""
+    """All derived tables of the relations; with `stitch`, also those of stitching.py. The caller must have removed erased runs."""
     return _Derivation(tables, names, stitch=stitch).run()
 
 
 class FirstSeen(dict[Any, int]):
-    """When each thing was first mentioned, UTC microseconds."""
+    """The time at which each key was first mentioned, in UTC microseconds."""
 
     def note(self, what: object, first: int) -> None:
-        """Record a mention, which may be earlier than those known."""
+        """Record a mention; keep the earliest time."""
         known = self.get(what)
         if known is None or first < known:
             self[what] = first
@@ -218,7 +221,7 @@ class _Derivation:
         self.out["live"] = {(node, first) for node, first in live.items() if node}
 
     def read_lineage_sets(self, facets: FirstSeen) -> None:
-        """What is read from these facets, as far as they name nodes or make shapes."""
+        """Add the lineage sets and column statements of those facets that name nodes or determine shapes."""
         for (key, facet), first in facets.items():
             if key in NAMING_KEYS | SHAPING_KEYS:
                 lineage_set = self.texts.lineage_set(key, facet) if key in SHAPING_KEYS else None
@@ -230,12 +233,12 @@ class _Derivation:
 
 
 def owner_id(names: Names, spelling: Spelling) -> int:
-    """The id of a spelling, whether or not there is a node of it."""
+    """The node id of a spelling, whether or not the node exists."""
     return node_id(names.key, NodeKind(spelling.kind), spelling.namespace, spelling.name)
 
 
 def bind_to_job(expansion: Expansion, job: int, origin: int) -> Iterator[Row]:
-    """The rows of `flow` for one job."""
+    """The rows of `flow` for one job: its id replaces OWN."""
     for source, target, evidence in expansion.flows:
         yield source if source != OWN else job, target if target != OWN else job, job, origin, evidence
 
@@ -246,5 +249,5 @@ def hubs_with_ids(shape_id: int, expansion: Expansion) -> Iterable[tuple[Any, in
 
 
 def hub_id(shape_id: int, place: int) -> int:
-    """The id of a shape's n-th hub: the shape's own, or its neighbour."""
+    """The id of a shape's hub number `place` (0 or 1): the shape's id XOR that number."""
     return shape_id ^ place

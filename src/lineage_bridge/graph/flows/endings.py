@@ -1,4 +1,4 @@
-"""What operators say of single flows: that one has ended, or that it has not."""
+"""Reads the operations by which operators declare that a flow has ended, or take that back."""
 
 from collections.abc import Callable, Iterator
 
@@ -10,7 +10,7 @@ from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.openlineage.times import parse_time
 
 ANY = 0
-"""Stands for every source, or every target, of the job."""
+"""In the place of a source or target: every source, or every target, of the job."""
 OPERATIONS = {"end": 1, "unend": 0}
 
 
@@ -33,7 +33,7 @@ _DECODER = msgspec.json.Decoder(_Order)
 
 
 def endings(record: LogRecord, node_of: Callable[[NodeKind, str, str], int]) -> Iterator[tuple[str, Row, Row]]:
-    """The row of `ending` that an operator's record stands for; none if it is of another kind, or malformed."""
+    """The row of `ending` for an operator's record; no row if the record is of another kind or malformed."""
     try:
         order = _DECODER.decode(record.body)
     except msgspec.DecodeError:

@@ -1,4 +1,4 @@
-"""Labels: how an edge stands at a moment. Silence never removes an edge; a label is a filter, not visibility."""
+"""Labels: whether an edge is current at a given time. An edge without new events stays; labels only filter answers."""
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
@@ -6,13 +6,13 @@ from enum import Enum
 from lineage_bridge.graph.ids import DAY_US
 
 HORIZON_US = 30 * DAY_US
-"""After this long without any event of a run that said it, an edge is stale."""
+"""An edge is stale when the last event of a run that stated it is older than this."""
 NEWEST_RUNS = 3
-"""An edge is superseded when this many of the newest COMPLETE runs that named a dataset on its side all lack it."""
+"""An edge is superseded when it is missing from all of this many newest COMPLETE runs, of those that named a dataset on its side."""
 
 
 class Label(str, Enum):
-    """How an edge or a node stands, best first."""
+    """The label of an edge or a node, best first."""
 
     CURRENT = "current"
     STALE = "stale"
@@ -21,27 +21,27 @@ class Label(str, Enum):
 
 
 def freshness(last: int | None, now_us: int) -> Label:
-    """CURRENT or STALE by the last event of any run that said it (UTC microseconds)."""
+    """CURRENT or STALE, by the time of the last event of any run that stated the edge (UTC microseconds)."""
     return Label.CURRENT if last is not None and last >= now_us - HORIZON_US else Label.STALE
 
 
 def is_superseded(dataset: int, newest: Sequence[frozenset[int]]) -> bool:
-    """Whether the newest complete runs, each as the datasets it named on one side, all lack `dataset`."""
+    """Whether none of the newest complete runs named `dataset`. `newest` has the datasets that each run named on one side."""
     return len(newest) >= NEWEST_RUNS and all(dataset not in named for named in newest[:NEWEST_RUNS])
 
 
 def side_label(last: int | None, superseded: bool, now_us: int) -> Label:
-    """The label of a job's input or output: superseded, however long ago, says more than stale."""
+    """The label of a job's input or output. Superseded takes precedence over stale, whatever the age."""
     return Label.SUPERSEDED if superseded else freshness(last, now_us)
 
 
 def best(labels: Iterable[Label]) -> Label:
-    """The best label of several; STALE for none."""
+    """The best of these labels; STALE if there are none."""
     order = list(Label)
     return min(labels, key=order.index, default=Label.STALE)
 
 
 def worst(labels: Iterable[Label]) -> Label:
-    """The worst label of several; CURRENT for none."""
+    """The worst of these labels; CURRENT if there are none."""
     order = list(Label)
     return max(labels, key=order.index, default=Label.CURRENT)

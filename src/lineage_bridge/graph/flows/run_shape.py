@@ -1,7 +1,11 @@
-"""Subjects: what makes the shape of a run, or of a design-time statement, out of all it said.
+"""Computes the shape of a run from everything it stated, and determines which facets count.
 
-A run's shape is the union of what its events said. Only a run that declares its events to be complete snapshots (the emission pattern of
-its job type facet) takes something back: of a side, and of the lineage of one carrier, what its newest event that speaks of it says.
+A run's shape is the union of what its events stated. The exception is a run that declares its events to be complete snapshots (the
+emission pattern of its job type facet). For such a run, the newest event that mentions a side replaces earlier statements about that side,
+and the newest event that mentions the lineage of a carrier replaces earlier statements about it.
+
+A carrier is the node whose facet states lineage. A mark is what a job type facet states about the events of its run; it takes the place
+of a lineage set id.
 """
 
 from collections.abc import Iterable
@@ -13,13 +17,13 @@ from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.openlineage import facets as standard
 
 SHAPING_KEYS = frozenset({"columnLineage", "lineage", "jobType"})
-"""Facets that make a shape, or decide how it is made."""
+"""Keys of the facets that are part of a shape or decide how it is computed."""
 _MARK = bytes(15)
 _SNAPSHOT, _STREAMING = 1, 2
 
 
 class NamedDataset(NamedTuple):
-    """A run named a dataset on a side, first and last at these times."""
+    """A dataset that a run named on a side, with the times of the first and last mention."""
 
     side: int
     dataset: int
@@ -28,7 +32,10 @@ class NamedDataset(NamedTuple):
 
 
 class StatedLineage(NamedTuple):
-    """A run said a meaning (or a mark) of a carrier, first and last at these times; `last` counts where it said several of one carrier."""
+    """A lineage set (or a mark) that a run stated for a carrier, with the times of the first and last mention.
+
+    If a run stated several for one carrier, `last` decides between them.
+    """
 
     carrier: int
     lineage_set: bytes
@@ -37,10 +44,10 @@ class StatedLineage(NamedTuple):
 
 
 def carriers(node: int, job: int, side: int) -> list[tuple[str, int]]:
-    """Which facets said about a node shape who says them, and what carries them.
+    """Which facets of a node determine the asserter's shape: the key of each facet, with its carrier.
 
-    columnLineage of an output, lineage and job type of the job itself; of a dataset that a design-time statement without a job is about,
-    both kinds of lineage.
+    These are columnLineage of an output, and lineage and jobType of the job itself. For the dataset of a design-time statement without a
+    job (0), these are columnLineage and lineage.
     """
     if side == Side.OUTPUT:
         return [("columnLineage", node)]
@@ -52,19 +59,19 @@ def carriers(node: int, job: int, side: int) -> list[tuple[str, int]]:
 
 
 def declaring_keys(job: int) -> tuple[str, ...]:
-    """Which facets of a design-time statement's own node speak of flow: a statement without a job (0) is about a dataset."""
+    """The keys of the facets that state flows of a design-time statement's own node: a job, or a dataset if `job` is 0."""
     return ("lineage",) if job else ("columnLineage", "lineage")
 
 
 def flow_owner(job: int, node: int, side: int) -> int:
-    """Under which node what is said of `about` itself gives flows: the job, or the dataset of a statement without a job; 0 for none."""
+    """The node that owns the flows stated about `node` itself: the job, or the dataset of a statement without a job (0); 0 if none."""
     if side != Side.SELF:
         return 0
     return node if job in (0, node) else 0
 
 
 def read_mark(text: bytes) -> bytes | None:
-    """What a job type facet says of how the events of its run are to be taken, in the place of a meaning; None when it says nothing."""
+    """The mark of a job type facet: whether the run sends complete snapshots and whether it is streaming; None if neither is stated."""
     facet = standard.read_as(standard.JobTypeJobFacet, "job", "jobType", text)
     if facet is None:
         return None
@@ -75,7 +82,7 @@ def read_mark(text: bytes) -> bytes | None:
 
 
 def is_mark(lineage_set: bytes) -> bool:
-    """Whether this is a mark instead of a meaning."""
+    """Whether this is a mark instead of the id of a lineage set."""
     return lineage_set.startswith(_MARK)
 
 
@@ -85,12 +92,12 @@ def is_snapshot(lineage_set: bytes) -> bool:
 
 
 def is_streaming(lineage_set: bytes) -> bool:
-    """Whether this is the mark of a run that says it is streaming."""
+    """Whether this is the mark of a run that declares itself streaming."""
     return is_mark(lineage_set) and bool(lineage_set[-1] & _STREAMING)
 
 
 def run_shape(job: int, named: Iterable[NamedDataset], stated: Iterable[StatedLineage]) -> tuple[Shape, ShapeHistory]:
-    """The shape of a run of a job by all it said, and since when it has had it."""
+    """The shape of a run from everything it stated, and the history of that shape."""
     named, every = list(named), list(stated)
     said = [row for row in every if not is_mark(row.lineage_set)]
     marks = [row for row in every if is_mark(row.lineage_set)]
@@ -110,6 +117,6 @@ _Row = TypeVar("_Row", NamedDataset, StatedLineage)
 
 
 def _newest(rows: list[_Row]) -> list[_Row]:
-    """Those that were said last, all of them if at one time."""
+    """The rows with the latest `last`; several if they have the same time."""
     last = max((row.last for row in rows), default=0)
     return [row for row in rows if row.last == last] if len(rows) > 1 else rows

@@ -1,4 +1,4 @@
-"""What every run and every design-time statement amounts to now, computed from scratch: its shape, and the days it spoke."""
+"""Computes the current shape of every run and every design-time statement from scratch, with the days on which it was asserted."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,11 +15,11 @@ from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.graph.statements.lineage_sets import OWN
 
 Asserter = tuple[bytes, int]
-"""Who spoke, and of which job; of a dataset, when a design-time statement names no job."""
+"""The asserter, and the job it is about; or the dataset, if a design-time statement names no job."""
 
 
 class RunShape(NamedTuple):
-    """What a subject amounts to now, the days it spoke with first and last, and since when."""
+    """The current shape of an asserter; its days, each with the first and last assertion (UTC microseconds); the history of the shape."""
 
     shape: Shape
     days: dict[int, tuple[int, int]]
@@ -27,9 +27,10 @@ class RunShape(NamedTuple):
 
 
 class RunShapes:
-    """Fills `out` with the rows of `present`, `present_day`, `subject_statement`, `spoken` and, with `stitch`, `sibling` and `stitch`.
+    """Fills `out` with the rows of `run_shape`, `run_shape_day`, `run_lineage_set`, `mentioned_node`; with `stitch`, `sibling`, `stitch`.
 
-    `shapes` are those that anybody has, `job_shapes` is (job, shape) to the days it was spoken under, each with first and last.
+    `shapes` has every current shape by its id. `job_shapes` maps (job, shape) to the days on which runs of that shape asserted something,
+    each with the first and last time.
     """
 
     def __init__(self, tables: Tables, texts: FacetTexts, out: dict[str, set[Row]], *, stitch: bool) -> None:
@@ -88,7 +89,7 @@ class RunShapes:
             )
 
     def _sibling(self, key: Asserter) -> Sibling | None:
-        """What a run is to others of its parent, if it may be stitched."""
+        """The sibling row of a run that may be stitched to another run of its parent; None for other runs."""
         now, parent = self.by_asserter[key], self.tables["run"].get(key, (None,))[0]
         if parent is None or now.shape.origin != Origin.OBSERVED:
             return None
@@ -104,7 +105,7 @@ class RunShapes:
             self.out["mentioned_node"].update((node, job) for node in named - {OWN})
 
     def _newest_declared(self, own: int, job: int, declarations: list[DeclaredOnDay]) -> Shape:
-        """What the newest content of a design-time statement says; what all of them named is remembered."""
+        """The shape of a design-time statement's newest facet set. Adds the nodes that any of its facet sets names to `mentioned_node`."""
         for facet_set in {declaration.facet_set for declaration in declarations}:
             shape = self.texts.declared_shape(own, job, facet_set)
             self._note_mentioned(own, shape.lineage_sets)
@@ -125,7 +126,7 @@ class RunShapes:
 
 
 def named_datasets(run_io: Mapping[Row, Row]) -> Iterator[tuple[Asserter, NamedDataset]]:
-    """What runs named, each dataset once, over all days."""
+    """The datasets that each run named, each once per side, with the first and last time over all days."""
     spans: dict[Row, tuple[int, int]] = {}
     for (*who, dataset, side, _), (first, last) in run_io.items():
         key = *who, side, dataset

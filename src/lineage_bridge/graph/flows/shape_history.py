@@ -1,7 +1,8 @@
-"""Growth: from when on a run, or a design-time statement, had the shape it has now, and what it had before.
+"""Determines since when a run, or a design-time statement, has had its current shape.
 
-A run's shape grows with what it says. From the moment `reached` on it is the present one; before, from `sprouted` on, it was another,
-which is made again from what had been said by then. So an answer as of an earlier time looks up most shapes and makes few.
+A run's shape grows with what the run states. Since `current_since` it has been the current one. Between `first_shape_at` and
+`current_since` the run had another shape, which is computed again from what had been stated by then. So an answer as of an earlier time
+looks up most shapes and computes few.
 """
 
 from collections.abc import Iterable
@@ -11,9 +12,9 @@ _SECOND_US = 1_000_000
 
 
 class ShapeHistory(NamedTuple):
-    """Times are UTC microseconds: from `sprouted` on something of a shape was there, from `reached` on the present shape.
+    """When an asserter first had any shape (`first_shape_at`) and since when it has its current one; times are UTC microseconds.
 
-    `forming` is the class of the stretch between them by its length, None if there is none.
+    `pending_until` is the class of the length of the interval between the two (see `length_class`); None if the interval is empty.
     """
 
     first_shape_at: int
@@ -22,7 +23,7 @@ class ShapeHistory(NamedTuple):
 
 
 class DeclaredOnDay(NamedTuple):
-    """What a design-time statement said on one day: one content, and when first and last, each with its event."""
+    """A facet set that a design-time statement asserted on one day, with the first and last time and the event of each."""
 
     first: int
     first_event: bytes
@@ -31,7 +32,10 @@ class DeclaredOnDay(NamedTuple):
     facet_set: bytes
 
     def order(self, at_us: int | None = None) -> tuple[int, bytes, bytes]:
-        """What decides between contents: who was said last. As of a time within the day, by its first mention if the last came later."""
+        """The sort key by which the newest facet set is chosen: its last assertion.
+
+        As of `at_us`, it is the first assertion of the day if the last one came later than that.
+        """
         if at_us is None or self.last <= at_us:
             return self.last, self.last_event, self.facet_set
         return self.first, self.first_event, self.facet_set
@@ -41,13 +45,13 @@ NO_HISTORY = ShapeHistory(0, 0, None)
 
 
 def run_history(firsts: Iterable[int]) -> ShapeHistory:
-    """The growth of a run by the first mentions of all that makes its shape."""
+    """The history of a run's shape, from the times at which each part of the shape was first stated."""
     times = sorted(firsts)
     return history_between(times[0], times[-1]) if times else NO_HISTORY
 
 
 def declaration_history(declarations: Iterable[DeclaredOnDay]) -> ShapeHistory:
-    """The growth of a design-time statement, which is its newest content alone."""
+    """The history of a design-time statement's shape, which depends on its newest facet set only."""
     rows = list(declarations)
     if not rows:
         return NO_HISTORY
@@ -58,23 +62,23 @@ def declaration_history(declarations: Iterable[DeclaredOnDay]) -> ShapeHistory:
 
 
 def newest_facet_set(declarations: Iterable[DeclaredOnDay], at_us: int | None = None) -> bytes | None:
-    """The content that was said last by a time, of those that had been said."""
+    """The facet set that was asserted last, at `at_us` or before if it is given; None if there is none."""
     rows = [row for row in declarations if at_us is None or row.first <= at_us]
     return max(rows, key=lambda row: row.order(at_us)).facet_set if rows else None
 
 
 def history_between(sprouted: int, reached: int) -> ShapeHistory:
-    """The growth that went on from one time to another."""
+    """The history of a shape that changed from `sprouted` until `reached` (UTC microseconds)."""
     return ShapeHistory(sprouted, reached, length_class(reached - sprouted) if sprouted < reached else None)
 
 
 def length_class(length_us: int) -> int:
-    """The class of a length: lengths of one class, but for those under a second, are within a factor of eight."""
+    """The class of a length in microseconds. Lengths of one class are within a factor of eight, except those under a second."""
     return ((length_us // _SECOND_US).bit_length() + 2) // 3
 
 
 def longest_of_class(stretch_: int) -> int:
-    """A length no stretch of a class exceeds."""
+    """An upper bound, in microseconds, for the lengths of a class."""
     return _SECOND_US << (3 * stretch_)
 
 

@@ -1,7 +1,7 @@
-"""Shapes: what one run did, regardless of when, and the flows that follow from it.
+"""Shapes: what one run did, regardless of when, and the flows computed from that.
 
-Flow is decided per run, from all that was said in it, never across runs; many runs of a job have one shape, which is expanded once.
-A design-time statement counts as one run.
+Flows are determined for each run from everything it stated, never across runs. Many runs of a job have the same shape, which is expanded
+to flows once. A design-time statement counts as one run.
 """
 
 from collections.abc import Iterable
@@ -12,13 +12,13 @@ from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.graph.statements.lineage_sets import NO_SOURCE, OWN, LineageSet
 
 NO_SHAPE = 0
-"""The shape of a run that named no dataset."""
+"""The id of an empty shape: no dataset named and no lineage stated."""
 HUB_PAIRS = 1000
-"""More pairs than this that merely occur together are kept as a hub: its inputs, its outputs, and no pairs."""
+"""If co-occurrence gives more pairs than this, they are stored as a hub: inputs and outputs, without the pairs."""
 
 
 class Shape(NamedTuple):
-    """Sorted members (side, dataset) and statements (carrier, meaning id) of a run or a design-time statement.
+    """Sorted members (side, dataset) and lineage sets (carrier, lineage set id) of a run or a design-time statement.
 
     `id` is a signed 64-bit hash of the rest.
     """
@@ -52,7 +52,7 @@ class Expansion(NamedTuple):
 
 
 def make_shape(origin: Origin, members: Iterable[tuple[int, int]], statements: Iterable[tuple[int, bytes]]) -> Shape:
-    """The shape of members (side, dataset) and statements (carrier, meaning id), in any order, with any repeats."""
+    """The shape with these members (side, dataset) and lineage sets (carrier, id). Order and repeats do not matter."""
     what = int(origin), tuple(sorted(set(members))), tuple(sorted(set(statements)))
     return Shape(_shape_id(what) if what[1] or what[2] else NO_SHAPE, *what)
 
@@ -63,7 +63,7 @@ def _shape_id(what: tuple[int, tuple[tuple[int, int], ...], tuple[tuple[int, byt
 
 
 def expand(shape: Shape, lineage_sets: dict[bytes, LineageSet]) -> Expansion:
-    """The flows of a shape: the explicit statement if there is one, else columns, else whatever occurred together."""
+    """The flows of a shape: from explicit lineage if there is any, else from column lineage, and from co-occurrence for the rest."""
     inputs = [dataset for side, dataset in shape.members if side == Side.INPUT]
     outputs = [dataset for side, dataset in shape.members if side == Side.OUTPUT]
     said = [(carrier, lineage_sets[lineage_set]) for carrier, lineage_set in shape.lineage_sets if lineage_set in lineage_sets]
@@ -83,7 +83,7 @@ def _explicit(inputs: list[int], outputs: list[int], lineage_sets: list[LineageS
 
 
 def _implied(inputs: list[int], outputs: list[int], said: list[tuple[int, LineageSet]], together: Evidence) -> Expansion:
-    """Columns first; what else occurred `together` counts as that evidence."""
+    """Flows from column lineage, and all pairs of the remaining inputs and outputs, which have the evidence `together`."""
     evidence = int(together)
     named: dict[int, set[int]] = {}
     for carrier, lineage_set in said:

@@ -1,9 +1,10 @@
-"""Stitching: flows between runs that belong together but report apart, as Spark's foreachBatch does.
+"""Stitching: flows between runs that belong together but report separately, as with Spark's foreachBatch.
 
-The rule `stitch_siblings`: a run that only writes, within a streaming run that only reads, both children of one parent run, writes what
-that one reads. Within means: it began after the reader began, and its last event is not later than the reader's. Of the readers, the four
-that began last before the writer are looked at, and exactly one of them must hold it: streams that work at once cannot be told apart. A run
-that states lineage itself is not guessed at. The flows are inferred, never observed.
+The rule `stitch_siblings`: if a run only writes, a streaming run only reads, both have the same parent run, and the writer lies within the
+reader, then the writer writes what the reader reads. The writer lies within the reader if it began after the reader began and its last
+event is not later than the reader's. Only the four readers that began last before the writer are considered, and the writer must lie
+within exactly one of them, since concurrent streams cannot be distinguished. Runs that state lineage themselves are not stitched. The
+flows are inferred, never observed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,13 +16,13 @@ from lineage_bridge.graph.relations import Origin, Side
 
 RULE = "stitch_siblings"
 LOOK_BACK = 4
-"""How many readers are looked at: those that began last before the writer."""
+"""How many readers are considered: those that began last before the writer."""
 
 
 class Sibling(NamedTuple):
-    """A run with one side and a parent run, which may be stitched: it spoke from `first` to `last`, UTC microseconds.
+    """A run that may be stitched: it has a parent run and only reads or only writes. `first` and `last`, of its events: UTC microseconds.
 
-    Compared as a tuple, siblings of one parent and side are in the order in which they began.
+    Sorted as tuples, siblings with the same parent and side are in the order in which they began.
     """
 
     parent: bytes
@@ -33,7 +34,7 @@ class Sibling(NamedTuple):
 
 
 def one_side(inputs: int, outputs: int, statements: int, *, streaming: bool) -> Side | None:
-    """The side on which a run of that many inputs, outputs and statements of lineage may be stitched to another, if it may."""
+    """The only side of a run that may be stitched, from its numbers of inputs, outputs and lineage sets; None if it may not be stitched."""
     if statements or bool(inputs) == bool(outputs):
         return None
     if outputs:
@@ -42,13 +43,16 @@ def one_side(inputs: int, outputs: int, statements: int, *, streaming: bool) -> 
 
 
 def reader_of(writer: Sibling, readers: Iterable[Sibling]) -> Sibling | None:
-    """The reader that a writer works for, of those that began last before it (at most LOOK_BACK, all of one parent run)."""
+    """The reader that a writer lies within; None if there is not exactly one.
+
+    `readers` are those of the same parent run that began last before the writer, at most LOOK_BACK.
+    """
     holding = [reader for reader in readers if reader.first < writer.first and writer.last <= reader.last]
     return holding[0] if len(holding) == 1 else None
 
 
 def find_stitches(siblings: Iterable[Sibling]) -> list[tuple[Sibling, Sibling]]:
-    """Every writer with the reader it works for."""
+    """Every writer that lies within exactly one reader, with that reader."""
     families: dict[bytes, tuple[list[Sibling], list[Sibling]]] = {}
     for sibling in sorted(siblings):
         families.setdefault(sibling.parent, ([], []))[sibling.side].append(sibling)
@@ -61,10 +65,10 @@ def _before(writer: Sibling, readers: Sequence[Sibling]) -> Sequence[Sibling]:
 
 
 def stitched_shape(reader: Shape, writer: Shape) -> Shape:
-    """What the two amount to together."""
+    """The shape of a writer and its reader together: the members of both, without lineage sets."""
     return make_shape(Origin.INFERRED, [*reader.members, *writer.members], ())
 
 
 def stitch_id(asserted_by: bytes, job: int) -> bytes:
-    """Under which subject a writing run is stitched."""
+    """The `asserted_by` under which the stitched shape of a writing run is stored."""
     return blake2b(b"%b%d" % (asserted_by, job), digest_size=16, person=b"stitch").digest()

@@ -1,1 +1,1 @@
-"""Which names stand for one dataset or job."""
+"""Identity: which names denote the same dataset or job."""

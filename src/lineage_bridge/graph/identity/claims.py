@@ -1,8 +1,9 @@
-"""Claims: what a facet of a dataset says its namespace is besides. Pure.
+"""Namespace claims: facets of a dataset which state that its namespace has another name. Pure.
 
-`confluent_kafka` names the cluster that a topic lies in (`lkc-...`), and perhaps its servers; `dataSource` has the address of the system.
-A name that many systems bear (a loopback or private address, a host without a domain, a server that clusters share) claims nothing for a
-namespace: a wrong join is worse than a missed one. So is a claim that another contradicts (see `agreed`).
+`confluent_kafka` names the cluster of a topic (`lkc-...`) and may name its servers; `dataSource` has the address of the system.
+Names that many systems have in common (a loopback or private address, a host without a domain, a server that clusters share) make no claim
+about a namespace, because a wrong join is worse than a missed one. For the same reason, claims that contradict each other have no effect
+(see `uncontradicted`).
 """
 
 import ipaddress
@@ -22,7 +23,7 @@ from lineage_bridge.openlineage import facets as standard
 
 CLUSTER, SOURCE = "confluent_kafka", "dataSource"
 CLAIMING = frozenset({CLUSTER, SOURCE})
-"""The keys of facets that claim; they are the evidence."""
+"""The keys of the facets that make claims. A claim has the key as its evidence."""
 
 _ID = re.compile(r"kafka://lkc-[a-z0-9]+")
 _SERVER = re.compile(rf"kafka://(?P<host>{HOST}):\d+")
@@ -33,7 +34,10 @@ _LOOPBACK = re.compile(r"localhost|127\..*|0\.0\.0\.0|\[::1?\]", re.IGNORECASE)
 
 
 class NamespaceClaim(NamedTuple):
-    """Two names of datasets, or with `whole` two namespaces, are one. With `sole`, it stands if `a` is claimed to be nothing else."""
+    """A claim that two names denote one dataset, or with `whole`, that two namespaces denote one system.
+
+    With `sole`, it is valid only if no other claim states something else for `a`.
+    """
 
     whole: int
     a_namespace: str
@@ -45,12 +49,12 @@ class NamespaceClaim(NamedTuple):
 
     @property
     def link(self) -> Link:
-        """The link, of a claim about namespaces."""
+        """The claim as a link, if it is about namespaces."""
         return Link(SpaceLink(self.a_namespace, self.b_namespace, "", 0, ""), FACET, self.evidence)
 
     @property
     def step(self) -> Step:
-        """The step, of a claim about names."""
+        """The claim as a step, if it is about names."""
         kind = int(NodeKind.DATASET)
         return Step(Spelling(kind, self.a_namespace, self.a_name), Spelling(kind, self.b_namespace, self.b_name), FACET, self.evidence)
 
@@ -66,14 +70,14 @@ _CLUSTERS = msgspec.json.Decoder(_Cluster)
 
 @lru_cache(20_000)
 def read_claims(namespace: str, name: str, key: str, text: bytes) -> tuple[NamespaceClaim, ...]:
-    """What a facet of a dataset of this name claims, sorted; nothing if it cannot be read or is withdrawn."""
+    """The claims, sorted, that a facet of the dataset with this name makes; none if the facet is unreadable or a tombstone."""
     if standard.is_deleted(text):
         return ()
     return tuple(sorted(set(_of_cluster(namespace, name, text) if key == CLUSTER else _of_source(namespace, name, text))))
 
 
 def uncontradicted(some: Iterable[NamespaceClaim]) -> list[NamespaceClaim]:
-    """Those that no other contradicts. All claims on each `a` must be given, without those that are vetoed."""
+    """The claims that no other claim contradicts. `some` must have all claims for each `a`, except the vetoed ones."""
     others: dict[tuple[int, str, str], set[tuple[str, str]]] = defaultdict(set)
     every = list(some)
     for claim in every:
@@ -123,7 +127,7 @@ def _pair(a: str, b: str) -> tuple[str, str, str, str]:
 
 
 def _of_database(address: re.Match[str], name: str, uri: str) -> Iterator[NamespaceClaim]:
-    """A table of an address without a system, as the driver's address of the same server spells it."""
+    """For a table in a `jdbc://` namespace, which does not name the system: its name by a JDBC URI of the same server, which does."""
     host, port = address["host"].lower(), address["port"]
     for link in space_links(uri) if not _LOOPBACK.fullmatch(host) else ():
         spelling = link.forth(name) if link.rule.startswith("jdbc-") else None
@@ -134,13 +138,13 @@ def _of_database(address: re.Match[str], name: str, uri: str) -> Iterator[Namesp
 
 
 def _ends(namespace: str) -> set[str]:
-    """What the rules make of a namespace in the end; a list of servers, each of them."""
+    """The namespaces that the rules rewrite a namespace to and do not rewrite further. A list of servers gives one for each server."""
     links = all_space_links(namespace)
     return {namespace, *(link.other for link in links)} - {link.space for link in links}
 
 
 def _kafka(namespace: str) -> set[str]:
-    """The clusters' ids and the servers that a namespace names."""
+    """The namespaces of the cluster ids and servers that a Kafka namespace names."""
     return {space for space in _ends(namespace) if _ID.fullmatch(space) or _SERVER.fullmatch(space)}
 
 
@@ -149,7 +153,7 @@ def _ids(spaces: Iterable[str]) -> set[str]:
 
 
 def _names_one(space: str) -> bool:
-    """Whether a server's name is that of one cluster wherever it is said."""
+    """Whether a server's address means the same cluster wherever it is used."""
     found = _SERVER.fullmatch(space)
     if found is None or _SHARED.fullmatch(space):
         return False

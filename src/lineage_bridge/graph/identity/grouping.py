@@ -1,4 +1,4 @@
-"""The book of steps and links as plain values: the oracle of the store's, and how whole graphs are grouped."""
+"""Steps and links in memory. Tests compare the store's with them, and whole graphs are grouped with them."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -12,12 +12,12 @@ from lineage_bridge.graph.relations import NEVER_US
 
 
 def stated_aliases(rows: Mapping[Row, Row]) -> list[StatedAlias]:
-    """The rows of the relation `alias` as words."""
+    """The rows of the relation `alias` as `StatedAlias`."""
     return [StatedAlias._make((*key, int(values[1] != NEVER_US), int(bool(values[3])))) for key, values in rows.items()]
 
 
 def valid_aliases(said: Iterable[StatedAlias], vetoes: Vetoes) -> Iterator[StatedAlias]:
-    """The aliases that operators stated and no veto takes back."""
+    """The aliases that operators stated, except the vetoed ones."""
     for word in said:
         if word.stated and (vetoes.link_stands(word.entity, word.link) if word.whole else vetoes.stands(step_of(word))):
             yield word
@@ -29,12 +29,15 @@ def step_of(word: StatedAlias) -> Step:
 
 
 def claim_stands(claim: NamespaceClaim, vetoes: Vetoes) -> bool:
-    """Whether no veto takes a claim back."""
+    """Whether a claim is not vetoed."""
     return vetoes.link_stands(int(NodeKind.DATASET), claim.link) if claim.whole else vetoes.stands(claim.step)
 
 
 class StepsInMemory:
-    """Every step and link of some spellings that are there, of the symlinks between them, of claims, and of operators' words."""
+    """All valid steps and links: by the rules from spellings in use, by symlinks between them, by claims, and by operators' aliases.
+
+    Implements `Steps`.
+    """
 
     def __init__(
         self,
@@ -87,17 +90,20 @@ class StepsInMemory:
             self._links[entity, link.names.other].add(link)
 
     def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
-        """As Book."""
+        """The valid steps from or to any of these spellings."""
         for spelling in spellings:
             yield from self._steps.get(spelling, ())
 
     def links(self, kind: int, namespace: str) -> list[Link]:
-        """As Book."""
+        """The valid links from or to a namespace, sorted."""
         return sorted(self._links.get((kind, namespace), ()))
 
 
 def names_in_groups(there: Mapping[int, Spelling], book: StepsInMemory) -> Iterator[tuple[int, int, str, str]]:
-    """(node, head, namespace, name) of nodes not alone under their own name: the least node of the group, and its canonical name."""
+    """(node, head, namespace, name) of each node that has other names or whose own name is not the canonical one.
+
+    `head` is the node of the group's members in use that comes first in canonical order; namespace and name are the group's canonical ones.
+    """
     found = groups(there.values(), book)
     nodes = {spelling: id_ for id_, spelling in there.items()}
     for id_, spelling in there.items():

@@ -1,4 +1,4 @@
-"""Node ids as LineageBridge's users write them: `system:type:scope:name`, made of a name and read back to one. Pure.
+"""Node ids as LineageBridge's users write them: `system:type:scope:name`. Converts names to node ids and back. Pure.
 
     confluent:kafka_topic:env-abc:lkc-123/orders       confluent://env-abc/lkc-123, orders
     databricks:uc_table:workspace-1:main.sales.orders  databricks://workspace-1, main.sales.orders
@@ -6,9 +6,9 @@
     google:google_table:project:sales.orders           google://project/sales, orders
     external:external_dataset:s3~3A//bucket:orders     s3://bucket, orders
 
-Where a namespace fits no short form, it is the scope, whole. `~` and two hexadecimal digits stand for a colon in a scope, a tilde, a
-control character. The type tells a dataset from a job, and nothing else: an id is good for as long as its name, whatever is learnt of the
-type later.
+If a namespace has no short form, the scope is the whole namespace. A colon in a scope, a tilde and a control character are written as `~`
+and two hexadecimal digits. When an id is read, its type only distinguishes datasets from jobs. So an id remains valid for as long as its
+name, even if the type turns out to be another one later.
 """
 
 import re
@@ -39,10 +39,10 @@ JOB_TYPES: Final = (
     "job",
 )
 CATALOGS: Final = {DATABRICKS: "UNITY_CATALOG", AWS: "AWS_GLUE", GOOGLE: "GOOGLE_DATA_LINEAGE"}
-"""System to the type of its catalog."""
+"""The type of catalog by system."""
 _CATALOG_WORDS = {DATABRICKS: "uc_table", AWS: "glue_table", GOOGLE: "google_table"}
 CATALOG_TYPES: Final = tuple(_CATALOG_WORDS.values())
-"""What ids write for `catalog_table`."""
+"""The types that ids have in place of `catalog_table`."""
 _SYSTEM_OF: Final = (
     (CONFLUENT, r"confluent://.*|kafka://lkc-[^/]*|kafka://[^/]*\.confluent\.cloud(?::\d+)?"),
     (DATABRICKS, r"(?:databricks|unitycatalog|unity-catalog)://.*"),
@@ -60,7 +60,7 @@ _PREFIXES: Final = {
     "cluster_link": "cluster-link/",
     "schema_link": "schema-link/",
 }
-"""How names of this type begin in Confluent's namespaces."""
+"""The prefixes of names in Confluent's namespaces, by type."""
 _INTEGRATIONS: Final = {
     ("KAFKA_CONNECT", "TASK"): "connector_task",
     ("KAFKA_CONNECT", ""): "connector",
@@ -76,9 +76,9 @@ _INTEGRATIONS: Final = {
     ("AIRFLOW", ""): "airflow_task",
     ("DBT", ""): "dbt_job",
 }
-"""(integration, job type) of a job's jobType facet, or (integration, any)."""
+"""The job type by the (integration, jobType) of the jobType facet, both in upper case. An empty jobType is any."""
 STATED: Final = "LINEAGEBRIDGE"
-"""The integration of a job whose type was given in these words: its job type is the word, in upper case."""
+"""The integration of a jobType facet whose jobType is one of JOB_TYPES, in upper case."""
 _SCHEMES: Final = {"kafka-connect": "connector", "msk-connect": "connector", "flink": "flink_job", "ksqldb": "ksqldb_query"}
 
 Name = tuple[str, str]
@@ -86,7 +86,7 @@ Name = tuple[str, str]
 
 
 class Called(NamedTuple):
-    """What a node is called: its system, type and node id. `sure` is false where the id may be that of a longer-known name too."""
+    """The system, type and id of a node. `sure` is false if the id may also be that of another name, which `parse` would try earlier."""
 
     system: str
     type: str
@@ -95,7 +95,7 @@ class Called(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What a node id may mean: names to try in their order; else, tier by tier, a name in all namespaces that a glob matches."""
+    """The names that a node id may denote: first the `exact` ones in order, then the `tiers`, each of (namespace glob, name) pairs."""
 
     kind: NodeKind
     exact: tuple[Name, ...]
@@ -133,7 +133,7 @@ def job_type(namespace: str, name: str, facet: str | None) -> str:
 
 
 def called(kind: NodeKind, namespace: str, name: str, job_type_facet: str | None = None) -> Called:
-    """What the node of a name is called."""
+    """The system, type and id of the node with this name."""
     type_ = dataset_type(namespace, name) if kind == NodeKind.DATASET else job_type(namespace, name, job_type_facet)
     system = system_of(namespace)
     word = _CATALOG_WORDS[system] if type_ == CATALOG else type_
@@ -142,35 +142,35 @@ def called(kind: NodeKind, namespace: str, name: str, job_type_facet: str | None
 
 
 def spelt_out(called: Called, namespace: str, name: str) -> Called:
-    """The same with the id that holds the whole namespace."""
+    """The same with the id whose scope is the whole namespace."""
     system, word = called.id.split(":")[:2]
     return called._replace(id=f"{system}:{word}:{_escaped(namespace, ':')}:{_escaped(name)}", sure=True)
 
 
 def qualified_name(id_: str) -> str:
-    """The name within the scope, of an id that `called` made."""
+    """The name within the scope, from an id that `called` returned."""
     return _plain(id_.split(":", 3)[3])
 
 
 def display_name(type_: str, name: str) -> str:
-    """The name without what tells its type."""
+    """The name without the prefix of its type."""
     return name.removeprefix(_PREFIXES.get(type_, ""))
 
 
 def prefixed(type_: str, name: str) -> str:
-    """The name with what tells its type in Confluent's namespaces."""
+    """The name with the prefix of its type in Confluent's namespaces."""
     start = _PREFIXES.get(type_, "")
     return name if name.startswith(start) else start + name
 
 
 def environment(namespace: str) -> tuple[str | None, str | None]:
-    """The ids of environment and cluster that a Confluent namespace names."""
+    """The ids of the environment and the cluster that a Confluent namespace names; None if it names none."""
     match = _CONFLUENT.fullmatch(namespace)
     return (match[1], match[2]) if match else (None, None)
 
 
 def parse(text: str) -> Wanted | None:
-    """What a node id may mean; None for a text that is none."""
+    """The names that a node id may denote; None if the text is not a node id."""
     parts = text.split(":", 3)
     if len(parts) < 4 or parts[0] not in SYSTEMS:
         return None
@@ -186,7 +186,7 @@ def parse(text: str) -> Wanted | None:
     return Wanted(kind, tuple(dict.fromkeys(_exact(system, type_, scope, name))), tuple(_tiers(system, type_, scope, name)))
 
 
-# short forms: a namespace and name as scope and qualified name, and back
+# short forms: convert a namespace and name to a scope and qualified name, and back
 
 _CONFLUENT = re.compile(r"confluent://([^/:]+)/([^/]+)")
 _WORKSPACE = re.compile(r"databricks://([^:]+)")
@@ -200,7 +200,7 @@ _BIGQUERY = re.compile(r"([^.:]+)\.([^.]+\..+)", re.DOTALL)
 
 
 def _short(system: str, namespace: str, name: str) -> tuple[str, str, bool] | None:
-    """Scope, qualified name, and whether they are of this name alone; None where there is no short form."""
+    """Scope, qualified name, and whether only this name has them; None if there is no short form."""
     if system == AWS:
         return _short_glue(namespace, name)
     if system == GOOGLE:
@@ -232,7 +232,7 @@ def _short_glue(namespace: str, name: str) -> tuple[str, str, bool] | None:
 
 
 def _exact(system: str, type_: str, scope: str, name: str) -> Iterator[Name]:
-    """The names that scope and qualified name may have been made of, in the order they are tried."""
+    """The names from which this scope and qualified name may have been made, in the order in which to try them."""
     first, slash, rest = name.partition("/")
     if system == CONFLUENT and slash:
         yield f"confluent://{scope}/{first}", rest
@@ -255,7 +255,7 @@ def _exact(system: str, type_: str, scope: str, name: str) -> Iterator[Name]:
 
 
 def _tiers(system: str, type_: str, scope: str, name: str) -> Iterator[tuple[Name, ...]]:
-    """Where else a name is looked for: with the cluster left out, or with an environment in the place of workspace, region or project."""
+    """Where else to look for a name: the id may lack the cluster, or have an environment in place of the workspace, region or project."""
     if system == CONFLUENT:
         here = f"confluent://{_literal(scope)}/*"
         yield tuple((here, spelling) for spelling in dict.fromkeys((name, _PREFIXES.get(type_, "") + name)))
@@ -274,11 +274,11 @@ def _tiers(system: str, type_: str, scope: str, name: str) -> Iterator[tuple[Nam
 
 
 def _is_namespace(system: str, scope: str) -> bool:
-    """Whether a scope is a whole namespace: no short one has a colon."""
+    """Whether a scope is a whole namespace. Short scopes have no colon."""
     return system == EXTERNAL or ":" in scope or scope == "bigquery"
 
 
-# writing: what would end a part, or a line, is escaped
+# writing: escape characters that would end a part of the id, or the line
 
 _ESCAPED = re.compile(r"~([0-9A-F]{2})")
 _SPECIAL = re.compile(r"[~\x00-\x1f\x7f]")
@@ -294,5 +294,5 @@ def _plain(text: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """A text as a glob that matches it alone."""
+    """The text escaped as a glob that matches only this text."""
     return re.sub(r"[*?\[]", lambda match: f"[{match[0]}]", text)

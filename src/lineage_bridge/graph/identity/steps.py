@@ -1,9 +1,9 @@
-"""Identity: which spellings stand for one dataset or job. Never by the name alone; every step from one spelling to another has evidence.
+"""Identity: which spellings denote the same dataset or job. Similar names are not enough: joining two spellings requires evidence.
 
-A *spelling* is a name as somebody writes it, whether or not anybody has. A *step* joins two of them: a symlink that a producer states, what
-another facet claims (claims.py), an operator's alias, a rule of naming. A *link* joins two namespaces, each name of the one with a name of
-the other. A group is what steps and links that stand lead to; nothing about groups is stored, so a step that is vetoed, or a namespace that
-is joined, costs one row.
+A *spelling* is a possible name of a dataset or job, whether or not it is in use. A *step* joins two spellings; its evidence is a symlink
+from a producer, a claim of another facet (claims.py), an operator's alias, or a naming rule. A *link* joins two namespaces: each name in
+one denotes the same as a name in the other. A step or link is valid unless a veto applies to it. A group is all spellings that valid steps
+and links connect. Groups are not stored, so vetoing a step or joining a namespace writes only one row.
 """
 
 from collections import defaultdict
@@ -17,13 +17,13 @@ from lineage_bridge.openlineage import facets as standard
 OPERATOR, RULE, SYMLINK, FACET = "operator", "rule", "symlink", "facet"
 """The kinds of evidence."""
 STANDARD, BRIDGE = "standard", "lineagebridge"
-"""How answers spell names."""
+"""The styles in which answers write names."""
 ANY = ""
-"""In a veto: any kind, any evidence; with two empty names, any spelling."""
+"""In the fields of a veto: any kind or any evidence; if both names are empty, any spelling."""
 
 
 class Spelling(NamedTuple):
-    """A name of a dataset or a job (`kind`), whether or not there is a node of it."""
+    """A name of a dataset or a job (`kind`), whether or not a node with that name exists."""
 
     kind: int
     namespace: str
@@ -31,7 +31,7 @@ class Spelling(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Two spellings of one thing, and what says so: the kind of evidence, and which."""
+    """Two spellings of one dataset or job, with the kind of evidence and the evidence itself."""
 
     a: Spelling
     b: Spelling
@@ -40,7 +40,7 @@ class Step(NamedTuple):
 
 
 class Link(NamedTuple):
-    """Two namespaces, each name of the one a name of the other, and what says so."""
+    """Two namespaces whose names denote the same datasets or jobs, with the kind of evidence and the evidence itself."""
 
     names: SpaceLink
     kind: str
@@ -48,7 +48,7 @@ class Link(NamedTuple):
 
 
 class Steps(Protocol):
-    """What is known of steps and links. Only those that stand are given."""
+    """The source of steps and links. It returns only valid ones."""
 
     def steps(self, spellings: Collection[Spelling]) -> Iterable[Step]:
         """The steps from or to any of these spellings."""
@@ -65,25 +65,25 @@ class Group(NamedTuple):
 
     @property
     def canonical(self) -> Spelling:
-        """The least by (rank of its form, namespace, name): the same whatever was learnt first."""
+        """The least spelling by (rank of its form, namespace, name), which does not depend on the order of events."""
         return min(self.spellings, key=canonical_order)
 
 
 def canonical_order(spelling: Spelling) -> tuple[int, bytes, bytes]:
-    """The order in which the least spelling of a group is its canonical one."""
+    """The sort key by which the canonical spelling of a group comes first."""
     kind, namespace, name = spelling
     rank = job_rank(namespace) if kind == NodeKind.JOB else form_rank(namespace, name)
     return rank, namespace.encode("utf-8", "replace"), name.encode("utf-8", "replace")
 
 
 def spelt(group: Group, style: str) -> tuple[str, str]:
-    """Namespace and name that a group goes by: the canonical one, or the one that LineageBridge would write where there is one."""
+    """The preferred namespace and name of a group: the canonical ones, or in the style BRIDGE, those that LineageBridge writes, if any."""
     order = canonical_order if style == STANDARD else bridge_order
     return min(group.spellings, key=order)[1:]
 
 
 def bridge_order(spelling: Spelling) -> tuple[int, int, bytes, bytes]:
-    """The order in which LineageBridge's own forms come first."""
+    """The sort key by which LineageBridge's own forms come first."""
     return bridge_rank(spelling.namespace), *canonical_order(spelling)
 
 
@@ -140,14 +140,14 @@ def _grouped(wanted: list[Spelling], above: dict[Spelling, Spelling], steps: set
 
 
 def rule_steps(spelling: Spelling) -> Iterator[Step]:
-    """The steps that the rules on names take from a spelling. Names of jobs are free: they have no rules."""
+    """The steps from a spelling by the rules on names. There are no rules for names of jobs."""
     if spelling.kind == NodeKind.DATASET:
         for rule, to in respellings(spelling.namespace, spelling.name):
             yield Step(spelling, Spelling(spelling.kind, *to), RULE, rule)
 
 
 class StatedAlias(NamedTuple):
-    """What operators said of one alias: a row of the relation. `stated` and `vetoed` are 0 or 1.
+    """What operators currently state about one alias: a row of the relation `alias`. `stated` and `vetoed` are 0 or 1.
 
     With `whole`, it is about two namespaces: every name `n` of `a_namespace` is the name `b_name + n` of `b_namespace`.
     """
@@ -165,33 +165,33 @@ class StatedAlias(NamedTuple):
 
     @property
     def ends(self) -> tuple[Spelling, Spelling]:
-        """The two spellings, of a word about single names."""
+        """The two spellings, if the alias is about names."""
         return Spelling(self.entity, self.a_namespace, self.a_name), Spelling(self.entity, self.b_namespace, self.b_name)
 
     @property
     def link(self) -> Link:
-        """The link, of a word about namespaces."""
+        """The link, if the alias is about namespaces."""
         return Link(SpaceLink(self.a_namespace, self.b_namespace, self.b_name, 0, ""), self.kind, self.evidence)
 
 
 class Vetoes:
-    """The vetoes of some words: on a step or link by its ends and its evidence, on a rule within a namespace, on a rule altogether."""
+    """Operators' vetoes: on a step or link by its ends and evidence, on a rule in one namespace, or on a rule or facet key everywhere."""
 
     def __init__(self) -> None:
         self._on: set[tuple[int, int, str, str, str, str, str, str]] = set()
 
     def add(self, words: Iterable[StatedAlias]) -> None:
-        """Learn of vetoes."""
+        """Add the vetoes among these aliases."""
         self._on.update(word[:8] for word in words if word.vetoed)
 
     def stands(self, step: Step) -> bool:
-        """Whether no veto takes a step back."""
+        """Whether no veto applies to a step."""
         entity, a, b = step.a.kind, step.a[1:], step.b[1:]
         within = ((1, space, ANY, space, ANY) for space in (a[0], b[0]) if step.kind == RULE)
         return not self._on or not self._any(entity, step.kind, step.evidence, ((0, *a, *b), (0, *b, *a), *within))
 
     def link_stands(self, entity: int, link: Link) -> bool:
-        """Whether no veto takes a link of namespaces back."""
+        """Whether no veto applies to a link between namespaces."""
         (here, there, prefix, *_), kind, evidence = link
         places = [(1, here, ANY, there, prefix), (1, here, ANY, there, ANY), (1, there, ANY, here, ANY)]
         return not self._on or not self._any(entity, kind, evidence, places)
@@ -207,9 +207,10 @@ class Vetoes:
 
 
 def symlinks(text: bytes) -> list[tuple[str, str, str]]:
-    """The names (namespace, name, type) that a symlinks facet states, without those that identify nothing.
+    """The names (namespace, name, type) in a symlinks facet, sorted, except those that do not identify a dataset.
 
-    A table of a Flink session is such a name: two jobs can use it for two topics. So is one in a namespace that names no system.
+    These are tables of a Flink session, since two jobs can use the same name for two topics, and names in a namespace that does not
+    determine the system.
     """
     facet = standard.read_as(standard.SymlinksDatasetFacet, "dataset", "symlinks", text)
     found = {(link.namespace, link.name, link.type or "") for link in (facet.identifiers or () if facet else ())}
@@ -217,6 +218,6 @@ def symlinks(text: bytes) -> list[tuple[str, str, str]]:
 
 
 def _session_local(namespace: str, name: str, type_: str) -> bool:
-    """A table that Flink's own catalog knows for the length of a session. What Kafka holds are topics, never tables."""
+    """Whether a name is a table in Flink's session catalog. Kafka has topics but no tables, so a table in its namespace is one too."""
     in_kafka = namespace.startswith("kafka://") and (type_ == "TABLE" or name.startswith("default_database."))
     return in_kafka or name.startswith("default_catalog.")

@@ -1,1 +1,1 @@
-"""Runs: their state, whether they still live, and how much they read and wrote."""
+"""Runs: their state, their liveness, and how much they read and wrote."""

@@ -1,4 +1,4 @@
-"""The hop ledger: how much passed each hop of a path in a window, against a baseline, and where a change began. Pure."""
+"""The ledger of a path: how much data passed each hop in a time window, compared with a baseline, and where a change began. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,27 +6,30 @@ from enum import Enum
 from typing import NamedTuple
 
 FACTOR = 2.0
-"""An amount is less or more when it is this many times smaller or larger than the baseline leads to expect."""
+"""An amount counts as less or more if it differs by more than this factor from what the baseline predicts."""
 
 
 class Window(NamedTuple):
-    """A stretch of time, [since, until), in UTC microseconds."""
+    """An interval of time, [since, until), in UTC microseconds."""
 
     since: int
     until: int
 
     @property
     def length(self) -> int:
-        """Its length in microseconds."""
+        """The length in microseconds."""
         return self.until - self.since
 
     def before(self) -> "Window":
-        """The stretch of the same length that ends where this one begins."""
+        """The window of the same length that ends where this one begins."""
         return Window(self.since - self.length, self.since)
 
 
 class Passed(NamedTuple):
-    """What runs of one job said of one dataset on one side in a window; None where nothing was said. `runs` that said anything."""
+    """How much the runs of one job reported for one dataset on one side in a window; None where nothing was reported.
+
+    `runs` is how many runs reported anything.
+    """
 
     runs: int
     rows: int | None
@@ -34,12 +37,12 @@ class Passed(NamedTuple):
 
     @property
     def measure(self) -> int | None:
-        """Rows, or bytes where no rows are told."""
+        """Rows, or bytes if no rows are reported."""
         return self.rows if self.rows is not None else self.bytes
 
 
 class Change(str, Enum):
-    """An amount against its baseline."""
+    """How an amount compares with its baseline."""
 
     STEADY = "steady"
     LESS = "less"
@@ -51,9 +54,10 @@ class Change(str, Enum):
 
 @dataclass(frozen=True)
 class Entry:
-    """One hop by one job: what was read of its source and written to its target, in the window and in the baseline.
+    """One hop through one job: how much was read from its source and written to its target, in the window and in the baseline.
 
-    `began`: the change of what is written begins here: what is read is steady, or nothing is told of it and no hop before has changed.
+    `began` is true if the amount written changed and the change begins here: the amount read is steady, or it is unknown and no earlier
+    hop changed.
     """
 
     read: Passed
@@ -66,7 +70,7 @@ class Entry:
 
 
 def change(now: Passed, before: Passed, scale: float, factor: float = FACTOR) -> Change:
-    """How an amount stands against its baseline; `scale` is the window's length over the baseline's."""
+    """How an amount compares with its baseline; `scale` is the window's length divided by the baseline's."""
     ours, theirs = now.measure, before.measure
     if now.rows is not None and before.rows is None and before.bytes is not None:
         ours = now.bytes
@@ -83,7 +87,7 @@ def change(now: Passed, before: Passed, scale: float, factor: float = FACTOR) ->
 
 
 def ledger(amounts: Sequence[tuple[Passed, Passed, Passed, Passed]], scale: float, factor: float = FACTOR) -> list[Entry]:
-    """The entries of hops, in the order of the data, from (read, written, read before, written before) of each."""
+    """The entries of the hops from the (read, written, read before, written before) of each, in the direction of the data."""
     entries: list[Entry] = []
     for read, written, read_before, written_before in amounts:
         came = change(read, read_before, scale, factor)

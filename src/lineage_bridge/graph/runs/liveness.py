@@ -1,4 +1,4 @@
-"""Liveness: whether a stream still runs, by its heartbeats, whatever its state says."""
+"""Liveness: whether a streaming run is still running, judged by its heartbeats and not by its state."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -12,7 +12,7 @@ GONE_PERIODS = 30
 
 
 class Liveness(str, Enum):
-    """How a stream stands."""
+    """The liveness of a stream."""
 
     ALIVE = "alive"
     IDLE = "idle"
@@ -21,7 +21,7 @@ class Liveness(str, Enum):
 
 
 def liveness(last: int | None, now_us: int, period_us: int, moves: bool | None = None) -> Liveness:
-    """How a stream stands by its last event, its period and whether its newest numbers say that data moves (None: it tells no numbers)."""
+    """The liveness of a stream from its last event, its period, and whether data moved in its newest reports (None: no counters)."""
     age = None if last is None else now_us - last
     if age is None or age > max(DAY_US, GONE_PERIODS * period_us):
         return Liveness.GONE
@@ -31,6 +31,6 @@ def liveness(last: int | None, now_us: int, period_us: int, moves: bool | None =
 
 
 def moves(amounts: Sequence[int | None]) -> bool | None:
-    """Whether data moved in the newest reports, each as how much it added; None if none of them tells."""
+    """Whether data moved in the newest reports. `amounts` is how much each report added; None if no report has a number."""
     told = [amount for amount in amounts if amount is not None]
     return any(told) if told else None

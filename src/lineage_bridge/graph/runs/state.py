@@ -1,6 +1,6 @@
-"""Run state: a pure function of which event types a run sent, and when first and last.
+"""Run state: a pure function of which event types a run sent, and when it sent each first and last.
 
-It is read late, since real producers break every simpler rule.
+It is computed when it is read, since real producers break every simpler rule.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,25 +11,25 @@ from typing import NamedTuple
 from lineage_bridge.openlineage.facets import EmissionPattern, JobTypeJobFacet
 
 TERMINAL = ("FAIL", "ABORT", "COMPLETE")
-"""The types that end a run; of two that count, the earlier in this list stands."""
+"""The event types that end a run. If a run sent several that count, the one that comes first in this tuple decides."""
 HEARTBEAT_US = 60_000_000
-"""How long after an end a streaming run's RUNNING must come to say that it goes on, when its period is unknown."""
+"""If a streaming run's RUNNING comes more than this (microseconds) after an end, the run goes on. For runs of unknown period."""
 STREAMING_TYPES = frozenset({"STREAMING", "SERVICE"})
 STREAMING_INTEGRATIONS = frozenset({"FLINK", "KAFKACONNECT", "DEBEZIUM", "KSQLDB", "KSQL"})
-"""Integrations, without spaces, dashes and underscores, whose jobs do not end by themselves."""
+"""Integrations whose jobs do not end by themselves. Written without spaces, dashes and underscores."""
 RETRYING_INTEGRATIONS = frozenset({"DEBEZIUM"})
-"""Integrations that send FAIL at each retry and go on."""
+"""Integrations that send FAIL at each retry and continue."""
 UNKNOWN = "UNKNOWN"
 LEARNT_FROM = 32
-"""How many of a run's newest RUNNING events its period is learnt from."""
+"""A run's period is computed from this many of its newest RUNNING events."""
 _SECOND_US = 1_000_000
 _LEAST_GAPS = 4
 
 
 class RunState(NamedTuple):
-    """Times are UTC microseconds. `started_inferred`: no START was seen, the first event stands for it.
+    """The state of a run; times are UTC microseconds.
 
-    `conflict`: two different ends were said.
+    `started_inferred`: the run sent no START, so `started` is the time of its first event. `conflict`: it sent different terminal types.
     """
 
     state: str
@@ -40,9 +40,9 @@ class RunState(NamedTuple):
 
 
 class Processing(NamedTuple):
-    """How a job works: whether it ends by itself, its declared period (microseconds) if it told one, whether its FAIL may be a retry.
+    """How a job works: whether it is streaming, its declared period (microseconds) if any, and whether its FAIL may be a retry.
 
-    `content_mode` is what its emissionPattern says of its events: ACCUMULATIVE, COMPLETE_SNAPSHOT, or None.
+    `content_mode` is the eventContentMode of its emissionPattern: ACCUMULATIVE, COMPLETE_SNAPSHOT, or None.
     """
 
     streaming: bool = False
@@ -52,7 +52,7 @@ class Processing(NamedTuple):
 
 
 def processing(job_type: JobTypeJobFacet | None, engine: str | None = None) -> Processing:
-    """How a job works by its newest jobType facet; where that leaves it open, by its integration or the engine a run named."""
+    """How a job works, from its newest jobType facet; if that does not decide, from its integration or the engine that a run named."""
     integration = _plain(job_type.integration if job_type else engine or "")
     word = job_type.processingType.upper() if job_type else ""
     streaming = word in STREAMING_TYPES or (word != "BATCH" and integration in STREAMING_INTEGRATIONS)
@@ -72,10 +72,10 @@ def _declared(pattern: EmissionPattern | None) -> int | None:
 
 
 def learn_period(times: Sequence[int]) -> int | None:
-    """The period (microseconds) of heartbeats at these times, or None where there is no rhythm in them.
+    """The period (microseconds) of heartbeats at these times, or None if they are not periodic.
 
-    Gaps under a second are bursts. The rest have a rhythm if there are at least four, and three in four
-    lie within a quarter of their median.
+    Gaps under a second are bursts and are ignored. The rest are periodic if there are at least four and at least three quarters of them
+    differ from their median by at most a quarter of it.
     """
     ordered = sorted(set(times))
     gaps = [b - a for a, b in pairwise(ordered) if b - a >= _SECOND_US]
@@ -87,7 +87,7 @@ def learn_period(times: Sequence[int]) -> int | None:
 
 
 def goes_on_unsure(events: Iterable[tuple[str, int, int]]) -> bool:
-    """Whether a RUNNING lies after an end, so that a streaming run's state depends on its period."""
+    """Whether a RUNNING came after a terminal event, so that a streaming run's state depends on its period."""
     spans = {type_: last for type_, _, last in events}
     running = spans.get("RUNNING")
     return running is not None and any(type_ in spans and spans[type_] < running for type_ in TERMINAL)
@@ -100,9 +100,9 @@ def run_state(
     *,
     retries: bool = False,
 ) -> RunState:
-    """The state of a run from its (type, first, last) rows. OTHER and events without a type change nothing.
+    """The state of a run from its (type, first, last) rows. OTHER and events without a type do not affect it.
 
-    `retries`: any RUNNING after a FAIL says that a streaming run goes on, however soon.
+    `retries`: any RUNNING after a FAIL means that a streaming run goes on, however soon it comes.
     """
     spans = {type_: (first, last) for type_, first, last in events}
     typed = {type_: span for type_, span in spans.items() if type_ not in ("", "OTHER")}

@@ -1,7 +1,7 @@
-"""Statistics: what runs read and wrote, from the numbers they told.
+"""Statistics: how much runs read and wrote, from the counters they reported.
 
-Producers count in one of two ways: from the beginning of the run (cumulative), or since their last report (per interval). Which of
-them a run does is declared, or told by whether its numbers fall. Each run is counted by itself, so parallel runs do not mix.
+Producers count in one of two ways: from the beginning of the run (cumulative), or since the last report (per interval). A run's way is
+declared, or inferred from whether its numbers decrease. Each run is counted separately, so parallel runs do not mix.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 COUNTERS = ("rows", "bytes", "files")
 _FALLS_IN = 8
-"""Numbers that fall at more than one step in this many are per interval."""
+"""Numbers that decrease at more than one step in this many are per interval."""
 _RESET = 2
-"""A cumulative counter that is less than its highest value divided by this began anew."""
+"""A cumulative counter that is less than its highest value divided by this was reset."""
 
 
 class Counting(str, Enum):
@@ -25,7 +25,7 @@ class Counting(str, Enum):
 
 
 class Sample(NamedTuple):
-    """What a run told at one time (UTC microseconds) of one dataset and side; None where it told nothing."""
+    """The counters that a run reported at one time (UTC microseconds) for one dataset and side; None where it reported none."""
 
     time: int
     rows: int | None
@@ -34,14 +34,14 @@ class Sample(NamedTuple):
 
 
 class Amount(NamedTuple):
-    """An amount of data; None where nothing was ever told."""
+    """An amount of data; None where nothing was ever reported."""
 
     rows: int | None = None
     bytes: int | None = None
     files: int | None = None
 
     def __add__(self, other: object) -> "Amount":
-        """The sum; what is not told on one side is what the other tells."""
+        """The sum. If a counter is None in one amount, the other's value is used."""
         if not isinstance(other, Amount):
             return NotImplemented
         return Amount(*(_plus(a, b) for a, b in zip(self, other, strict=True)))
@@ -52,7 +52,7 @@ def _plus(a: int | None, b: int | None) -> int | None:
 
 
 def counting(series: Iterable[Sample], content_mode: str | None = None) -> Counting:
-    """How a run counts: as its job declares by emissionPattern (ACCUMULATIVE, COMPLETE_SNAPSHOT), else by whether its numbers fall."""
+    """How a run counts: as the emissionPattern declares (ACCUMULATIVE, COMPLETE_SNAPSHOT), else by whether its numbers decrease."""
     if content_mode == "ACCUMULATIVE":
         return Counting.CUMULATIVE
     if content_mode == "COMPLETE_SNAPSHOT":
@@ -67,7 +67,7 @@ def counting(series: Iterable[Sample], content_mode: str | None = None) -> Count
 
 
 def increments(series: Iterable[Sample], how: Counting) -> list[tuple[int, Amount]]:
-    """What each report adds, in the order of time: their sum is the run's amount. An absent or zero number adds nothing."""
+    """How much each report adds, in order of time; the sum is the run's amount. An absent or zero counter adds nothing."""
     highest = [0, 0, 0]
     out: list[tuple[int, Amount]] = []
     for sample in sorted(series, key=itemgetter(0)):
@@ -79,7 +79,7 @@ def increments(series: Iterable[Sample], how: Counting) -> list[tuple[int, Amoun
 
 
 def _rise(highest: list[int], place: int, value: int) -> int:
-    """How much a cumulative counter has risen; a small step back is a late report, a large one a new beginning."""
+    """How much a cumulative counter has increased. A small decrease is a late report and adds nothing; a large one is a reset."""
     known = highest[place]
     if value * _RESET < known:
         highest[place] = value
@@ -94,7 +94,7 @@ def total(changes: Iterable[tuple[int, Amount]], since: int, until: int) -> Amou
 
 
 def buckets(changes: Sequence[tuple[int, Amount]], since: int, until: int, width_us: int) -> list[tuple[int, Amount]]:
-    """The amounts within [since, until) by stretches of `width_us` from `since` on, each with its start, without the empty ones."""
+    """The amounts within [since, until) in buckets of `width_us` that begin at `since`: (start, amount) of each bucket with reports."""
     found: dict[int, Amount] = {}
     for time, amount in changes:
         if since <= time < until:
@@ -104,5 +104,5 @@ def buckets(changes: Sequence[tuple[int, Amount]], since: int, until: int, width
 
 
 def per_second(amount: Amount, span_us: int) -> tuple[float | None, ...]:
-    """The amount by the second over a stretch of time."""
+    """The amount per second over a span of `span_us` microseconds."""
     return tuple(None if value is None else round(value * 1_000_000 / span_us, 6) for value in amount)

@@ -1,1 +1,1 @@
-"""What facets that carry lineage state: sources of datasets and columns."""
+"""Reads the lineage facets: which sources they state for datasets and columns."""

@@ -1,4 +1,4 @@
-"""What statements are made of: their ends, and what is said besides."""
+"""Lineage statements, their annotations, and the node ids of their endpoints."""
 
 from typing import NamedTuple
 
@@ -7,13 +7,13 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.merge_rules import Row
 
 OWN = 0
-"""Stands for the carrier of a facet (the dataset of columnLineage, the job or the dataset of lineage) where a node id is expected."""
+"""In place of a node id: the carrier of the facet, which is the dataset of columnLineage, or the job or dataset of lineage."""
 NO_SOURCE = "-"
-"""The type of a statement that its target has no upstream."""
+"""The type of a statement that the target has no source."""
 
 
 class LineageStatement(NamedTuple):
-    """One source of one target. Empty fields mean the whole dataset; `type` and `subtype` are empty when unknown."""
+    """One source of one target. An empty field means the whole dataset; `type` and `subtype` are empty if unknown."""
 
     target: int
     target_field: str
@@ -25,9 +25,9 @@ class LineageStatement(NamedTuple):
 
 
 class Annotation(NamedTuple):
-    """What a text says besides a statement, which does not make it another statement: empty where it says nothing.
+    """A statement with the wording beside it, which does not make it a different statement. Absent wording is empty.
 
-    The runs are those of a job at either end, as they were written.
+    The runs are those that the facet gives for a job at either end, as they were written.
     """
 
     statement: LineageStatement
@@ -37,7 +37,7 @@ class Annotation(NamedTuple):
 
 
 class Endpoints:
-    """The ends that one facet names, as ids; `nodes` collects them as rows of the relation node."""
+    """Converts the names in one facet to node ids and collects them in `nodes`, as rows of the relation `node`."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
@@ -50,7 +50,7 @@ class Endpoints:
         return id_
 
     def job(self, namespace: str | None, name: str | None) -> int:
-        """The id of a job; OWN for one without a name."""
+        """The id of a job; OWN if it has neither a namespace nor a name."""
         if not namespace and not name:
             return OWN
         id_ = self.names.job(namespace or "", name or "")

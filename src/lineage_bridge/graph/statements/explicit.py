@@ -1,6 +1,7 @@
-"""Explicit lineage: the statements of a `lineage` facet, by its carrier.
+"""Explicit lineage: reads the statements of a `lineage` facet of a job or a dataset.
 
-Source: the LineageFacet 1-0-0 of OpenLineage. A job carries entries, each with its target; a dataset carries what flows into itself.
+Specification: OpenLineage's LineageFacet 1-0-0. A job's facet has entries, each with its target; a dataset's facet states what flows into
+that dataset.
 """
 
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ NOTHING_KNOWN = "", "", 0
 
 
 def read_explicit(text: bytes, ends: Endpoints) -> Iterator[Annotation] | None:
-    """The statements of a `lineage` facet; None when it is a tombstone or cannot be read as what its carrier may say."""
+    """The statements of a `lineage` facet; None if it is a tombstone or does not have the form required for its carrier."""
     if standard.lineage_carrier(text) == "job":
         of_job = standard.read_as(standard.LineageJobFacet, "job", "lineage", text)
         return _entries(of_job, ends) if of_job else None
@@ -30,7 +31,7 @@ def _entries(facet: standard.LineageJobFacet, ends: Endpoints) -> Iterator[Annot
 
 
 def _of_dataset(facet: standard.LineageDatasetFacet, ends: Endpoints) -> Iterator[Annotation]:
-    """A dataset has no own job, so a source that names nobody is nobody."""
+    """The statements of a dataset's facet. A source without a name means the carrier's job; a dataset has none, so it is skipped."""
     for annotation in _into(OWN, "", facet.inputs, facet.fields, ends):
         if annotation.statement.source != OWN or annotation.statement.type == NO_SOURCE:
             yield annotation
@@ -43,7 +44,7 @@ def _into(
     fields: dict[str, standard.LineageField] | None,
     ends: Endpoints,
 ) -> Iterator[Annotation]:
-    """All that flows into one target. Empty inputs state that nothing does; absent ones state nothing."""
+    """All that flows into one target. An empty list of inputs states that the target has no source; an absent one states nothing."""
     if inputs is not None and not inputs:
         yield Annotation(LineageStatement(target, "", OWN, "", NO_SOURCE, "", 0), "", run, "")
     for source in inputs or ():
@@ -54,7 +55,7 @@ def _into(
 
 
 def _source(target: int, field: str, run: str, source: standard.LineageInput, ends: Endpoints) -> Iterator[Annotation]:
-    """One source, as often as it is transformed; empty transformations are absent ones."""
+    """One annotation for each transformation of a source; without transformations, or with an empty list, a single one."""
     is_dataset = source.type == "DATASET"
     id_ = ends.dataset(source.namespace or "", source.name or "") if is_dataset else ends.job(source.namespace, source.name)
     source_field, source_run = (source.field or "", "") if is_dataset else ("", source.runId or "")

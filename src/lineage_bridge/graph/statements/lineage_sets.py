@@ -1,8 +1,8 @@
-"""Statements: what a lineage-bearing facet says, read once when the text is first seen.
+"""Lineage sets: reads the statements of a lineage facet once, when its text is first seen.
 
-A facet becomes a *meaning*: the sorted set of its statements, under its hash. Two facets that say the same in other words have one meaning,
-so a producer that writes a new text for the same lineage each time does not make a new shape each time. What it says besides (a
-description, the runs of the jobs it names) is kept as remarks.
+A facet is reduced to a *lineage set*: the sorted set of its statements, stored under its hash. Two facets that state the same lineage in
+different words have the same lineage set, so a producer that writes a new text for the same lineage each time does not make a new shape
+each time. The rest of the facet (descriptions, the runs of the jobs it names) is kept as annotations.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ __all__ = ["NO_SOURCE", "OWN", "Annotation", "LineageSet", "LineageStatement", "
 
 
 class LineageSet(NamedTuple):
-    """What one facet says. `nodes` are rows of the relation node for the names it uses; `remarks` are those that say anything."""
+    """The lineage of one facet. `nodes` are rows of the relation `node` for the names it uses. `annotations` are those with any wording."""
 
     id: bytes
     explicit: bool
@@ -31,9 +31,9 @@ class LineageSet(NamedTuple):
 
 
 def read_lineage_set(key: str, text: bytes, names: Names) -> LineageSet | None:
-    """The meaning of a `columnLineage` facet of a dataset or a `lineage` facet; None when it says nothing that can be read.
+    """The lineage set of a `columnLineage` facet of a dataset or a `lineage` facet; None if it states nothing or cannot be read.
 
-    Explicit lineage that names no flow is a statement nevertheless: the complete one.
+    A `lineage` facet without any flow still gives a lineage set, since explicit lineage is complete: it states that there are no flows.
     """
     ends = Endpoints(names)
     explicit = key == "lineage"
@@ -48,7 +48,7 @@ def read_lineage_set(key: str, text: bytes, names: Names) -> LineageSet | None:
 
 
 def named_nodes(key: str, text: bytes, names: Names) -> tuple[Row, ...]:
-    """The nodes, as rows of the relation node, that a facet of NAMING_KEYS, or a run's parent facet, names."""
+    """The nodes that a facet names, as rows of the relation `node`. The key is one of NAMING_KEYS, or `parent` for a run's parent facet."""
     if key == "parent":
         return _parents(text, names)
     if key == "jobDependencies":
@@ -91,7 +91,10 @@ def _read_columns(text: bytes, ends: Endpoints) -> Iterator[Annotation]:
 def _column(
     field: str, source: standard.InputField, deprecated: tuple[str, str, int], description: str, ends: Endpoints
 ) -> Iterator[Annotation]:
-    """One source column, as often as it is transformed; what older producers say of the whole column counts where they say nothing else."""
+    """One annotation for each transformation of a source column.
+
+    Without transformations, there is one with the deprecated fields, in which older producers state the transformation of the column.
+    """
     id_ = ends.dataset(source.namespace, source.name)
     for change in source.transformations or ():
         stated = change.type or "", change.subtype or "", int(bool(change.masking))
@@ -101,7 +104,7 @@ def _column(
 
 
 def _deprecated(word: str) -> tuple[str, str, int]:
-    """Type, subtype and masking for the transformationType of older producers."""
+    """Type, subtype and masking for the deprecated transformationType."""
     known = {
         "IDENTITY": ("DIRECT", "IDENTITY", 0),
         "MASKED": ("DIRECT", "TRANSFORMATION", 1),

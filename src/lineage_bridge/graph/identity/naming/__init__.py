@@ -1,1 +1,1 @@
-"""Names: which spellings of a dataset mean the same by the naming specification, as versioned data. Pure; nothing here joins by guess."""
+"""Naming rules: which spellings denote the same dataset by OpenLineage's naming specification, as versioned data. Pure; no guesses."""

@@ -1,4 +1,7 @@
-"""Paths: cutting what names a part of a dataset off its end. A name of one segment stays, and so does a lone year or `prefix_date`."""
+"""Paths: cuts off segments at the end that name only a part of a dataset.
+
+A path of one segment is not cut, nor is a year alone or a segment such as `prefix_date`.
+"""
 
 import re
 from functools import lru_cache
@@ -22,13 +25,13 @@ _MOST_SEGMENTS = 4
 
 
 def cut_segment(path: str, pattern: str) -> str:
-    """The path without its last segment, if that fully matches and is not the only one; else empty."""
+    """The path without its last segment if that fully matches the pattern and is not the only one; else an empty string."""
     above, found, last = path.rstrip("/").rpartition("/")
     return above.rstrip("/") if found and above.strip("/") and _compiled(pattern).fullmatch(last) else ""
 
 
 def cut_date(path: str) -> str:
-    """The path without a date at its end, in one segment or as year/month(/day(/hour)), if anything is left; else empty."""
+    """The path without the date at its end, in one segment or as year/month(/day(/hour)); empty if there is none or nothing else."""
     segments = path.rstrip("/").split("/")
     for count in range(_MOST_SEGMENTS, 0, -1):
         date = "/".join(segments[-count:])

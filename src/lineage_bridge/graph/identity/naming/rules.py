@@ -1,8 +1,9 @@
-"""The rules of naming, as data. A change of them raises VERSION, and the graph is folded again from the log.
+"""The naming rules, as data. Whoever changes them must raise VERSION, so that the graph is folded again from the log.
 
-Each rule says that two spellings are one name *by themselves*: a scheme's synonym, a driver's default port, an identifier's case, a
-directory of a partitioned table. What can only be known from elsewhere (which account a Glue database belongs to, which server a
-Confluent cluster has, which workspace a word names) is no rule: it takes an operator's alias. Jobs have no rules: any namespace will do.
+A rule states that two spellings denote the same dataset, judged by *the spellings alone*: a scheme's synonym, a driver's default port, an
+identifier's case, a directory of a partitioned table. Facts that spellings do not contain (the account of a Glue database, the servers of a
+Confluent cluster, the workspace that a word refers to) are not rules; they require an operator's alias. Jobs have no rules, since their
+namespaces are arbitrary.
 """
 
 from dataclasses import dataclass, field
@@ -18,10 +19,11 @@ _KEYS = r"(?:s3|s3a|s3n|gs|gcs|abfss?|wasbs?)://.+"
 
 @dataclass(frozen=True)
 class SpaceRule:
-    """A namespace that fully matches `pattern` is the namespace `to`, its names with `prefix` before them (templates over the groups).
+    """A namespace that fully matches `pattern` is the same as the namespace `to`, where its names have `prefix` before them.
 
-    With `parts`, it holds for names of so many dotted parts alone. Groups in `lower` are written in lower case. A group `each` is a list,
-    separated by commas: every element is a namespace of its own. `note` says why the two are one.
+    `to` and `prefix` are templates over the groups of `pattern`. With `parts`, the rule applies only to names of that many dotted parts.
+    Groups in `lower` are converted to lower case. A group named `each` is a list separated by commas; every element gives a namespace of
+    its own. `note` states why the two are the same.
     """
 
     id: str
@@ -35,7 +37,7 @@ class SpaceRule:
 
 @dataclass(frozen=True)
 class NameRule:
-    """Names in namespaces that fully match `spaces` are rewritten by the executor `how` (see spelling.py)."""
+    """The executor `how` (see spelling.py) rewrites names in namespaces that fully match `spaces`."""
 
     id: str
     spaces: str
@@ -61,19 +63,19 @@ PORTS = {
         "mongodb",
     )
 }
-"""The port a system's drivers take when none is given. Kafka has none."""
+"""The port that a system's drivers use when none is given. Kafka has no default port."""
 
 HTTPS = ("unitycatalog", "databricks", "snowflake", "awsathena", "trino")
-"""Systems reached over HTTPS: their port 443 may be left out."""
+"""Systems that are reached over HTTPS, so that their port 443 may be left out."""
 
 SERVERS = "|".join((*PORTS, *HTTPS, "kafka", "trino", "hive", "hdfs", "sqlserver", "kinesis", "spark", "clickhouse"))
-"""Schemes whose namespace is a host: upper and lower case are one."""
+"""Schemes whose namespace is a host, in which upper and lower case are the same."""
 
 JDBC = tuple(
     (word, DRIVERS[word], parts_of(DRIVERS[word]))
     for word in ("postgresql", "mysql", "mariadb", "db2", "redshift", "oceanbase", "trino", "hive2", "crate")
 )
-"""Drivers whose address is host and database: their word, the scheme, and how many parts a full name has."""
+"""JDBC drivers whose URL has host and database: the driver's name in the URL, the scheme, and the number of parts of a full name."""
 
 _JDBC = r"(?:[^@/]*@)?(?P<host>" + HOST + r"(?::\d+)?)"
 _OPTIONS = r"(?:[?;].*)?"
@@ -82,7 +84,7 @@ _NAMES_HOST = "a driver's address names the host; the name has its database"
 
 
 def _jdbc(word: str, scheme: str, full: int) -> tuple[SpaceRule, ...]:
-    """A name that lacks only the database gets the address's; a full name stays."""
+    """Two rules for a driver: a name that lacks only the database gets the URL's database, and a full name stays unchanged."""
     start, to = rf"jdbc:{word}:(?://)?{_JDBC}", f"{scheme}://{{host}}"
     return (
         SpaceRule(f"jdbc-{word}", rf"{start}/(?P<db>[^?;/]+){_OPTIONS}", to, _NAMES_BOTH, prefix="{db}.", parts=full - 1),
@@ -263,7 +265,7 @@ FORMS: tuple[str, ...] = (
     "file",
     r"(?:box|mssharepoint|filenet|inmemory)://.*",
 )
-"""The forms of the naming specification's table: what a canonical namespace looks like."""
+"""Patterns of canonical namespaces: the forms in the table of the naming specification."""
 
 LINEAGE_BRIDGE_FORMS: tuple[str, ...] = (
     r"confluent://[^/]+/[^/]+",
@@ -273,17 +275,17 @@ LINEAGE_BRIDGE_FORMS: tuple[str, ...] = (
     r"jdbc://.+",
     r"external://.+",
 )
-"""The forms that LineageBridge writes."""
+"""Patterns of the namespaces that LineageBridge writes."""
 
 JOB_FORMS: tuple[str, ...] = (r"(?:kafka-connect|msk-connect|flink|ksqldb|kafka)://.+",)
-"""The namespaces of jobs as their own systems name them: of a job's names, such a one comes first."""
+"""Patterns of the namespaces in which systems name their own jobs. Such a name of a job is preferred to its others."""
 
 VAGUE: tuple[str, ...] = (
     r"",
     r"(?i:kafka|kinesis|null|none|unknown|default|jdbc|unity-catalog)",
     r"(?i:kafka|postgres|postgresql|mysql|hive|thrift|hdfs|kinesis)://(?:(?:null|none|unknown)?(?::(?:-?\d+|null|none))?)?",
 )
-"""Namespaces that do not say which system is meant: a link to one of them joins nothing."""
+"""Patterns of namespaces that do not determine the system; a link to one of them has no effect."""
 
 LOOPBACK = r"[a-z]+://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::\d+)?"
-"""A machine's own name for itself: in a list of servers it is none that others could use."""
+"""Pattern of loopback addresses, which are left out of lists of servers because other machines cannot use them."""

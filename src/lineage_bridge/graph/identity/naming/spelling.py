@@ -1,4 +1,4 @@
-"""Spellings: what the rules make of a name. One step at a time, so that each step is evidence of its own."""
+"""Applies the naming rules to names, one step at a time, so that each step has its own evidence."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -22,15 +22,15 @@ Spelling = tuple[str, str]
 """Namespace and name."""
 
 LONGEST = 8_192
-"""The most characters of a name."""
+"""The maximum length of a name in characters."""
 _LONGEST_PREFIXED = 2_000
-"""The most characters that a link with a prefix may make: links that lead round in a circle end."""
+"""The maximum length, in characters, of a name to which a link adds a prefix, so that links in a circle end."""
 
 
 class SpaceLink(NamedTuple):
-    """A name `n` in `space` is the name `prefix + n` in `other`, and `rule` says so.
+    """By the rule `rule`, a name `n` in `space` is the same as the name `prefix + n` in `other`.
 
-    With `parts`, if `n` has so many dotted parts; else, if it does not begin with the prefix anyway.
+    With `parts`, this applies only if `n` has that many dotted parts; otherwise, only if `n` does not begin with the prefix already.
     """
 
     space: str
@@ -40,13 +40,13 @@ class SpaceLink(NamedTuple):
     rule: str
 
     def forth(self, name: str) -> Spelling | None:
-        """The spelling in `other`; None where the link does not hold."""
+        """The spelling in `other`; None if the link does not apply to this name."""
         if not self._holds(name):
             return None
         return self.other, self.prefix + name
 
     def back(self, name: str) -> Spelling | None:
-        """The spelling in `space`."""
+        """The spelling in `space`; None if the link does not apply to this name."""
         if not name.startswith(self.prefix) or not self._holds(rest := name[len(self.prefix) :]):
             return None
         return self.space, rest
@@ -61,7 +61,7 @@ class SpaceLink(NamedTuple):
 
 @lru_cache(20_000)
 def space_links(namespace: str) -> tuple[SpaceLink, ...]:
-    """What the rules say a namespace of datasets is, each a single step."""
+    """The links from a namespace of datasets by one application of one rule, sorted."""
     found = {link for rule, pattern in _SPACES if (match := pattern.fullmatch(namespace)) for link in _follow(rule, namespace, match)}
     return tuple(sorted(found))
 
@@ -76,7 +76,7 @@ def _follow(rule: SpaceRule, namespace: str, match: re.Match[str]) -> Iterator[S
 
 
 def all_space_links(namespace: str) -> frozenset[SpaceLink]:
-    """The links of a namespace and of all it leads to."""
+    """The links from a namespace and from all namespaces that they lead to."""
     found: set[SpaceLink] = set()
     waiting = [namespace]
     while waiting:
@@ -87,7 +87,7 @@ def all_space_links(namespace: str) -> frozenset[SpaceLink]:
 
 
 def respellings(namespace: str, name: str) -> Iterator[tuple[str, Spelling]]:
-    """What the rules on names make of a dataset's name, one step each: (rule id, spelling)."""
+    """The results of applying each rule on names once to a dataset's name: (rule id, spelling)."""
     for rule, match in _name_rules(namespace):
         made = _EXECUTORS[rule.how](rule, match.groupdict(), name)
         if made is not None and (made := (made[0] or namespace, made[1])) != (namespace, name):
@@ -100,7 +100,7 @@ def _name_rules(namespace: str) -> tuple[tuple[NameRule, re.Match[str]], ...]:
 
 
 def closure(namespace: str, name: str) -> frozenset[tuple[Spelling, Spelling, str]]:
-    """Every step of the rules on names, from a dataset's name and from all that the rules make of it: (from, to, rule id)."""
+    """All steps of the rules on names, from a dataset's name and from every spelling that the rules derive from it: (from, to, rule id)."""
     steps: set[tuple[Spelling, Spelling, str]] = set()
     seen, waiting = {(namespace, name)}, [(namespace, name)]
     while waiting:
@@ -114,13 +114,17 @@ def closure(namespace: str, name: str) -> frozenset[tuple[Spelling, Spelling, st
 
 
 def identifies(namespace: str) -> bool:
-    """Whether a namespace says which system is meant, whoever writes it."""
+    """Whether a namespace determines the system, regardless of who writes it."""
     return not any(pattern.fullmatch(namespace) for pattern in _VAGUE)
 
 
 @lru_cache(50_000)
 def form_rank(namespace: str, name: str = "") -> int:
-    """How canonical a spelling is: 0 in the specification's own form, 1 if its namespace has it but a rule rewrites it, 2 any other."""
+    """How canonical a spelling is; 0 is best.
+
+    0: the specification's own form; 1: its namespace has that form, but a rule rewrites the spelling or the namespace does not determine
+    the system; 2: any other.
+    """
     if not any(pattern.fullmatch(namespace) for pattern in _FORMS):
         return 2
     rewritten = any(link.forth(name or "a") for link in space_links(namespace)) or (name and any(respellings(namespace, name)))
@@ -133,11 +137,11 @@ def job_rank(namespace: str) -> int:
 
 
 def bridge_rank(namespace: str) -> int:
-    """0 for the forms of namespaces that LineageBridge writes, 1 for any other."""
+    """0 for namespaces of the forms that LineageBridge writes, 1 for any other."""
     return int(not any(pattern.fullmatch(namespace) for pattern in _BRIDGE))
 
 
-# executors: (rule, groups of the namespace, name) to (namespace, empty for the same; name), or None
+# executors: from (rule, groups of the namespace, name) to (namespace, name), with an empty namespace for the same one; or None
 
 
 def _slashes(rule: NameRule, groups: Mapping[str, str], name: str) -> Spelling | None:  # noqa: ARG001 - an executor's signature
@@ -163,7 +167,7 @@ def _identifiers(rule: NameRule, groups: Mapping[str, str], name: str) -> Spelli
 
 
 def _unquoted(part: str) -> str:
-    """An identifier as Snowflake keeps it: quotes stay where they make a difference."""
+    """An identifier as Snowflake stores it; quotes stay only where they make a difference."""
     inner = part[1:-1]
     if not part.startswith('"'):
         return part.upper()
