@@ -47,5 +47,5 @@ def day_of(time_us: int) -> int:
 
 
 def graph_id(key: bytes) -> str:
-    """The UUID of the one graph of the installation with this key. The key cannot be told from it."""
+    """The UUID of the installation's graph, derived from its key. It does not reveal the key."""
     return str(UUID(bytes=blake2b(b"the graph", digest_size=16, key=key).digest(), version=4))

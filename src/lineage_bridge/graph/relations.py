@@ -27,7 +27,7 @@ NO_EVENT = b""
 
 
 class Side(IntEnum):
-    """What an asserter says a node is to it: an input or output of it, the job itself, or the run; or one access to an input or output."""
+    """How a node relates to the asserter: an input or output, the job or dataset itself, the run, or one access to an input or output."""
 
     INPUT = 0
     OUTPUT = 1
@@ -84,7 +84,7 @@ EVENT = relation(
 )
 """Accepted events. The time is a function of the event's bytes and comes first in the key, so rows are stored in the order of time.
 `effective` is the time that counts: the event's own, or its arrival if that clock is far ahead. `type` is empty when absent, `job` and
-`dataset` are 0 where the event is of none."""
+`dataset` are 0 if the event has none."""
 
 EVENT_RECORD = relation(
     "event_record",
