@@ -1,6 +1,6 @@
-"""`serve`: starts the API and the pipeline, starts a dead one again, and stops them in order.
+"""`serve`: starts the API, the pipeline and the observer, restarts one that ends, and stops them in order.
 
-The listening socket belongs to the supervisor, which hands it to the API: who calls while the API starts again waits, and is not refused.
+The supervisor opens the listening socket and passes it to the API. So while the API restarts, clients wait and are not refused.
 """
 
 import json
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Part:
-    """A program that has to run: its command, the file descriptors it is given, how long it may take to stop."""
+    """A program to keep running: its command, the file descriptors it inherits, and how many seconds it may take to stop."""
 
     name: str
     command: Sequence[str]
@@ -41,7 +41,7 @@ class Part:
 
 
 class Child:
-    """A part as a process. It holds the other end of the process's standard input, so that the process learns when we end."""
+    """The process of a part. We hold the write end of its standard input, so that it notices when we end."""
 
     def __init__(self, part: Part, environment: Mapping[str, str]) -> None:
         self.part, self.environment = part, dict(environment)
@@ -49,7 +49,7 @@ class Child:
         self.failures, self.started, self.due = 0, 0.0, 0.0
 
     def tend(self, now: float) -> None:
-        """Start the process if it is due, and note if it has ended. `now` is in seconds of a clock that never goes back."""
+        """Start the process if it is due; if it has ended, schedule its restart. `now` is in seconds of a monotonic clock."""
         if self.process is None:
             if now >= self.due:
                 self._start(now)
@@ -57,7 +57,7 @@ class Child:
             self._ended(self.process, now)
 
     def stop(self, hurry: threading.Event) -> None:
-        """Ask the process to end and wait for it; kill it when its time is over, or in a hurry."""
+        """Terminate the process and wait for it; kill it after its grace period, or as soon as `hurry` is set."""
         if self.process is None:
             return
         self.process.terminate()
@@ -71,7 +71,7 @@ class Child:
         self._release(self.process)
 
     def _start(self, now: float) -> None:
-        # A session of its own, so that Ctrl+C in a terminal reaches the supervisor alone and parts stop in order.
+        # In a session of its own: Ctrl+C in a terminal then reaches only the supervisor, which stops the parts in order.
         self.process = subprocess.Popen(  # noqa: S603  # our own program
             self.part.command,
             stdin=subprocess.PIPE,
@@ -96,17 +96,17 @@ class Child:
 
 
 def pause(failures: int) -> float:
-    """Seconds to wait before the start that follows this many quick ends."""
+    """Seconds to wait before the restart after this many failures in quick succession."""
     return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** (failures - 1))
 
 
 def ending(code: int) -> str:
-    """How a process ended."""
+    """Describe how a process ended."""
     return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
 def supervise(parts: Sequence[Part], environment: Mapping[str, str], stop: threading.Event, hurry: threading.Event) -> None:
-    """Keep all parts running until `stop`; then end them in their order."""
+    """Keep all parts running until `stop` is set, then stop them in their order."""
     children = [Child(part, environment) for part in parts]
     try:
         while not stop.wait(TICK_S):
@@ -119,13 +119,13 @@ def supervise(parts: Sequence[Part], environment: Mapping[str, str], stop: threa
 
 
 Greet = Callable[[Settings, threading.Event, bool], None]
-"""Prints messages for the user, in a thread: takes the settings with the port in use, a stop event, and whether the log was empty."""
+"""Prints messages for the user, in a thread. Arguments: the settings with the actual port, a stop event, and whether the log was empty."""
 
 
 def serve(settings: Settings, greet: Greet) -> None:
-    """Run everything until a signal; a second signal ends it at once.
+    """Run everything until SIGTERM or SIGINT; a second signal kills what still runs.
 
-    Raises UnavailableError when the data folder is already served, or the address is taken.
+    Raises UnavailableError if another server uses the data folder, or the address is in use.
     """
     stop, hurry = threading.Event(), threading.Event()
     _stop_on_signals(stop, hurry)
@@ -147,7 +147,7 @@ def serve(settings: Settings, greet: Greet) -> None:
 
 
 def write_status(settings: Settings) -> None:
-    """Write the address of this server to a file, for the error of a second server that is started on the same data."""
+    """Write the address of this server to a file, so that a second server on the same data can name it in its error."""
     started = datetime.now(timezone.utc).isoformat()
     where = {"pid": os.getpid(), "host": settings.host, "port": settings.port, "started_at": started}
     replace_file(settings.paths.serve_status, json.dumps(where).encode())

@@ -1,4 +1,4 @@
-"""The seam to the file system: what the log writer asks of a disk."""
+"""The file operations that the log writer needs, as a protocol, so that tests can replace the disk."""
 
 import fcntl
 import os
@@ -13,22 +13,22 @@ class Disk(Protocol):
     """File operations of the log writer. Each raises OSError."""
 
     def create(self, path: Path) -> int:
-        """A descriptor on an empty file, replacing one that exists."""
+        """Create an empty file, replacing an existing one, and return its descriptor."""
 
     def open(self, path: Path) -> int:
-        """A descriptor for reading and writing; the file is made if there is none."""
+        """Open a file for reading and writing, create it if it does not exist, and return its descriptor."""
 
     def write(self, fd: int, pieces: Sequence[bytes | memoryview], byte: int) -> int:
-        """Write pieces one behind the other from `byte` on; how many bytes were written, which may be fewer."""
+        """Write the pieces one after the other from `byte` on. Returns the number of bytes written, which may be fewer than given."""
 
     def sync(self, fd: int) -> None:
-        """Return when what was written will survive a power loss."""
+        """Make everything written to the file survive a power loss; return when it does."""
 
     def truncate(self, fd: int, size: int) -> None:
         """Cut the file to `size` bytes."""
 
     def sync_directory(self, directory: Path) -> None:
-        """Return when names made in or removed from the directory will survive a power loss."""
+        """Make all names created in or removed from the directory survive a power loss; return when they do."""
 
 
 class LocalDisk:
@@ -47,7 +47,7 @@ class LocalDisk:
         return os.pwritev(fd, pieces, byte)
 
     def sync(self, fd: int) -> None:
-        """See Disk. On macOS only F_FULLFSYNC reaches the medium."""
+        """See Disk. On macOS only F_FULLFSYNC writes through to the storage medium."""
         if _FULL_SYNC is not None:
             fcntl.fcntl(fd, _FULL_SYNC)
         else:

@@ -1,4 +1,4 @@
-"""One writer per log folder, held by a lock that the kernel lets go when its process ends, however it ends."""
+"""A lock that allows one writer per log folder. The kernel releases it when the process ends, however it ends."""
 
 import os
 from contextlib import suppress
@@ -10,9 +10,9 @@ from lineage_bridge.errors import LogLockedError
 
 
 class DirectoryLock:
-    """An exclusive lock on the file `lock` of a folder, taken within `timeout_s` seconds; the file names the holder.
+    """An exclusive lock on the file `lock` of a folder, acquired within `timeout_s` seconds; the file contains the holder's process id.
 
-    Raises LogLockedError naming the folder and the holder.
+    Raises LogLockedError, which names the folder and the holder.
     """
 
     def __init__(self, directory: Path, timeout_s: float = 0.0) -> None:
@@ -25,11 +25,11 @@ class DirectoryLock:
                 f"the event log in {directory} is already written by {_holder(path)}",
                 "Stop that process, or give this one its own data folder.",
             ) from error
-        with suppress(OSError):  # a full disk may leave the holder nameless, which harms nobody
+        with suppress(OSError):  # if the disk is full, the holder's id is missing, which only affects the error message
             path.write_text(f"{os.getpid()}\n", encoding="ascii")
 
     def release(self) -> None:
-        """Let others in. The file stays."""
+        """Release the lock. The file stays."""
         self._lock.release()
 
 

@@ -1,9 +1,9 @@
-"""The durable mark: how far the log is on disk for good, told to readers in other processes.
+"""The durable mark: the position up to which the log is durable, published to readers in other processes.
 
-The file `durable` holds the mark and a check value. It is written in place after each sync of a segment, so it never
-runs ahead of the records, not even after a power loss. A reader that meets a half-written mark sees it by the check
-value and looks again. It is read and written with system calls, not mapped: on a full or failing disk, touching a
-mapping ends the process instead of raising.
+The file `durable` contains the mark and a check value. It is written in place after each sync of a segment, so it is
+never ahead of the durable records, not even after a power loss. A reader detects a half-written mark by the check value
+and reads again. The file is read and written with system calls, not memory-mapped: on a full or failing disk, access to
+a mapping kills the process instead of raising an error.
 """
 
 import os
@@ -20,7 +20,7 @@ _TRIES: Final = 1000
 
 
 def read_mark(directory: Path) -> int:
-    """The end of the last durable record, 0 for an empty log or none at all. Raises LogError if the mark is damaged."""
+    """The end of the last durable record, 0 if the log is empty or does not exist. Raises LogError if the mark is damaged."""
     try:
         fd = os.open(directory / "durable", os.O_RDONLY)
     except FileNotFoundError:
@@ -51,14 +51,14 @@ class DurableMark:
         self._fd = disk.open(directory / "durable")
 
     def publish(self, end: int) -> None:
-        """Let readers see the log up to `end`. Raises OSError; the mark is then what it was."""
+        """Let readers see the log up to `end`. Raises OSError, and leaves the mark unchanged then."""
         if self._disk.write(self._fd, (_PAIR.pack(end, end ^ _CHECK),), 0) != _PAIR.size:
             raise OSError("the durable mark was written in part")
 
     def settle(self) -> None:
-        """Put the mark itself on disk for good. Raises OSError."""
+        """Make the mark itself durable. Raises OSError."""
         self._disk.sync(self._fd)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         os.close(self._fd)

@@ -1,4 +1,4 @@
-"""What waits to be written: a queue bounded in bytes, filled by many threads and emptied in groups by one."""
+"""The queue of records to write: limited in bytes, filled by many threads, emptied in groups by one thread."""
 
 from collections import deque
 from concurrent.futures import Future
@@ -9,7 +9,7 @@ from lineage_bridge.errors import LogError, UnavailableError
 
 
 class Submission(NamedTuple):
-    """Encoded records, their size together, and the future that takes their offsets."""
+    """Encoded records, their total size in bytes, and the future that receives their offsets."""
 
     pieces: list[bytes]
     size: int
@@ -17,7 +17,7 @@ class Submission(NamedTuple):
 
 
 class Pending:
-    """A bounded queue of submissions. Bytes count from `put` to `done`."""
+    """A bounded queue of submissions. A submission counts towards the limit from `put` to `done`."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -28,11 +28,11 @@ class Pending:
 
     @property
     def bytes(self) -> int:
-        """How many bytes wait or are being written."""
+        """The number of bytes that are queued or being written."""
         return self._bytes
 
     def put(self, submission: Submission) -> None:
-        """Add a submission. Raises UnavailableError if the bound would be passed, LogError after `close`."""
+        """Add a submission. Raises UnavailableError if the limit would be exceeded, LogError after `close`."""
         with self._changed:
             if self._closed:
                 raise LogError("the event log's writer is closed")
@@ -46,7 +46,10 @@ class Pending:
             self._changed.notify()
 
     def take(self, limit_bytes: int) -> list[Submission]:
-        """The oldest submissions, at least one, together at most `limit_bytes`. Waits for one; empty once closed."""
+        """Remove and return the oldest submissions: at least one, and more as long as they have at most `limit_bytes` together.
+
+        Waits for a submission; returns an empty list if the queue is closed and empty.
+        """
         with self._changed:
             while not self._queue and not self._closed:
                 self._changed.wait()
@@ -58,12 +61,12 @@ class Pending:
             return group
 
     def done(self, size: int) -> None:
-        """Bytes taken have been dealt with."""
+        """Stop counting `size` bytes, which were taken and are now written or refused."""
         with self._changed:
             self._bytes -= size
 
     def close(self) -> None:
-        """Refuse further submissions; what waits can still be taken."""
+        """Refuse further submissions; queued ones can still be taken."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

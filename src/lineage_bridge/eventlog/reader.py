@@ -1,4 +1,4 @@
-"""Reading the log, in any process, while it is written."""
+"""Reads the log, from any process, also while it is being written."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +22,7 @@ from lineage_bridge.ports.log import LOG_SOURCE
 
 
 class Extent(NamedTuple):
-    """The part of a segment that a range covers: records that begin in [first, stop), nothing from `limit` on."""
+    """The part of a segment that a range covers: the records that begin in [first, stop). No byte from `limit` on is read."""
 
     number: int
     path: Path
@@ -32,25 +32,25 @@ class Extent(NamedTuple):
 
 
 class LogReader:
-    """The durable records of the log in `directory`. Holds only the path: cheap to make, safe to pickle and to share.
+    """Reads the durable records of the log in `directory`. It holds only the path: cheap to create, safe to pickle and share.
 
-    A position is the end of the last record consumed, 0 before the first. Ranges are [start, end) over records' first
-    bytes; both ends are positions or records' offsets, and may lie in different segments, at the end of a segment, or in
-    a segment that never was.
+    A position is the end of the last record consumed, 0 before the first. A range [start, end) contains the records that
+    begin in it. Both ends are positions or offsets of records, and may lie in different segments, at the end of a segment,
+    or in a segment that never existed.
     """
 
     def __init__(self, directory: Path | str) -> None:
         self._directory = Path(directory)
 
     def durable_end(self) -> int:
-        """The end of the last durable record, 0 for an empty log. Below a consumer's position if log was lost."""
+        """The end of the last durable record, 0 for an empty log. It is below a consumer's position if part of the log was lost."""
         return read_mark(self._directory)
 
     def read(self, start: int, end: int) -> Iterator[tuple[int, LogRecord]]:
-        """(offset, record) of each record in [start, end), ascending.
+        """Yield (offset, record) for each record in [start, end), ascending.
 
-        Raises OffsetError if the range goes beyond the durable end or into a missing segment, and RecordError at a
-        damaged record, naming the place.
+        Raises OffsetError if the range extends beyond the durable end or into a missing segment, and RecordError, which
+        names segment and byte, at a damaged record.
         """
         for extent in self._extents(start, end):
             base = make_offset(extent.number, 0)
@@ -58,7 +58,7 @@ class LogReader:
                 yield base + byte, record
 
     def read_one(self, address: RecordAddress) -> LogRecord:
-        """The record at an address. Raises OffsetError outside this log, RecordError where no whole record begins."""
+        """The record at an address. Raises OffsetError outside this log, RecordError if no complete record begins there."""
         if address[:2] != (LOG_SOURCE, 0):
             raise OffsetError(f"{address.source}/{address.partition} is not this log", "the record was received through another log")
         extent = self._extent_at(address.offset)
@@ -66,15 +66,15 @@ class LogReader:
         return record
 
     def after(self, offset: int) -> int:
-        """The position behind the record at `offset`. Raises as read_one does, but for damage to the record's parts."""
+        """The position after the record at `offset`. Raises as read_one, except that it does not notice damage after the header."""
         extent = self._extent_at(offset)
         byte, size = next(walk_sizes(extent.path, extent.first, extent.first + 1, extent.limit))
         return make_offset(extent.number, byte + size)
 
     def cut(self, start: int, limit_bytes: int, limit_records: int) -> int:
-        """The end of the longest run of durable records from `start` on that keeps both limits, or of one record.
+        """The end of as many durable records from `start` on as both limits allow, but of at least one record.
 
-        It is `start` if no record is there. Walks records' headers only. Raises as read does.
+        Returns `start` if there is no record. Reads the records' headers only. Raises as read.
         """
         end, taken, count = start, 0, 0
         for number, byte, size in self._sizes(start, max(start, self.durable_end())):
@@ -87,9 +87,9 @@ class LogReader:
         return end
 
     def split(self, start: int, end: int, parts: int) -> list[tuple[int, int]]:
-        """At most `parts` adjoining ranges of similar size in bytes that cover [start, end), none without a record.
+        """Split [start, end) into at most `parts` adjacent ranges of similar size in bytes, each with at least one record.
 
-        Walks records' headers only. Raises as read does.
+        Reads the records' headers only. Raises as read.
         """
         total = self.size_between(start, end)
         ranges: list[tuple[int, int]] = []
@@ -102,11 +102,11 @@ class LogReader:
         return [*ranges, (begin, end)] if taken else []
 
     def size_between(self, start: int, end: int) -> int:
-        """The bytes of the records in [start, end): how far a consumer lags. Raises as read does."""
+        """The size in bytes of the records in [start, end), such as the lag of a consumer. Raises as read."""
         return sum(max(0, extent.stop - extent.first) for extent in self._extents(start, end))
 
     def disk_bytes(self) -> int:
-        """The size of all segment files."""
+        """The size of all segment files in bytes."""
         return sum(segment_path(self._directory, number).stat().st_size for number in list_segments(self._directory))
 
     def _sizes(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
@@ -121,7 +121,7 @@ class LogReader:
         return extent
 
     def _extents(self, start: int, end: int) -> Iterator[Extent]:
-        """The parts of segments that hold [start, end), ascending. Raises OffsetError as read does."""
+        """The parts of segments that contain [start, end), ascending. Raises OffsetError as read does."""
         durable = self.durable_end()
         if start >= end:
             return
@@ -148,7 +148,7 @@ class LogReader:
         return header.previous_end
 
     def _check_ends(self, numbers: list[int], start: int, durable: int) -> None:
-        """Refuse a range whose first or last segment is gone; a start of 0 means whatever the log still holds."""
+        """Raise OffsetError if the first or last segment of a range is missing. A start of 0 means the oldest record that exists."""
         if not numbers or numbers[-1] != segment_of(durable):
             raise self._missing(segment_of(durable))
         if start == 0 or numbers[0] == segment_of(start):

@@ -1,9 +1,9 @@
-"""A record: one entry of the event log, as a value and as bytes.
+"""The binary format of a log record.
 
 Layout, little endian, sizes in bytes: magic (3), version (1), CRC-32 (4), total length (4), kind (2), lengths of
 channel (2), principal (2), note (4) and body (4), arrival (8), event id (16); then channel, principal, note and body.
-The CRC covers all that follows it; magic and version are compared. The total length of an ERASED record may exceed its
-parts: it is the length of the record it replaces.
+The CRC covers everything after it; magic and version are compared. The total length of an ERASED record may exceed the
+sum of its parts: it is the length of the record that it replaces.
 """
 
 import struct
@@ -32,7 +32,7 @@ _KINDS: Final = {int(kind): kind for kind in RecordKind}
 
 
 def encode_record(record: LogRecord) -> bytes:
-    """The bytes of a record.
+    """Encode a record.
 
     Raises RecordError for a part over its limit: body 64 MiB, note 1 MiB, channel and principal 65,535 bytes of UTF-8.
     """
@@ -44,7 +44,7 @@ def encode_record(record: LogRecord) -> bytes:
 
 
 def read_head(data: bytes, at: int) -> Head:
-    """The header at `at`, all of which must be there; parts are not read. Raises RecordError where no header can be."""
+    """Decode the header at `at`; `data` must contain all of it. The parts are not read. Raises RecordError if it is no header."""
     head: Head = HEAD.unpack_from(data, at)
     magic, version, _, total, _, channel, principal, note, body, _, _ = head
     if magic != MAGIC:
@@ -57,7 +57,7 @@ def read_head(data: bytes, at: int) -> Head:
 
 
 def read_parts(data: bytes, at: int, head: Head) -> LogRecord:
-    """The record whose header, `head`, is at `at`; all its bytes must be there. Raises RecordError if any is damaged."""
+    """Decode the record at `at` with the header `head`; `data` must contain all of it. Raises RecordError if it is damaged."""
     _, _, crc, total, kind, channel, principal, note, body, arrival_us, event_id = head
     end = at + total
     if crc32(memoryview(data)[at + CHECKED_FROM : end]) != crc:
@@ -81,7 +81,7 @@ def read_parts(data: bytes, at: int, head: Head) -> LogRecord:
 
 
 def decode_record(data: bytes) -> LogRecord:
-    """The record that `data` is. Raises RecordError for anything but the exact bytes of one whole record."""
+    """Decode a record. Raises RecordError if `data` is not exactly one complete record."""
     if len(data) < HEAD.size:
         raise RecordError("the record is cut short")
     head = read_head(data, 0)
@@ -91,9 +91,9 @@ def decode_record(data: bytes) -> LogRecord:
 
 
 def erased_like(data: bytes) -> bytes:
-    """What replaces a record's bytes in place: same length, event id, arrival and channel; no principal, note or body.
+    """The ERASED record that replaces a record in place: same length, event id, arrival and channel; no principal, note or body.
 
-    Raises RecordError if `data` is not exactly one whole record.
+    Raises RecordError if `data` is not exactly one complete record.
     """
     record = decode_record(data)
     parts = (_text_bytes(record.channel), b"", b"", b"")

@@ -1,4 +1,4 @@
-"""What a start of the writer does to the end of the log: only the first broken record and what follows is cut."""
+"""Repairs the end of the log when the writer starts: cuts off the first broken record and everything after it, nothing else."""
 
 import os
 import shutil
@@ -21,10 +21,11 @@ _COPY_BYTES: Final = 1 << 20
 
 
 class Recovery(NamedTuple):
-    """The log's end as a start left it: the last segment (0: none), where its records end, the end of the last record.
+    """The end of the log after recovery.
 
-    `shown` is how far readers had been let. `cut_bytes` were cut off; if readers had been shown some of them, which
-    means damage and not a torn write, `kept` is the file that has them.
+    `number`: the last segment (0: none). `byte`: where its records end. `end`: the end of the last record. `shown`: the
+    durable mark before. `cut_bytes`: how many bytes were cut off. If some of these were below the mark, so that readers
+    could see them, the cause is damage and not a torn write; the bytes are then saved in the file `kept`.
     """
 
     number: int
@@ -36,7 +37,7 @@ class Recovery(NamedTuple):
 
 
 def recover(directory: Path, disk: Disk, mark: DurableMark) -> Recovery:
-    """Make the log end with a whole, durable record, and the mark say so. The caller holds the lock. Raises OSError."""
+    """Make the log end with a complete, durable record, and set the mark to its end. The caller holds the lock. Raises OSError."""
     shown = _read_shown(directory)
     set_aside = _set_aside_headless(directory)
     number = max(list_segments(directory), default=0)
@@ -49,7 +50,7 @@ def recover(directory: Path, disk: Disk, mark: DurableMark) -> Recovery:
 
 
 def _read_shown(directory: Path) -> int:
-    """How far readers had been let; a damaged mark, which lets them nowhere, counts as 0."""
+    """The durable mark; 0 if it is damaged, because readers cannot read anything then."""
     try:
         return read_mark(directory)
     except LogError:
@@ -57,9 +58,9 @@ def _read_shown(directory: Path) -> int:
 
 
 def _set_aside_headless(directory: Path) -> Path | None:
-    """Remove last segments without a whole header, left by a stop while rolling.
+    """Remove segments at the end without a complete header, which a stop during a roll to a new segment leaves behind.
 
-    One that holds more than a header is damaged; it is kept under another name, which is returned.
+    A segment with more bytes than a header is damaged; it is kept under another name, which is returned.
     """
     kept = None
     for number in reversed(list_segments(directory)):
@@ -82,7 +83,10 @@ def _has_header(directory: Path, number: int) -> bool:
 
 
 def _cut_torn(directory: Path, number: int, shown: int, disk: Disk, mark: DurableMark) -> tuple[int, int, Path | None]:
-    """Cut a segment at its first broken record; (where, how many bytes, copy of them if readers had been shown any)."""
+    """Cut a segment at its first broken record.
+
+    Returns the byte of the cut, the number of bytes cut off, and the file with a copy of them if some were below `shown`.
+    """
     path = segment_path(directory, number)
     byte, size = whole_end(path), path.stat().st_size
     kept = None
@@ -113,7 +117,7 @@ def _kept_path(directory: Path, number: int, byte: int) -> Path:
 
 
 def _last_record_end(directory: Path, number: int, byte: int) -> int:
-    """The end of the last record at or before a place, over segments without records; 0 if there is none."""
+    """The end of the last record at or before a byte of a segment. Skips segments without records; 0 if there is no record."""
     while number and byte <= HEADER_BYTES:
         _, number, byte = read_header(directory, number)
     return make_offset(number, byte)

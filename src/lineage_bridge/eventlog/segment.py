@@ -1,8 +1,8 @@
-"""Segment files: their names, their header, and the walk over their records.
+"""Segment files: names, header, and iteration over the records.
 
-A segment `NNNNNNNNNN.log` begins with a header that names the segment before it and the byte where that one's last
-durable record ended, so a reader knows the end of every segment but the newest, whatever a failed write left behind it.
-An offset is `segment << 32 | byte`; segments count from 1.
+A segment `NNNNNNNNNN.log` begins with a header that names the previous segment and the byte where the last durable
+record of that one ended. So a reader knows where every segment but the newest ends, even if a failed write left bytes
+after that end. An offset is `segment << 32 | byte`; segments are numbered from 1.
 """
 
 import os
@@ -29,7 +29,7 @@ _NAME: Final = re.compile(r"\d{10}\.log")
 
 
 class SegmentHeader(NamedTuple):
-    """Which segment this is, the one before it (0: none), and the byte where that one ends."""
+    """The number of a segment, the number of the previous one (0: none), and the byte where the previous one ends."""
 
     number: int
     previous: int
@@ -42,12 +42,12 @@ def make_offset(segment: int, byte: int) -> int:
 
 
 def segment_of(offset: int) -> int:
-    """The segment's number in an offset."""
+    """The segment number of an offset."""
     return offset >> 32
 
 
 def byte_of(offset: int) -> int:
-    """The byte within the segment in an offset."""
+    """The byte of an offset within its segment."""
     return offset & _BYTE_MASK
 
 
@@ -57,7 +57,7 @@ def segment_path(directory: Path, number: int) -> Path:
 
 
 def list_segments(directory: Path) -> list[int]:
-    """The numbers of the segments that exist, ascending; none if there is no such directory. Raises OSError."""
+    """The numbers of the existing segments, ascending; empty if the directory does not exist. Raises OSError."""
     try:
         return sorted(int(path.stem) for path in directory.iterdir() if _NAME.fullmatch(path.name))
     except FileNotFoundError:
@@ -73,7 +73,7 @@ def encode_header(header: SegmentHeader) -> bytes:
 def read_header(directory: Path, number: int) -> SegmentHeader:
     """The header of a segment.
 
-    Raises RecordError if it is short, damaged, of another version or of another segment, OSError if it cannot be read.
+    Raises RecordError if it is incomplete, damaged, of another version or of another segment; OSError if it cannot be read.
     """
     path = segment_path(directory, number)
     with path.open("rb", buffering=0) as file:
@@ -87,7 +87,7 @@ def read_header(directory: Path, number: int) -> SegmentHeader:
 
 
 class Window:
-    """A sliding view on a segment file: records are read in large pieces, nothing at or behind byte `limit` is read."""
+    """A read buffer over a segment file. It reads large pieces, and never a byte at or after `limit`."""
 
     def __init__(self, fd: int, limit: int) -> None:
         self._fd = fd
@@ -96,7 +96,7 @@ class Window:
         self._data = b""
 
     def locate(self, byte: int, size: int) -> tuple[bytes, int]:
-        """Bytes, and where in them the file's `byte` is; `size` follow at least. Raises RecordError if not."""
+        """The buffer, and the index in it of the file's `byte`. At least `size` bytes follow there; raises RecordError otherwise."""
         at = byte - self._base
         if at + size > len(self._data):
             self._refill(byte, size)
@@ -111,16 +111,16 @@ class Window:
             raise RecordError("the record is cut short")
 
     def require(self, end: int) -> None:
-        """Raise RecordError unless all bytes before `end` may be read."""
+        """Raise RecordError if `end` is after the limit."""
         if end > self._limit:
             raise RecordError("the record is cut short")
 
 
 def walk_records(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[int, int, LogRecord]]:
-    """(byte, size, record) of each record that begins in [start, stop).
+    """Yield (byte, size, record) for each record that begins in [start, stop).
 
-    `start` is a record's first byte, `limit` the end of what may be read. Raises RecordError, naming the place, at the
-    first record that is not whole.
+    `start` is the first byte of a record; no byte from `limit` on is read. Raises RecordError, which names segment and
+    byte, at the first record that is incomplete or damaged.
     """
     byte = start
     with path.open("rb", buffering=0) as file:
@@ -139,7 +139,7 @@ def walk_records(path: Path, start: int, stop: int, limit: int) -> Iterator[tupl
 
 
 def walk_sizes(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[int, int]]:
-    """(byte, size) of each record that begins in [start, stop), by the records' headers alone. Raises as walk_records."""
+    """Yield (byte, size) for each record that begins in [start, stop), from the headers alone. Raises as walk_records."""
     byte = start
     with path.open("rb", buffering=0) as file:
         window = Window(file.fileno(), limit)
@@ -154,7 +154,7 @@ def walk_sizes(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[
 
 
 def whole_end(path: Path) -> int:
-    """Where the whole records of a segment end: the byte of the first broken record, else the size of the file."""
+    """Where the complete records of a segment end: at the first broken record, otherwise at the end of the file."""
     end = HEADER_BYTES
     size = path.stat().st_size
     try:

@@ -1,4 +1,4 @@
-"""The end of the log, where records are added: the open segment."""
+"""The open segment at the end of the log, to which records are appended."""
 
 import os
 from collections.abc import Sequence
@@ -23,9 +23,10 @@ _PIECES: Final = min(1024, os.sysconf("SC_IOV_MAX"))
 
 
 class Tail:
-    """The open segment, for one thread, under the folder's lock. What lies below `end` is durable and shown to readers.
+    """Appends to the open segment. For one thread that holds the folder's lock. Everything below `end` is durable and readable.
 
-    Goes on where recovery ended; above `floor` and above what readers were shown, if the log now ends below.
+    Continues where recovery ended. If the log ends below `floor`, or below what readers could see before, it continues in
+    a new segment above these positions, so that no offset is used twice.
     """
 
     def __init__(self, directory: Path, found: Recovery, *, floor: int, segment_bytes: int, disk: Disk, mark: DurableMark) -> None:
@@ -42,10 +43,10 @@ class Tail:
         self._fd = disk.open(segment_path(directory, found.number)) if found.number else -1
 
     def append(self, pieces: Sequence[bytes], size: int) -> int:
-        """Put `size` bytes of whole records on disk and let readers see them; the offset of the first.
+        """Write `size` bytes of complete records durably, let readers see them, and return the offset of the first.
 
-        All or nothing: after an OSError none of it is there, and a later call can succeed. They share one segment, a
-        new one if the open one would grow over its size.
+        All or nothing: after an OSError none of the records is in the log, and a later call can succeed. All go to one
+        segment, which is a new one if the open one would exceed its size.
         """
         if self._must_roll or self._byte + size > max(self._segment_bytes, HEADER_BYTES + size):
             self._roll()
@@ -58,7 +59,7 @@ class Tail:
         return start
 
     def close(self) -> None:
-        """Let go of the segment's file."""
+        """Close the segment's file."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -88,7 +89,7 @@ class Tail:
         return True
 
     def _roll(self) -> None:
-        """Open the next segment. From the first try on the old one stays as it is: the new header states its end."""
+        """Open the next segment. From the first attempt on, the old one is not written any more: the new header states its end."""
         self._must_roll = True
         if self._next_number > MAX_SEGMENT:
             raise LogError(f"the log in {self._directory} has no segment numbers left above {self._next_number - 1}")
@@ -108,7 +109,7 @@ class Tail:
 
 
 def _write_all(disk: Disk, fd: int, pieces: Sequence[bytes], byte: int) -> None:
-    """Write all of `pieces`, going on after a short write so that the system says what is wrong. Raises OSError."""
+    """Write all of `pieces`. Continues after a short write, so that the system reports the cause. Raises OSError."""
     for first in range(0, len(pieces), _PIECES):
         rest: list[bytes | memoryview] = list(pieces[first : first + _PIECES])
         while rest:
@@ -120,7 +121,7 @@ def _write_all(disk: Disk, fd: int, pieces: Sequence[bytes], byte: int) -> None:
 
 
 def _behind(pieces: list[bytes | memoryview], written: int) -> list[bytes | memoryview]:
-    """What is left of pieces after their first `written` bytes."""
+    """The pieces without their first `written` bytes."""
     for index, piece in enumerate(pieces):
         if written < len(piece):
             return [memoryview(piece)[written:], *pieces[index + 1 :]]

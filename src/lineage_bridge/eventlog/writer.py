@@ -1,4 +1,4 @@
-"""Writing the log: many threads submit, one commits them in groups."""
+"""Writes the log: many threads submit records, one thread commits them in groups."""
 
 import errno
 from collections.abc import Sequence
@@ -31,13 +31,13 @@ _LOCAL_DISK: Final = LocalDisk()
 
 
 class LogWriter:
-    """The one writer of the log in `directory`. Records it acknowledges are on disk for good, and readers see them.
+    """The only writer of the log in `directory`. Records that it acknowledges are durable, and readers see them.
 
-    Makes the folder if needed, takes its lock (trying for `lock_timeout_s` seconds) and cuts a torn end; `recovery`
-    tells what was found. `floor` is the highest position the log is known to have issued, the store's: records get
-    offsets at or above it. A write over the process's file size limit is refused like one to a full disk, provided that
-    SIGXFSZ is ignored, as Python sees to. A bare fork of the process may keep the lock; a program it executes does not.
-    Raises LogLockedError, LogFullError, LogError; ConfigError for impossible sizes.
+    It creates the folder if needed, acquires its lock (within `lock_timeout_s` seconds) and cuts off a torn end, with the
+    result in `recovery`. `floor` is the highest position that the log is known to have issued, which is the store's; all
+    new records get offsets at or above it. A write beyond the process's file size limit is refused like a write to a full
+    disk, provided that SIGXFSZ is ignored, which is Python's default. A fork of the process without exec may keep the
+    lock; an executed program does not. Raises LogLockedError, LogFullError, LogError; ConfigError for impossible sizes.
     """
 
     def __init__(
@@ -71,18 +71,19 @@ class LogWriter:
 
     @property
     def pending_bytes(self) -> int:
-        """How many bytes were submitted and are not yet acknowledged or refused."""
+        """The number of submitted bytes that are neither acknowledged nor refused yet."""
         return self._pending.bytes
 
     def end(self) -> int:
-        """The end of the last durable record, 0 for an empty log. Below `floor` until a record above it is written."""
+        """The end of the last durable record, 0 for an empty log. It may be below `floor` until the next record is written."""
         return self._tail.end
 
     def submit(self, records: Sequence[LogRecord]) -> Future[list[int]]:
-        """A future of the records' offsets, in their order, resolved when all are durable; all are written or none.
+        """Submit records. The future has their offsets, in their order, once all are durable; either all are written or none.
 
-        The future raises LogFullError if the disk is full, LogError if it fails. Cancelled in time, it drops them.
-        Raises UnavailableError if too much waits, RecordError for a record over its limits, LogError after `close`.
+        The future raises LogFullError if the disk is full, LogError if it fails. Cancelling it before the write starts
+        drops the records. Raises UnavailableError if the queue is full, RecordError for a record that exceeds a limit,
+        LogError after `close`.
         """
         future: Future[list[int]] = Future()
         pieces = [encode_record(record) for record in records]
@@ -93,11 +94,11 @@ class LogWriter:
         return future
 
     def append(self, records: Sequence[LogRecord]) -> list[int]:
-        """The offsets of records that are now durable. Raises as `submit` and its future do."""
+        """Write records, wait until they are durable, and return their offsets. Raises as `submit` and its future do."""
         return self.submit(records).result()
 
     def close(self) -> None:
-        """Write what waits, then let go of the files and the lock. May be called again."""
+        """Write what is queued, then close the files and release the lock. May be called again."""
         self._pending.close()
         self._thread.join()
         self._files.close()
@@ -121,7 +122,7 @@ class LogWriter:
         pieces = [piece for submission in group for piece in submission.pieces]
         try:
             start = self._tail.append(pieces, sum(submission.size for submission in group))
-        except Exception as error:  # noqa: BLE001 the boundary of a batch: whoever waits must hear of any failure
+        except Exception as error:  # noqa: BLE001 the boundary of a batch: every waiting caller must get the error
             for submission in group:
                 submission.future.set_exception(self._log_error(error))
             return
@@ -130,7 +131,7 @@ class LogWriter:
             submission.future.set_result(offsets)
 
     def _log_error(self, error: Exception) -> Exception:
-        """The error to report, a new one for each who waits: one error raised in two threads would mix their traces."""
+        """The error to report. Each waiting caller gets a new one: an error raised in two threads would mix their tracebacks."""
         if isinstance(error, LogError):
             return type(error)(str(error), error.hint)
         if isinstance(error, OSError) and error.errno in _FULL:
@@ -152,7 +153,7 @@ def _check_sizes(segment_bytes: int, max_pending_bytes: int) -> None:
 
 
 def _make_directory(directory: Path, disk: Disk) -> None:
-    """Make the folder, and the folders above it, for good."""
+    """Create the folder and its missing parents durably."""
     if not directory.is_dir():
         _make_directory(directory.parent, disk)
         directory.mkdir(exist_ok=True)

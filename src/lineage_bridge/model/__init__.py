@@ -1,1 +1,1 @@
-"""The values that answers are made of, as questions to the store return them and the API and the command line show them."""
+"""Values that queries of the store return, and that the API and the command line present."""

@@ -1,4 +1,4 @@
-"""What a batch over the whole graph reads and finds."""
+"""The input and the results of the batch analysis of the whole graph."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -9,10 +9,11 @@ from lineage_bridge.model.graph import Node
 
 
 class GraphTable(Enum):
-    """The whole graph as rows, for a batch: their columns.
+    """The tables that contain the whole graph for the batch analysis.
 
-    node: id, head (the id that stands for its group), kind, namespace and name it goes by, dashboard (1 or 0). flow: source, target.
-    hub: hub, side, dataset. shape_io: shape, side, dataset. job_shape: job, shape, when it was last seen (UTC microseconds).
+    Columns of node: id, head (the id of the group's canonical node), kind, preferred namespace and name, dashboard (1 or 0). Of flow:
+    source, target. Of hub: hub, side, dataset. Of shape_io: shape, side, dataset. Of job_shape: job, shape, last (when the shape was last
+    seen, in UTC microseconds).
     """
 
     NODE = "node"
@@ -24,7 +25,7 @@ class GraphTable(Enum):
 
 @dataclass(frozen=True)
 class NodeMeasure:
-    """How many other datasets, and dashboards among them, lie downstream of a node, and how many datasets upstream."""
+    """The number of other datasets downstream of a node, of dashboards among them, and of datasets upstream."""
 
     node: Node
     downstream: int
@@ -34,7 +35,7 @@ class NodeMeasure:
 
 @dataclass(frozen=True)
 class Touched:
-    """When a dataset was last written and read (None: never), UTC microseconds."""
+    """When a dataset was last written and last read (None: never), in UTC microseconds."""
 
     dataset: Node
     written: int
@@ -43,7 +44,7 @@ class Touched:
 
 @dataclass(frozen=True)
 class Analysis:
-    """Measures of the whole graph, by group. `exact`: or else counts are estimates. `flows` counts the edges that were walked."""
+    """Measures of the whole graph, one per group. If `exact` is false, the counts are estimates. `flows` is the number of edges walked."""
 
     nodes: tuple[NodeMeasure, ...]
     cycles: tuple[tuple[Node, ...], ...]
@@ -54,14 +55,14 @@ class Analysis:
 
 
 class FindingsPart(msgspec.Struct, frozen=True):
-    """Where the lines of a part of an analysis begin, in bytes behind its first line, and how many they are."""
+    """One part of a stored analysis: where its lines begin, in bytes after the first line of the file, and how many lines it has."""
 
     start: int
     count: int
 
 
 class FindingsSummary(msgspec.Struct, frozen=True):
-    """What an analysis was. `position` is "source/part" to place; `made_at` is RFC 3339; `nodes` counts groups of names."""
+    """The summary of an analysis. `position` maps "source/partition" to offset; `made_at` is RFC 3339; `nodes` is the number of groups."""
 
     position: dict[str, int]
     made_at: str

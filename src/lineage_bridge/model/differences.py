@@ -1,4 +1,4 @@
-"""Two moments of the graph beside each other, the declared beside the observed, and the feed of changes."""
+"""Differences of the graph between two times, drift between declared and observed lineage, and the change feed."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -10,9 +10,9 @@ from lineage_bridge.model.graph import Edge, Node, Port
 
 @dataclass(frozen=True)
 class Change:
-    """What became of one node, edge or port between two moments: it `appeared`, `disappeared`, or `changed`.
+    """The change of one node, edge or port between two times. `change` is "appeared", "disappeared" or "changed".
 
-    An edge or port that is there is as it is in the later moment; `label_before` and `evidence_before` tell how it was.
+    An edge or port that exists at the later time has the values of that time; `label_before` and `evidence_before` are the earlier ones.
     """
 
     change: str
@@ -25,7 +25,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Drift:
-    """What a job was declared to do and never seen to do (`origin` DECLARED), or the other way round (OBSERVED).
+    """Something that a job declares but was never observed to do (`origin` DECLARED), or the reverse (OBSERVED).
 
     `what` is "input" or "output" of `node`, or a "flow" from `node` to `target`. `since` is UTC microseconds.
     """
@@ -40,7 +40,7 @@ class Drift:
 
 @dataclass(frozen=True)
 class DriftPage:
-    """The drift of some jobs, in the order of their names; `next` is the job the next page begins with, None if there is none."""
+    """One page of drift, in the order of the jobs' names. `next` is the job that the next page begins with, None on the last page."""
 
     drifts: tuple[Drift, ...]
     jobs: int
@@ -49,7 +49,7 @@ class DriftPage:
 
 @dataclass(frozen=True)
 class Between:
-    """Two moments (UTC microseconds; None is now)."""
+    """A period in UTC microseconds; `until` is None for now."""
 
     since: int
     until: int | None
@@ -57,9 +57,9 @@ class Between:
 
 @dataclass(frozen=True)
 class GraphDiff:
-    """What changed between two moments.
+    """The changes of the graph between two times.
 
-    `truncated` names the limit that ended a walk early; `next` is where the next page begins, or None.
+    `truncated` names the limit that ended a walk early; `next` is where the next page begins, None on the last page.
     """
 
     changes: tuple[Change, ...]
@@ -69,7 +69,7 @@ class GraphDiff:
 
 
 class ChangeAction(IntEnum):
-    """What became of a derived row."""
+    """What happened to a derived row."""
 
     REMOVED = 0
     ADDED = 1
@@ -78,10 +78,10 @@ class ChangeAction(IntEnum):
 
 @dataclass(frozen=True)
 class ChangeRecord:
-    """One change of the graph. `kind` says what of it: node, port, flow, hub, columns, identity, alias, facet.
+    """One change of the graph. `kind` is what changed: node, port, flow, hub, columns, identity, alias or facet.
 
-    A node that is there no more has an empty name. `node` and `other` are the ends of a flow, a dataset's name and its canonical name,
-    or the one node that it is about; of a hub there is only its id. `value` is the content address of a facet, or of what columns mean.
+    A node that no longer exists has an empty name. `node` and `other` are the two ends of a flow, or a dataset's name and its canonical
+    name; otherwise `node` is the node that changed. A hub has only its id. `value` is the hash of a facet, or of a lineage set for columns.
     """
 
     seq: int
@@ -99,7 +99,7 @@ class ChangeRecord:
 
 @dataclass(frozen=True)
 class ChangePage:
-    """A stretch of the change feed. `following` is the cursor behind it, `oldest` the one before the oldest change that is kept."""
+    """One page of the change feed. `following` is the cursor after the page, `oldest` the cursor before the oldest change that is kept."""
 
     changes: tuple[ChangeRecord, ...]
     following: str

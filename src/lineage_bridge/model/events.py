@@ -1,4 +1,4 @@
-"""Events as they were received: accepted ones, and those in quarantine."""
+"""Events as received: accepted ones and those in quarantine."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from lineage_bridge.graph.log_record import RecordAddress
 
 @dataclass(frozen=True)
 class EventRecord:
-    """An accepted event, and the address of a log record that has its body."""
+    """An accepted event, with the address of a log record that contains its body."""
 
     time: int
     event: bytes
@@ -19,7 +19,7 @@ class EventRecord:
 
 @dataclass(frozen=True)
 class QuarantineRecord:
-    """A log record in quarantine, and why it is there."""
+    """A log record in quarantine, with the reason."""
 
     event: bytes
     address: RecordAddress
@@ -34,9 +34,9 @@ class QuarantineRecord:
 
 @dataclass(frozen=True)
 class EventFilter:
-    """Which events to list. Globs on the job's names; times in UTC microseconds, `since` inclusive, `until` exclusive.
+    """Which events to list. `namespace` and `job` are globs on the job; times are UTC microseconds, `since` inclusive, `until` exclusive.
 
-    Newest first unless `ascending`.
+    The newest events come first unless `ascending`.
     """
 
     namespace: str | None = None

@@ -1,4 +1,4 @@
-"""Nodes, edges and what a walk along them finds."""
+"""Nodes, edges, and the result of a walk along them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from lineage_bridge.graph.runs.liveness import Liveness
 
 @dataclass(frozen=True)
 class Node:
-    """A dataset or a job (`kind`) by its name."""
+    """A dataset or a job (`kind`), with its name."""
 
     id: int
     kind: NodeKind
@@ -21,10 +21,10 @@ class Node:
 
 
 class Edge(NamedTuple):
-    """Data moves from `source` to `target` by the work of `job`: a dataset or a job at either end.
+    """Data moves from `source` to `target` through `job`. Each end is a dataset or a job.
 
-    A flow that a dataset declares of itself, in an event without a job, has that dataset in the place of the job.
-    `last` is UTC microseconds. `hub`: the pair merely lies in a wide run. `liveness` is told of streams.
+    If a dataset declares its own lineage, in an event without a job, `job` is that dataset. `last` is when the flow was last stated, in
+    UTC microseconds. `hub`: the pair is stored only as part of a hub. `liveness` is set for streaming jobs.
     """
 
     source: Node
@@ -40,7 +40,7 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class Port:
-    """A job names a dataset as its input or output (`side`)."""
+    """A dataset as an input or output (`side`) of a job."""
 
     job: Node
     dataset: Node
@@ -53,9 +53,9 @@ class Port:
 
 @dataclass(frozen=True)
 class ColumnEdge:
-    """One column (or, with an empty field, a whole dataset) comes from another.
+    """The target column is derived from the source column. An empty field stands for the whole dataset.
 
-    Transformations are (type, subtype, masking), sorted; `descriptions` what producers said of them.
+    Transformations are (type, subtype, masking), sorted; `descriptions` are the producers' descriptions of them.
     """
 
     source: Node
@@ -70,13 +70,13 @@ class ColumnEdge:
 
 @dataclass(frozen=True)
 class Walk:
-    """What lies up- or downstream of `origin`. `distances` is node id to hops (flows, 0 for the origin's group).
+    """What lies up- or downstream of `origin`. `distances` maps node id to hops, counted in flows; the origin's group has 0.
 
-    `canonical` maps those nodes that are one of several names of a dataset to the name it goes by.
+    `canonical` maps each node that is one of several names of a dataset to the id of the dataset's canonical node.
 
-    `truncated` names the limit that ended it early, or is empty; `hidden` counts the edges not followed for it.
-    `at` is the time it is of (UTC microseconds), None for now; `resolution` is "exact", or "day" where what a subject
-    said last within that day may be an earlier of several contents.
+    `truncated` names the limit that ended the walk early, or is empty; `hidden` is the number of edges not followed because of it.
+    `at` is the time that the walk shows (UTC microseconds), None for now. `resolution` is "exact", or "day" if an asserter may have stated
+    several facet sets within that day, and the one used may not be the last before `at`.
     """
 
     origin: Node
@@ -97,7 +97,7 @@ class Walk:
 
 @dataclass(frozen=True)
 class WalkLimits:
-    """Where a walk stops: nodes met, edges returned, seconds spent."""
+    """Limits of a walk: nodes visited, edges returned, seconds spent."""
 
     nodes: int = 5_000
     edges: int = 50_000

@@ -1,4 +1,4 @@
-"""What was said of a node over time: schemas, facets, life, aliases."""
+"""The history of a node: schemas, facets, lifecycle changes and aliases."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,10 @@ from lineage_bridge.openlineage.facets import SchemaField
 
 @dataclass(frozen=True)
 class SchemaVersion:
-    """A stretch of time in which a dataset had a version (empty: its schema was withdrawn), with who said so.
+    """A period in which a dataset had a schema version, with the jobs that stated it. `version` is empty if the schema was withdrawn.
 
-    `first` and `last` are (UTC microseconds, event id) of the mentions that prove it. `brief`: who named it named another soon after.
+    `first` and `last` are (UTC microseconds, event id) of the first and last statement. `brief`: each job that stated this version stated
+    another one within ten minutes.
     """
 
     version: str
@@ -26,9 +27,9 @@ class SchemaVersion:
 
 @dataclass(frozen=True)
 class SchemaHistory:
-    """The versions of a dataset, oldest first. `evidence` is whose word they rest on: `dataset` itself, `output`, `input`, or nobody's.
+    """The schema versions of a dataset, oldest first. `evidence` is who stated them: `dataset`, `output`, `input`, or empty (nobody).
 
-    `renamed_from` are names it had before. `truncated`: so much was said of it that only the newest days were read.
+    `renamed_from` are the dataset's earlier names. `truncated`: there are so many statements that only the newest days were read.
     """
 
     evidence: str
@@ -39,7 +40,7 @@ class SchemaHistory:
 
 @dataclass(frozen=True)
 class FacetEntry:
-    """One content of a facet, said from one side by up to 20 jobs. `first` and `last` are (UTC microseconds, event id)."""
+    """One version of a facet, stated on one side by up to 20 jobs. `first` and `last` are (UTC microseconds, event id)."""
 
     facet: bytes
     side: Side
@@ -52,7 +53,7 @@ class FacetEntry:
 
 @dataclass(frozen=True)
 class FacetHistory:
-    """All contents of a facet, the one said last first. `truncated`: only the newest days were read."""
+    """All versions of a facet, the most recently stated first. `truncated`: only the newest days were read."""
 
     entries: tuple[FacetEntry, ...]
     truncated: bool
@@ -60,7 +61,7 @@ class FacetHistory:
 
 @dataclass(frozen=True)
 class LifeEntry:
-    """A change in a dataset's life, as said first (by `event`) and last. `previous` is the dataset's name before."""
+    """A lifecycle change of a dataset, with the first (by `event`) and last time it was stated. `previous`: the name before it."""
 
     change: str
     dataset: Node
@@ -73,7 +74,7 @@ class LifeEntry:
 
 @dataclass(frozen=True)
 class AliasFilter:
-    """Which aliases to list: on one kind of evidence (or `veto`), of datasets or jobs, with this namespace or name at either end."""
+    """Which aliases to list: with one `kind` of evidence (or `veto`), of datasets or jobs, with this namespace or name at either end."""
 
     kind: str | None = None
     entity: NodeKind | None = None
@@ -85,9 +86,10 @@ class AliasFilter:
 
 @dataclass(frozen=True)
 class AliasRecord:
-    """Two spellings (namespace, name) of one thing, or with `whole` two namespaces, the second's name being a prefix; and why.
+    """Two names (namespace, name) of one dataset or job; with `whole`, two namespaces, where the name in `b` is a prefix of names.
 
-    `parts`: of names of so many dotted parts only, 0 for all. `at_us`: when an operator said so, UTC microseconds.
+    `kind` and `evidence` are the reason. `standing`: neither vetoed nor contradicted. `parts`: the alias applies only to names of this many
+    dotted parts, 0 for all names. `by` and `at_us`: the operator who stated it, and when, in UTC microseconds.
     """
 
     entity: int

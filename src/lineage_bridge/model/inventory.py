@@ -1,4 +1,4 @@
-"""The graph as a list of nodes and edges, each dataset and job once."""
+"""The inventory: every dataset and job once, under all its names."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from lineage_bridge.model.graph import Node
 
 @dataclass(frozen=True)
 class Entry:
-    """A dataset or job, by the node that stands for all its names, with what is said of it under any of them.
+    """A dataset or job: its canonical node, all its names (`members`), and what was stated under any of them.
 
-    `named` is the same under the name that LineageBridge would write. `facets` is facet key to JSON text. `first` and `last`: when it was
-    first named, and when a run or statement that speaks of it spoke last (UTC microseconds; None if none does).
+    `named` is the same node in LineageBridge's own name style. `facets` maps facet key to JSON text. `first` is when it was first named.
+    `last` is the time of the latest run or declaration that names it, None if there is none. Times are UTC microseconds.
     """
 
     node: Node

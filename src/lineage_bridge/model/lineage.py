@@ -9,9 +9,8 @@ from lineage_bridge.model.graph import Node
 
 @dataclass(frozen=True)
 class Affected:
-    """One node that lies behind another. `paths` counts the ways there, at most graph.reach.MOST_PATHS; a cycle counts as one place.
-
-    `wholly`: all that reaches it comes through the origin. A job has no paths of its own.
+    """A node that a walk from another one reaches. `paths` is the number of paths to it, at most graph.analysis.reach.MOST_PATHS; a cycle
+    counts as one node. `paths` is None for a job. `wholly`: everything that reaches the node comes through the origin.
     """
 
     node: Node
@@ -22,7 +21,7 @@ class Affected:
 
 @dataclass(frozen=True)
 class Impact:
-    """What depends on `origin` (downstream), or what it depends on (upstream): the nearest first, then by names."""
+    """The nodes that depend on `origin` (downstream), or that it depends on (upstream), by distance and then by name."""
 
     origin: Node
     direction: str
@@ -35,7 +34,7 @@ class Impact:
 
 @dataclass(frozen=True)
 class Path:
-    """A way from one node to another: `nodes`, and between each two the jobs that move the data."""
+    """A path from one node to another: its nodes, and for each two neighbours the jobs that move the data between them."""
 
     nodes: tuple[Node, ...]
     jobs: tuple[tuple[Node, ...], ...]
@@ -43,7 +42,7 @@ class Path:
 
 @dataclass(frozen=True)
 class Paths:
-    """Ways from `source` to `target` with the data, the shortest first. `more`: there are others, or there may be."""
+    """Paths from `source` to `target` in the direction of the data, the shortest first. `more`: there are others, or there may be."""
 
     source: Node
     target: Node
@@ -56,7 +55,7 @@ class Paths:
 
 @dataclass(frozen=True)
 class LedgerHop:
-    """One hop of a path by one job, with what it read and wrote."""
+    """One hop of a path through one job, with what the job read and wrote."""
 
     source: Node
     target: Node
@@ -66,7 +65,10 @@ class LedgerHop:
 
 @dataclass(frozen=True)
 class Ledger:
-    """What passed each hop of a path in a window, against a baseline. `found` paths lead from source to target; `more`: perhaps others."""
+    """How much passed each hop of a path in a window, compared with a baseline.
+
+    `found` is the number of paths found from source to target; `more`: there may be others.
+    """
 
     source: Node
     target: Node
@@ -80,7 +82,7 @@ class Ledger:
 
 @dataclass(frozen=True)
 class TraceOptions:
-    """How to trace. An empty field stands for every column; `gaps` is how many gaps to name at most."""
+    """How to trace a column. An empty field stands for every column; `gaps` is the largest number of gaps to list."""
 
     field: str
     direction: str
@@ -93,7 +95,7 @@ class TraceOptions:
 
 @dataclass(frozen=True)
 class Proof:
-    """The event that said something last: its id, its time (UTC microseconds), and the run or design-time statement that spoke."""
+    """The latest event that states something: its id, its time (UTC microseconds), and the run or declaration that sent it."""
 
     event: bytes
     time: int
@@ -102,7 +104,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class TracedColumn:
-    """A column that a trace met, `distance` hops away. Without a distance the trace ended before it: `end` says why."""
+    """A column that a trace reached, `distance` hops from its origin; None if the trace ended before it, for the reason `end`."""
 
     node: Node
     field: str
@@ -112,9 +114,8 @@ class TracedColumn:
 
 @dataclass(frozen=True)
 class TracedFlow:
-    """One column goes into another by the work of a job. `masked`: only masked; `indirect`: it decides, but its values do not pass.
-
-    `descriptions` are the words of whoever stated it, sorted.
+    """One column goes into another through a job. `masked`: only in masked form. `indirect`: it affects the result, but its values do not
+    become part of it. `descriptions` are those of the producers, sorted.
     """
 
     source: Node
@@ -132,7 +133,7 @@ class TracedFlow:
 
 @dataclass(frozen=True)
 class Gap:
-    """A flow at a dataset on the way of which no columns are told: what was traced may have taken it too."""
+    """A flow of a traced dataset without column lineage: the traced column may have taken it too."""
 
     source: Node
     target: Node
@@ -143,7 +144,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many flows at the traced datasets tell of columns, how many do not, and some of those."""
+    """The number of flows of the traced datasets with column lineage (`told`) and without (`untold`), and some of the latter."""
 
     told: int
     untold: int
@@ -152,7 +153,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Trace:
-    """Where a column comes from, or ends up."""
+    """The columns that a column comes from, or goes into."""
 
     origin: Node
     options: TraceOptions

@@ -1,4 +1,4 @@
-"""Runs, what they wait for, and which of them fed which."""
+"""Runs, their dependencies, and the lineage between them."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,11 @@ from lineage_bridge.model.graph import Node
 
 @dataclass(frozen=True)
 class RunRecord:
-    """A run of a job, as far as its events told. Times are UTC microseconds.
+    """A run of a job, as far as its events describe it. Times are UTC microseconds.
 
-    `observed` is false for a run that only others name. `parent_job` is the job the parent run itself spoke under; where a child
-    names another, `named_parent_job` is that. `nominal` is the scheduled interval. `heartbeat_us` is the period of a stream's heartbeats.
+    `observed` is false for a run that only other runs mention. `parent_job` is the job in the parent run's own events; if this run names
+    another job for its parent, that is `named_parent_job`. `nominal` is the scheduled interval (start, end). `heartbeat_us` is the interval
+    between the heartbeats of a streaming run.
     """
 
     run_id: str
@@ -37,9 +38,9 @@ class RunRecord:
 
 @dataclass(frozen=True)
 class RunFilter:
-    """Which runs to list: of a job, of a parent (a run's 16 bytes), or both; `state` one of the states of a run.
+    """Which runs to list: of a job, of a parent (a run id of 16 bytes), or both; `state` is one of the states of a run.
 
-    Times in UTC microseconds: runs that spoke at or after `since` and began before `until`.
+    Times are UTC microseconds: runs with an event at or after `since` that began before `until`.
     """
 
     job: int | None = None
@@ -53,7 +54,7 @@ class RunFilter:
 
 @dataclass(frozen=True)
 class RunPage:
-    """Runs, the one that spoke last first. `truncated` says that the search for a state gave up after very many runs."""
+    """Runs, the one with the latest event first. `truncated`: the search for a state gave up after very many runs."""
 
     runs: tuple[RunRecord, ...]
     truncated: bool = False
@@ -61,7 +62,7 @@ class RunPage:
 
 @dataclass(frozen=True)
 class RunTree:
-    """A run and what runs inside it, in the order of a walk from the top; each with its depth. `truncated`: there is more."""
+    """A run and all runs inside it, each with its depth and after the run that contains it. `truncated`: there are more."""
 
     runs: tuple[tuple[int, RunRecord], ...]
     truncated: bool
@@ -69,9 +70,9 @@ class RunTree:
 
 @dataclass(frozen=True)
 class Dependency:
-    """Control flow, no data flow: `job`, perhaps a run of it, that a run waits for (`upstream`) or that waits for it (`downstream`).
+    """A control-flow dependency: a job, perhaps a run of it, that a run waits for (`upstream`) or that waits for the run (`downstream`).
 
-    `words` are (dependency type, sequence rule, status rule), empty where not told.
+    It is no data flow. `words` are (dependency type, sequence rule, status rule), each empty if it was not stated.
     """
 
     direction: str
@@ -82,10 +83,10 @@ class Dependency:
 
 @dataclass(frozen=True)
 class RunLink:
-    """The run `consumer` read of `dataset` what the run `producer` had written.
+    """The run `consumer` read from `dataset` what the run `producer` had written.
 
-    `by` is what says so: the same `version`, the writer that shares a parent or root (`same_root`), else the `latest` before, or `overlap`
-    in time.
+    `by` is the evidence: both runs name the same `version`; the writer shares a parent or root with the reader (`same_root`); otherwise it
+    is the `latest` writer before the reader, or the two overlap in time (`overlap`).
     """
 
     producer: str
@@ -96,7 +97,7 @@ class RunLink:
 
 @dataclass(frozen=True)
 class RunLineage:
-    """Runs up- or downstream of a run, each with its distance in hops, and their links. `truncated`: there may be more."""
+    """Runs up- or downstream of a run, each with its distance in hops, and the links between them. `truncated`: there may be more."""
 
     runs: tuple[tuple[int, RunRecord], ...]
     links: tuple[RunLink, ...]

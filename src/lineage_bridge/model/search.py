@@ -1,4 +1,4 @@
-"""What a search looks for and finds."""
+"""Search conditions and results."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,10 @@ from lineage_bridge.model.graph import Node
 
 @dataclass(frozen=True)
 class SearchFilter:
-    """What to search: nodes that contain every word of `text` in the fields asked for (`name` stands for namespace and name).
+    """A search for nodes that contain every word of `text` in the given `fields`, where `name` stands for namespace and name.
 
-    A word matches the beginning of a word that is said, or any part of a name. The other members leave out what does not fit: `tag` is a
-    key or `key=value`, `has` are keys of current facets. Without text, `owner` or `tag` is searched for.
+    A word of the text matches the beginning of a word in a facet, or any part of a name. The other members are filters: `tag` is a key or
+    `key=value`, `has` are keys of current facets. Without text, the search is for `owner` or `tag`.
     """
 
     text: str
@@ -27,7 +27,7 @@ class SearchFilter:
 
 @dataclass(frozen=True)
 class Match:
-    """A node that was found: by its name, by lines of what is said of it as (field, line), or by both."""
+    """A node that was found by its name (`named`), by lines of its facets, as (field, line), or by both."""
 
     node: Node
     named: bool
@@ -36,7 +36,7 @@ class Match:
 
 @dataclass(frozen=True)
 class SearchPage:
-    """What was found, names first. `truncated`: so much matches that only some of it was looked at."""
+    """Search results, matches of names first. `truncated`: there are so many matches that only some were examined."""
 
     matches: tuple[Match, ...]
     truncated: bool

@@ -1,4 +1,4 @@
-"""Sources of observation as users meet them: how each is set, how it fares, what it cannot see."""
+"""Sources as users see them: settings, state, and what a source cannot read."""
 
 from typing import Any, NamedTuple
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class UnseenRecord(msgspec.Struct, frozen=True):
-    """Something that a source cannot see, why, and since when (UTC microseconds)."""
+    """Something that a source cannot read, the reason, and since when (UTC microseconds)."""
 
     what: str
     why: str
@@ -14,10 +14,10 @@ class UnseenRecord(msgspec.Struct, frozen=True):
 
 
 class SourceState(msgspec.Struct, frozen=True):
-    """How a source fares. Times are UTC microseconds, None where there is none yet.
+    """The state of a source. Times are UTC microseconds, None if there is none yet.
 
-    `polls` counts those that ended, well or not; `failures` those that failed since one succeeded. `error` and `hint` are the last
-    failure's, whether it is over or not: it is over if `failures` is 0. `address` is that of the system the snapshot is of.
+    `polls` counts the polls that ended, successful or not; `failures` those that failed since the last success. `error` and `hint`
+    belong to the last failure and stay after a later success, when `failures` is 0. `address` is that of the system in the snapshot.
     """
 
     polls: int = 0
@@ -37,9 +37,9 @@ class SourceState(msgspec.Struct, frozen=True):
 
 
 class SourceRecord(NamedTuple):
-    """A configured source: `settings` as they were written, secrets as references.
+    """A configured source. `settings` are as configured, with secrets as references.
 
-    `origin`: where they were written: `file` (the settings file), `environment` or, by a user of the server, `added`.
+    `origin` is where they were configured: `file` (the settings file), `environment`, or `added` (by a user of the server).
     """
 
     name: str
@@ -50,7 +50,7 @@ class SourceRecord(NamedTuple):
 
 
 class SourceCheck(NamedTuple):
-    """One step of a test of a source: whether it worked, what was seen or what failed, and what to do about it."""
+    """One step of a test of a source: whether it worked, what was found or what failed (`told`), and what to do about it."""
 
     step: str
     works: bool
@@ -59,7 +59,7 @@ class SourceCheck(NamedTuple):
 
 
 class SettingRecord(NamedTuple):
-    """A setting of a kind of source."""
+    """A setting of a kind of source; `told` is its description."""
 
     name: str
     required: bool
@@ -69,7 +69,7 @@ class SettingRecord(NamedTuple):
 
 
 class KindRecord(NamedTuple):
-    """A kind of source, with what can be set."""
+    """A kind of source, with its description (`told`) and settings."""
 
     kind: str
     told: str

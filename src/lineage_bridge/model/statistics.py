@@ -1,4 +1,4 @@
-"""What runs read and wrote, counted."""
+"""Statistics of what runs read and wrote."""
 
 from dataclasses import dataclass
 
@@ -9,9 +9,9 @@ from lineage_bridge.model.graph import Node
 
 @dataclass(frozen=True)
 class StatisticsFilter:
-    """Which statistics to sum: of a job, of datasets, of a run, or of several of these at once.
+    """Which statistics to sum: those of a job, of datasets, of a run, or of a combination of these.
 
-    Times in UTC microseconds, `since` inclusive, `until` exclusive; `bucket_us` 0 for no buckets. `limit` and `offset` count series.
+    Times are UTC microseconds, `since` inclusive, `until` exclusive. `bucket_us` is 0 for no buckets. `limit` and `offset` count series.
     """
 
     since: int
@@ -27,9 +27,9 @@ class StatisticsFilter:
 
 @dataclass(frozen=True)
 class StatisticsSeries:
-    """What the runs of a job read from, or wrote to, a dataset within a window. Times are UTC microseconds.
+    """The amount that the runs of a job read from, or wrote to, a dataset within a window. Times are UTC microseconds.
 
-    `counting` names how its runs count (`cumulative`, `interval`). Buckets are (start, amount), without the empty ones.
+    `counting` lists how the runs count (`cumulative`, `interval`). Buckets are (start, amount); empty ones are left out.
     """
 
     job: Node
@@ -46,7 +46,7 @@ class StatisticsSeries:
 
 @dataclass(frozen=True)
 class StatisticsPage:
-    """Series in the order of job, dataset, side. `truncated`: a job has so many runs or samples in the window that not all were read."""
+    """Series, sorted by job, dataset, side. `truncated`: a job has so many runs or samples in the window that not all were read."""
 
     series: tuple[StatisticsSeries, ...]
     truncated: bool

@@ -1,4 +1,4 @@
-"""Tasks as users meet them: work that takes a while, how far it is, and what came of it."""
+"""Tasks as users see them: long-running work, its progress and its result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ EXTRACT = "extract"
 PENDING, RUNNING, COMPLETED, FAILED = "pending", "running", "completed", "failed"
 STATUSES = (PENDING, RUNNING, COMPLETED, FAILED)
 SEEN = frozenset(("observed", "gone"))
-"""States of a plane of which everything is known."""
+"""The states of a plane about which nothing is unknown."""
 ASKED = "asked"
-"""The state of a plane that has answered, and is not told yet."""
+"""The state of a plane that has answered and whose events have not been sent yet."""
 
 
 class Credential(NamedTuple):
-    """An API key that came with a request. It is used for that, and forgotten."""
+    """An API key sent with a request. It is used for that request only and not stored."""
 
     key: str
     secret: str
@@ -27,10 +27,10 @@ class Credential(NamedTuple):
 
 @dataclass(frozen=True)
 class ExtractOrder:
-    """What is to be extracted: `source` (empty: the one there is), narrowed to ids of environments and clusters (empty: all).
+    """What to extract: a `source` (empty: the only one), restricted to environments and clusters by id (empty: all).
 
-    `off`: planes that are left out. `hours`: how far metrics look back. `addresses`: of registries, by environment. `credentials`: by plane
-    and scope (`kafka`, `lkc-1`); the scope is empty where a plane has but one.
+    `off`: planes to leave out. `hours`: how far back metrics go. `addresses`: those of registries, by environment. `credentials`: by plane
+    and scope (`kafka`, `lkc-1`); the scope is empty if the plane has only one.
     """
 
     source: str = ""
@@ -43,14 +43,15 @@ class ExtractOrder:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """Which credentials came with it, sorted: their planes and scopes."""
+        """The planes and scopes of the credentials in the order, sorted."""
         return tuple(sorted(" ".join(filter(None, place)) for place in self.credentials))
 
 
 class PlaneRecord(msgspec.Struct, frozen=True):
-    """How a plane of a source fared: `key` is plane and scope, `why` what of it is unknown, and the reason.
+    """The outcome of one plane: `key` is plane and scope, `why` lists what is unknown, with the reasons.
 
-    `state`: observed, partly, failed, not_observed (no credential), skipped, gone (its scope is no more), or asked (not told yet).
+    `state`: observed, partly, failed, not_observed (no credential), skipped, gone (its scope no longer exists), or asked (answered, but its
+    events have not been sent yet).
     """
 
     key: str
@@ -62,7 +63,7 @@ class PlaneRecord(msgspec.Struct, frozen=True):
 
 
 class GraphSize(msgspec.Struct, frozen=True):
-    """A graph, and how large it is."""
+    """The size of a graph."""
 
     graph_id: str
     node_count: int
@@ -70,10 +71,10 @@ class GraphSize(msgspec.Struct, frozen=True):
 
 
 class TaskRecord(msgspec.Struct, frozen=True):
-    """A task. Times are UTC microseconds, None where there is none yet. No credential is in it.
+    """A task. Times are UTC microseconds, None if there is none yet. It contains no credentials.
 
-    `given` are the credentials that came with the request, by plane and scope. `steps` are told in words; `cancelled` and `interrupted`
-    (its process ended) say how it failed, `error` in words.
+    `given` lists the planes and scopes for which the request had credentials. `steps` describe the progress in words. A failed task has
+    `error`; `cancelled` and `interrupted` (its process ended) are two ways to fail.
     """
 
     id: str
@@ -99,22 +100,22 @@ class TaskRecord(msgspec.Struct, frozen=True):
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will happen."""
+        """Whether the task is completed or failed."""
         return self.status in (COMPLETED, FAILED)
 
     @property
     def resumable(self) -> bool:
-        """Whether it can go on where it was stopped."""
+        """Whether the task can continue from where it stopped."""
         return self.status == FAILED and (self.cancelled or self.interrupted)
 
     @property
     def unknown(self) -> tuple[PlaneRecord, ...]:
-        """The planes of which something is unknown."""
+        """The planes about which something is unknown."""
         return tuple(plane for plane in self.planes if plane.state not in SEEN)
 
 
 class TaskFilter(NamedTuple):
-    """Which tasks: of a kind and a status (empty: all), newest first."""
+    """Which tasks to list, newest first. An empty kind or status matches all."""
 
     kind: str = ""
     status: str = ""

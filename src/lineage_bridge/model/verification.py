@@ -1,10 +1,10 @@
-"""What a verification of the store found."""
+"""The result of a verification of the store."""
 
 from typing import NamedTuple
 
 
 class Difference(NamedTuple):
-    """One derived table: rows in the store, rows it should not have, rows it lacks."""
+    """One derived table: how many rows it has, how many of them are wrong (`surplus`), and how many it lacks (`missing`)."""
 
     table: str
     rows: int

@@ -1,7 +1,7 @@
-"""Whole-graph analytics as a Spark batch: Spark joins and reduces the rows, the driver walks the edges in memory.
+"""Whole-graph analysis as a Spark batch: Spark joins and reduces the rows, the driver walks the edges in memory.
 
-All is by group: the names of one dataset are one node. Self-flows count for nothing. A hub is a point between its inputs and its outputs,
-so that no pairs are made.
+The nodes are groups: all names of a dataset are one node. Self-flows are ignored. A hub is an extra vertex between its inputs and its
+outputs, so that its pairs are not enumerated.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ Frames = dict[GraphTable, DataFrame]
 
 @dataclass(frozen=True)
 class Collected:
-    """What the driver holds: groups (id, kind, namespace, name, dashboard), edges of (is it a hub, id), and when datasets were touched."""
+    """The rows in the driver's memory: groups (id, kind, namespace, name, dashboard), edges as of `edges_of`, and rows of `touched_of`."""
 
     nodes: pa.Table
     edges: pa.Table
@@ -52,12 +52,12 @@ def write_estate(estate: GraphTables, folder: Path) -> None:
 
 
 def analyse(session: SparkSession, folder: Path, *, unused_before_us: int) -> Analysis:
-    """Measure the graph that `write_estate` wrote. A dataset is unused if it was written and not read since `unused_before_us`."""
+    """Analyse the graph that `write_estate` wrote. A dataset is unused if it was written but not read since `unused_before_us`."""
     return measure(_collect({table: session.read.parquet(str(folder / f"{table.value}.parquet")) for table in _SCHEMAS}), unused_before_us)
 
 
 def _write_rows(rows: Iterator[Row], schema: pa.Schema, path: Path) -> None:
-    """Write rows to a Parquet file, some at a time."""
+    """Write rows to a Parquet file in batches."""
     with pq.ParquetWriter(path, schema) as writer:
         while some := list(islice(rows, _ROWS)):
             columns = [pa.array(values, field.type) for values, field in zip(zip(*some, strict=True), schema, strict=True)]
@@ -86,19 +86,19 @@ def _edge(*columns: Column) -> Iterator[Column]:
 
 
 def touched_of(frames: Frames, heads: DataFrame) -> DataFrame:
-    """One row per group and side: when a job last touched it."""
+    """One row per group and side: when a job last wrote or read it."""
     said = frames[GraphTable.SHAPE_IO].join(frames[GraphTable.JOB_SHAPE], on="shape", how="inner")
     return said.transform(_grouped, heads, "dataset").groupBy("dataset", "side").agg(F.max("last").alias("last"))
 
 
 def _grouped(rows: DataFrame, heads: DataFrame, column: str) -> DataFrame:
-    """The same rows, with the group in place of the node."""
+    """The same rows, with the node ids in one column replaced by those of their groups."""
     joined = rows.join(heads.withColumnsRenamed({"id": column, "head": "group"}), on=column, how="inner")
     return joined.select(*(F.col("group").alias(column) if name == column else F.col(name) for name in rows.columns))
 
 
 def measure(collected: Collected, unused_before_us: int) -> Analysis:
-    """What the edges amount to."""
+    """Compute the analysis from the collected rows."""
     nodes = [Node(id_, NodeKind(kind), space, name) for id_, kind, space, name in _tuples(collected.nodes, 4)]
     ids = _ints(collected.nodes, "id")
     hubs = np.unique(np.concatenate([_ints(collected.edges, end)[_marks(collected.edges, f"{end}_hub")] for end in ("from", "to")]))
@@ -124,7 +124,7 @@ def measure(collected: Collected, unused_before_us: int) -> Analysis:
 
 
 def _cycles(graph: Condensed, nodes: list[Node]) -> Iterator[tuple[Node, ...]]:
-    """Groups that reach each other, largest first. Two nodes at least: a hub between a dataset and itself is a self-flow."""
+    """Sets of groups that all reach each other, largest first. At least two each: a hub between a dataset and itself is a self-flow."""
     members: dict[int, list[Node]] = {}
     for node, component in zip(nodes, graph.component.tolist(), strict=False):
         members.setdefault(component, []).append(node)
@@ -150,7 +150,7 @@ def _by_name(node: Node) -> tuple[str, str, int]:
 
 
 def _places(edges: pa.Table, end: str, ids: Ints, hubs: Ints) -> Ints:
-    """Edge ends as places: groups first, hubs behind them."""
+    """The vertex numbers of the edges' ends: groups are numbered first, hubs after them."""
     values, is_hub = _ints(edges, end), _marks(edges, f"{end}_hub")
     return np.where(is_hub, len(ids) + np.searchsorted(hubs, values), np.searchsorted(ids, values))
 

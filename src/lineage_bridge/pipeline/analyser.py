@@ -1,4 +1,4 @@
-"""The process of an analysis: Spark, from its start to its end, over rows that were written to a folder."""
+"""Runs an analysis in a Spark process of its own, over rows that were written to a folder."""
 
 from pathlib import Path
 
@@ -11,6 +11,6 @@ SPARK_LOG = "spark-analyse.log"
 
 
 def run_analysis(settings: Settings, folder: Path, *, unused_before_us: int) -> Analysis:
-    """Measure the graph in `folder`. Raises UnavailableError when Spark fails."""
+    """Analyse the graph in `folder`. Raises UnavailableError if Spark fails."""
     with spark_batch(settings, folder / "spark", SPARK_LOG) as session:
         return analyse(session, folder, unused_before_us=unused_before_us)

@@ -1,4 +1,4 @@
-"""The fold as a Spark step: log records to merged rows, per Spark partition, in Spark's Python workers."""
+"""The fold as a Spark step: turns log records into merged rows, per Spark partition, in Spark's Python workers."""
 
 import gc
 import os
@@ -28,7 +28,7 @@ _ROWS = msgspec.msgpack.Decoder(list[tuple[object, ...]])
 
 
 def fold_rows(records: DataFrame, *, key: bytes, refused: Refused = frozenset()) -> DataFrame:
-    """RECORDS to FACTS. `key` is the installation's; names in `refused` share a node id with another name."""
+    """Fold RECORDS to FACTS. `key` is the installation's key; the names in `refused` share a node id with another name."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         ranges: set[RangeRow] = set()
@@ -38,7 +38,7 @@ def fold_rows(records: DataFrame, *, key: bytes, refused: Refused = frozenset())
 
 
 def fold_ranges(ranges: DataFrame, *, read: RangeReader, key: bytes, refused: Refused = frozenset()) -> DataFrame:
-    """OFFSET_RANGES to FACTS: the worker reads the records itself, so they do not pass through Spark."""
+    """Fold OFFSET_RANGES to FACTS. The worker reads the records itself, so they do not pass through Spark."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = {row for batch in batches for row in _ranges_of(batch)}
@@ -48,7 +48,7 @@ def fold_ranges(ranges: DataFrame, *, read: RangeReader, key: bytes, refused: Re
 
 
 def fold_partition(records: Iterable[StoredRecord], ranges: Iterable[RangeRow], key: bytes, refused: Refused) -> pa.RecordBatch:
-    """What Spark's workers run: the records of `ranges` to one Arrow batch of FACTS."""
+    """Fold the records of `ranges` to one Arrow batch of FACTS. Runs in Spark's workers."""
     with _no_collection():
         rows = dict(flat(fold_records(records, _names(key, refused))))
         packed = {RANGE: [(*row, os.getpid()) for row in sorted(ranges)], **rows}
@@ -58,7 +58,7 @@ def fold_partition(records: Iterable[StoredRecord], ranges: Iterable[RangeRow], 
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Turn garbage collection off: all that a fold makes lives until it is packed, and scanning it costs a tenth of the fold."""
+    """Disable garbage collection: all objects of a fold live until they are packed, and scanning them costs a tenth of the fold's time."""
     gc.disable()
     try:
         yield
@@ -67,7 +67,7 @@ def _no_collection() -> Iterator[None]:
 
 
 def _names(key: bytes, refused: Refused) -> Names:
-    """The worker's names, cached from batch to batch: they are a pure function of the key."""
+    """The worker's names, cached across batches, because they depend only on the key and the refused names."""
     if (key, refused) not in _NAMES:
         _NAMES.clear()
         _NAMES[key, refused] = Names(key, refused)
@@ -79,7 +79,7 @@ def _ranges_of(batch: pa.RecordBatch) -> Iterator[RangeRow]:
 
 
 def _noting_ranges(batches: Iterable[pa.RecordBatch], ranges: set[RangeRow]) -> Iterator[StoredRecord]:
-    """The records of batches; adds the ranges of each batch to `ranges` on the way."""
+    """Yield the records of the batches, and add the offset ranges of each batch to `ranges`."""
     for batch in batches:
         ranges.update(_ranges_of(batch))
         yield from _records_of(batch)
@@ -97,7 +97,7 @@ def collect(facts: DataFrame) -> tuple[Batch, list[int]]:
 
 
 def gather(packed: Iterable[tuple[str, bytes]]) -> tuple[Batch, list[int]]:
-    """The rows of all Spark partitions as one batch. Raises StoreError when their offset ranges leave a gap."""
+    """The rows of all Spark partitions as one batch, and the workers' process ids. Raises StoreError if the offset ranges leave a gap."""
     rows: dict[str, list[Row]] = {}
     for relation, some in packed:
         rows.setdefault(relation, []).extend(_ROWS.decode(some))

@@ -1,8 +1,8 @@
 """The merge rules as Spark aggregations, with the same results as in plain Python and in SQL.
 
-A column's group is chosen by the greatest (or least) struct of its order and then its values. Spark compares structs from left to right,
-text by its UTF-8 bytes and bytes as unsigned, as Python does; an order is total and never NULL, so values decide nothing but which of equal
-rows is taken. A value may be NULL.
+For each group of columns, the greatest (or least) struct of its order columns and then its value columns wins. Spark compares structs from
+left to right, text by its UTF-8 bytes and bytes as unsigned, as Python does. The order columns are never NULL and define a total order, so
+the values only decide between rows that are equal in it. A value may be NULL.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -28,7 +28,7 @@ def schema_of(relation: Relation) -> StructType:
 
 
 def merge_rows(rows: DataFrame, *, relation: Relation) -> DataFrame:
-    """Rows of one relation to one row a key. Columns as `schema_of` says, in and out."""
+    """Merge the rows of one relation to one row per key. Input and output have the columns of `schema_of`."""
     chosen = [*_simple(relation), *_chosen(relation)]
     key = list(relation.key)
     merged = rows.groupBy(*key).agg(*chosen) if chosen else rows.dropDuplicates(key)
@@ -36,13 +36,13 @@ def merge_rows(rows: DataFrame, *, relation: Relation) -> DataFrame:
 
 
 def _simple(relation: Relation) -> list[Column]:
-    """Columns that are merged alone. Those that are the same wherever the key is have one value to choose from."""
+    """Aggregations of the columns that are merged on their own. A SAME column has one value per key, so MAX returns it."""
     by_law = {MergeRule.MIN: F.min, MergeRule.MAX: F.max, MergeRule.SAME: F.max}
     return [by_law[column.rule](column.name).alias(column.name) for column in relation.columns if column.rule in by_law]
 
 
 def _chosen(relation: Relation) -> list[Column]:
-    """One struct for each group of columns that are chosen together: its order, then its values."""
+    """Aggregations of the groups of columns that are merged together: one struct per group, its order columns before its values."""
     found = []
     for group, columns in groups_of(relation).items():
         order = [column.name for column in columns if column.ordinal]
@@ -58,17 +58,17 @@ def _output(relation: Relation, name: str) -> Column:
 
 
 def _group_name(group: str) -> str:
-    """No relation has a column of this name."""
+    """A name for the struct of a group; no relation has a column of this name."""
     return f"group {group}"
 
 
 def unpack(facts: DataFrame, *, relation: Relation) -> DataFrame:
-    """FACTS to the rows of one relation, as `schema_of` says."""
+    """Extract the rows of one relation from FACTS, with the columns of `schema_of`."""
     return facts.where(F.col("relation") == relation.name).mapInArrow(_unpacker(relation.name), schema_of(relation))
 
 
 def _unpacker(name: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function Spark's workers run, for the relation of a name."""
+    """The function that Spark's workers run for a relation."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         packed = (rows for batch in batches for rows in batch.column("rows").to_pylist())
@@ -78,7 +78,7 @@ def _unpacker(name: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.Rec
 
 
 def unpacked(name: str, packed: Iterable[bytes]) -> Iterator[pa.RecordBatch]:
-    """Rows of a relation, from MessagePack to Arrow."""
+    """Convert the rows of a relation from MessagePack to Arrow."""
     schema = pa.schema([pa.field(c.name, _ARROW[c.type], c.optional) for c in BY_NAME[name].columns])
     for rows in map(_DECODER.decode, packed):
         for start in range(0, len(rows), _ROWS):

@@ -1,4 +1,4 @@
-"""Spark's own process: where it works, where its words go, how it ends."""
+"""Spark's Java process: its scratch folder, its log file, and how it is stopped."""
 
 import os
 import shutil
@@ -20,11 +20,11 @@ from lineage_bridge.pipeline.session import start_session
 
 STOP_S, KILL_S = 20.0, 5.0
 SPARK_ERRORS: tuple[type[Exception], ...] = (PySparkException, Py4JError, OSError)
-"""What a call to Spark raises when it fails, or is not there any more."""
+"""The errors that a call to Spark raises if it fails or if Spark's process has ended."""
 
 
 class SparkProcess:
-    """A session and the Java process it runs in, which works in `folder` and writes what it says to the file `said`."""
+    """A session and the Java process it runs in. The process works in `folder`; its output goes to the file `said`."""
 
     def __init__(self, folder: Path, said: Path, *, master: str, memory: str) -> None:
         self.scratch = _fresh(folder)
@@ -35,7 +35,7 @@ class SparkProcess:
         if gateway is None:
             raise UnavailableError("Spark runs in no process of ours", "unset SPARK_REMOTE and SPARK_CONNECT_MODE")
         self.java: subprocess.Popen[bytes] = gateway.proc
-        # What a dying Java process does to Spark's Python side would be printed as a traceback; `check` says it better.
+        # When the Java process dies, Spark's Python side would print a traceback; the error that `check` raises is clearer.
         listener = self.session.sparkContext._accumulatorServer  # noqa: SLF001 - as above
         listener.handle_error = _pass_over  # type: ignore[method-assign,assignment]  # of this one object
 
@@ -45,7 +45,7 @@ class SparkProcess:
             raise UnavailableError(f"Spark (process {self.java.pid}) ended: {_ending(self.java.returncode)}")
 
     def end(self) -> None:
-        """Stop the session if its process lives and listens; end the process in any case."""
+        """Stop the session if its process is alive and responds; end the process in any case."""
         if self.java.poll() is None:
             stopper = threading.Thread(target=self._stop, name="stopper", daemon=True)
             stopper.start()
@@ -66,11 +66,11 @@ class SparkProcess:
 
 
 def _pass_over(request: object, address: object) -> None:
-    """Say nothing of a connection that broke."""
+    """Ignore a broken connection."""
 
 
 def _fresh(folder: Path) -> Path:
-    """A folder of this process alone: a Java process that a killed pipeline left cannot reach it. What such pipelines left goes."""
+    """Create a folder for this process only, so that a Java process left by a killed pipeline cannot touch it. Deletes earlier folders."""
     shutil.rmtree(folder, ignore_errors=True)
     scratch = folder / str(os.getpid())
     scratch.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ def _fresh(folder: Path) -> Path:
 
 @contextmanager
 def _output_to(path: Path) -> Iterator[None]:
-    """What programs started within write goes to a file: a fresh one, the last one is kept as `.1`."""
+    """Send the output of programs that are started in this context to a new file. The previous file is kept as `.1`."""
     with suppress(FileNotFoundError):
         path.replace(path.with_name(f"{path.name}.1"))
     for stream in (sys.stdout, sys.stderr):

@@ -1,7 +1,7 @@
-"""Replay: the whole log folded again, as Spark batches, into a fresh store.
+"""Replay: folds the whole log again, as Spark batches, into a new store.
 
-The log is taken in chunks. Each is folded by the same step as the stream, its rows are grouped by key and merged by Spark, and the driver
-applies what is left as one batch with its position: memory is bounded by a chunk, and the store always stands at one offset of the log.
+The log is read in chunks. Each chunk is folded by the same step as in the stream, Spark merges its rows by key, and the driver applies the
+result as one batch with its position. So memory use is limited by the chunk size, and the store always matches one offset of the log.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,12 +25,12 @@ from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
 from lineage_bridge.ports.log import LOG_SOURCE, RangeReader
 
 ALL = Budget(2**62)
-"""A fresh store settles as it goes."""
+"""No limit: a new store derives everything with each batch."""
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """How much of the log is folded at once: bytes, records, and the parts it is read in."""
+    """How much of the log is folded at once: limits in bytes and records, and the size of the parts that are read in parallel."""
 
     limit_bytes: int = 128 * 1024 * 1024
     limit_records: int = 60_000
@@ -39,14 +39,14 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Progress:
-    """Bytes of the log that are in the store, bytes that are not yet."""
+    """How many bytes of the log are in the store, and how many are not yet."""
 
     done: int
     left: int
 
 
 def replay(session: SparkSession, directory: Path, store: GraphStore, key: bytes, chunk: Chunk, told: Callable[[Progress], None]) -> None:
-    """Bring a fresh store to the end of the log in `directory`, wherever that is by then, and settle it."""
+    """Fold the log in `directory` into a new store up to its end, including records that arrive meanwhile, and settle the store."""
     session.dataSource.register(LogSource)
     log = LogReader(directory)
     start, done = store.position(LOG_SOURCE).get(0, 0), 0
@@ -66,7 +66,7 @@ def _read(session: SparkSession, directory: Path, start: int, end: int, parts: i
 
 
 def _apply(store: GraphStore, ranges: DataFrame, read: RangeReader, key: bytes) -> None:
-    """Fold and apply one chunk. A name whose id is taken is refused, and its events are kept aside."""
+    """Fold and apply one chunk. A name whose id belongs to another name is refused, and its events are set aside."""
     refused: Refused = frozenset()
     while True:
         try:

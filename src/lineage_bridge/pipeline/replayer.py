@@ -1,4 +1,4 @@
-"""The process of a batch: Spark, from its start to its end; a replay runs in one."""
+"""Runs a batch, such as a replay, in a Spark process that lasts as long as the batch."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -18,29 +18,29 @@ SPARK_LOG = "spark-replay.log"
 
 
 def alone(settings: Settings) -> AbstractContextManager[None]:
-    """The right to be the pipeline of the data folder. Raises StoreLockedError."""
+    """Hold the lock of the data folder's pipeline. Raises StoreLockedError if another process holds it."""
     return exclusive(settings.paths)
 
 
 def run_replay(settings: Settings, store: GraphStore, key: bytes, scratch: Path, told: Callable[[Progress], None]) -> None:
-    """Fold the log into a fresh store. Raises UnavailableError when Spark fails."""
+    """Fold the log into a new store. Raises UnavailableError if Spark fails."""
     with spark_batch(settings, scratch, SPARK_LOG) as session:
         replay(session, settings.paths.log, store, key, Chunk(), told)
 
 
 @contextmanager
 def spark_batch(settings: Settings, scratch: Path, log_name: str) -> Iterator[SparkSession]:
-    """A session for one batch. Raises UnavailableError when Spark fails; a signal ends it at once, by KeyboardInterrupt."""
+    """A session for one batch. Raises UnavailableError if Spark fails; SIGTERM and SIGINT end it at once with KeyboardInterrupt."""
     said = settings.paths.logs / log_name
     spark = SparkProcess(scratch, said, master=settings.spark_master, memory=settings.spark_memory)
     try:
-        # Spark takes SIGINT for itself when it starts.
+        # Spark installs its own SIGINT handler when it starts.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.default_int_handler)
         yield spark.session
     except LineageBridgeError:
         raise
-    except Exception as error:  # the boundary of the batch: what fails in Spark has many types
+    except Exception as error:  # the boundary of the batch: failures in Spark have many types
         with suppress(OSError), said.open("a", encoding="utf-8") as file:
             file.write(f"\n{error}\n")
         raise UnavailableError(f"the batch failed: {gist(str(error)) or type(error).__name__}", f"all of it is in {said}") from error

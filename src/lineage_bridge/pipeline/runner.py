@@ -1,6 +1,6 @@
-"""The pipeline's process: holds the lock, runs the stream, says how it fares, and ends when Spark ends.
+"""The pipeline's process: holds the lock, runs the stream, reports its status, and ends when Spark ends.
 
-It never mends itself: whoever started it starts it again, and the store's position is where it goes on.
+It does not recover from failures itself: its parent process restarts it, and it continues at the store's position.
 """
 
 import logging
@@ -27,17 +27,17 @@ TICK_S, BEAT_S = 0.2, 1.0
 SPARK_LOG = "spark.log"
 _RAISED = re.compile(r"^(?:Caused by: )?(?!py4j\.|java\.)([A-Za-z_][\w.]*: \S.*)$", re.MULTILINE)
 _QUERY = "=== Streaming Query ==="
-"""Behind it Spark tells of the query, not of its failure."""
+"""Begins the part of an error's text that describes the query, not the failure."""
 log = logging.getLogger(__name__)
 
 
 def run_pipeline(
     settings: Settings, open_store: Callable[[], AbstractContextManager[GraphStore]], key: bytes, now_us: Callable[[], int]
 ) -> None:
-    """Run until a signal (SIGTERM, SIGINT) asks to stop; while Spark starts, a signal ends it at once, by SystemExit.
+    """Run until SIGTERM or SIGINT. While Spark starts, a signal ends the process at once with SystemExit.
 
-    Raises StoreLockedError when another pipeline runs in the data folder, UnavailableError when Spark cannot start, dies, or its
-    query fails; the status file tells the same.
+    Raises StoreLockedError if another pipeline runs in the data folder, UnavailableError if Spark cannot start or dies, or if its query
+    fails. The status file contains the same error.
     """
     paths = settings.paths
     _on_signals(_leave)
@@ -47,7 +47,7 @@ def run_pipeline(
         status.write()
         try:
             _run(settings, stack.enter_context(open_store()), key, status)
-        except Exception as error:  # the boundary of the poll loop: whoever reads the status file must hear of any failure
+        except Exception as error:  # the boundary of the poll loop: the status file must report every failure
             raise _failed(error, status, paths) from error
         except SystemExit:
             status.remove()
@@ -62,7 +62,7 @@ def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile) 
             log.info("starting Spark (%s, %s)", settings.spark_master, settings.spark_memory)
             spark = SparkProcess(paths.spark, paths.logs / SPARK_LOG, master=settings.spark_master, memory=settings.spark_memory)
             stack.callback(spark.end)
-            # Spark takes SIGINT for itself when it starts.
+            # Spark installs its own SIGINT handler when it starts.
             _on_signals(_leave)
             status.change(spark_pid=spark.java.pid)
             limits = Limits(settings.batch_bytes, settings.batch_frames, settings.derived_rows, settings.trigger_ms)
@@ -79,7 +79,7 @@ def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile) 
 
 
 def _watch(query: StreamingQuery, spark: SparkProcess, settler: "_Settler", status: StatusFile, stop: threading.Event) -> None:
-    """Beat until asked to stop. Raises UnavailableError when Spark or its query ends before."""
+    """Write the status every second until `stop` is set. Raises UnavailableError or the query's exception on failure."""
     settler.start()
     beat = time.monotonic()
     while not stop.wait(TICK_S):
@@ -95,19 +95,19 @@ def _watch(query: StreamingQuery, spark: SparkProcess, settler: "_Settler", stat
 
 
 def _is_active(query: StreamingQuery, spark: SparkProcess) -> bool:
-    """Ask Spark. A Java process that hangs does not answer, so the beat stays away. Raises UnavailableError when the process has ended."""
+    """Ask Spark. If its process hangs, this call blocks, so no status is written. Raises UnavailableError if the process has ended."""
     spark.check()
     with suppress(*SPARK_ERRORS):
         if query.isActive:
             return True
-    # A process that has just been killed is refused before it is seen to have ended.
+    # Just after the process is killed, calls fail before it counts as ended.
     time.sleep(TICK_S)
     spark.check()
     return False
 
 
 class _Settler(threading.Thread):
-    """Derives what batches leave, in the pauses between them, so that the beat never waits for the store."""
+    """Computes the derived values that batches left, between the batches. In a thread, so that status updates never wait for the store."""
 
     def __init__(self, serve: Serve, status: StatusFile, stop: threading.Event) -> None:
         super().__init__(name="settler", daemon=True)
@@ -115,7 +115,7 @@ class _Settler(threading.Thread):
         self.failure: Exception | None = None
 
     def run(self) -> None:
-        """Until the pipeline stops, or deriving fails."""
+        """Run until the pipeline stops or deriving fails."""
         settled = -1
         while not self.stop.wait(TICK_S):
             batches = self.status.status.batches
@@ -141,7 +141,7 @@ def _counter(status: StatusFile) -> Callable[[Batch, list[int]], None]:
 
 @contextmanager
 def _beating(status: StatusFile) -> Iterator[None]:
-    """Tell the status every second, whatever else goes on."""
+    """Write the status every second, from a thread."""
     done = threading.Event()
 
     def beat() -> None:
@@ -159,7 +159,7 @@ def _beating(status: StatusFile) -> Iterator[None]:
 
 @contextmanager
 def exclusive(paths: DataFolder) -> Iterator[None]:
-    """Be the one pipeline of a data folder. Raises StoreLockedError."""
+    """Hold the lock that allows one pipeline per data folder. Raises StoreLockedError if another process holds it."""
     paths.data_dir.mkdir(parents=True, exist_ok=True)
     lock = FileLock(paths.pipeline_lock, timeout=0, thread_local=False)
     try:
@@ -187,7 +187,7 @@ def _leave() -> None:
 
 
 def _failed(error: Exception, status: StatusFile, paths: DataFolder) -> LineageBridgeError:
-    """Tell a failure in the status file, all of it in Spark's log, and as an error of ours."""
+    """Report a failure: its summary in the status file, its full text in Spark's log, and the error to raise as the result."""
     said = paths.logs / SPARK_LOG
     status.write(state="failed", error=gist(str(error)) or type(error).__name__)
     with suppress(OSError), said.open("a", encoding="utf-8") as file:
@@ -198,7 +198,7 @@ def _failed(error: Exception, status: StatusFile, paths: DataFolder) -> LineageB
 
 
 def gist(text: str) -> str:
-    """The line of an error's text that says most: behind a Python traceback the error at its root, else the first line."""
+    """The most informative line of an error's text: the root error if there is a Python traceback, otherwise the first line."""
     text = text.partition(_QUERY)[0]
     raised = _RAISED.findall(text) if "Traceback" in text else []
     lines = [line.strip() for line in text.splitlines() if line.strip()]

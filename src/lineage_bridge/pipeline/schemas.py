@@ -28,9 +28,9 @@ OFFSET_RANGES = StructType(RECORDS.fields[:4])
 """One row per offset range: the records of (source, partition) with offsets in [start, end)."""
 
 FACTS = StructType([StructField("relation", StringType(), False), StructField("rows", BinaryType(), False)])
-"""One row per relation and Spark partition: the merged rows as a MessagePack array of arrays. The relation RANGE says what they cover."""
+"""One row per relation and Spark partition: the merged rows as a MessagePack array of arrays. The relation RANGE has their offsets."""
 
 FACTS_ARROW = pa.schema([pa.field("relation", pa.string(), False), pa.field("rows", pa.binary(), False)])
 
 RANGE = "offset_range"
-"""The name of a relation beside those of the graph. Its rows: (source, partition, start, end, process id of the worker)."""
+"""The name of a relation that is not part of the graph. Its rows: (source, partition, start, end, process id of the worker)."""

@@ -1,4 +1,4 @@
-"""The stream: from the event log to the store, one Spark job and one store transaction for each micro-batch."""
+"""The stream from the event log to the store: one Spark job and one store transaction per micro-batch."""
 
 import shutil
 import threading
@@ -22,7 +22,7 @@ from lineage_bridge.ports.log import LOG_SOURCE
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one micro-batch: bytes and records read, rows spent on derived values beyond the batch's own; `trigger_ms` between batches."""
+    """Limits of a micro-batch: bytes, records, and rows for derived values beyond the batch's own. `trigger_ms`: time between batches."""
 
     batch_bytes: int = 48 * 1024 * 1024
     batch_records: int = 20_000
@@ -31,9 +31,9 @@ class Limits:
 
 
 class Serve:
-    """Applies micro-batches to the store: while one is committed, the next is folded. For one query, and `close` after it.
+    """Applies micro-batches to the store. While one is committed, the next is folded. Use one instance per query, then `close` it.
 
-    A failure ends the query: whoever runs it starts again at the store's position.
+    A failure ends the query; a new query continues at the store's position.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Serve:
         self.under_way: tuple[DataFrame, Future[None]] | None = None
 
     def start(self, session: SparkSession, directory: Path, scratch: Path) -> StreamingQuery:
-        """Stream the log in `directory` from the store's position on. What an earlier query left in `scratch` is discarded."""
+        """Stream the log in `directory` from the store's position on. Deletes the checkpoint of an earlier query in `scratch`."""
         checkpoint = scratch / "checkpoint"
         shutil.rmtree(checkpoint, ignore_errors=True)
         session.dataSource.register(LogSource)
@@ -68,9 +68,9 @@ class Serve:
         return writer.trigger(processingTime=f"{self.limits.trigger_ms} milliseconds").start()
 
     def apply(self, ranges: DataFrame, batch_id: int) -> None:  # noqa: ARG002 - the position tells batches apart
-        """Fold one micro-batch, and have it committed with its position, after the one before.
+        """Fold one micro-batch, wait for the commit of the previous one, and start the commit of this one with its position.
 
-        Returns before it is committed if the log holds more, since the next call tells a failure then; else when it is.
+        If the log has more records, it returns before the commit ends, because the next call raises a failure. Otherwise it waits.
         """
         batch, workers = self._fold(ranges)
         self._finish()
@@ -81,12 +81,12 @@ class Serve:
             self._finish()
 
     def settle(self) -> int:
-        """Derive what batches left, between batches; how many keys are still left."""
+        """Compute derived values that batches left, between two commits. Returns how many keys are still to be derived."""
         with self.turn:
             return self.store.settle(Budget(self.limits.derived_rows))
 
     def close(self) -> None:
-        """Wait until the batch under way is committed or has failed; nothing is committed afterwards."""
+        """Wait until the current batch is committed or has failed; nothing is committed afterwards."""
         self.writer.shutdown()
 
     def _fold(self, ranges: DataFrame, refused: Refused = frozenset()) -> tuple[Batch, list[int]]:
@@ -98,9 +98,9 @@ class Serve:
         self.done(batch, workers)
 
     def _finish(self) -> None:
-        """Wait for the batch under way. Where names share an id, fold it again with them refused: their events are kept aside.
+        """Wait for the current commit. If names share an id, fold the batch again with these refused: their events are set aside.
 
-        What was folded since stands: no fold depends on another.
+        Batches folded in the meantime stay valid, because no fold depends on another.
         """
         refused: Refused = frozenset()
         while self.under_way:
@@ -114,6 +114,6 @@ class Serve:
 
 
 def warm_up(session: SparkSession, key: bytes) -> None:
-    """Run the fold once on one empty record, so that the first real batch finds its workers started."""
+    """Fold one empty record, so that Spark's workers have started before the first real batch."""
     row = (LOG_SOURCE, 0, 0, 0, 0, int(RecordKind.ERASED), bytes(16), 0, "", "", b"", b"")
     collect(session.createDataFrame([row], RECORDS).transform(fold_rows, key=key))

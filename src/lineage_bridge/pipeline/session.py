@@ -1,4 +1,4 @@
-"""The Spark session of the embedded profile: one driver, local workers, no user interface, nothing resolved at start."""
+"""The embedded Spark session: one driver, local workers, no user interface, no dependency resolution at start."""
 
 import os
 import sys
@@ -31,7 +31,7 @@ _SETTINGS = {
 
 
 def start_session(scratch: Path, *, master: str, memory: str) -> SparkSession:
-    """A session whose files go to `scratch`. `memory` is the driver's heap, as Java writes it (1g)."""
+    """Start a session that keeps its files in `scratch`. `memory` is the size of the driver's heap in Java's notation (1g)."""
     scratch.mkdir(parents=True, exist_ok=True)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName("lineage-bridge").master(master)

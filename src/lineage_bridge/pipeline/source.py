@@ -2,8 +2,8 @@
 
 Its rows are offset ranges, not records: the worker that folds a range reads the records itself.
 
-Spark 4.1 asks a Python source only for its newest offset, without a limit, so the reader remembers what it planned last and offers at most
-one batch beyond it. It begins where the store is: Spark's checkpoint decides nothing.
+Spark 4.1 asks a Python source only for its newest offset, without a limit. So the reader remembers the last offset it planned and offers at
+most one batch beyond it. It starts at the store's position and ignores Spark's checkpoint.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ class RangePartition(InputPartition):
 class LogSource(DataSource):
     """Options: directory, start (an offset), parts (how many Spark partitions a batch has).
 
-    A stream also takes limit_bytes and limit_records, which hold for each of its batches; a batch takes its end.
+    A stream also has limit_bytes and limit_records, for each of its micro-batches; a batch also has end (an offset).
     """
 
     @classmethod
@@ -67,7 +67,7 @@ class LogBatchReader(DataSourceReader):
         self.log, self.start, self.end, self.parts = LogReader(directory), start, end, parts
 
     def partitions(self) -> list[InputPartition]:
-        """Ranges that cover it; each holds at least one record."""
+        """Adjacent ranges that cover the offset range, each with at least one record."""
         return [RangePartition(*part) for part in self.log.split(self.start, self.end, self.parts)]
 
     def read(self, partition: InputPartition) -> Iterator[tuple[str, int, int, int]]:
@@ -76,7 +76,7 @@ class LogBatchReader(DataSourceReader):
 
 
 class LogStreamReader(DataSourceStreamReader):
-    """Plans in one long-lived Python process."""
+    """Plans the micro-batches. Lives in one long-lived Python process."""
 
     def __init__(self, directory: str, start: int, limit_bytes: int, limit_records: int, parts: int) -> None:
         self.log = LogReader(directory)
@@ -88,13 +88,13 @@ class LogStreamReader(DataSourceStreamReader):
         return {"offset": self.start}
 
     def latestOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
-        """The end of the next batch: durable, and within the limits of one batch beyond the last one planned."""
+        """The end of the next micro-batch: durable, and at most one batch, by the limits, beyond the last planned offset."""
         if self.log.durable_end() > self.planned:
             self.planned = max(self.planned, self.log.cut(self.planned, self.limit_bytes, self.limit_records))
         return {"offset": self.planned}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
-        """Ranges of similar size that cover the batch; each holds at least one record."""
+        """Adjacent ranges of similar size that cover the micro-batch, each with at least one record."""
         self.planned = max(self.planned, end["offset"])
         return [RangePartition(*part) for part in self.log.split(start["offset"], end["offset"], self.parts)]
 
@@ -110,7 +110,7 @@ def as_row(partition: InputPartition) -> tuple[str, int, int, int]:
 
 
 class LogRangeReader:
-    """Reads offset ranges of the log in `directory` for the fold. Cheap to make and safe to pickle."""
+    """Reads offset ranges of the log in `directory` for the fold. Cheap to create and safe to pickle."""
 
     def __init__(self, directory: Path) -> None:
         self.log = LogReader(directory)

@@ -1,4 +1,4 @@
-"""What the pipeline tells of itself: a small file, replaced about every second, that other processes read."""
+"""The pipeline's status: a small file, replaced about every second, that other processes read."""
 
 import os
 import threading
@@ -14,8 +14,8 @@ State = Literal["starting", "running", "failed"]
 
 @dataclass(frozen=True)
 class Status:
-    """The pipeline at one moment. Times are UTC microseconds; `workers` are the Python workers that folded the last batch; `position` is
-    "source/part" to place; `left` counts keys that wait to be derived.
+    """The pipeline's status at one time. Times are UTC microseconds. `workers`: process ids of the Python workers that folded the last
+    batch. `position` maps "source/partition" to offset. `left`: the number of keys still to be derived.
     """
 
     state: State
@@ -31,7 +31,7 @@ class Status:
 
 
 class StatusFile:
-    """The status and the file it is written to. Safe for threads."""
+    """The status and the file it is written to. Thread-safe."""
 
     def __init__(self, path: Path, now_us: Callable[[], int]) -> None:
         self.path, self.now_us = path, now_us
@@ -40,22 +40,22 @@ class StatusFile:
         self.status = Status("starting", os.getpid(), now, now)
 
     def change(self, **values: object) -> None:
-        """Change the status; the next `write` tells it."""
+        """Change the status in memory; the next `write` puts it in the file."""
         with self.turn:
             self.status = replace(self.status, **values)  # type: ignore[arg-type]  # fields by name
 
     def write(self, **values: object) -> None:
-        """Change the status and tell it, as of now."""
+        """Change the status and write it to the file with the current time."""
         self.change(**values, beat_us=self.now_us())
         replace_file(self.path, msgspec.json.encode(self.status))
 
     def remove(self) -> None:
-        """Tell that no pipeline runs."""
+        """Delete the file, which means that no pipeline runs."""
         self.path.unlink(missing_ok=True)
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Give a file new content: a reader sees the old or the new, never a part."""
+    """Replace a file's content atomically: a reader sees the old or the new content, never a part."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     fresh.write_bytes(content)
     fresh.replace(path)
