@@ -26,7 +26,7 @@ class MskObserver(Observer[MskSettings]):
         self.classes, self.made = catalogue().with_mappings(settings.mappings), Memos()
 
     def test(self) -> Iterator[Check]:
-        """The listing, and the first connector's description."""
+        """Check the listing, and the description of the first connector."""
         listed, error = self._listed()
         if error is not None:
             yield Check("list connectors", False, str(error), error.hint)
@@ -41,7 +41,7 @@ class MskObserver(Observer[MskSettings]):
                 yield Check(step, seen is not None, f"it is {seen.status.state}" if seen else "the service reported only a part of it")
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Look once; see Observer."""
+        """Poll once; see Observer."""
         listed, error = self._listed()
         if error is not None and not listed:
             raise error
@@ -61,20 +61,20 @@ class MskObserver(Observer[MskSettings]):
         names = None if error else frozenset(one.name for one in listed)
         fetched = WorkerState("", "", connectors, names, plugins=plugins_used(connectors.values(), self.classes), unseen=tuple(unseen))
         earlier, namespace = before or {}, self._namespace(listed, before or {})
-        if earlier.get("namespace") != namespace:  # the credentials are another account's
+        if earlier.get("namespace") != namespace:  # the credentials belong to another account now
             earlier = {}
         return translate(fetched, earlier, shared, now_us, self.settings, namespace, self.classes, self.made)
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """The consumer groups that are connectors'."""
+        """The consumer groups of connectors."""
         return shared_metadata(snapshot)
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         self.service.close()
 
     def _listed(self) -> tuple[list[ListedConnector], SourceError | None]:
-        """The connectors that matter by name, and why there may be more."""
+        """The connectors selected by name, and the error that may have cut the list short."""
         listed: list[ListedConnector] = []
         try:
             for page in self.service.pages():
@@ -84,7 +84,7 @@ class MskObserver(Observer[MskSettings]):
         return sorted(listed, key=lambda one: one.name), None
 
     def _namespace(self, listed: list[ListedConnector], before: Snapshot) -> str:
-        """That of the jobs: where the connectors are; while there is none, where they were."""
+        """The namespace of the jobs: where the connectors are or, if there are none now, where they were."""
         owner = next((owner for one in listed if (owner := owner_of(one.arn))), None)
         told = f"msk-connect://{owner.region}/{owner.account}" if owner else str(before.get("namespace", ""))
         return self.settings.namespace or told

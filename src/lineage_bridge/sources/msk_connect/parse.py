@@ -1,6 +1,7 @@
-"""What MSK Connect's API tells of connectors, as Kafka Connect's. Pure.
+"""Converts answers of MSK Connect's API to the types for Kafka Connect's connectors. Pure.
 
-Each connector has workers of its own there. The API tells a connector's configuration and state; no tasks, traces, topics or offsets.
+In MSK Connect each connector has its own workers. The API reports a connector's configuration and state, but no tasks, stack traces, topics
+or offsets.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ _AMAZON = (".amazonaws.com", ".amazonaws.com.cn")
 
 
 class ListedConnector:
-    """A connector as ListConnectors has it. Members that the answer lacks are empty."""
+    """A connector in the answer of ListConnectors. Members that the answer lacks are empty."""
 
     def __init__(self, entry: Mapping[str, Any]) -> None:
         told = (str(entry.get(key) or "") for key in ("connectorArn", "connectorName", "currentVersion", "connectorState"))
@@ -25,20 +26,20 @@ class ListedConnector:
 
 
 class ArnOwner(NamedTuple):
-    """Where a connector is: `arn:aws:kafkaconnect:region:account:connector/name/id`."""
+    """The region and account of a connector: `arn:aws:kafkaconnect:region:account:connector/name/id`."""
 
     region: str
     account: str
 
 
 def owner_of(arn: str) -> ArnOwner | None:
-    """The region and account of a resource's name; None if it is none."""
+    """The region and account in an ARN; None if it is not an ARN."""
     parts = arn.split(":")
     return ArnOwner(parts[3], parts[4]) if len(parts) > 5 and parts[0] == "arn" and parts[3] and parts[4] else None
 
 
 def read_described(answer: Mapping[str, Any], classes: Catalogue) -> ConnectorState | None:
-    """A connector as DescribeConnector has it; None if its configuration, its state or its cluster is not in it."""
+    """The connector in an answer of DescribeConnector; None if its name, configuration, state or cluster is missing."""
     name, config, state = (answer.get(key) for key in ("connectorName", "connectorConfiguration", "connectorState"))
     servers = ((answer.get("kafkaCluster") or {}).get("apacheKafkaCluster") or {}).get("bootstrapServers")
     if not name or not isinstance(config, dict) or not state or not servers:
@@ -58,7 +59,7 @@ def read_described(answer: Mapping[str, Any], classes: Catalogue) -> ConnectorSt
 
 
 def as_known(one: ConnectorState, shared: SharedMetadata) -> ConnectorState:
-    """A connector with the servers by which another source knows its cluster: Amazon's brokers have a port for each way in."""
+    """The connector, with a server by which another source knows its cluster: Amazon's brokers have one port per access method."""
     if one.service is None or shared.cluster(one.service.servers) is not None:
         return one
     hosts = {host for server in one.service.servers.split(",") if (host := server.rpartition(":")[0]).endswith(_AMAZON)}
@@ -67,7 +68,7 @@ def as_known(one: ConnectorState, shared: SharedMetadata) -> ConnectorState:
 
 
 def _plugins(answer: Mapping[str, Any]) -> str:
-    """The plugins and their revisions: `debezium revision 2`."""
+    """The custom plugins with their revisions: `debezium revision 2`."""
     custom = [plugin.get("customPlugin") or {} for plugin in answer.get("plugins") or ()]
     names = ((str(plugin.get("customPluginArn") or "").split("/"), plugin.get("revision")) for plugin in custom)
     return ", ".join(sorted(f"{arn[1]} revision {revision}" for arn, revision in names if len(arn) > 1))

@@ -1,7 +1,7 @@
-"""Asks the API of Amazon's MSK Connect. Only here is boto3 known, which is an extra.
+"""Client of Amazon's MSK Connect API. Only this module uses boto3, which is an optional dependency.
 
-A poll lists the connectors with their states, page by page; one is described when it is new, changed its version or its state, failed,
-or is between two states.
+A poll lists the connectors with their states, page by page. It describes a connector if it is new, changed its version or state, failed, or
+is in a transitional state.
 """
 
 import logging
@@ -23,7 +23,7 @@ from lineage_bridge.sources.common.settings import reveal
 from lineage_bridge.sources.msk_connect.parse import ListedConnector
 from lineage_bridge.sources.msk_connect.settings import MskSettings
 
-for _name in ("boto3", "botocore"):  # they would log whole answers, with the secrets of configurations; what fails is raised
+for _name in ("boto3", "botocore"):  # they would log whole answers, including secrets in configurations; errors are raised anyway
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 TRIES = 4
@@ -36,7 +36,7 @@ _KEEPS = frozenset(("RUNNING", "PAUSED"))
 
 
 class MskService:
-    """The connectors of one account and region. Safe in several threads; a connection is made when something is asked."""
+    """The connectors of one account and region. Thread-safe; it connects at the first request."""
 
     def __init__(self, settings: MskSettings) -> None:
         self.settings = settings
@@ -45,7 +45,7 @@ class MskService:
         self._described: dict[tuple[str, ...], Mapping[str, Any]] = {}
 
     def pages(self) -> Iterator[list[ListedConnector]]:
-        """The connectors as they are listed, page by page. Raises SourceError, also after some pages."""
+        """Yield the listed connectors, page by page. Raises SourceError, possibly after some pages."""
         with _told("ListConnectors"):
             for page in self._open().get_paginator("list_connectors").paginate():
                 found = page.get("connectors")
@@ -54,7 +54,7 @@ class MskService:
                 yield [ListedConnector(entry) for entry in found]
 
     def describe(self, listed: Iterable[ListedConnector]) -> list[Mapping[str, Any] | SourceError]:
-        """What DescribeConnector tells of each, in order, or the error of it; of one that is as it was, what it told before."""
+        """The answer of DescribeConnector for each, or its error, in order. For an unchanged connector, the previous answer."""
         wanted = list(listed)
         with ThreadPoolExecutor(self.settings.at_once, thread_name_prefix="source") as pool:
             answers = list(pool.map(self._description, wanted))
@@ -63,7 +63,7 @@ class MskService:
         return answers
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         if self._client is not None:
             self._client.close()
             self._client = None
@@ -78,7 +78,7 @@ class MskService:
         except SourceError as error:
             return error
 
-    def _open(self) -> Any:  # noqa: ANN401  # boto3 makes its clients' classes when it runs
+    def _open(self) -> Any:  # noqa: ANN401  # boto3 creates its client classes at run time
         with self._opening:
             if self._client is None:
                 asked = self.settings
@@ -94,7 +94,7 @@ class MskService:
 
 
 class _AssumedRole(CredentialProvider):  # type: ignore[misc]  # it ships no types
-    """Credentials of a role, taken anew before they expire."""
+    """The credentials of an assumed role, refreshed before they expire."""
 
     METHOD = "assume-role"
 
@@ -103,7 +103,7 @@ class _AssumedRole(CredentialProvider):  # type: ignore[misc]  # it ships no typ
         self._session, self._settings = session, settings
 
     def load(self) -> DeferredRefreshableCredentials:
-        """The credentials; whoever assumes the role must have some."""
+        """The credentials of the role; the caller needs credentials of its own to assume it."""
         own = self._session.get_credentials()
         if own is None:
             raise exceptions.NoCredentialsError
@@ -130,7 +130,7 @@ def _session(asked: MskSettings) -> botocore.session.Session:
 
 @contextmanager
 def _told(what: str) -> Iterator[None]:
-    """The library's errors as a source's."""
+    """Convert errors of boto3 to errors of a source."""
     try:
         yield
     except exceptions.ClientError as error:

@@ -1,4 +1,4 @@
-"""What can be set of a source that is Amazon's MSK Connect."""
+"""The settings of a source for Amazon's MSK Connect."""
 
 import re
 from typing import Any

@@ -1,1 +1,1 @@
-"""Kafka Connect: the meaning of connectors' configurations and states, whichever service runs them."""
+"""Kafka Connect: interprets the configurations and states of connectors, whichever service runs them."""

@@ -1,4 +1,4 @@
-"""Asks a worker's REST API: one listing, and for each connector only what the listing lacks.
+"""Client of a worker's REST API: one listing, and for each connector only what the listing lacks.
 
 A poll takes 3 requests, and for each running connector one for its topics and one for its offsets; a new or changed connector takes one
 more for its tasks, a new class or version of a plugin takes one.
@@ -35,7 +35,7 @@ class ConnectClient:
         return str(answer.get("version", "")), str(answer.get("kafka_cluster_id", ""))
 
     def connectors(self) -> tuple[dict[str, ConnectorState], frozenset[str]]:
-        """The connectors that matter, and the names of those that the answer has but tells nothing of. Raises SourceError."""
+        """The selected connectors, and the names of those that the answer lists without details. Raises SourceError."""
         path = "/connectors"
         answer = _expect(self.http.get(path, expand=["info", "status"]), dict, "GET /connectors?expand=info&expand=status")
         wanted = {name: entry for name, entry in answer.items() if self.settings.matters(name)}
@@ -43,7 +43,7 @@ class ConnectClient:
         return {name: one for name, one in seen.items() if one is not None}, frozenset(name for name, one in seen.items() if one is None)
 
     def names(self) -> frozenset[str]:
-        """The names of all connectors that matter. Raises SourceError."""
+        """The names of all selected connectors. Raises SourceError."""
         answer = _expect(self.http.get("/connectors"), list, "GET /connectors")
         return frozenset(name for name in map(str, answer) if self.settings.matters(name))
 
@@ -54,7 +54,7 @@ class ConnectClient:
         return [Plugin(str(entry.get("class", "")), str(entry.get("version") or "")) for entry in entries]
 
     def passwords(self, plugin: Plugin) -> Plugin:
-        """The plugin with its settings of type PASSWORD; with None if the worker cannot tell. Raises SourceError."""
+        """The plugin with its settings of type PASSWORD; with None if the worker does not report them. Raises SourceError."""
         path = f"/connector-plugins/{quote(plugin.name, safe='')}/config"
         try:
             answer = _expect(self.http.get(path), list, f"GET {path}")
@@ -92,7 +92,7 @@ def read_connector(name: str, entry: object) -> ConnectorState | None:
 
 
 def read_given(answer: object, config: Mapping[str, str]) -> tuple[Mapping[str, str], ...]:
-    """What each task was given beside the connector's own configuration, in order. Raises SourceError."""
+    """The settings of each task that the connector's configuration does not have, in order. Raises SourceError."""
     entries = [_dict(_dict(entry).get("config")) for entry in _expect(answer, list, "GET /connectors/NAME/tasks")]
     return tuple({str(k): str(v) for k, v in sorted(entry.items()) if v is not None and config.get(k) != str(v)} for entry in entries)
 
@@ -110,7 +110,7 @@ def read_offsets(answer: object) -> tuple[Mapping[str, Any], ...]:
 
 
 def fetch_state(worker: ConnectClient, before: Mapping[str, Any]) -> WorkerState:
-    """Poll once. What the previous snapshot, `before`, has is not fetched again. Raises SourceError if nothing could be fetched."""
+    """Poll once. Does not fetch again what the previous snapshot, `before`, has. Raises SourceError if nothing could be fetched."""
     worker.begin()
     version, cluster = worker.root()
     connectors, withheld = worker.connectors()

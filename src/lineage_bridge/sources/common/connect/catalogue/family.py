@@ -53,15 +53,15 @@ class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Objects: `objects` are the settings that list them, of the form `form`: list, or regex (anchored regular expressions). `object` is
     the one without a list, of a sink the one of a topic. `also`: settings that name one without a topic. `parents`: settings that list
-    databases, all of whose objects are meant if none are listed. `within`: settings whose elements go before each object. `excluded`:
+    databases, of which all objects count if none are listed. `within`: settings whose elements go before each object. `excluded`:
     settings that list what is left out. `numbered`: the settings of an object and of its topics, with `*` for a number.
     `task_objects`: the setting of a task that lists its objects. `offsets`: the members of an offset's partition that name one.
 
     Topics: `topic` is the template of a source's. `maps`: settings that list pairs of topic and object, with `pair` between them;
-    `turned` if the object goes first. `side`: topics beside the data. `reader`: the code that reads what templates cannot say.
+    `turned` if the object goes first. `side`: topics beside the data. `reader`: the code for what templates cannot express.
 
     `shape`: what a record is like: row, debezium (its envelope), record (a topic's, with key and value), message or unknown.
-    `secrets`: settings that are, whatever they are called. `synthetic`: the data is made up. `standard`: OpenLineage has a name for
+    `secrets`: settings that are secret, whatever their names. `synthetic`: the data is made up. `standard`: OpenLineage has a name for
     the system. `inferred`: this is a guess.
     """
 
@@ -106,7 +106,7 @@ class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def system(self) -> str:
-        """The system outside, as far as the title tells it: `PostgreSQL` of `Debezium PostgreSQL` and `PostgreSQL sink`."""
+        """The external system, as far as the title names it: `PostgreSQL` of `Debezium PostgreSQL` and `PostgreSQL sink`."""
         return self.title.removeprefix("Debezium ").removesuffix(" source").removesuffix(" sink")
 
     @property

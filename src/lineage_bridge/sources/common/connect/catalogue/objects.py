@@ -15,7 +15,7 @@ ALL = ".+"
 
 
 def find_objects(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """The objects that the configuration lists, tasks were given, offsets name, and topics reveal. `candidates`: topics by their names
+    """The objects in the configuration's lists, in the tasks' settings, in offsets, and in topic names. `candidates`: topics by their names
     before the transforms, with the evidence for each.
     """
     connector = view.connector
@@ -87,7 +87,7 @@ def _topic(view: ConnectorView, thing: str) -> str | None:
 
 
 def _in_tasks(view: ConnectorView) -> Iterator[tuple[str, EvidenceKind]]:
-    """What the tasks were given besides the connector's configuration."""
+    """The objects in the tasks' settings that the connector's configuration does not have."""
     if view.connector.task_objects:
         for task in view.evidence.tasks:
             for element in listed(task.get(view.connector.task_objects, "")):

@@ -24,7 +24,7 @@ _GENERATOR = re.compile(r"gen(?:k|kp|v|vp)\.([^.]+)")
 
 
 def jdbc_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Tables, or what a query reads; the topic of a query is the prefix alone."""
+    """Tables, or the tables that a query reads; the topic of a query is just the prefix."""
     query = view.setting("query")
     if not query:
         return find_objects(view, candidates)
@@ -34,7 +34,7 @@ def jdbc_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> 
 
 
 def mongodb_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Collections; the map of name spaces tells the topic of a collection, of a whole database, or (`*`) of all others."""
+    """Collections; the map of namespaces has the topic of a collection, of a whole database, or (`*`) of all others."""
     try:
         mapped = json.loads(view.setting("topic.namespace.map", default="{}"))
     except ValueError:
@@ -53,7 +53,7 @@ def _mapped_topic(view: ConnectorView, names: Mapping[str, str], space: str) -> 
 
 
 def topic_patterns(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Topics by patterns of files (`topic:regex`): all are read below one folder. Without patterns, a topic's folder bears its name."""
+    """Topics by patterns of files (`topic:regex`): all are read below one folder. Without patterns, the folder has the topic's name."""
     topics = [pair.partition(":")[0].strip() for pair in view.list_of(["topic.regex.list"])]
     if topics:
         return [FoundObject("", topic, EvidenceKind.LISTED) for topic in topics]
@@ -197,6 +197,6 @@ def _matches(patterns: list[str], topic: str) -> bool:
 
 
 def _statements(view: ConnectorView) -> list[tuple[str, str]]:
-    """What each statement writes and reads."""
+    """The target and the source of each statement."""
     texts = [value for key, value in sorted(view.config.items()) if key.endswith(".kcql")]
     return [(unquoted(match["to"]), unquoted(match["of"])) for text in texts for match in _KCQL.finditer(text)]

@@ -1,4 +1,4 @@
-"""A connector's configuration beside its class and the other evidence: what every reader asks."""
+"""A connector's configuration with its class and the other evidence, as all readers use it."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ _MOST_BARS, _MOST_BRACKETS = 32, 3
 
 @dataclass(frozen=True)
 class ConnectorView:
-    """`config` is the configuration with what else is known of its settings."""
+    """`config` is the configuration, completed with values of settings known from elsewhere."""
 
     connector: ConnectorClass
     config: Mapping[str, str]

@@ -57,7 +57,7 @@ class ConnectorLifecycle:
         facets = {"kafka_connect": described, **stated}
         if self._begins(one, same):
             ended = self._ends("COMPLETE", {}, content, counts)
-            # The tasks of another configuration may still be the old one's, as they failed: the next poll tells.
+            # After a change of configuration, the failed tasks may still be the old ones: wait for the next poll.
             if not same and one.failed and self.memory.failure == _failure(one):
                 return [*ended, self._starts(facets, content)]
             start = self._starts(facets, content)
@@ -160,7 +160,7 @@ class ConnectorLifecycle:
     def _parent(self) -> Json:
         return self.out.parent(self.memory.run, {"namespace": self.job[0], "name": self.job[1]})
 
-    # what events hold
+    # the content of events
 
     def _event(
         self,

@@ -19,8 +19,8 @@ class TaskRun(msgspec.Struct):
 class ConnectorMemory(msgspec.Struct, omit_defaults=True):
     """One connector.
 
-    `config`: the fingerprint of its configuration. `ids`: its tasks. `number`: how many runs it had; `run`: the id of the last one, `told`:
-    its state that was reported last (empty: none yet), `failure`: the fingerprint of its failure. `children`: the runs of its tasks.
+    `config`: the fingerprint of its configuration. `ids`: its tasks. `number`: how many runs it had; `run`: the id of the last one; `told`:
+    its last reported state (empty: none yet), `failure`: the fingerprint of its failure. `children`: the runs of its tasks.
 
     `given`, `topics`, `parts`: the settings of tasks, the topics used, and the partitions of offsets, as last fetched; None: never. `last`:
     the sums of offsets by topic; `base`: those when the run was first seen; `counted`: the rows that were reported.

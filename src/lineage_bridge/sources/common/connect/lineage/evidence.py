@@ -33,7 +33,7 @@ def group_of(one: ConnectorState) -> str:
 
 
 def remember(memory: ConnectorMemory, detail: ConnectorDetail, passwords: frozenset[str]) -> None:
-    """Replace what was known by what could be fetched this time."""
+    """Update the memory with what was fetched in this poll."""
     if detail.given is not None:
         memory.given = [mask_config(entry, passwords) for entry in detail.given]
     if detail.topics is not None:

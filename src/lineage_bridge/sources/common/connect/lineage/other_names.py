@@ -1,4 +1,4 @@
-"""The names under which others speak of a connector and its datasets: Debezium's own OpenLineage, and Factor House's transform.
+"""The names that other producers give to a connector and its datasets: Debezium's own OpenLineage, and Factor House's transform.
 
 Debezium 3.5: job `<topic.prefix>.<task>` of a source, `<connector>.<task>` of the JDBC sink, in `openlineage.integration.job.namespace`;
 datasets of most sources in `<kind>://<database.hostname>:<database.port>` as they are configured, `null` for a port that is not.
@@ -41,9 +41,9 @@ def same_names(
     *,
     alone: bool,
 ) -> list[SameJob | SameNamespace]:
-    """What others call the connector's job and the namespaces of its datasets; `space` is that of its topics.
+    """The names that other producers give to the connector's job and to its datasets' namespaces; `space` is the namespace of its topics.
 
-    `settings` are its configuration, with what else is known of it. `alone`: no other Kafka cluster is known, so that a name which many
+    `settings` are its configuration, with values known from elsewhere. `alone`: no other Kafka cluster is known, so that a name which many
     clusters have (`kafka:9092`) means this one.
     """
     found: list[SameJob | SameNamespace] = []
@@ -83,7 +83,7 @@ def _debezium_jobs(
     space = _plain(settings, f"{_INTEGRATION}job.namespace") or _plain(settings, "topic.prefix")
     if not lead or not space:
         return []
-    tasks = sorted(one.tasks) if one.service is None else [0]  # a service tells no tasks; the first is always there
+    tasks = sorted(one.tasks) if one.service is None else [0]  # a managed service reports no tasks; task 0 always exists
     return [SameJob(*job, space, f"{lead}.{task}", f"connector {one.name}: {_INTEGRATION}enabled") for task in tasks]
 
 
@@ -104,7 +104,7 @@ def _debezium_spaces(
 
 
 def _is_anybodys(server: str) -> bool:
-    """Whether many machines are called so: a host without a domain, a loopback or private address."""
+    """Whether many machines may have this name: a host without a domain, a loopback or private address."""
     host = server.rpartition(":")[0].strip("[]")
     try:
         return ipaddress.ip_address(host).is_private

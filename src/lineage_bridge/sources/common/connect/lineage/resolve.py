@@ -1,4 +1,4 @@
-"""A connector's configuration and the other evidence to its datasets outside, its topics, and which belongs to which."""
+"""Derives a connector's external datasets, its topics, and the flows between them from its configuration and other evidence."""
 
 from collections.abc import Iterable, Mapping
 
@@ -28,7 +28,7 @@ _AFTER_ONLY_UNLESS_TOLD = frozenset(("PostgresCdcSource", "MySqlCdcSource", "Sql
 
 
 def resolve(config: Mapping[str, str], evidence: ConnectorEvidence = NOTHING_ELSE, classes: Catalogue | None = None) -> Connection:
-    """What the configuration and the evidence say. `classes`: the catalogue, with a user's own mappings if there are any."""
+    """The connection that the configuration and the evidence describe. `classes`: the catalogue, with a user's own mappings if any."""
     settings = {**config, **evidence.settings}
     connector = _as_told((catalogue() if classes is None else classes).find(settings, evidence.direction), settings)
     view = ConnectorView(connector, settings, evidence)
@@ -49,7 +49,7 @@ def resolve(config: Mapping[str, str], evidence: ConnectorEvidence = NOTHING_ELS
 
 
 def _as_told(connector: ConnectorClass, settings: Mapping[str, str]) -> ConnectorClass:
-    """The family; one of Debezium's in Confluent Cloud that writes rows, not its envelope, as one that does."""
+    """The family. A Debezium connector in Confluent Cloud that writes rows instead of its envelope gets the shape `row`."""
     named = settings.get("connector.class", "")
     if connector.shape != "debezium" or named not in connector.managed:
         return connector
@@ -58,7 +58,7 @@ def _as_told(connector: ConnectorClass, settings: Mapping[str, str]) -> Connecto
 
 
 def _merged_datasets(found: Iterable[ExternalDataset], more: tuple[EvidenceKind, ...]) -> tuple[ExternalDataset, ...]:
-    """One entry a dataset, with all the evidence of it."""
+    """One entry per dataset, with all its evidence."""
     merged: dict[DatasetName, ExternalDataset] = {}
     for one in found:
         known = merged.get(one.dataset, one)
@@ -68,7 +68,7 @@ def _merged_datasets(found: Iterable[ExternalDataset], more: tuple[EvidenceKind,
 
 
 def _merged_topics(found: Iterable[TopicUse]) -> tuple[TopicUse, ...]:
-    """One entry a topic and role, with all the evidence of it."""
+    """One entry per topic and role, with all its evidence."""
     merged: dict[tuple[str, str, bool], tuple[EvidenceKind, ...]] = {}
     for one in found:
         key = (one.name, one.role, one.is_pattern)
@@ -77,7 +77,7 @@ def _merged_topics(found: Iterable[TopicUse]) -> tuple[TopicUse, ...]:
 
 
 def _merged_flows(found: Iterable[ConnectorFlow], more: tuple[EvidenceKind, ...]) -> tuple[ConnectorFlow, ...]:
-    """One entry a dataset and topic, sure if one of its findings is. Flows without a dataset go first."""
+    """One entry per dataset and topic; it is sure if one of those merged is. Flows without a dataset come first."""
     merged: dict[tuple[DatasetName, str, str, bool], ConnectorFlow] = {}
     for one in found:
         key = (one.outside or ("", ""), one.topic, one.before, one.is_pattern)
@@ -88,7 +88,7 @@ def _merged_flows(found: Iterable[ConnectorFlow], more: tuple[EvidenceKind, ...]
 
 
 def _unknown(view: ConnectorView, chain: Chain, traced: TracedFlows) -> tuple[str, ...]:
-    """What could not be told, and why."""
+    """What could not be determined, and why."""
     told = [f"the class {view.setting('connector.class') or '(none)'} is not known"] if view.connector.inferred else []
     told += [f"the transform {alias} is not known: fields after it are unknown" for alias in chain.unknown]
     if missing := view.missing():

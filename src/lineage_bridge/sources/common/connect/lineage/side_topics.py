@@ -1,4 +1,4 @@
-"""Topics beside the data: where a connector keeps its books, reports, and puts what it could not handle."""
+"""Topics other than the data topics: for a connector's internal state, its reports, and records it could not process."""
 
 from lineage_bridge.sources.common.connect.catalogue.family import SINK, SideTopic
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView
@@ -20,9 +20,9 @@ _OF_MANAGED_SINKS = (
 
 
 def side_topics(view: ConnectorView) -> list[tuple[str, TopicUse]]:
-    """The topics beside the data, each with its way: `in`, `out` or `both`. One that was seen is one, whatever its conditions.
+    """The side topics, each with its direction: `in`, `out` or `both`. A topic that was observed counts, whatever its conditions.
 
-    Those that Confluent Cloud gives every sink are there only if the cluster has them, as far as its topics are known.
+    Those that Confluent Cloud creates for every sink count only if the cluster has them, as far as its topics are known.
     """
     connector = view.connector
     is_sink = connector.direction == SINK
