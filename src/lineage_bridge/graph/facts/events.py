@@ -175,7 +175,7 @@ class _EventFacts:
     def add_assertion(self, node: int, side: int, facet_set: bytes) -> None:
         self.add("assertion", (self.asserted_by, self.job, node, side, self.origin, facet_set, self.day), self.asserted_at)
 
-    def addmake_facet_set(self, facets: Facets) -> bytes:
+    def add_facet_set(self, facets: Facets) -> bytes:
         """Add the facet set of these facets unless it was emitted before; return its id."""
         if not facets:
             return NO_FACETS
@@ -189,9 +189,9 @@ class _EventFacts:
     def add_run(self, run: Run, job: Job) -> None:
         self.add_run_row(run)
         self.add("run_event", (run.id, self.event.type or "", self.day), self.span)
-        self.add_assertion(self.job, _SELF, self.addmake_facet_set(job.facets))
+        self.add_assertion(self.job, _SELF, self.add_facet_set(job.facets))
         if run.facets:
-            self.add_assertion(self.job, _RUN, self.addmake_facet_set(run.facets))
+            self.add_assertion(self.job, _RUN, self.add_facet_set(run.facets))
             self.add_job_dependencies(run, self.job)
         samples: dict[tuple[int, int], list[int | None]] = {}
         for side, access, datasets in (
@@ -234,13 +234,13 @@ class _EventFacts:
         self.add_node(id_, _DATASET, dataset)
         self.add("run_io", (self.asserted_by, self.job, id_, side_code, self.day), self.span)
         if dataset.facets:
-            self.add_assertion(id_, side_code, self.addmake_facet_set(dataset.facets))
+            self.add_assertion(id_, side_code, self.add_facet_set(dataset.facets))
             self.add_lifecycle(id_, dataset)
         if dataset.access:
             rest = {key: text for key, text in dataset.access.items() if key not in STATISTICS}
             merge_counters(dataset, side, samples.setdefault((id_, side_code), [None, None, None]))
             if rest:
-                self.add_assertion(id_, int(access), self.addmake_facet_set(rest))
+                self.add_assertion(id_, int(access), self.add_facet_set(rest))
 
     def add_job_dependencies(self, run: Run, job: int) -> None:
         """Add the jobs that this run waits for, and those that wait for it."""
@@ -266,7 +266,7 @@ class _EventFacts:
     def add_dataset(self, dataset: Dataset) -> None:
         """Add what a dataset event asserts of its dataset."""
         self.add_node(self.dataset, _DATASET, dataset)
-        self.add_assertion(self.dataset, _SELF, self.addmake_facet_set(dataset.facets))
+        self.add_assertion(self.dataset, _SELF, self.add_facet_set(dataset.facets))
         self.add_lifecycle(self.dataset, dataset)
 
     def add_declared_job(self, job: Job) -> None:
@@ -276,7 +276,7 @@ class _EventFacts:
             for dataset in datasets:
                 id_ = self.names.dataset(dataset.namespace, dataset.name)
                 self.add_node(id_, _DATASET, dataset)
-                facets = self.addmake_facet_set(dataset.facets)
+                facets = self.add_facet_set(dataset.facets)
                 if dataset.facets:
                     self.add_assertion(id_, side, facets)
                     self.add_lifecycle(id_, dataset)
