@@ -4,7 +4,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+import tenacity
 from confluent_kafka import OFFSET_END, Consumer, KafkaError, KafkaException, TopicPartition
+from kafka.errors import for_code
 
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError, UnreachableError
 from lineage_bridge.sources.common.kafka.protocol.login import records_config
@@ -40,7 +42,7 @@ class TopicTail:
 
     def __init__(self, settings: KafkaSettings, topic: str) -> None:
         self._settings, self._topic = settings, topic
-        self._said: list[KafkaError] = []
+        self._errors: list[KafkaError] = []
         self._offsets: dict[int, int] = {}
         self._left: set[int] = set()
         self._gone: set[int] = set()
@@ -50,7 +52,7 @@ class TopicTail:
             "enable.auto.offset.store": False,
             "enable.partition.eof": True,
             "auto.offset.reset": "error",
-            "error_cb": self._heard,
+            "error_cb": self._keep_error,
             "log_level": 0,
         }
         try:
@@ -64,15 +66,10 @@ class TopicTail:
 
     def begin(self, offsets: Mapping[int, int], since_ms: int | None) -> None:
         """Start at these offsets; other partitions start at a time, or at their end. Raises SourceError."""
-        timeout = self._settings.timeout_s
         try:
-            told = self._consumer.list_topics(self._topic, timeout).topics[self._topic]
-            if told.error is not None:
-                raise self._failed(told.error)
-            new = [TopicPartition(self._topic, number, since_ms or 0) for number in sorted(told.partitions) if number not in offsets]
-            begun = {place.partition: place.offset for place in self._consumer.offsets_for_times(new, timeout)} if new and since_ms else {}
-            at = {number: offsets.get(number, begun.get(number, OFFSET_END)) for number in sorted(told.partitions)}
-            self._offsets = {number: self._bounds(number)[1] if offset == OFFSET_END else offset for number, offset in at.items()}
+            for attempt in self._retrying():
+                with attempt:
+                    self._offsets = self._first_offsets(offsets, since_ms)
         except KafkaException as error:
             raise self._failed(error.args[0]) from error
         self._left = set(self._offsets)
@@ -96,7 +93,7 @@ class TopicTail:
                 self._left.discard(partition)
             elif error.code() in _LOST:
                 lost.add(partition)
-            elif not error.retriable():
+            elif not _is_passing(error):
                 raise self._failed(error)
         self._begin_again(lost)
         return tuple(values)
@@ -126,11 +123,33 @@ class TopicTail:
         if not lost:
             return
         try:
-            self._offsets |= {number: self._bounds(number)[0] for number in lost}
+            for attempt in self._retrying():
+                with attempt:
+                    self._offsets |= {number: self._bounds(number)[0] for number in lost}
         except KafkaException as error:
             raise self._failed(error.args[0]) from error
         self._gone |= lost
         self._assign()
+
+    def _first_offsets(self, offsets: Mapping[int, int], since_ms: int | None) -> dict[int, int]:
+        timeout = self._settings.timeout_s
+        metadata = self._consumer.list_topics(self._topic, timeout).topics[self._topic]
+        if metadata.error is not None:
+            raise KafkaException(metadata.error)
+        numbers = sorted(metadata.partitions)
+        new = [TopicPartition(self._topic, number, since_ms or 0) for number in numbers if number not in offsets]
+        at_time = {found.partition: found.offset for found in self._consumer.offsets_for_times(new, timeout)} if new and since_ms else {}
+        first = {number: offsets.get(number, at_time.get(number, OFFSET_END)) for number in numbers}
+        return {number: self._bounds(number)[1] if offset == OFFSET_END else offset for number, offset in first.items()}
+
+    def _retrying(self) -> tenacity.Retrying:
+        """Retry while a partition has no leader, as just after its topic was created."""
+        return tenacity.Retrying(
+            retry=tenacity.retry_if_exception(lambda error: isinstance(error, KafkaException) and _is_passing(error.args[0])),
+            wait=tenacity.wait_random_exponential(multiplier=0.1, max=1),
+            stop=tenacity.stop_after_delay(self._settings.timeout_s),
+            reraise=True,
+        )
 
     def _assign(self) -> None:
         self._consumer.assign([TopicPartition(self._topic, number, offset) for number, offset in self._offsets.items()])
@@ -140,19 +159,24 @@ class TopicTail:
         first, end = self._consumer.get_watermark_offsets(TopicPartition(self._topic, partition), self._settings.timeout_s)
         return int(first), int(end)
 
-    def _heard(self, error: KafkaError) -> None:
-        if not self._said or self._said[0].code() not in _FORBIDDEN:
-            self._said[:] = [error]
+    def _keep_error(self, error: KafkaError) -> None:
+        if not self._errors or self._errors[0].code() not in _FORBIDDEN:
+            self._errors[:] = [error]
 
     def _failed(self, error: object) -> SourceError:
-        """What an error means; the client tells the cause by the way."""
+        """What an error means. librdkafka reports the cause of a timeout apart, to `error_cb`."""
         self._consumer.poll(0)
-        causes = [one for one in (*self._said, error) if isinstance(one, KafkaError)]
+        causes = [cause for cause in (*self._errors, error) if isinstance(cause, KafkaError)]
         named = f"topic {self._topic}: {causes[0].str() if causes else error}"
         codes = {one.code() for one in causes}
         if codes & _FORBIDDEN:
             return ForbiddenError(named, "are key and secret right, and may it read the topic?")
         return MissingError(named) if codes & _UNKNOWN else UnreachableError(named)
+
+
+def _is_passing(error: object) -> bool:
+    """Whether the broker's protocol calls this error retriable. librdkafka does not set its own flag on what a consumer is answered."""
+    return isinstance(error, KafkaError) and error.code() not in _UNKNOWN and bool(for_code(error.code()).retriable)
 
 
 def _error_of(error: object) -> str:
