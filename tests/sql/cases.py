@@ -50,7 +50,7 @@ class Influence:
 
 @dataclass(frozen=True)
 class Case:
-    """One script and its answer. `errors` are counted, `positions` are the (line, column) told of them, column 0 where only the line is."""
+    """One script and its answer. `errors` are counted, `positions` are their (line, column), column 0 where only the line is."""
 
     name: str
     group: str
@@ -105,9 +105,9 @@ def _case(name: str, group: str, body: str) -> Case:
     lines = [line.rstrip() for line in parts["answer"].splitlines() if line.strip()]
     flows = [line for line in lines if " -> " in line]
     influences = [line for line in lines if " ~> " in line]
-    said = list(_fields([line for line in lines if line not in flows and line not in influences], _ONCE + _OFTEN))
-    once = {key: value for key, value in said if key in _ONCE}
-    if len(once) != sum(key in _ONCE for key, _ in said):
+    fields = list(_fields([line for line in lines if line not in flows and line not in influences], _ONCE + _OFTEN))
+    once = {key: value for key, value in fields if key in _ONCE}
+    if len(once) != sum(key in _ONCE for key, _ in fields):
         raise ValueError("a list is given twice")
     inputs = _names(once.get("inputs", ""))
     return Case(
@@ -121,18 +121,18 @@ def _case(name: str, group: str, body: str) -> Case:
         outputs=_names(once.get("outputs", "")),
         declares=_names(once.get("declares", "")),
         models=_names(once.get("models", "")),
-        datasets=dict(_dataset(value) for key, value in said if key == "datasets"),
+        datasets=dict(_dataset(value) for key, value in fields if key == "datasets"),
         errors=int(once.get("errors", 0)),
-        positions=tuple(_position(value) for key, value in said if key == "error"),
+        positions=tuple(_position(value) for key, value in fields if key == "error"),
         columns=tuple(_flow(line) for line in flows),
         indirect=tuple(_influence(line) for line in influences),
     )
 
 
-def _fields(lines: list[str], known: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _fields(lines: list[str], allowed: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     for line in lines:
         key, colon, value = line.partition(":")
-        if not colon or key not in known:
+        if not colon or key not in allowed:
             raise ValueError(f"not understood: {line!r}")
         yield key, value.strip()
 
@@ -179,9 +179,9 @@ def _column(text: str) -> tuple[str, str]:
     return ".".join(parts[:-1]), last
 
 
-def _kinds(text: str, known: tuple[str, ...]) -> frozenset[str]:
+def _kinds(text: str, allowed: tuple[str, ...]) -> frozenset[str]:
     kinds = frozenset(text.split("|"))
-    if not kinds <= set(known):
+    if not kinds <= set(allowed):
         raise ValueError(f"no such kind: {text}")
     return kinds
 

@@ -123,7 +123,7 @@ def test_a_case_agrees_with_itself(case: Case):
 
 
 @pytest.mark.parametrize("case", cases(), ids=named)
-def test_a_flow_is_told_once(case: Case):
+def test_a_flow_is_listed_once(case: Case):
     direct = Counter((edge.in_table, edge.in_column, edge.out_table, edge.out_column) for edge in case.columns)
     assert [edge for edge, times in direct.items() if times > 1] == []
     indirect = Counter((edge.in_table, edge.in_column, edge.out_table, kind) for edge in case.indirect for kind in edge.kinds)

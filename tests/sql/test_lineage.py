@@ -20,15 +20,17 @@ def test_a_script_is_read_as_the_book_says(case: Case) -> None:
     assert set(expected) - set(direct) == set()
     assert len(found.columns) == len(direct)
     indirect = {(written(f.in_table), f.in_column, written(f.out_table), f.kind) for f in found.indirect}
-    assert {edge for edge in indirect if not any(_speaks_of(told, edge) for told in case.indirect)} == set()
-    assert [told for told in case.indirect if not told.optional and not any(_speaks_of(told, edge) for edge in indirect)] == []
+    assert {edge for edge in indirect if not any(_matches(influence, edge) for influence in case.indirect)} == set()
+    assert [
+        influence for influence in case.indirect if not influence.optional and not any(_matches(influence, edge) for edge in indirect)
+    ] == []
     names = [{written(name) for name in given} for given in (found.inputs, found.outputs, found.declares, found.models)]
     assert names[0] - case.optional_inputs == case.inputs
     assert names[1:] == [case.outputs, case.declares, case.models]
     assert {written(name): dataset for name, dataset in found.datasets.items()} == case.datasets
     assert len(found.errors) == case.errors, found.errors
-    places = [(fault.line, fault.column) for fault in found.errors]
-    assert all(any(line == at[0] and column in (0, at[1]) for at in places) for line, column in case.positions), places
+    positions = [(fault.line, fault.column) for fault in found.errors]
+    assert all(any(line == at[0] and column in (0, at[1]) for at in positions) for line, column in case.positions), positions
 
 
 @pytest.mark.parametrize("dialect", ["flink", "confluent-flink", "ksqldb"])
@@ -48,5 +50,5 @@ def test_a_unit_of_time_is_no_column_of_a_table_of_unknown_columns(expression: s
     assert {flow.in_column.lower() for flow in found.columns} == columns
 
 
-def _speaks_of(told: Influence, edge: tuple[str, str, str, str]) -> bool:
-    return (told.in_table, told.in_column, told.out_table) == edge[:3] and edge[3] in told.kinds
+def _matches(influence: Influence, edge: tuple[str, str, str, str]) -> bool:
+    return (influence.in_table, influence.in_column, influence.out_table) == edge[:3] and edge[3] in influence.kinds

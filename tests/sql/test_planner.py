@@ -51,7 +51,7 @@ def test_the_planner_was_asked_for_the_book_as_it_is():
 
 
 @pytest.mark.parametrize("case", PLANNED, ids=lambda case: case.name)
-def test_the_planner_tells_the_books_flows(case: Case):
+def test_the_planner_finds_the_flows_of_the_book(case: Case):
     assert book(case) - planner(case) == VALUE_OF_A_SUB_QUERY.get(case.name, set())
     kinds = kinds_that_decide(case)
     influences = {(edge.in_table, edge.in_column, edge.out_table) for edge in case.indirect if edge.kinds & kinds}

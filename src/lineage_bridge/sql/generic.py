@@ -72,7 +72,7 @@ class SqlglotScript:
     def _statement(self, text: str, tokens: list[PlainToken]) -> Lineage:
         lineage = Lineage()
         try:
-            self._take(self._parsed(text, tokens), lineage)
+            self._apply(self._parsed(text, tokens), lineage)
         except RecursionError:
             lineage = self._scanned(tokens)
             lineage.errors.append(Fault(tokens[0].line, _column(tokens[0]), TOO_DEEP))
@@ -94,7 +94,7 @@ class SqlglotScript:
             raise StatementError(f"{made.this} is not understood", None)
         return made
 
-    def _take(self, node: exp.Expr | None, lineage: Lineage) -> None:
+    def _apply(self, node: exp.Expr | None, lineage: Lineage) -> None:
         """Apply a statement. Many move no data and define nothing."""
         if isinstance(node, exp.Create):
             self._create(node, lineage)
@@ -127,12 +127,12 @@ class SqlglotScript:
             table = self.catalog.add_table(Table(_name(target), [TableColumn(name) for name in columns] or None))
             lineage.declares[table.name] = None
         else:
-            relation, reading = self._resolved(query)
+            relation, analysis = self._resolved(query)
             relation = relation.renamed(columns)
-            known = [TableColumn(name) for name, _ in relation.columns] if relation.unknown is None else None
-            table = self.catalog.add_table(Table(_name(target), known))
+            known_columns = [TableColumn(name) for name, _ in relation.columns] if relation.unknown is None else None
+            table = self.catalog.add_table(Table(_name(target), known_columns))
             write(table.name, [name for name, _ in relation.columns], relation, lineage)
-            self._finish(reading, lineage)
+            self._finish(analysis, lineage)
 
     def _insert(self, node: exp.Insert, lineage: Lineage) -> None:
         listed = isinstance(node.this, exp.Schema)
@@ -144,17 +144,17 @@ class SqlglotScript:
             query.set("with_", clause)
         if not isinstance(query, exp.Query):
             return
-        relation, reading = self._resolved(query)
+        relation, analysis = self._resolved(query)
         columns = [part.name for part in node.this.expressions] if listed else table.writable()
         write(table.name, columns, relation, lineage)
-        self._finish(reading, lineage)
+        self._finish(analysis, lineage)
 
     def _merge(self, node: exp.Merge, lineage: Lineage) -> None:
-        reading = QueryAnalysis(self.catalog)
-        resolver, scope = Resolver(reading, Query(node, {}, [])), Scope()
+        analysis = QueryAnalysis(self.catalog)
+        resolver, scope = Resolver(analysis, Query(node, {}, [])), Scope()
         target = self._table(node.this)
         conditions = resolver.source(node.args["using"], scope, {})
-        inputs = set(reading.tables)
+        inputs = set(analysis.tables)
         resolver.source(node.this, scope, {})
         conditions |= resolver.value(node.args["on"], scope, {}).deciding("JOIN")
         columns: list[tuple[str, Value]] = []
@@ -168,20 +168,20 @@ class SqlglotScript:
             elif isinstance(then, exp.Insert) and isinstance(then.expression, exp.Tuple):
                 names = [part.name for part in then.this.expressions] if isinstance(then.this, exp.Tuple) else target.writable() or []
                 columns += [(name, resolver.value(part, scope, {})) for name, part in zip(names, then.expression.expressions, strict=False)]
-        self._assign(target, columns, conditions, reading, inputs, lineage)
+        self._assign(target, columns, conditions, analysis, inputs, lineage)
 
     def _update(self, node: exp.Update, lineage: Lineage) -> None:
-        reading = QueryAnalysis(self.catalog)
-        resolver, scope = Resolver(reading, Query(node, {}, [])), Scope()
+        analysis = QueryAnalysis(self.catalog)
+        resolver, scope = Resolver(analysis, Query(node, {}, [])), Scope()
         target = self._table(node.this)
         clause = part_of(node, "from")
         conditions: set[Condition] = resolver.source(clause.this, scope, {}) if clause is not None else set()
-        inputs = set(reading.tables)
+        inputs = set(analysis.tables)
         resolver.source(node.this, scope, {})
         where = node.args.get("where")
         if where is not None:
             conditions |= resolver.value(where.this, scope, {}).deciding("FILTER")
-        self._assign(target, self._assigned(node, resolver, scope), conditions, reading, inputs, lineage)
+        self._assign(target, self._assigned(node, resolver, scope), conditions, analysis, inputs, lineage)
 
     def _assigned(self, node: exp.Update, resolver: Resolver, scope: Scope) -> list[tuple[str, Value]]:
         return [(part.this.name, resolver.value(part.expression, scope, {})) for part in node.expressions if isinstance(part, exp.EQ)]
@@ -191,7 +191,7 @@ class SqlglotScript:
         target: Table,
         columns: list[tuple[str, Value]],
         conditions: set[Condition],
-        reading: QueryAnalysis,
+        analysis: QueryAnalysis,
         inputs: set[Name],
         lineage: Lineage,
     ) -> None:
@@ -199,20 +199,20 @@ class SqlglotScript:
         if any(source[0] == target.name for _, value in columns for source in value.direct):
             inputs = inputs | {target.name}
         write(target.name, None, QueryRelation(tuple(columns), conditions=frozenset(conditions)), lineage)
-        read = {name: None for name in reading.tables if name in inputs or name != target.name}
+        read = {name: None for name in analysis.tables if name in inputs or name != target.name}
         lineage.inputs.update(read)
-        self._faults(reading, lineage)
+        self._faults(analysis, lineage)
 
     def _resolved(self, query: exp.Expr) -> tuple[QueryRelation, QueryAnalysis]:
-        reading = QueryAnalysis(self.catalog, unnamed="_col_{0}".format)
-        return columns_of(query, reading), reading
+        analysis = QueryAnalysis(self.catalog, unnamed="_col_{0}".format)
+        return columns_of(query, analysis), analysis
 
-    def _finish(self, reading: QueryAnalysis, lineage: Lineage) -> None:
-        lineage.inputs.update(dict.fromkeys(reading.tables))
-        self._faults(reading, lineage)
+    def _finish(self, analysis: QueryAnalysis, lineage: Lineage) -> None:
+        lineage.inputs.update(dict.fromkeys(analysis.tables))
+        self._faults(analysis, lineage)
 
-    def _faults(self, reading: QueryAnalysis, lineage: Lineage) -> None:
-        lineage.errors += [Fault(token.line if token else 1, token.column if token else 1, message) for message, token in reading.faults]
+    def _faults(self, analysis: QueryAnalysis, lineage: Lineage) -> None:
+        lineage.errors += [Fault(token.line if token else 1, token.column if token else 1, message) for message, token in analysis.faults]
 
     def _table(self, node: exp.Expr) -> Table:
         if not isinstance(node, exp.Table):

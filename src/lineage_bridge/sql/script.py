@@ -37,7 +37,7 @@ class StreamingScript:
     """Reads statements in order, with the definitions of earlier ones.
 
     `kafka`: the servers (`host:port`, separated by commas) of the cluster that ksqlDB's topics are in, which its statements do not name.
-    `catalog`: definitions that are already known.
+    `catalog`: the definitions of earlier scripts.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class StreamingScript:
     def _statement(self, statement: Sequence[Token]) -> Lineage:
         lineage = Lineage()
         try:
-            self._take(parse(statement, ksql=self._ksql), lineage)
+            self._apply(parse(statement, ksql=self._ksql), lineage)
         except (StatementError, RecursionError) as err:
             lineage = self._scanned(statement)
             message, token = (err.message, err.token or statement[-1]) if isinstance(err, StatementError) else (TOO_DEEP, statement[0])
@@ -83,10 +83,10 @@ class StreamingScript:
         return topic_of(options, self._kafka) if self._ksql else dataset_of(options, self.catalog.options(name), self.catalog.path(name))
 
     @singledispatchmethod
-    def _take(self, statement: st.Statement, lineage: Lineage) -> None:
+    def _apply(self, statement: st.Statement, lineage: Lineage) -> None:
         """Apply a statement. Many move no data and define nothing."""
 
-    @_take.register
+    @_apply.register
     def _(self, statement: st.DefineTable, lineage: Lineage) -> None:
         columns, options = statement.columns, statement.options
         if statement.like is not None:
@@ -107,29 +107,29 @@ class StreamingScript:
         if whole and physical and len(physical) == len(named) and set(physical) != set(named):
             relation = relation.renamed(physical)
             named = physical
-        known = [*map(TableColumn, named), *computed] if whole else None
-        table = self.catalog.add_table(Table(statement.name, known, options, statement.keys, statement.comment))
+        known_columns = [*map(TableColumn, named), *computed] if whole else None
+        table = self.catalog.add_table(Table(statement.name, known_columns, options, statement.keys, statement.comment))
         write(table.name, [name for name, _ in relation.columns], relation, lineage)
 
-    @_take.register
+    @_apply.register
     def _(self, statement: st.DefineView, lineage: Lineage) -> None:
         self.catalog.add_view(View(statement.name, statement.query, statement.columns))
-        reading = self._reading()
-        columns_of(statement.query, reading)
-        lineage.errors += [_fault(message, token or statement.query[0]) for message, token in reading.faults]
+        analysis = self._analysis()
+        columns_of(statement.query, analysis)
+        lineage.errors += [_fault(message, token or statement.query[0]) for message, token in analysis.faults]
 
-    @_take.register
+    @_apply.register
     def _(self, statement: st.DefineModel, lineage: Lineage) -> None:
         self.catalog.add_model(Model(statement.name, statement.outputs))
         lineage.models[statement.name] = None
         if statement.query is not None:
             self._resolve(statement.query, lineage)
 
-    @_take.register
+    @_apply.register
     def _(self, statement: st.DefineAgent, lineage: Lineage) -> None:
         lineage.models[statement.model] = None
 
-    @_take.register
+    @_apply.register
     def _(self, statement: st.Insert, lineage: Lineage) -> None:
         table = self.catalog.table(statement.target)
         lineage.outputs[table.name] = None
@@ -138,42 +138,42 @@ class StreamingScript:
         relation = self._resolve(statement.query, lineage)
         columns: Sequence[str] | None = statement.columns
         if not columns:
-            known = table.writable()
-            columns = None if known is None else [name for name in known if name not in statement.fixed]
+            writable = table.writable()
+            columns = None if writable is None else [name for name in writable if name not in statement.fixed]
         if columns is not None and relation.unknown is None and len(columns) != len(relation.columns):
             message = f"{len(relation.columns)} columns go into {len(columns)}"
             lineage.errors.append(_fault(message, statement.query[0]))
         write(table.name, columns, relation, lineage)
 
-    @_take.register
+    @_apply.register
     def _(self, statement: st.DefineCatalog, lineage: Lineage) -> None:  # noqa: ARG002 - the signature of all registered functions
         self.catalog.add_catalog(statement.name, statement.options)
 
-    @_take.register
+    @_apply.register
     def _(self, statement: st.Update, lineage: Lineage) -> None:
         table = self.catalog.table(statement.target)
-        reading = self._reading()
-        resolver, scope = Resolver(reading, Query(exp.Select(), {}, [])), Scope()
+        analysis = self._analysis()
+        resolver, scope = Resolver(analysis, Query(exp.Select(), {}, [])), Scope()
         scope.add(table.name[-1:], resolver.named(statement.target, {}))
         assigned = tuple((column, resolver.value_of(value, scope)) for column, value in statement.assignments)
         conditions = resolver.value_of(statement.where, scope).deciding("FILTER") if statement.where else set()
         write(table.name, None, QueryRelation(assigned, conditions=frozenset(conditions)), lineage)
         # An UPDATE reads its own table if a value uses one of its columns.
         is_read = any(source[0] == table.name for _, value in assigned for source in value.direct)
-        self._take_over(reading, lineage, statement.where or [], unread=None if is_read else table.name)
+        self._add_analysis(analysis, lineage, statement.where or [], unread=None if is_read else table.name)
 
-    @_take.register
+    @_apply.register
     def _(self, statement: st.SelectRows, lineage: Lineage) -> None:
         self._resolve(statement.query, lineage)
 
-    @_take.register
+    @_apply.register
     def _(self, statement: st.Use, lineage: Lineage) -> None:  # noqa: ARG002 - the signature of all registered functions
         if statement.whole:
             self.catalog.use_catalog(statement.name[-1])
         else:
             self.catalog.use(statement.name)
 
-    @_take.register
+    @_apply.register
     def _(self, statement: st.ChangeColumns, lineage: Lineage) -> None:  # noqa: ARG002 - the signature of all registered functions
         table = self.catalog.table(statement.table)
         if table.columns is None:
@@ -184,30 +184,30 @@ class StreamingScript:
             kept = [replace(column, name=new) if column.name == old else column for column in kept]
         table.columns = kept + statement.added
 
-    @_take.register
+    @_apply.register
     def _(self, statement: st.Rename, lineage: Lineage) -> None:  # noqa: ARG002 - the signature of all registered functions
         self.catalog.rename(statement.table, statement.to)
 
-    @_take.register
+    @_apply.register
     def _(self, statement: st.Drop, lineage: Lineage) -> None:  # noqa: ARG002 - the signature of all registered functions
         self.catalog.drop(statement.name)
 
-    def _reading(self) -> QueryAnalysis:
+    def _analysis(self) -> QueryAnalysis:
         if self._ksql:
             return QueryAnalysis(self.catalog, ksql=True, pseudo_columns=PSEUDO_COLUMNS, unnamed="KSQL_COL_{1}".format)
         system = ("$rowtime",) if self._dialect == CONFLUENT_FLINK else ()
         return QueryAnalysis(self.catalog, system_columns=system)
 
     def _resolve(self, query: Sequence[Token], lineage: Lineage) -> QueryRelation:
-        reading = self._reading()
-        relation = columns_of(query, reading)
-        self._take_over(reading, lineage, query)
+        analysis = self._analysis()
+        relation = columns_of(query, analysis)
+        self._add_analysis(analysis, lineage, query)
         return relation
 
-    def _take_over(self, reading: QueryAnalysis, lineage: Lineage, query: Sequence[Token], unread: Name | None = None) -> None:
-        lineage.inputs.update(dict.fromkeys(name for name in reading.tables if name != unread))
-        lineage.models.update(reading.models)
-        lineage.errors += [_fault(message, token or query[0]) for message, token in reading.faults]
+    def _add_analysis(self, analysis: QueryAnalysis, lineage: Lineage, query: Sequence[Token], unread: Name | None = None) -> None:
+        lineage.inputs.update(dict.fromkeys(name for name in analysis.tables if name != unread))
+        lineage.models.update(analysis.models)
+        lineage.errors += [_fault(message, token or query[0]) for message, token in analysis.faults]
 
     def _scanned(self, statement: Sequence[Token]) -> Lineage:
         """The tables of a statement that cannot be parsed: the names after FROM, JOIN, INTO and similar words."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from lineage_bridge.sql.columns.expressions import Ctes, Expressions
 from lineage_bridge.sql.columns.functions import GROUP_WINDOWS, MODEL_CALLS, SEARCHES, WINDOW_COLUMNS
 from lineage_bridge.sql.columns.relations import QueryRelation, Scope, Unknown
-from lineage_bridge.sql.columns.values import LIKELY, NOTHING, Condition, Subtype, Value, merged
+from lineage_bridge.sql.columns.values import LIKELY, NO_SOURCES, Condition, Subtype, Value, merged
 from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.text.cursor import Cursor, StatementError, parts
 from lineage_bridge.sql.text.plain import Pattern, TableCall
@@ -37,15 +37,15 @@ class Calls(Expressions):
             raise StatementError("an expression is expected here", None)
         first = tokens[0]
         select = Token(Kind.WORD, "SELECT", "SELECT", first.start, first.start, first.line, first.column)
-        query = lowered([select, *tokens], ksql=self.reading.ksql)
+        query = lowered([select, *tokens], ksql=self.analysis.ksql)
         if not query.expression.expressions:
             raise StatementError("an expression is expected here", first)
-        return type(self)(self.reading, query).value(query.expression.expressions[0], scope, {})
+        return type(self)(self.analysis, query).value(query.expression.expressions[0], scope, {})
 
     def read(self, query: Sequence[Token], ctes: Ctes) -> QueryRelation:
         """The columns of a query in the arguments of a stand-in."""
-        inner = lowered(query, ksql=self.reading.ksql)
-        return type(self)(self.reading, inner).relation(inner.expression, Scope(), ctes)
+        inner = lowered(query, ksql=self.analysis.ksql)
+        return type(self)(self.analysis, inner).relation(inner.expression, Scope(), ctes)
 
     @abstractmethod
     def named(self, name: Name, ctes: Ctes) -> QueryRelation:
@@ -76,24 +76,24 @@ class Calls(Expressions):
                 found.table, conditions = self._table_argument(tokens, ctes)
                 found.conditions |= conditions
             elif first == "DESCRIPTOR":
-                cursor = Cursor(tokens[1:], folds=self.reading.ksql)
+                cursor = Cursor(tokens[1:], folds=self.analysis.ksql)
                 inside = cursor.group()
                 if cursor.token is not None:
                     raise cursor.error(", or ) is expected here")
-                found.described += [Cursor(part, folds=self.reading.ksql).name()[-1] for part in parts(inside) if part]
+                found.described += [Cursor(part, folds=self.analysis.ksql).name()[-1] for part in parts(inside) if part]
             elif first == "MODEL":
-                found.models.append(Cursor(tokens[1:], folds=self.reading.ksql).name())
+                found.models.append(Cursor(tokens[1:], folds=self.analysis.ksql).name())
             elif call.function in MODEL_CALLS and not found.models and found.table is None:
                 found.models.append(_model_name(tokens))
             elif call.function in SEARCHES and found.table is None:
-                found.table = self.named(Cursor(tokens, folds=self.reading.ksql).name(), ctes)
+                found.table = self.named(Cursor(tokens, folds=self.analysis.ksql).name(), ctes)
             elif tokens:
                 found.values.append(self.value_of(tokens, here))
         return found
 
     def _table_argument(self, tokens: Sequence[Token], ctes: Ctes) -> tuple[QueryRelation, set[Condition]]:
         """`TABLE t`, `TABLE (query)` or `(query)`, which PARTITION BY and ORDER BY may follow."""
-        cursor = Cursor(tokens, folds=self.reading.ksql)
+        cursor = Cursor(tokens, folds=self.analysis.ksql)
         cursor.takes("TABLE")
         relation = self._inside(cursor, ctes)
         scope = Scope()
@@ -114,16 +114,16 @@ class Calls(Expressions):
     def _in(self, relation: QueryRelation, name: str, token: Token) -> Value:
         found = relation.value(name)
         if found is None:
-            self.reading.faults.append((f"the table has no column {name}", token))
-        return found or NOTHING
+            self.analysis.faults.append((f"the table has no column {name}", token))
+        return found or NO_SOURCES
 
     def _predicted(self, models: list[Name], base: QueryRelation, given: Value) -> QueryRelation:
         """A table with the outputs of models for its rows."""
         outputs: list[tuple[str, Value]] = []
         unknown: Unknown | None = base.unknown
         for name in models:
-            model = self.reading.catalog.model(name)
-            self.reading.models[model.name] = None
+            model = self.analysis.catalog.model(name)
+            self.analysis.models[model.name] = None
             if model.outputs is None:
                 unknown = _always(given)
             else:
@@ -147,7 +147,7 @@ class Calls(Expressions):
         for definition in parts(clauses.get("DEFINE", ())):
             conditions |= self.value_of(definition[2:], scope).deciding("FILTER")
         if "ALL" in clauses:
-            columns += [(name, value) for name, value in table.columns if all(name != known for known, _ in columns)]
+            columns += [(name, value) for name, value in table.columns if all(name != own for own, _ in columns)]
         return QueryRelation(tuple(columns), conditions=table.conditions | conditions)
 
 
@@ -157,7 +157,7 @@ class Ordinal(QueryRelation):
     def renamed(self, names: Sequence[str]) -> QueryRelation:
         """As for any relation, but the row number has no source column."""
         made = super().renamed(names)
-        return replace(made, columns=(*made.columns[:-1], (made.columns[-1][0], NOTHING))) if names else made
+        return replace(made, columns=(*made.columns[:-1], (made.columns[-1][0], NO_SOURCES))) if names else made
 
 
 def _always(value: Value) -> Unknown:

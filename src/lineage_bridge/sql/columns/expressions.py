@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from lineage_bridge.sql.columns.functions import AGGREGATES, CONDITIONALS, IDENTITIES, MEASURED, MOMENTS, RANKS, UNITS
 from lineage_bridge.sql.columns.relations import QueryRelation, Scope
-from lineage_bridge.sql.columns.values import NOTHING, Condition, Subtype, Value, merged
+from lineage_bridge.sql.columns.values import NO_SOURCES, Condition, Subtype, Value, merged
 from lineage_bridge.sql.names import Name, written
 from lineage_bridge.sql.statements.catalog import Catalog, Table
 from lineage_bridge.sql.text.plain import Query
@@ -26,7 +26,7 @@ class QueryAnalysis:
     """The tables and models that the queries of a statement use, and what could not be resolved.
 
     `views`: those that are being read. `system_columns`: those that each table has beside its own; `pseudo_columns`: those of the record,
-    which come from no column. `unnamed`: the name of a column without one, by its place and the number of such before it.
+    which come from no column. `unnamed`: the name of a column without one, by its position and the number of such before it.
     """
 
     catalog: Catalog
@@ -43,8 +43,8 @@ class QueryAnalysis:
 class Expressions(ABC):
     """Resolves the expressions of one parsed query."""
 
-    def __init__(self, reading: QueryAnalysis, query: Query) -> None:
-        self.reading = reading
+    def __init__(self, analysis: QueryAnalysis, query: Query) -> None:
+        self.analysis = analysis
         self.query = query
 
     @abstractmethod
@@ -58,7 +58,7 @@ class Expressions(ABC):
 
     def fault(self, message: str, node: exp.Expr) -> None:
         """Record an error at a node."""
-        self.reading.faults.append((message, self.query.place(node)))
+        self.analysis.faults.append((message, self.query.token_of(node)))
 
     @singledispatchmethod
     def value(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Value:
@@ -68,7 +68,7 @@ class Expressions(ABC):
         if name in MEASURED and inside and _is_unit(inside[0], name):
             inside = inside[1:]
         if name in RANKS:
-            return NOTHING
+            return NO_SOURCES
         if name in CONDITIONALS and len(node.expressions) > 1:
             return self._chosen(node.expressions[1:], node.expressions[:1], scope, ctes)
         if name in IDENTITIES and node.expressions:
@@ -167,7 +167,7 @@ class Expressions(ABC):
             return found if len(path) == 1 else found.through(Subtype.TRANSFORMATION)
         if path[0].upper() not in MOMENTS:
             self.fault(f"no table here has a column {written(path)}", node)
-        return NOTHING
+        return NO_SOURCES
 
 
 def _is_unit(node: exp.Expr, function: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from lineage_bridge.sql.columns.values import GUESSED, NOTHING, Condition, Value, merged
+from lineage_bridge.sql.columns.values import GUESSED, NO_SOURCES, Condition, Value, merged
 
 Columns = tuple[tuple[str, Value], ...]
 """Columns in order, each with its value."""
@@ -39,7 +39,7 @@ class QueryRelation:
             return self
         values = [value for _, value in self.columns]
         if len(names) > len(values):
-            rest = self.unknown("") if self.unknown is not None else NOTHING
+            rest = self.unknown("") if self.unknown is not None else NO_SOURCES
             values += [rest] * (len(names) - len(values))
         kept = values[len(names) :]
         columns = (
@@ -55,17 +55,17 @@ class QueryRelation:
 
 def either(given: Iterable[Unknown | None]) -> Unknown | None:
     """An undefined column that several relations may have."""
-    known = [unknown for unknown in given if unknown is not None]
-    if len(known) < 2:
-        return known[0] if known else None
-    return lambda name: merged(unknown(name) for unknown in known)
+    defined = [unknown for unknown in given if unknown is not None]
+    if len(defined) < 2:
+        return defined[0] if defined else None
+    return lambda name: merged(unknown(name) for unknown in defined)
 
 
 def _look_up(columns: Sequence[tuple[str, Value]], name: str) -> Value | None:
-    for known, value in columns:
-        if known == name:
+    for own, value in columns:
+        if own == name:
             return value
-    loose = [value for known, value in columns if known.casefold() == name.casefold()]
+    loose = [value for own, value in columns if own.casefold() == name.casefold()]
     return loose[0] if loose else None
 
 
@@ -87,11 +87,9 @@ class Scope:
 
     def named(self, name: Sequence[str]) -> QueryRelation | None:
         """The relation with this alias, or whose table name ends with it."""
-        wanted = tuple(part.casefold() for part in name)
-        exact = [relation for known, relation in self.relations if known[-len(name) :] == tuple(name)]
-        found = exact or [
-            relation for known, relation in self.relations if tuple(part.casefold() for part in known[-len(name) :]) == wanted
-        ]
+        folded = tuple(part.casefold() for part in name)
+        exact = [relation for own, relation in self.relations if own[-len(name) :] == tuple(name)]
+        found = exact or [relation for own, relation in self.relations if tuple(part.casefold() for part in own[-len(name) :]) == folded]
         if found:
             return found[0]
         return None if self.outer is None else self.outer.named(name)
@@ -99,11 +97,11 @@ class Scope:
     def column(self, name: str) -> Value | None:
         """The value of an unqualified column; None if no relation can have it."""
         if name in self.bound:
-            return NOTHING
-        known = [value for _, relation in self.relations if (value := relation.find(name)) is not None]
-        if known:
-            return known[0]
-        around = None if self.outer is None else self.outer.known(name)
+            return NO_SOURCES
+        found = [value for _, relation in self.relations if (value := relation.find(name)) is not None]
+        if found:
+            return found[0]
+        around = None if self.outer is None else self.outer.defined(name)
         if around is not None:
             return around
         open_ones = [relation for _, relation in self.relations if relation.unknown is not None]
@@ -113,15 +111,15 @@ class Scope:
             return guesses[0] if len(guesses) == 1 else merged(guess.doubted(GUESSED) for guess in guesses)
         return None if self.outer is None else self.outer.column(name)
 
-    def known(self, name: str) -> Value | None:
+    def defined(self, name: str) -> Value | None:
         """The value of a column that a relation in this scope or around it is known to have."""
         if name in self.bound:
-            return NOTHING
+            return NO_SOURCES
         for _, relation in self.relations:
             value = relation.find(name)
             if value is not None:
                 return value
-        return None if self.outer is None else self.outer.known(name)
+        return None if self.outer is None else self.outer.defined(name)
 
     def all(self) -> Iterator[QueryRelation]:
         """The relations, in order."""

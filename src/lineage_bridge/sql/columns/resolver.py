@@ -9,7 +9,7 @@ from lineage_bridge.sql.columns.calls import Calls
 from lineage_bridge.sql.columns.expressions import Ctes, QueryAnalysis
 from lineage_bridge.sql.columns.functions import WINDOW_BOUNDS
 from lineage_bridge.sql.columns.relations import Columns, QueryRelation, Scope, Unknown, either
-from lineage_bridge.sql.columns.values import LIKELY, NOTHING, Condition, Subtype, Value, merged, source
+from lineage_bridge.sql.columns.values import LIKELY, NO_SOURCES, Condition, Subtype, Value, merged, source
 from lineage_bridge.sql.names import Name, written
 from lineage_bridge.sql.statements.catalog import ColumnKind, Table, View
 from lineage_bridge.sql.text.cursor import StatementError
@@ -18,10 +18,10 @@ from lineage_bridge.sql.text.streaming import lowered
 from lineage_bridge.sql.text.tokens import Token
 
 
-def columns_of(query: Sequence[Token] | exp.Expr, reading: QueryAnalysis) -> QueryRelation:
+def columns_of(query: Sequence[Token] | exp.Expr, analysis: QueryAnalysis) -> QueryRelation:
     """The columns of a query. Raises StatementError."""
-    parsed = Query(query, {}, []) if isinstance(query, exp.Expr) else lowered(query, ksql=reading.ksql)
-    return Resolver(reading, parsed).relation(parsed.expression, Scope(), {})
+    parsed = Query(query, {}, []) if isinstance(query, exp.Expr) else lowered(query, ksql=analysis.ksql)
+    return Resolver(analysis, parsed).relation(parsed.expression, Scope(), {})
 
 
 class Resolver(Calls):
@@ -37,9 +37,9 @@ class Resolver(Calls):
         elif isinstance(node, exp.SetOperation):
             made = self._set(node, scope, ctes)
         elif isinstance(node, exp.Values):
-            made = QueryRelation(tuple((name, NOTHING) for name in _alias_columns(node)))
+            made = QueryRelation(tuple((name, NO_SOURCES) for name in _alias_columns(node)))
         else:
-            raise StatementError("a query is expected here", self.query.place(node))
+            raise StatementError("a query is expected here", self.query.token_of(node))
         over = Scope(scope, [(("",), made)])
         return made.under(self._order(node, over, ctes))
 
@@ -79,7 +79,7 @@ class Resolver(Calls):
         conditions = set() if clause is None else self.source(clause.this, here, ctes)
         conditions |= self._joins(node, here, ctes) | self._times(here)
         if self.query.windowed:
-            here.add(("",), QueryRelation(hidden=tuple((name, NOTHING) for name in WINDOW_BOUNDS)))
+            here.add(("",), QueryRelation(hidden=tuple((name, NO_SOURCES) for name in WINDOW_BOUNDS)))
         columns, unknown = self._projections(node, here, ctes)
         # Aliases of the query do not hide columns of its sources.
         both = Scope(Scope(here.outer, [(("",), QueryRelation(columns))]), here.relations, here.bound)
@@ -102,7 +102,7 @@ class Resolver(Calls):
         found: set[Condition] = set()
         for tokens in list(self.query.times):
             first = tokens[0].text
-            if here.named((first,)) is not None or here.known(first) is not None:
+            if here.named((first,)) is not None or here.defined(first) is not None:
                 self.query.times.remove(tokens)
                 found |= self.value_of(tokens, here).deciding("JOIN")
         return found
@@ -113,8 +113,8 @@ class Resolver(Calls):
         found: set[Condition] = set()
         for key in _group_keys(group) if group is not None else ():
             if isinstance(key, exp.Literal):
-                place = int(key.name) if key.name.isdigit() else 0
-                found |= columns[place - 1][1].deciding("GROUP_BY") if 0 < place <= len(columns) else set()
+                position = int(key.name) if key.name.isdigit() else 0
+                found |= columns[position - 1][1].deciding("GROUP_BY") if 0 < position <= len(columns) else set()
             else:
                 found |= self.deciding([key], "GROUP_BY", scope, ctes)
         return found
@@ -137,7 +137,7 @@ class Resolver(Calls):
                 continue
             name = projection.alias if isinstance(projection, exp.Alias) else _own_name(bare)
             if not name:
-                name, nameless = self.reading.unnamed(number, nameless), nameless + 1
+                name, nameless = self.analysis.unnamed(number, nameless), nameless + 1
             columns.append((name, self.value(bare, here, ctes)))
         return tuple(columns), unknown
 
@@ -145,7 +145,7 @@ class Resolver(Calls):
         """The relations that a star stands for, with the prefix of their columns: in a join of ksqlDB, the relation's name."""
         if not isinstance(star, exp.Column):
             named = [(name[-1], relation) for name, relation in here.relations if relation.columns or relation.unknown]
-            joins = self.reading.ksql and len(named) > 1
+            joins = self.analysis.ksql and len(named) > 1
             return [(f"{name}_" if joins else "", relation) for name, relation in named]
         name = tuple(part.name for part in star.parts[:-1])
         relation = here.named(name)
@@ -180,7 +180,7 @@ class Resolver(Calls):
         if isinstance(node, exp.Unnest):
             made = self._function(node.expressions, here, ctes).renamed(_alias_columns(node))
             number = node.args.get("offset")
-            return replace(made, columns=(*made.columns, (number.name, NOTHING))) if isinstance(number, exp.Identifier) else made
+            return replace(made, columns=(*made.columns, (number.name, NO_SOURCES))) if isinstance(number, exp.Identifier) else made
         if isinstance(node, exp.Lateral):
             inner = node.this
             return self.relation(inner.this, here, ctes) if isinstance(inner, exp.Subquery) else self._function([inner], here, ctes)
@@ -204,35 +204,35 @@ class Resolver(Calls):
 
     def named(self, name: Name, ctes: Ctes) -> QueryRelation:
         """The columns of a common table expression, a view or a table."""
-        cte = next((made for known, made in ctes.items() if known.casefold() == name[0].casefold()), None)
+        cte = next((made for own, made in ctes.items() if own.casefold() == name[0].casefold()), None)
         if len(name) == 1 and cte is not None:
             return cte
-        view = self.reading.catalog.view(name)
+        view = self.analysis.catalog.view(name)
         if view is not None:
             return self._viewed(view)
-        table = self.reading.catalog.table(name)
-        self.reading.tables[table.name] = table
+        table = self.analysis.catalog.table(name)
+        self.analysis.tables[table.name] = table
         return self._stored(table)
 
     def _viewed(self, view: View) -> QueryRelation:
         """The columns of the query of a view."""
-        if view.name in self.reading.views:
+        if view.name in self.analysis.views:
             raise StatementError(f"the view {written(view.name)} is made of itself", None)
-        self.reading.views.append(view.name)
-        reported = len(self.reading.faults)
-        with self.reading.catalog.at(view.home):
-            found = columns_of(view.query, self.reading).renamed(view.columns)
+        self.analysis.views.append(view.name)
+        reported = len(self.analysis.faults)
+        with self.analysis.catalog.at(view.home):
+            found = columns_of(view.query, self.analysis).renamed(view.columns)
         # Errors in a view were reported where it is defined.
-        del self.reading.faults[reported:]
-        self.reading.views.pop()
+        del self.analysis.faults[reported:]
+        self.analysis.views.pop()
         return found
 
     def _stored(self, table: Table) -> QueryRelation:
         """The columns of a table; computed ones derive from the others."""
-        pseudo = tuple((name, NOTHING) for name in self.reading.pseudo_columns)
-        hidden = (*pseudo, *((name, source(table.name, name)) for name in (*self.reading.system_columns, *table.hidden)))
+        pseudo = tuple((name, NO_SOURCES) for name in self.analysis.pseudo_columns)
+        hidden = (*pseudo, *((name, source(table.name, name)) for name in (*self.analysis.system_columns, *table.hidden)))
         if table.columns is None:
-            return QueryRelation((), hidden, lambda name: source(table.name, name, LIKELY) if name else NOTHING)
+            return QueryRelation((), hidden, lambda name: source(table.name, name, LIKELY) if name else NO_SOURCES)
         stored = tuple((column.name, source(table.name, column.name)) for column in table.columns if column.kind is not ColumnKind.COMPUTED)
         scope = Scope(None, [(table.name[-1:], QueryRelation(stored, hidden))])
         values = dict(stored)

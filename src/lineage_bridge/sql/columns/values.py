@@ -50,7 +50,7 @@ class Value:
         return {(source, kind) for source in self.direct} | self.conditions
 
 
-NOTHING = Value()
+NO_SOURCES = Value()
 
 
 def merged(values: Iterable[Value]) -> Value:
@@ -60,8 +60,8 @@ def merged(values: Iterable[Value]) -> Value:
     for value in values:
         conditions |= value.conditions
         for source, (subtype, sure) in value.direct.items():
-            known = direct.get(source)
-            direct[source] = (subtype, sure) if known is None else (max(subtype, known[0]), max(sure, known[1]))
+            before = direct.get(source)
+            direct[source] = (subtype, sure) if before is None else (max(subtype, before[0]), max(sure, before[1]))
     return Value(direct, frozenset(conditions))
 
 

@@ -21,8 +21,8 @@ def write(target: Name, columns: Sequence[str] | None, relation: QueryRelation, 
         conditions |= value.conditions
         for (table, column), (subtype, sure) in value.direct.items():
             confidence = sure if columns is not None else min(sure, LIKELY)
-            known = strongest.get((table, column, name), (subtype, confidence))
-            strongest[table, column, name] = (max(known[0], subtype), max(known[1], confidence))
+            before = strongest.get((table, column, name), (subtype, confidence))
+            strongest[table, column, name] = (max(before[0], subtype), max(before[1], confidence))
     for (table, column, name), (subtype, sure) in strongest.items():
         lineage.columns[ColumnFlow(table, column, target, name, subtype, sure)] = None
     for (table, column), kind in sorted(conditions):

@@ -119,10 +119,10 @@ class Catalog:
 
     def add_table(self, table: Table) -> Table:
         """Define a table. One that was mentioned before keeps the name under which it was first written."""
-        known = self._tables.get(self.path(table.name))
-        if known is not None:
-            known.columns, known.options, known.keys, known.comment = table.columns, table.options, table.keys, table.comment
-            return known
+        existing = self._tables.get(self.path(table.name))
+        if existing is not None:
+            existing.columns, existing.options, existing.keys, existing.comment = table.columns, table.options, table.keys, table.comment
+            return existing
         path = self.path(table.name)
         table.name = self._distinct(table.name, path)
         self._tables[path] = table

@@ -15,7 +15,7 @@ KAFKA_TOPIC = "kafka_topic"
 def dataset_of(options: _Options, catalog: _Options, path: Name) -> DatasetName | None:
     """Namespace and name; None if the options of the table and its catalog do not determine them. `path`: catalog, database and table."""
     kind = options.get("connector") or catalog.get("type") or ""
-    make = _KINDS.get(kind)
+    make = _NAMING.get(kind)
     return None if make is None else make(options, catalog, path)
 
 
@@ -47,18 +47,18 @@ def _paimon(options: _Options, catalog: _Options, path: Name) -> DatasetName | N
 
 
 def _hudi(options: _Options, catalog: _Options, path: Name) -> DatasetName | None:
-    place = options.get("path") or f"{catalog.get('catalog.path', '')}/{path[-2] if len(path) > 1 else ''}/{path[-1]}"
-    return naming.path(place)
+    location = options.get("path") or f"{catalog.get('catalog.path', '')}/{path[-2] if len(path) > 1 else ''}/{path[-1]}"
+    return naming.path(location)
 
 
 def _lake(options: _Options, path: Name, form: str) -> DatasetName | None:
     """A table of a lake: at its own location, or where its warehouse stores it."""
-    place = options.get("path") or options.get("location")
-    if place is None and (warehouse := options.get("warehouse", "").rstrip("/")):
+    location = options.get("path") or options.get("location")
+    if location is None and (warehouse := options.get("warehouse", "").rstrip("/")):
         database = options.get("catalog-database") or options.get("database-name") or (path[-2] if len(path) > 1 else "default")
         table = options.get("catalog-table") or options.get("table-name") or path[-1]
-        place = form.format(warehouse=warehouse, database=database, table=table)
-    return None if place is None else naming.path(place)
+        location = form.format(warehouse=warehouse, database=database, table=table)
+    return None if location is None else naming.path(location)
 
 
 def _server(scheme: str, *keys: str) -> Callable[[_Options, _Options, Name], DatasetName | None]:
@@ -86,7 +86,7 @@ def _elasticsearch(options: _Options, _catalog: _Options, _path: Name) -> Datase
     return naming.table("elasticsearch", host, index) if host and index else None
 
 
-_KINDS: dict[str, Callable[[_Options, _Options, Name], DatasetName | None]] = {
+_NAMING: dict[str, Callable[[_Options, _Options, Name], DatasetName | None]] = {
     "kafka": _kafka,
     "upsert-kafka": _kafka,
     "jdbc": _jdbc,

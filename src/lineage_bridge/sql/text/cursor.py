@@ -137,15 +137,15 @@ def folded(token: Token, *, folds: bool) -> str:
 
 def closing(tokens: Sequence[Token], opening: int) -> int | None:
     """The index of the bracket that closes the one at `opening`; None if it is never closed."""
-    wanted = [_CLOSING[tokens[opening].upper]]
+    brackets = [_CLOSING[tokens[opening].upper]]
     for at in range(opening + 1, len(tokens)):
         mark = tokens[at].upper
-        if mark == wanted[-1]:
-            wanted.pop()
-            if not wanted:
+        if mark == brackets[-1]:
+            brackets.pop()
+            if not brackets:
                 return at
         elif mark in _CLOSING:
-            wanted.append(_CLOSING[mark])
+            brackets.append(_CLOSING[mark])
     return None
 
 

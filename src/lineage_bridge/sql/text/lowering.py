@@ -22,7 +22,7 @@ class Lowering:
         self.ksql = ksql
         self.rules = rules
         self.lines: list[str] = []
-        self.places: list[Token] = []
+        self.line_tokens: list[Token] = []
         self.stand_ins: dict[str, TableCall | Pattern] = {}
         self.times: list[Sequence[Token]] = []
         self.windowed = False
@@ -30,7 +30,7 @@ class Lowering:
     def emit(self, text: str, token: Token) -> None:
         """Add a line to the plain text."""
         self.lines.append(text)
-        self.places.append(token)
+        self.line_tokens.append(token)
 
     def stand_in(self, what: TableCall | Pattern) -> None:
         """Put a construct aside, and write a name in its place."""

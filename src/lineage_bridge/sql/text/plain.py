@@ -46,21 +46,21 @@ class Pattern:
 
 @dataclass
 class Query:
-    """A query parsed by sqlglot. `places`: the token of each line of the plain text; empty if the text is the original."""
+    """A query parsed by sqlglot. `line_tokens`: the token of each line of the plain text; empty if the text is the original."""
 
     expression: exp.Expr
     stand_ins: dict[str, TableCall | Pattern]
-    places: list[Token]
+    line_tokens: list[Token]
     times: list[Sequence[Token]] = field(default_factory=list)
     windowed: bool = False
 
-    def place(self, expression: exp.Expr) -> Token | None:
+    def token_of(self, expression: exp.Expr) -> Token | None:
         """The token where an expression begins."""
         for part in expression.find_all(exp.Identifier):
             line, column = part.meta.get("line"), part.meta.get("col")
             if isinstance(line, int) and isinstance(column, int):
-                return self.places[line - 1] if self.places else _token_at(line, column, part.name)
-        return self.places[0] if self.places else None
+                return self.line_tokens[line - 1] if self.line_tokens else _token_at(line, column, part.name)
+        return self.line_tokens[0] if self.line_tokens else None
 
 
 def _token_at(line: int, column: int, text: str) -> Token:
@@ -68,17 +68,17 @@ def _token_at(line: int, column: int, text: str) -> Token:
     return Token(Kind.WORD, text, text.upper(), 0, 0, line, max(1, column - len(text) + 1))
 
 
-def parsed(text: str, places: Sequence[Token]) -> exp.Expr:
+def parsed(text: str, line_tokens: Sequence[Token]) -> exp.Expr:
     """The only query in a text. Raises StatementError."""
     try:
         found = _Plain().parse(text)
     except ParseError as err:
         details = err.errors[0] if err.errors else {}
         line = details.get("line")
-        token = places[min(line, len(places)) - 1] if isinstance(line, int) and places else None
+        token = line_tokens[min(line, len(line_tokens)) - 1] if isinstance(line, int) and line_tokens else None
         raise StatementError(str(details.get("description") or "this is not understood").rstrip("."), token) from err
     except SqlglotError as err:
-        raise StatementError(str(err).splitlines()[0], places[0] if places else None) from err
+        raise StatementError(str(err).splitlines()[0], line_tokens[0] if line_tokens else None) from err
     if len(found) != 1 or found[0] is None or isinstance(found[0], exp.Command):
-        raise StatementError("this is not understood", places[0] if places else None)
+        raise StatementError("this is not understood", line_tokens[0] if line_tokens else None)
     return found[0]

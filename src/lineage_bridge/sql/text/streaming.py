@@ -106,11 +106,11 @@ def _table_function(self: Lowering, token: Token) -> bool:
         cursor.at = start
         return False
     body = cursor.group()
-    self.stand_in(_called(body, token, folds=self.ksql))
+    self.stand_in(_table_call(body, token, folds=self.ksql))
     return True
 
 
-def _called(tokens: Sequence[Token], token: Token, *, folds: bool) -> TableCall:
+def _table_call(tokens: Sequence[Token], token: Token, *, folds: bool) -> TableCall:
     inner = Cursor(tokens, folds=folds)
     function = inner.name()[-1] if len(tokens) > 1 else inner.identifier()
     if not inner.sees("("):
@@ -173,7 +173,7 @@ def _after_from(self: Lowering, token: Token) -> bool:
         self.emit(word, token)
         cursor.at = end
         cursor.group()
-        self.stand_in(_called(tokens[ahead : cursor.at], tokens[ahead], folds=self.ksql))
+        self.stand_in(_table_call(tokens[ahead : cursor.at], tokens[ahead], folds=self.ksql))
         return True
     return False
 
@@ -283,5 +283,5 @@ def lowered(tokens: Sequence[Token], *, ksql: bool) -> Query:
     """The query that tokens spell. Raises StatementError."""
     made = Lowering(tokens, _BY_WORD[ksql], ksql=ksql)
     made.run()
-    expression = parsed("\n".join(made.lines), made.places)
-    return Query(expression, made.stand_ins, made.places, made.times, made.windowed)
+    expression = parsed("\n".join(made.lines), made.line_tokens)
+    return Query(expression, made.stand_ins, made.line_tokens, made.times, made.windowed)
